@@ -12,9 +12,9 @@ import toolmd
 
 PRIVATE_WORDS = {
     r"doors?": "dispatcher, interface, or call pipeline",
-    r"ladders?|rungs?|rows? (?:\d\w?|[0-9]+ (?:and|to) \d)": "call pipeline, checks",
+    r"ladders?|rungs|rows? (?:\d\w?|[0-9]+ (?:and|to) \d)": "call pipeline, checks",
     r"judges?|judged|judging|rulings?": "guard, verdict, check",
-    r"(?<!\.)refus(?!ed[\"`':])\w+": "deny, denial, reject",
+    r"(?<!\.)refus(?!(?:ed|al)[\"`':])\w+": "deny, denial, reject",
     r"held calls?|calls? (?:that (?:is|are) )?held|redeem\w*": "confirmation, pending call",
     r"loosen\w*": "weaken, policy change that weakens",
     r"tally|tallies|patience|lookouts?|errands?|retrac\w+": "counter, lock retry, reclaimer",

@@ -1,4 +1,4 @@
-"""The waist: the one room that knows the workers and puts them together."""
+"""The workspace: the one package that imports all workers and combines them."""
 
 from toolmd._workspace.plugins import plugin_commands
 from toolmd._workspace.workspace import Workspace

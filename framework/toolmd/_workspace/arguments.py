@@ -1,4 +1,4 @@
-"""Check what a program hands to public methods, before anything happens."""
+"""Check the arguments of public methods before anything happens."""
 
 import inspect
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -135,7 +135,7 @@ class ArgumentCheck:
 
 
 def _fits(hint: Any, name: str) -> Fits:  # noqa: PLR0911 - one case, one line
-    """Return what tells whether a value fits an annotation of a parameter of this name."""
+    """Return a check of values for a parameter of this name and annotation."""
     kind = get_origin(hint) or hint
     if kind is Union or kind is UnionType:
         kinds = [_fits(one, name) for one in get_args(hint)]
@@ -207,7 +207,7 @@ def _expected(hint: Any, name: str) -> str:
 
 
 def _described(value: Any) -> str:
-    """Return what a value is without its content, which may be secret."""
+    """Return the type of a value without its content, which may be secret."""
     if value is None:
         return "None"
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Run coroutines for those who can't await, and blocking work for those who can."""
+"""Run coroutines for sync callers, and blocking work for async callers."""
 
 import threading
 from collections.abc import Callable, Coroutine
@@ -29,7 +29,7 @@ class BackgroundLoop:
         self._lock = threading.Lock()
 
     def run(self, coroutine: Coroutine[Any, Any, _T]) -> _T:
-        """Give what the coroutine gives; the calling thread waits."""
+        """Return what the coroutine gives; the calling thread waits."""
         import asyncio
 
         loop = self._running()

@@ -1,4 +1,4 @@
-"""The policy changes of a workspace that wait until somebody accepts them."""
+"""The policy changes of a workspace that wait for acceptance."""
 
 from toolmd._types.pending_change import PendingChange
 from toolmd._workspace.arguments import checked
@@ -9,7 +9,7 @@ from toolmd._workspace.reloading import Reloader
 
 @checked
 class Changes:
-    """Edits that weaken a policy: the stricter policy stays live until such an edit is accepted."""
+    """Edits that weaken a policy: the stricter policy stays in force until the edit is accepted."""
 
     def __init__(self, project: OpenProject, reloader: Reloader) -> None:
         self._project = project

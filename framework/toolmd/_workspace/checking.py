@@ -9,7 +9,7 @@ from toolmd._workspace.listeners import Listeners
 
 _log = logging.getLogger(__name__)
 CheckListener = Callable[[tuple[Diagnostic, ...]], None]
-"""Takes all diagnostics of the snapshot that was checked."""
+"""Reads all diagnostics of the snapshot that was checked."""
 
 
 class SnapshotChecker:

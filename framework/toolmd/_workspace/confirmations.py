@@ -1,4 +1,4 @@
-"""What waits for a person: held calls, and what runs ask; decided by people alone."""
+"""Pending calls and the questions of runs; only people decide them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -29,9 +29,10 @@ class Confirmations:
         self._runs = runs
 
     async def pending(self, *, user: str | None = None) -> tuple[Confirmation, ...]:
-        """Return what waits for a person, the oldest first: held calls, and runs' questions.
+        """Return the pending calls and the questions of runs, oldest first.
 
-        Those of one user, or of all.
+        Args:
+            user: whose; all where it is None.
         """
         decisions, questions = (
             (await self._project.dispatcher()).decisions,
@@ -56,7 +57,7 @@ class Confirmations:
         return self._project.loop.run(self.pending(user=user))
 
     async def get(self, confirmation_id: str, *, user: str | None = None) -> Confirmation | None:
-        """Return a held call by its id, decided or not, or an open question of a run.
+        """Return a pending or decided call by its id, or an open question of a run.
 
         None where nothing of that id is kept, or it is another user's.
 
@@ -84,7 +85,7 @@ class Confirmations:
         *,
         user: str | None = None,
     ) -> Result:
-        """Approve a held call and run it; `edit` replaces some of its arguments.
+        """Approve a pending call and run it; `edit` replaces some of its arguments.
 
         An edit is validated and checked again, and counts as approval but for critical tools,
         which ask once more.
@@ -108,7 +109,7 @@ class Confirmations:
         return self._project.loop.run(self.approve(confirmation_id, edit, user=user))
 
     async def reject(self, confirmation_id: str, *, user: str | None = None) -> Result:
-        """Deny a held call: it never runs."""
+        """Reject a pending call: it never runs."""
         result = await self._answered(confirmation_id, Answer(approved=False, by=user), user)
         if result is None:
             result = await (await self._project.dispatcher()).decisions.reject(
@@ -121,7 +122,7 @@ class Confirmations:
         return self._project.loop.run(self.reject(confirmation_id, user=user))
 
     async def respond(self, confirmation_id: str, text: str, *, user: str | None = None) -> Result:
-        """Answer a held call in the tool's stead: it never runs, and `text` is its result."""
+        """Answer a pending call in place of the tool: it never runs, and `text` is its result."""
         answer = Answer(approved=True, text=text, by=user)
         result = await self._answered(confirmation_id, answer, user)
         if result is None:

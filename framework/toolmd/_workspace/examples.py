@@ -29,13 +29,13 @@ _LEFT_OUT: Mapping[str, Mapping[str, Any]] = {
     "no_explicit_intent": {"message": ""},
     "not_stated_by_user": {"message": ""},
 }
-"""What the host leaves out, so that a call is refused with this code."""
+"""The facts that the host leaves out, so that a call is denied with this code."""
 _HELD = {"confirmation_required": "confirm", "held_for_review": "review"}
 """The errors that expect a hold, and the outcome of each; no run can give them."""
 
 
 class Tried(NamedTuple):
-    """What came of one example."""
+    """The outcome of one example."""
 
     tool: str
     example: str
@@ -46,14 +46,14 @@ class Tried(NamedTuple):
     """Why it failed."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Give its JSON (json.md, "An example's test")."""
+        """Return its JSON (json.md, "An example's test")."""
         return {key: value for key, value in self._asdict().items() if value != ""}
 
 
 def try_examples(folder: Path | None, names: Sequence[str] = ()) -> tuple[Tried, ...]:
     """Try the examples of these tools of a project, or of all; raises NotFoundError.
 
-    One without Result or Error is held against the whole ladder and not run. One with a Result,
+    One without Result or Error passes through all checks and does not run. One with a Result,
     or with an Error that only a run can give, is called for real: in a state folder made for it
     alone and thrown away. The caller is an ideal one, who is sure, whose words ask for it, and
     who confirms.
@@ -123,7 +123,7 @@ def _chosen(workspace: Workspace, names: Sequence[str]) -> Iterator[BoundTool]:
 
 
 def _unread_files(workspace: Workspace) -> Iterator[Tried]:
-    """Give each file that has errors: what does not load can't be tried."""
+    """Return each file that has errors: what does not load can't be tried."""
     for path in dict.fromkeys(
         d.span.path
         for d in workspace.registry.diagnostics
@@ -133,7 +133,7 @@ def _unread_files(workspace: Workspace) -> Iterator[Tried]:
 
 
 def _unread_examples(bound: BoundTool) -> Iterator[Tried]:
-    """Give what looks like an example and could not be read, so that it is in no spec."""
+    """Return what looks like an example and could not be read, so that it is in no spec."""
     titles = [f"'{example.title}'" for example in bound.spec.examples]
     for found in bound.diagnostics:
         if found.code is Code.INVALID_EXAMPLE and not any(t in found.message for t in titles):
@@ -145,7 +145,7 @@ def _unread(tool: str, why: str) -> Tried:
 
 
 def _ideal(spec: ToolSpec, example: Example) -> dict[str, Any]:
-    """Give a caller whom no row but the arguments' own could refuse."""
+    """Return a caller whom only the arguments check could deny."""
     given = example.arguments
     words = [*spec.safety.intent_keywords, json.dumps(given, ensure_ascii=False)]
     return {
@@ -179,19 +179,19 @@ def _code(result: Result) -> str:
 
 
 def _stopped_by(result: Result) -> str:
-    """Give the error that expects this hold; nothing where the call is not held."""
+    """Return the error that expects this hold; nothing where the call is not held."""
     return next((error for error, outcome in _HELD.items() if outcome == result.outcome), "")
 
 
 def _other_error(expected: str, result: Result) -> str:
-    """Say how the result is not the error that was expected; nothing where it is."""
+    """Report how the result is not the error that was expected; nothing where it is."""
     if _code(result) == expected or result.outcome == _HELD.get(expected):
         return ""
     return f"expected the error {expected}, got {_told(result)}"
 
 
 def _other_result(expected: Any, result: Result) -> str:
-    """Say how the result is not the one that was expected; nothing where it is."""
+    """Report how the result is not the one that was expected; nothing where it is."""
     if not result.success:
         return _told(result)
     data = result.data
@@ -201,7 +201,7 @@ def _other_result(expected: Any, result: Result) -> str:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Tell whether two JSON values are equal; `true` is no number, `1.0` is 1."""
+    """Return whether two JSON values are equal; `true` is no number, `1.0` is 1."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
     if isinstance(one, list) and isinstance(other, list):

@@ -1,4 +1,4 @@
-"""Choose what leaves the workspace: the tools and the skills that can run, for one target."""
+"""Select the tools and the executable skills of an export target."""
 
 import reprlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from toolmd.errors import ToolmdError
 
 
 def export_from(live: Live, target: str, names: Sequence[str], *, skills: bool) -> Exported:
-    """Give one target's view of these names, or of all; see `Workspace.exported`."""
+    """Return one target's view of these names, or of all; see `Workspace.exported`."""
     from toolmd._export.targets import TARGETS
 
     if names or target.replace("_", "-") not in TARGETS:
@@ -34,7 +34,7 @@ def _made(live: Live, target: str, names: Sequence[str], *, skills: bool) -> Exp
     from toolmd._export.targets import TARGETS, export
 
     registry = live.registry
-    # Whoever names one twice means it once.
+    # A name that stands twice counts once.
     chosen = [*dict.fromkeys(known_name(name, registry, "tool or skill") for name in names)]
     tools = _chosen(registry.tools, chosen, named=bool(names))
     taken = _chosen(registry.skills, chosen, named=bool(names)) if skills else []
@@ -67,7 +67,7 @@ def _written(
 
 
 def _asks_confidence(live: Live, spec: AnySpec) -> bool:
-    """Tell whether a call must say how sure it is; a skill's steps say what the skill was told."""
+    """Return whether a call must state a confidence; a skill's steps use the skill's."""
     from toolmd._call.guards.policy import threshold
     from toolmd._skills.plan import within_reach
     from toolmd._types.skill import SkillSpec

@@ -1,4 +1,4 @@
-"""Those who listen while a workspace works: each is told, and none stands in the way."""
+"""The listeners of a workspace: each is called, and none stops another."""
 
 from collections.abc import Callable
 from typing import Any, Generic, Literal, ParamSpec
@@ -8,15 +8,15 @@ from toolmd.errors import logged
 
 P = ParamSpec("P")
 WorkspaceEventKind = Literal["pending", "run", "run-step"]
-"""A held call was decided; a run came to another state; a run took a step."""
+"""A pending call was decided; a run changed its state; a run took a step."""
 WorkspaceEventListener = Callable[[WorkspaceEventKind, dict[str, Any], str | None], None]
-"""Hears what kind of thing happened, its JSON, and whose it is: the user, None for nobody's."""
+"""Receives the kind of event, its JSON, and its user (None without one)."""
 ChangeListener = Callable[[Registry, Registry], None]
-"""Hears of a new snapshot: what was live, and what is."""
+"""Receives the old and the new snapshot."""
 
 
 class Listeners(Generic[P]):
-    """Those who listen to one thing; what one of them raises is logged."""
+    """The listeners to one kind of event; exceptions are logged."""
 
     def __init__(self, what: str) -> None:
         self._what = what
@@ -36,7 +36,7 @@ class Listeners(Generic[P]):
         return end
 
     def tell(self, *told: P.args, **named: P.kwargs) -> None:
-        """Tell them."""
+        """Report them."""
         for listener in tuple(self._listeners):
             try:
                 listener(*told, **named)

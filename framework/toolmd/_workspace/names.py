@@ -12,7 +12,7 @@ _SHOWN = "`toolmd list` shows what is there, and `toolmd check` what is broken"
 
 
 def can_run(bound: BoundSkill) -> bool:
-    """Tell whether the skill has Python or steps that do something."""
+    """Return whether the skill has Python or steps that do something."""
     return bound.binding.kind != "none" or bound.spec.executable
 
 
@@ -45,7 +45,7 @@ class Names:
         self._registry = registry
 
     def find(self, name: str) -> Called | None:
-        """Give what has this name, or was exported under it; a tool goes before a skill."""
+        """Return what has this name, or was exported under it; a tool goes before a skill."""
         tool = self._registry.tools.get(name)
         return tool or self._skill(name) or self._exported.get(name)
 

@@ -1,4 +1,4 @@
-"""A project while it is open: what all parts of a workspace work with, and how it is closed."""
+"""An open project: the state that all parts of a workspace share, and how it is closed."""
 
 import threading
 from collections.abc import Callable, Coroutine, Mapping
@@ -86,7 +86,7 @@ class OpenProject:
     def check_open(self) -> None:
         """Raise ToolmdError where the workspace is closed."""
         if self._closed:
-            raise ToolmdError("the workspace is closed: open it anew, by `Workspace.open`")
+            raise ToolmdError("the workspace is closed: open it again with `Workspace.open`")
 
     async def dispatcher(self) -> "Dispatcher":
         """Return the dispatcher of the live snapshot; raises ToolmdError where all is closed."""

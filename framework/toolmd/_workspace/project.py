@@ -104,7 +104,7 @@ class ReadProject:
     def exported(
         self, target: str, names: Sequence[str] = (), *, skills: bool = True
     ) -> "Exported":
-        """Give the tools, and the skills that can run, as `target` reads them, and the losses.
+        """Return the tools, and the skills that can run, as `target` reads them, and the losses.
 
         A list and its dicts are the caller's; what lies deeper is shared: copy what you change.
         Raises NotFoundError for a target or a name that is not there.
@@ -114,7 +114,7 @@ class ReadProject:
         return export_from(self._project.live, target, names, skills=skills)
 
     def export(self, target: str, names: Sequence[str] = (), *, skills: bool = True) -> Any:
-        """Give what `target` reads: a list of functions, a document, or text."""
+        """Return what `target` reads: a list of functions, a document, or text."""
         return self.exported(target, names, skills=skills).items
 
     def reload(self, *, wait: bool = True) -> Registry:

@@ -93,7 +93,7 @@ class Reloader:
         return project.live.registry
 
     def _tell(self, old: Registry) -> None:
-        """Tell those who listen; a listener that reloads in turn waits for nothing."""
+        """Report those who listen; a listener that reloads in turn waits for nothing."""
         before, self._teller = self._teller, threading.get_ident()
         try:
             self._project.changes.tell(old, self._project.live.registry)
@@ -181,8 +181,8 @@ class Reloader:
     def _dropped(self, keys: tuple[str, ...]) -> tuple[Diagnostic, ...]:
         if not keys:
             return ()
-        message = f"the settings loosen {', '.join(keys)}: the stricter ones stay in force"
-        told = self._about(Code.WEAKENED_SETTINGS, message, "start anew to take them")
+        message = f"the settings weaken {', '.join(keys)}: the stricter ones stay in force"
+        told = self._about(Code.WEAKENED_SETTINGS, message, "restart to apply them")
         return (told._replace(severity=Severity.WARNING),)
 
     def _about(self, code: Code, message: str, help_: str) -> Diagnostic:

@@ -104,7 +104,7 @@ class Workspace(ReadProject):
         budget: Budget | None = None,
         on_event: EventListener | None = None,
     ) -> Coroutine[Any, Any, Result]:
-        """Call a tool with an object or its JSON text, through the one door; await the Result.
+        """Call a tool with an object or its JSON text, and return its Result.
 
         `confidence` is 0..1; `message` is what the user said; `user`, `context` and
         `conversation` (for Max Calls) come from the host, never from a model. What goes wrong is
@@ -152,11 +152,11 @@ class Workspace(ReadProject):
         dry_run: bool = False,
         on_event: EventListener | None = None,
     ) -> "Turn":
-        """Take the calls of a model's reply at once, and give its words, results and what waits.
+        """Read the calls of a model's reply at once, and give its words, results and what waits.
 
         `reply` is text, JSON text, bytes, a dict, or a provider's object. `message` is what the
         user said; `user`, `context` and `conversation` come from the host. One call that can't
-        be read refuses them all. Raises NotFoundError for a dialect that is not there.
+        be read denies them all. Raises NotFoundError for an unknown dialect.
         """
         caller = Caller(user, context, message, conversation)
         return await self._turns.handle(
@@ -199,7 +199,7 @@ class Workspace(ReadProject):
 
         One that waits has the outcome `confirm` or `review`, and tells in `waiting` for what.
         `ask` takes a Question and gives an Answer, yes or no, or None where nobody is at hand.
-        `on_event` hears of each step. Raises NotFoundError for a skill that is not there.
+        `on_event` hears of each step. Raises NotFoundError for an unknown skill.
         """
         caller = Caller(user, context, message, conversation)
         call = Call(name, inputs, confidence=confidence, caller=caller)
@@ -233,7 +233,7 @@ class Workspace(ReadProject):
         return await self._turns.take(call, on_event)
 
     def system_prompt(self, dialect: str) -> str:
-        """Give the prompt that teaches a text dialect and the tools, made from the definitions.
+        """Return the prompt that teaches a text dialect and the tools, made from the definitions.
 
         It is empty for a dialect of an interface that carries tools itself: `export` those.
         Raises NotFoundError for a dialect that is not there.
@@ -241,7 +241,7 @@ class Workspace(ReadProject):
         return self._turns.system_prompt(dialect)
 
     def on_workspace_event(self, listener: WorkspaceEventListener) -> Callable[[], None]:
-        """Have `listener` hear of decisions and runs, whichever door they came through.
+        """Call `listener` for decisions and runs, from any interface.
 
         It is called by the thread in which they happen, with `pending`, `run` or `run-step`,
         the JSON of it, and the user whose it is. What it raises is logged. Gives what ends it.

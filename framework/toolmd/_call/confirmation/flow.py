@@ -145,7 +145,7 @@ class ConfirmationFlow:
                 lambda: self._holds.get(str(confirmation_id))
             )
         except (sqlite3.Error, OSError) as error:
-            raise guard_failed("the held call", "confirmation", error) from None
+            raise guard_failed("the pending call", "confirmation", error) from None
         other = (
             confirmation is not None
             and user is not None

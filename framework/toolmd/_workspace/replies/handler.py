@@ -24,7 +24,7 @@ class ReplyHandler:
     """Handles replies on one snapshot."""
 
     def __init__(self, dispatcher: Dispatcher, dialects: Mapping[str, Dialect], runs: Runs) -> None:
-        """Take the calls of tools to `dispatcher`; those of skills become `runs`."""
+        """Read the calls of tools to `dispatcher`; those of skills become `runs`."""
         self._dispatcher = dispatcher
         self._dialects = dialects
         self._runs = runs
@@ -39,7 +39,7 @@ class ReplyHandler:
         dry_run: bool = False,
         on_event: EventListener | None = None,
     ) -> Turn:
-        """Give the turn; raises NotFoundError for a dialect that is not there."""
+        """Return the turn; raises NotFoundError for a dialect that is not there."""
         try:
             parsed = parse_reply(reply, dialect, self._dialects)
         except NotFoundError:
@@ -67,7 +67,7 @@ class ReplyHandler:
     async def take(
         self, call: Call, spoken: str = "", on_event: EventListener | None = None
     ) -> Result:
-        """Take one call of a tool or a skill, by its name or one it was exported under."""
+        """Read one call of a tool or a skill, by its name or one it was exported under."""
         called = self._names.find(call.tool)
         if called is None:
             return await self._dispatcher.take(call, on_event)
@@ -90,7 +90,7 @@ class ReplyHandler:
             return self._dispatcher.finish(call, crashed(call, error))
 
     async def take_alone(self, call: Call, on_event: EventListener | None = None) -> Result:
-        """Take a call that came without a reply, which is held to a reply's bounds."""
+        """Read a call that came without a reply, which is held to a reply's bounds."""
         given = call.arguments
         if isinstance(given, str | bytes) and len(given) > MAX_BYTES:
             told = f"the arguments of {call.tool} are over {MAX_BYTES // 1024} KiB"
@@ -113,7 +113,7 @@ class ReplyHandler:
         return Turn(parsed.clean_message, results, tuple(pending), found, render)
 
     async def _confirmation(self, call: Call, result: Result) -> PendingCall:
-        """Give what waits behind a tool's result; a dry run kept nothing to look up."""
+        """Return what waits behind a tool's result; a dry run kept nothing to look up."""
         asked = result.confirmation
         assert asked is not None
         stored = await self._dispatcher.decisions.confirmation(asked.id) if asked.id else None

@@ -1,4 +1,4 @@
-"""Hold the run of a skill to the budget of the plan that called it."""
+"""Keep the run of a skill to the budget of the plan that called it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -11,7 +11,7 @@ from toolmd._types.result import Result
 
 T = TypeVar("T")
 LOOK_S = 0.2
-"""How often a late run is told to stop, in seconds, until it has."""
+"""The seconds between requests to stop a late run."""
 _stopping: set[asyncio.Task[None]] = set()
 """What stops late runs: nobody waits for it, and the loop holds no task by itself."""
 
@@ -21,7 +21,7 @@ class LateRunError(Exception):
 
 
 async def in_time(run: Awaitable[T], seconds: float, stop: Callable[[], Awaitable[object]]) -> T:
-    """Give what a run comes to within so many seconds; one that is late is stopped meanwhile.
+    """Return what a run comes to within so many seconds; one that is late is stopped meanwhile.
 
     Raises LateRunError, and does not wait for the stopping, which may undo a lot.
     """
@@ -49,7 +49,7 @@ async def in_time(run: Awaitable[T], seconds: float, stop: Callable[[], Awaitabl
 
 
 def within(result: Result, budget: Budget) -> Result:
-    """Give the result with as many rows and bytes as the plan allows."""
+    """Return the result with as many rows and bytes as the plan allows."""
     found = cut(result.data, Bounds(budget.rows, budget.bytes))
     if not (found.rows or found.bytes):
         return result

@@ -44,7 +44,7 @@ class Engines:
         return self.keep and Path(self._settings.state / RUNS_FILE).exists()
 
     def durable(self) -> "DurableEngine":
-        """Give the engine that keeps runs, opened on first use."""
+        """Return the engine that keeps runs, opened on first use."""
         with self._lock:
             if self._durable is None:
                 from toolmd._skills.engine.durable.engine import DurableEngine
@@ -56,16 +56,16 @@ class Engines:
             return self._durable
 
     async def begin(self, skill: Bound[SkillSpec], live: Live) -> tuple[Engine, str]:
-        """Give the engine of a run that begins, and the hash of the Python that it pinned."""
+        """Return the engine of a run that begins, and the hash of the Python that it pinned."""
         if not (skill.spec.durable and self.keep):
             return self._memory, ""
-        # Opening a data base waits for whoever has locked it.
+        # Opening a database waits for a process that has locked it.
         engine = await asyncio.to_thread(self.durable)
         await asyncio.to_thread(lambda: engine.code.keep(*live.pin))
         return engine, live.pin.hash
 
     async def of(self, run_id: str) -> Engine:
-        """Give the engine that has this run, or would have it."""
+        """Return the engine that has this run, or would have it."""
         if self._is_of_memory(run_id):
             return self._memory
         engine: Engine = await asyncio.to_thread(self.durable)
@@ -75,7 +75,7 @@ class Engines:
         return self._memory.knows(run_id) or not self._any_kept
 
     def order(self, run_id: str) -> Order | None:
-        """Give what was ordered; None where there is no such run."""
+        """Return what was ordered; None where there is no such run."""
         engine: Engine = self._memory if self._is_of_memory(run_id) else self.durable()
         try:
             return engine.order(run_id)
@@ -83,7 +83,7 @@ class Engines:
             return None
 
     def waiting(self, run_id: str | None = None) -> tuple[OpenQuestion, ...]:
-        """Give the open questions of all runs, or of one."""
+        """Return the open questions of all runs, or of one."""
         kept = self.durable().waiting(run_id) if self._any_kept else ()
         return (*self._memory.waiting(run_id), *kept)
 

@@ -1,4 +1,4 @@
-"""Execute what a run does: its calls through the snapshot's door, and a skill's Python."""
+"""Execute a run's calls through the snapshot's dispatcher, and a skill's Python."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,15 +20,15 @@ class DispatchExecutor:
         self._dispatcher = dispatcher
 
     async def call(self, call: Call) -> Result:
-        """Take a call through the door."""
+        """Run a call through the dispatcher."""
         return await self._dispatcher.take(call)
 
     async def confirm(self, held: str, call: Call) -> Result:
-        """Approve a held call by its id, with the arguments of `call`; runs it."""
+        """Approve a pending call by its id, with the arguments of `call`, and run it."""
         return await self._dispatcher.decisions.confirm_call(held, call)
 
     async def reject(self, held: str, call: Call) -> None:
-        """Drop a held call by its id: it never runs."""
+        """Drop a pending call by its id: it never runs."""
         await self._dispatcher.decisions.reject(held, user=call.caller.user)
 
     async def python(self, call: Call, through: Through) -> Any:
@@ -49,7 +49,7 @@ class DispatchExecutor:
 
 
 class _Through:
-    """The surroundings of a skill's Python: a door whose calls are recorded by its run."""
+    """The services of a skill's Python: a dispatcher whose calls the run records."""
 
     def __init__(self, dispatcher: Dispatcher, through: Through) -> None:
         self.resources = dispatcher.resources
@@ -57,7 +57,7 @@ class _Through:
         self._through = through
 
     async def take(self, call: Call, on_event: EventListener | None = None) -> Result:
-        """Hand the call to the run, which takes it through the door and records it."""
+        """Pass the call to the run, which dispatches and records it."""
         del on_event
         return await self._through(call.tool, _object(call))
 

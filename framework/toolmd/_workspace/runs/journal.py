@@ -1,4 +1,4 @@
-"""Give notice of a run while it is played: its steps, what it waits for, and how it ends."""
+"""Return notice of a run while it is played: its steps, what it waits for, and how it ends."""
 
 from typing import Any
 
@@ -70,19 +70,19 @@ class NotifyingJournal:
         self._once(event)
 
     def state(self, state: RunState) -> None:
-        """Tell where the run stands now."""
+        """Report where the run stands now."""
         order = self._order
         told = {"run_id": order.id, "skill": order.plan.skill.name, "state": state}
         self._tell("run", told, order.caller.user)
 
     def parked(self, parked: ParkedError) -> None:
-        """Tell what the run waits for."""
+        """Report what the run waits for."""
         for question in parked.questions:
             self._once(RunEvent.waiting(question))
         self.state("waiting")
 
     def ended(self, result: SkillResult) -> None:
-        """Tell how the run ended."""
+        """Report how the run ended."""
         self.state(ended(result))
 
     def _once(self, event: RunEvent) -> None:

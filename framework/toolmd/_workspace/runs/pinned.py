@@ -1,4 +1,4 @@
-"""Give a run the snapshot on which it began, also when files or the process changed since."""
+"""Return a run the snapshot on which it began, also when files or the process changed since."""
 
 import threading
 from collections import OrderedDict
@@ -19,7 +19,7 @@ from toolmd.errors import ImplementationError
 MOST = 32
 """How many snapshots of before are kept for the next run that began on them."""
 FindCode = Callable[[str], tuple[str, Mapping[str, bytes]] | None]
-"""Gives the manifest and the files that were pinned under a hash."""
+"""Return the manifest and the files that were pinned under a hash."""
 
 
 class PinnedLives:
@@ -36,7 +36,7 @@ class PinnedLives:
         self._lock = threading.Lock()
 
     def began_on(self, order: Order, code: FindCode) -> Live:
-        """Give what a run of another process began on; raises ImplementationError.
+        """Return what a run of another process began on; raises ImplementationError.
 
         It is today's snapshot where that says the same; else it is made of what was pinned.
         """
@@ -88,7 +88,7 @@ class PinnedLives:
 
     @staticmethod
     def _is_same(plan: Plan, now: Live) -> bool:
-        """Tell whether today's snapshot says of a plan what was said then."""
+        """Return whether today's snapshot says of a plan what was said then."""
         tools, skills = now.registry.tools, now.registry.skills
         python = {name: plan.skills.get(name, plan.skill) for name in plan.python}
         there = plan.tools.keys() <= tools.keys() and python.keys() <= skills.keys()

@@ -1,4 +1,4 @@
-"""The open questions of runs, as calls that are held, and what an answer to one changes."""
+"""The open questions of runs as pending calls, and the effect of an answer."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -35,7 +35,7 @@ class Questions:
         self._engines = engines
 
     def waiting(self, run_id: str | None = None) -> tuple[Confirmation, ...]:
-        """Return the open questions of all runs, or of one, as held calls."""
+        """Return the open questions of all runs, or of one, as pending calls."""
         return tuple(map(self._held, self._engines.waiting(run_id)))
 
     def find(self, confirmation_id: str) -> Confirmation | None:

@@ -127,7 +127,7 @@ class RunService:
             used = isinstance(error, AnsweredError)
             code = "confirmation_used" if used else "confirmation_expired"
             return await self._said(call, denied(call, Failure(code, str(error))), began)
-        except Exception as error:  # noqa: BLE001 - whoever decides gets a result
+        except Exception as error:  # noqa: BLE001 - the deciding person gets a result
             return await self._said(call, crashed(call, error), began)
         return result._replace(notes=(*notes, *result.notes))
 
@@ -255,7 +255,7 @@ class RunService:
         return await self._said(call, result_of(run_id, call.tool, ended), began)
 
     async def _tell_waiting(self, run_id: str) -> None:
-        """Tell what a run asks once `pending` lists it; its steps tell of it a moment before."""
+        """Report what a run asks once `pending` lists it; its steps tell of it a moment before."""
         for one in await asyncio.to_thread(self.questions.waiting, run_id):
             told = {"id": one.id, "state": "pending", "tool": one.call.tool}
             self._tell("pending", told, one.call.caller.user)

@@ -1,1 +1,1 @@
-"""A workspace's snapshot at work: its door, its dialects, its findings."""
+"""A live snapshot: its dispatcher, its dialects, its diagnostics."""

@@ -1,4 +1,4 @@
-"""Bring to the door what plugins say of calls: their judges, and those who only listen."""
+"""Collect the call hooks of plugins: guards, approved origins and observers."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -14,13 +14,13 @@ from toolmd.hooks import Guard
 def guards_of(
     plugins: Plugins, beside: Plugins | None = None
 ) -> Callable[[BoundTool], Sequence[Guard]]:
-    """Give what asks each plugin for its judges of one tool; raises what a plugin raised.
+    """Return a function that asks each plugin for a tool's guards. Raises what a plugin raised.
 
-    `beside` are the plugins of another snapshot, which rule too where they are not the same.
+    `beside` are the plugins of another snapshot; their guards check too where they differ.
     """
 
     def asks(plugins: Plugins) -> bool:
-        # Where nobody judges, no spec needs to be read whole.
+        # Without guards, no spec needs to be decoded.
         return plugins.implements("toolmd_guards")
 
     def guards(tool: BoundTool) -> Sequence[Guard]:
@@ -41,7 +41,7 @@ def guards_of(
 def origins_of(
     plugins: Plugins, settings: Settings, tools: Mapping[str, BoundTool]
 ) -> Callable[[str], Iterable[str]] | None:
-    """Give what asks each plugin for origins that a tool may reach; None where none says any.
+    """Return a function that asks each plugin for a tool's approved origins; None without any.
 
     A plugin that fails, or answers with anything but a list of texts, approves nothing.
     """
@@ -67,7 +67,7 @@ def listeners_of(
 ) -> tuple[
     Callable[[Call, BoundTool], None] | None, Callable[[Call, BoundTool, Result], None] | None
 ]:
-    """Give what tells of a call before and after it; None where no plugin listens."""
+    """Return the hooks before and after a call; None where no plugin has them."""
 
     def before(call: Call, tool: BoundTool) -> None:
         _tell(plugins, "toolmd_before_call", call=call, spec=tool.spec)

@@ -35,7 +35,7 @@ def dialects_of(plugins: Plugins) -> Dialects:
 
 
 def _given(answer: PluginAnswer) -> tuple[list[Dialect], BaseException | None]:
-    """Give a plugin's whole share, or nothing of it and why."""
+    """Return a plugin's whole share, or nothing of it and why."""
     if answer.error is not None:
         return [], answer.error
     try:

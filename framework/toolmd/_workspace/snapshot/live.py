@@ -1,4 +1,4 @@
-"""A snapshot at work: the parts that take its calls and hold its findings, made on first use."""
+"""A live snapshot: the dispatcher, dialects and diagnostics, built on first use."""
 
 import threading
 import time
@@ -39,7 +39,7 @@ class Live:
     ) -> None:
         """`counters` are the workspace's counts of calls by tool, which outlive the snapshot.
 
-        `beside` is the snapshot whose judges rule on the calls too.
+        `beside` is the snapshot whose guards check the calls too.
         """
         self.settings = settings
         self.snapshot = snapshot
@@ -60,7 +60,7 @@ class Live:
         return self.snapshot.registry
 
     def open_dispatcher(self) -> "Dispatcher":
-        """Give the one door of this snapshot."""
+        """Return the dispatcher of this snapshot."""
         from toolmd._call import Dispatcher
 
         with self._lock:
@@ -102,7 +102,7 @@ class Live:
         self._settled = True
 
     def taking_up(self, snapshot: Snapshot) -> "Live":
-        """Give a snapshot of before a door of its own, before which today's judges rule too."""
+        """Return an earlier snapshot with its own dispatcher and today's guards in addition."""
         return Live(self.settings, snapshot, self._clock, self._tallies, self.snapshot)
 
     @cached_property
@@ -113,7 +113,7 @@ class Live:
         return pin_of(self.snapshot, self.settings.root.resolve())
 
     def close_dispatcher(self) -> None:
-        """Close what the door keeps open; no call comes any more."""
+        """Close what the dispatcher keeps open, after the last call."""
         with self._lock:
             dispatcher, self.dispatcher = self.dispatcher, None
         if dispatcher is not None:
@@ -130,7 +130,7 @@ class Live:
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Everything there is to say, over files, skills and bindings: imports all Python.
 
-        What is late is told, and looked at again the next time: it may come to its end.
+        A late import is reported, and checked again the next time: it may have ended.
         """
         if self._found is None:
             found = self._look()
@@ -160,7 +160,7 @@ class Live:
         return in_reading_order(found)
 
     def same_as(self, other: "Live") -> bool:
-        """Tell whether the two read the same, so that nothing needs replacing."""
+        """Return whether the two read the same, so that nothing needs replacing."""
         return self.settings == other.settings and self.snapshot.stamp == other.snapshot.stamp
 
 

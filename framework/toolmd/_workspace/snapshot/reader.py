@@ -65,7 +65,7 @@ class FileReader:
     def check_skill(
         self, spec: SkillSpec, tools: ToolSpecs, skills: SkillSpecs, *, implemented: bool
     ) -> tuple[Diagnostic, ...]:
-        """Say what a skill asks that its tools can't give."""
+        """Report what a skill asks that its tools can't give."""
         from toolmd._skills.check import check_skill
 
         return check_skill(spec, tools, skills, implemented=implemented)

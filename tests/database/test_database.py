@@ -1,4 +1,4 @@
-"""A tool's SQLite file is safe from threads and from half an update, and for its owner's eyes."""
+"""A tool's SQLite file: threads, migrations, and access by its owner only."""
 
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
@@ -56,7 +56,7 @@ def test_an_update_that_fails_halfway_leaves_the_file_as_it_was(path: Path) -> N
     Database(path, [FIRST, SECOND]).close()
 
 
-def test_a_file_of_a_later_version_is_refused_and_not_touched(path: Path) -> None:
+def test_a_file_of_a_later_version_raises_an_error_and_is_unchanged(path: Path) -> None:
     Database(path, [FIRST, SECOND]).close()
     with pytest.raises(ConfigError, match=r"visits\.sqlite3 is of version 2, later than"):
         Database(path, [FIRST])

@@ -31,7 +31,7 @@ def is_noun(value: Any) -> bool:
 
 
 def defaults_of(noun: Any) -> dict[str, Any]:
-    """Give each field of a noun, with its value where nothing was written."""
+    """Return each field of a data type with its default."""
     if isinstance(noun, BaseModel):
         fields = type(noun).model_fields
         return {name: f.get_default(call_default_factory=True) for name, f in fields.items()}
@@ -39,13 +39,13 @@ def defaults_of(noun: Any) -> dict[str, Any]:
 
 
 def written(noun: Any) -> dict[str, Any]:
-    """Give the fields that have another value than when nothing was written."""
+    """Return the fields that have another value than when nothing was written."""
     fields = {name: (getattr(noun, name), bare) for name, bare in defaults_of(noun).items()}
     return {name: value for name, (value, bare) in fields.items() if value != bare}
 
 
 def nouns_in(value: Any) -> Iterator[Any]:
-    """Give every noun of a definition, itself too."""
+    """Return every data type of a definition, including itself."""
     if is_noun(value):
         yield value
         for name in defaults_of(value):
@@ -56,7 +56,7 @@ def nouns_in(value: Any) -> Iterator[Any]:
 
 
 def changes_of(noun: Any) -> Iterator[tuple[str, Any]]:
-    """Give the noun with each of its fields changed, however deep, and where that is."""
+    """Return copies with one field changed each, at any depth, and its place."""
     kinds = get_type_hints(type(noun))
     defaults = defaults_of(noun)
     for name, value in written(noun).items():
@@ -75,7 +75,7 @@ def changes_of(noun: Any) -> Iterator[tuple[str, Any]]:
 
 
 def others(value: Any, kind: Any) -> Iterator[tuple[str, Any]]:
-    """Give values that say something else, and where below `value` they differ."""
+    """Return values that differ from `value`, and the place of the difference."""
     match value:
         case bool():
             yield "", not value
@@ -99,7 +99,7 @@ def others(value: Any, kind: Any) -> Iterator[tuple[str, Any]]:
 
 
 def words_of(kind: Any) -> list[str]:
-    """Give the words that a closed list allows, of a union too."""
+    """Return the words that a closed list allows, of a union too."""
     inner = [word for each in get_args(kind) for word in words_of(each)]
     return [each for each in get_args(kind) if isinstance(each, str)] or inner
 

@@ -1,4 +1,4 @@
-"""Nouns: frozen, closed, and what a step says of itself."""
+"""The frozen, closed data types, and the canonical JSON of a step."""
 
 from dataclasses import FrozenInstanceError
 from typing import get_args

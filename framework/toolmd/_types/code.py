@@ -58,7 +58,7 @@ class Code(StrEnum):
     MISPLACED_FIELD = "misplaced-field", "The field belongs in another section."
     UNSUPPORTED_FIELD = "unsupported-field", "A constraint that Toolmd can't hold. Use a rule."
     UNREADABLE_VALUE = "unreadable-value", "A field's value can't be read."
-    UNREAD_DETAIL = "unread-detail", "Words beside a type are kept as text and enforce nothing."
+    UNREAD_DETAIL = "unread-detail", "Words next to a type are kept as text and enforce nothing."
     UNKNOWN_TYPE = "unknown-type", "A type is one of JSON Schema's, or a common word for one."
     MISSING_TYPE = "missing-type", "Without Type, `string` is taken."
     FIELD_MISMATCH = "field-mismatch", "The field does not fit the parameter's type."
@@ -74,20 +74,20 @@ class Code(StrEnum):
     INVALID_EXPRESSION = "invalid-expression", "An expression can't be compiled or does not fit."
     RULE_MAY_NOT_COMPUTE = (
         "rule-may-not-compute",
-        "A condition reads what a call may leave out: it can't be told then. Guard it by `has()`.",
+        "A condition reads an optional argument that may be absent. Guard it by `has()`.",
     )
     UNREADABLE_RULE = "unreadable-rule", "A rule is an expression in a code span, and a message."
     PROSE_POLICY = "prose-policy", "The prose states a restriction that no field enforces."
-    NO_PARAMETERS_READ = "no-parameters-read", "What stands here is read as no parameter."
+    NO_PARAMETERS_READ = "no-parameters-read", "Nothing in this section was read as a parameter."
 
     # Steps
     UNKNOWN_STEP_KEY = "unknown-step-key", "A step has no key of this name."
     TWO_ACTIONS = "two-actions", "A step does one thing. Make two steps."
     INVALID_STEP = "invalid-step", "The step's words can't be read."
 
-    # Skills held against their tools
-    UNKNOWN_TOOL = "unknown-tool", "A skill names a tool that is not there."
-    UNKNOWN_SKILL = "unknown-skill", "A skill names a skill that is not there."
+    # Skills, checked against their tools
+    UNKNOWN_TOOL = "unknown-tool", "A skill names a tool that does not exist."
+    UNKNOWN_SKILL = "unknown-skill", "A skill names a skill that does not exist."
     NOT_REQUIRED = "not-required", "A step uses what the skill's lists do not name."
     UNUSED_REQUIREMENT = "unused-requirement", "A skill requires what no step uses."
     SKILL_CIRCLE = "skill-circle", "Skills use one another in a circle: none could end."
@@ -124,7 +124,7 @@ class Code(StrEnum):
     )
     UNREADABLE_STATE = (
         "unreadable-state",
-        "What was live last can't be kept: edits are held only as long as this process runs.",
+        "The live policy can't be saved: pending changes last only as long as this process.",
     )
 
     # Binding
@@ -132,7 +132,7 @@ class Code(StrEnum):
     DUPLICATE_NAME = "duplicate-name", "Two definitions have one name; the first one stays."
     MISSING_FOLDER = (
         "missing-folder",
-        "A folder that the settings name is not there.",
+        "A folder that the settings name does not exist.",
     )
     IGNORED_FILE = "ignored-file", "A file is nearly named like a definition, and was not read."
     BROKEN_PLUGIN = "broken-plugin", "A plugin can't be loaded or does not answer; it is left out."

@@ -1,6 +1,8 @@
 """The cache of parsed specs: quick where it holds, and never trusted where it might not."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolmd._load.definitions.cache import INDEX, PAYLOAD, Cache, CacheEntry
-from toolmd._workspace.snapshot.reader import FileReader
+from toolmd._workspace.snapshot.reader import PACKAGES, FileReader
 
 
 class CountingReader(FileReader):
@@ -115,6 +117,23 @@ def test_the_same_bytes_at_another_path_are_read_anew(filled: Project) -> None:
 
     assert parsed == 1
     assert snapshot.registry.tools["two"].spec.source.path == "tools_md/deux.tool.md"
+
+
+READ = """
+import sys
+from toolmd import parse_skill, parse_tool
+parse_tool("# A", "a.tool.md"), parse_skill("# A", "a.skill.md")
+import toolmd._skills.check
+print(*{name.split(".")[1] for name in sys.modules if name.startswith("toolmd.")})
+"""
+
+
+def test_the_fingerprint_covers_every_package_that_reads_files() -> None:
+    read = subprocess.run(
+        [sys.executable, "-c", READ], capture_output=True, text=True, check=True
+    ).stdout.split()
+
+    assert set(PACKAGES) == set(read) - {"errors"}
 
 
 def test_another_parser_does_not_use_it(filled: Project) -> None:

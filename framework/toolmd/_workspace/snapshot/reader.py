@@ -16,8 +16,8 @@ from toolmd._types.registry import AnySpec, SkillSpecs, ToolSpecs
 if TYPE_CHECKING:
     from toolmd._types.skill import SkillSpec
 
-_ROOMS = ("_parse", "_model", "_values", "_cel", "_run")
-"""Whose code decides what is read of a file, or found in a skill."""
+PACKAGES = ("_parse", "_types", "_validation", "_expressions", "_skills")
+"""The packages whose code decides what is read of a file, or found in a skill."""
 
 _LIBRARIES = ("markdown_it", "pydantic", "pydantic_core", "cel_expr_python", "re2", "yaml")
 """Whose files change when another version is installed."""
@@ -30,7 +30,7 @@ class FileReader:
     def fingerprint(self) -> str:
         """Hex sha256 over the state of the code and libraries that read a file."""
         package = Path(__file__).parents[2]
-        files = [file for room in _ROOMS for file in _python_of(package / room)]
+        files = [file for name in PACKAGES for file in _python_of(package / name)]
         for library in _LIBRARIES:
             if (found := find_spec(library)) is None:
                 continue
@@ -71,9 +71,9 @@ class FileReader:
         return check_skill(spec, tools, skills, implemented=implemented)
 
 
-def _python_of(room: Path) -> list[str]:
+def _python_of(package: Path) -> list[str]:
     # A thousand tools are opened in fifty milliseconds; `Path.rglob` would add three to them.
-    found = [os.path.join(at, name) for at, _, names in os.walk(room) for name in names]  # noqa: PTH118
+    found = [os.path.join(at, name) for at, _, names in os.walk(package) for name in names]  # noqa: PTH118
     return sorted(file for file in found if file.endswith(".py"))
 
 

@@ -139,7 +139,7 @@ def test_a_crisis_is_shown(garden) -> None:
     with ModelServer("Call a doctor.") as server:
         ended = typed(garden, server, "I am dying")
     assert "crisis" in ended.stderr
-    assert "a human should look" in ended.stderr
+    assert "a person should read it" in ended.stderr
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_a_crisis_is_shown(garden) -> None:
         (RawReply(404, '{"error": {"message": "no model"}}'), 5, "--model"),
         (RawReply(429, "", {"retry-after-ms": "1"}), 1, "asked too often"),
         (RawReply(503, "", {"retry-after-ms": "1"}), 5, "not available"),
-        (RawReply(200, "<html>", {"content-type": "text/html"}), 1, "no JSON"),
+        (RawReply(200, "<html>", {"content-type": "text/html"}), 1, "not JSON"),
     ],
 )
 def test_a_failing_endpoint_is_reported(garden, reply: RawReply, status: int, says: str) -> None:

@@ -85,10 +85,10 @@ from toolmd.hooks import hookimpl
 
 @hookimpl
 def toolmd_guards(spec):
-    async def judge(call, arguments):
+    async def guard(call, arguments):
         return None
 
-    return [judge]
+    return [guard]
 """
 SKILL = """\
 # Speak
@@ -128,17 +128,17 @@ Speaks.
 """
 SAID = {"message": "say hello, ask, help", "user": "u1", "conversation": "c1"}
 CALLER = {**SAID, "context": {"patient": "p1"}, "confidence": 0.9}
-LISTENING = {"_call/observers.py:Audience.finish", "_call/observers.py:Audience.tell_before"}
+LISTENING = {"_call/observers.py:Observers.finish", "_call/observers.py:Observers.tell_before"}
 """What only listens, or looks at the user's words once more: it refuses nothing."""
 RUNNING = {"_call/invoke/invoker.py:Invoker._run"}
 """What comes behind the gates."""
 PROMISING = {
-    "_call/pipeline.py:Ladder.take",
+    "_call/pipeline.py:Pipeline.take",
     "_call/confirmation/decisions.py:Decisions.confirm",
     "_call/confirmation/decisions.py:Decisions._decide",
 }
 """What gives a result whatever happens, once it is entered."""
-REFUSING = {"_call/pipeline.py:Ladder.denied", "_call/observers.py:Audience.finish"}
+REFUSING = {"_call/pipeline.py:Pipeline.denied", "_call/observers.py:Observers.finish"}
 """What such a result is made by."""
 
 

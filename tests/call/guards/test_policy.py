@@ -316,7 +316,7 @@ def test_a_slow_judge_refuses(guard):
     with pytest.raises(CallDenied) as refused:
         asyncio.run(main())
     assert refused.value.failure.code == "internal_guard_error"
-    assert "its judge could not be decided" in refused.value.failure.message
+    assert "its guard could not be decided" in refused.value.failure.message
 
 
 def test_judges_that_cannot_be_had_refuse(harness, tool, tmp_path):

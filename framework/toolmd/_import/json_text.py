@@ -20,7 +20,7 @@ def read_json(text: str) -> Any:
         return json.loads(text.removeprefix("\ufeff"))
     except json.JSONDecodeError as error:
         raise UnreadableSourceError(
-            f"line {error.lineno}, column {error.colno}: no JSON: {error.msg}"
+            f"line {error.lineno}, column {error.colno}: not valid JSON: {error.msg}"
         ) from None
     except (ValueError, RecursionError) as error:
         raise UnreadableSourceError(f"not valid JSON: {error}") from None

@@ -43,7 +43,7 @@ def test_a_care_log_cannot_be_changed_deleted_or_replaced(log):
 
 
 def test_a_care_log_of_a_future_event_is_an_error(log):
-    with pytest.raises(ToolError, match="not come yet") as caught:
+    with pytest.raises(ToolError, match="is in the future") as caught:
         log.of("ana").record_care("k", {**CARE, "occurred_at": "2026-03-04"})
     assert caught.value.code == "not_yet_happened"
     log.of("ana").record_care("k", {**CARE, "occurred_at": "2026-03-03T01:00:00+14:00"})

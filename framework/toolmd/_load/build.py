@@ -79,10 +79,10 @@ def build(  # noqa: PLR0913 - by keyword, but for two
     old: Snapshot | None = None,
     put: Put = MappingProxyType({}),
 ) -> Snapshot:
-    """Read everything, bind it, and say what is wrong; a bad file never raises.
+    """Read everything, bind it, and report the errors; a bad file never raises.
 
     `given` are plugins by name. The cache and the baseline are brought up to date; without a
-    baseline no edit is held to anything. `put` is Python of the `old` snapshot that stays.
+    baseline no edit is checked. `put` is Python of the `old` snapshot that stays.
     """
     plugins = _plugins(settings, given)
     groups = _groups(settings, plugins, put)
@@ -193,7 +193,7 @@ def _registry(
     around: SnapshotParts,
     said: Iterable[Diagnostic],
 ) -> Registry:
-    """Bind what was kept, hold the skills against the tools, and leave out the broken ones."""
+    """Bind the kept definitions, check skills against tools, and leave out the broken ones."""
     bound = bind_all(kept.named, groups, around)
     found = checks.check(*_by_kind(kept, bound))
     faults: list[Diagnostic] = []

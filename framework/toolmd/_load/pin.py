@@ -23,7 +23,7 @@ from toolmd.errors import ImplementationError
 
 
 class Pin(NamedTuple):
-    """The Python of a project's folders of definitions, and the packages that gave the rest."""
+    """The Python of a project's folders of definitions, and the packages that provide the rest."""
 
     hash: str
     """Hex sha256 of `manifest`."""
@@ -75,7 +75,7 @@ def unpin(
 ) -> Snapshot:
     """Make a snapshot of the pinned specs and Python, whatever the files hold by now.
 
-    `given` are plugins by name, beside the installed ones. Raises ImplementationError where
+    `given` are plugins by name, besides the installed ones. Raises ImplementationError where
     something can't be had as it was, and says what.
     """
     manifest = json.loads(pinned.manifest)

@@ -1,4 +1,4 @@
-"""Report which events of the file system may change what a reload reads."""
+"""Select the file system events that may change what a reload reads."""
 
 import os
 from pathlib import PurePath
@@ -14,7 +14,7 @@ SKIPPED = frozenset({"__pycache__", "node_modules"})
 
 
 class FileEvent(NamedTuple):
-    """What happened to a file or a folder, as watchdog names it."""
+    """A change of a file or a folder, in watchdog's terms."""
 
     kind: str
     path: str

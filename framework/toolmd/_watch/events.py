@@ -11,7 +11,7 @@ from toolmd._watch.event_filter import FileEvent
 from toolmd._workspace.reloading import Watched
 
 _log = logging.getLogger(__name__)
-# Its emitters complain of being stopped before they began to wait, which is no fault.
+# Its emitters complain of being stopped before they began to wait, which isn't a fault.
 logging.getLogger("watchdog.observers.inotify").addFilter(
     lambda record: "when the thread is inactive" not in record.getMessage()
 )
@@ -28,14 +28,14 @@ Watch = tuple[str, bool]
 
 
 def native_observer() -> Any:
-    """Return what the system itself tells."""
+    """Return the observer that uses the system's own notifications."""
     from watchdog.observers import Observer
 
     return Observer()
 
 
 def polling_observer() -> Any:
-    """Return what looks by itself."""
+    """Return the observer that polls."""
     from watchdog.observers.polling import PollingObserver
 
     return PollingObserver(timeout=POLL_S)
@@ -62,7 +62,7 @@ class FileEvents:
     def follow(self, watched: Watched) -> bool:
         """Watch these places and nothing else; what is not there is watched for.
 
-        Tells whether any of them was not watched before: what changed there meanwhile is unknown.
+        Returns whether any of them was not watched before: what changed there meanwhile is unknown.
         """
         wanted = dict.fromkeys(_watches(watched))
         self._revive()
@@ -144,7 +144,7 @@ class _Handler:
         self._tell = tell
 
     def dispatch(self, event: Any) -> None:
-        """Receive of one event."""
+        """Forward one event."""
         to = os.fsdecode(getattr(event, "dest_path", "") or "")
         path = os.fsdecode(event.src_path)
         self._tell(FileEvent(event.event_type, path, to, event.is_directory))
@@ -167,7 +167,7 @@ def _changes() -> list[type]:
 
 
 def _watches(watched: Watched) -> Iterator[Watch]:
-    """Return the folders to watch: those of definitions whole, and what tells that one comes."""
+    """Return the folders to watch: definitions whole, and parents of missing ones."""
     for folder in watched.folders:
         if folder.is_dir():
             yield str(folder), True

@@ -7,7 +7,7 @@ BUSY_S = 0.05
 
 
 class Settler:
-    """Waits until nothing has changed for a while and nobody is in the middle of something."""
+    """Waits until no change has come for a while and no write is under way."""
 
     def __init__(self, settle_s: float = SETTLE_S) -> None:
         """Wait for `settle_s` seconds after the last change."""
@@ -15,13 +15,13 @@ class Settler:
         self._last: float | None = None
 
     def changed(self, now: float) -> None:
-        """Read note of a change; `now` is in seconds and never goes back."""
+        """Record a change; `now` is in seconds and never goes back."""
         self._last = now
 
     def wait(self, now: float, *, busy: bool = False) -> float | None:
-        """Return the seconds until it is worth asking again; None where nothing has changed.
+        """Return the seconds until the next check; None where nothing has changed.
 
-        Zero means that the burst is over: it is given once, and the next burst begins.
+        Zero means that the burst is over: it is returned once, and then the next burst begins.
         """
         if self._last is None:
             return None

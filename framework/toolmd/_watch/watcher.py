@@ -25,7 +25,7 @@ STUCK_S = 10.0
 
 
 class Follower:
-    """What a watcher does, without threads: events and the time come in, reloads go out."""
+    """The watcher without threads: it receives events and the time, and reloads."""
 
     def __init__(
         self,
@@ -35,9 +35,9 @@ class Follower:
         busy: Callable[[], bool] | None = None,
         follow: Callable[[Watched], bool] = lambda _: False,
     ) -> None:
-        """Follow `workspace`; `busy` tells whether somebody is in the middle of writing.
+        """Follow `workspace`; `busy` returns whether a write is under way.
 
-        `follow` has these places watched, and tells whether one is new.
+        `follow` watches these places, and returns whether one is new.
         """
         lock = index_lock(workspace.settings.root)
         self._workspace = workspace
@@ -51,22 +51,22 @@ class Follower:
         """Why the last reload failed; empty where it did not."""
 
     def happened(self, event: FileEvent, now: float) -> None:
-        """Read an event; what changes nothing that is read is passed over."""
+        """Record an event, unless it can't change what a reload reads."""
         if matters(event, self._watched):
             self._settler.changed(now)
 
     def begin(self, now: float) -> None:
-        """Have everything watched, and read once more: it may have changed since it was read."""
+        """Watch everything, and reload once: files may have changed since they were read."""
         self._follow(self._watched)
         self._settler.changed(now)
 
     @property
     def overdue(self) -> tuple[str, ...]:
-        """What of the workspace's Python is past its deadline."""
+        """The workspace's Python that is past its deadline."""
         return self._workspace.overdue_imports
 
     def step(self, now: float) -> float | None:
-        """Reload where a burst is over; gives the seconds to wait, None for the next event."""
+        """Reload where a burst is over; return the seconds to wait, None for the next event."""
         busy = self._busy()
         wait = self._settler.wait(now, busy=busy)
         if wait is None or not busy:
@@ -93,10 +93,10 @@ class Follower:
 
 
 class Watcher:
-    """Reloads a workspace when its files change; a context manager, beside whatever else runs.
+    """Reloads a workspace when its files change; a context manager with its own threads.
 
     Each burst of saves gives one new snapshot, and `Workspace.on_change` one notice. Two threads:
-    one hears of events, one waits for their end and reloads.
+    one receives events, one waits for their end and reloads.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class Watcher:
 
     @property
     def problem(self) -> str:
-        """What keeps changes from being live, in a sentence each; empty where nothing does.
+        """The reasons why changes are not live, a sentence each; empty where all are.
 
         The files are polled since the system reports no changes, a reload failed, or Python is
         past its `import_timeout`.
@@ -159,7 +159,7 @@ class Watcher:
                     self._follower.begin(time.monotonic())
                 continue
             if event is None:
-                self._events.stop()  # Where nobody waited for this thread, it may have begun again.
+                self._events.stop()  # It may have begun again after `stop`.
                 return
             self._follower.happened(event, time.monotonic())
 

@@ -39,7 +39,7 @@ def load_settings(
 
 
 def state_folder(state: Path) -> Path:
-    """Make the folder of what Toolmd keeps, for this user's eyes only, and give it.
+    """Make the folder of what Toolmd keeps, readable by this user only, and return it.
 
     Raises OSError where it can't be made.
     """
@@ -47,7 +47,7 @@ def state_folder(state: Path) -> Path:
         state.parent.mkdir(parents=True, exist_ok=True)
         try:
             _make_state(state)
-        except OSError as error:  # the draft's name would tell nobody anything
+        except OSError as error:  # the draft's name would not help the user
             error.filename = str(state)
             raise
     return state
@@ -136,7 +136,7 @@ def _is_plugin(table: Mapping[str, Any]) -> bool:
 
 
 def _is_ours(project: Path) -> bool:
-    """Return whether a pyproject.toml may speak of Toolmd: another's faults are not ours."""
+    """Return whether a pyproject.toml may configure Toolmd: errors of others are not ours."""
     try:
         return b"toolmd" in project.read_bytes()
     except OSError:

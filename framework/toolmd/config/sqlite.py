@@ -15,7 +15,7 @@ OLDEST = (3, 37, 0)
 def check_sqlite(version: tuple[int, ...] | None = None) -> None:
     """Check that SQLite is new enough; `version` is this Python's own where none is given.
 
-    Raises ConfigError, which says what to do.
+    Raises ConfigError, whose message says what to do.
     """
     if version is None:
         # Only here: `toolmd --help` opens no store.

@@ -47,7 +47,7 @@ def create_file(path: Path, data: bytes) -> bool:
             if is_there(path):
                 return False
             replace_whole(path, data)
-    except OSError as error:  # The lock's name and the draft's tell nobody anything.
+    except OSError as error:  # The names of the lock and the draft would not help the user.
         if not isinstance(error, EmptiedError):
             error.filename = str(path)
         raise
@@ -55,7 +55,7 @@ def create_file(path: Path, data: bytes) -> bool:
 
 
 def replace_whole(path: Path, data: bytes) -> None:
-    """Write a file in one step, for its owner's eyes only; the caller holds a lock.
+    """Write a file in one step, readable by its owner only; the caller holds a lock.
 
     The draft has one name: the next writer overwrites the draft that a crash left.
     """
@@ -75,9 +75,9 @@ def replace_whole(path: Path, data: bytes) -> None:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Keep other processes and threads out while this lock file is held.
+    """Lock this file against other processes and threads.
 
-    A system without locks keeps nobody out; there the last writer wins.
+    On a system without file locks, the last writer wins.
     """
     from filelock import lock_descriptor
 

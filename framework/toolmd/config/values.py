@@ -1,4 +1,4 @@
-"""What each setting's value must be, wherever it was written."""
+"""Validate each setting's value, wherever it was written."""
 
 import contextlib
 import json
@@ -24,7 +24,7 @@ MAX_S = 3600
 
 
 class Origin(NamedTuple):
-    """Where a value was written, for messages."""
+    """The place where a value was written, for messages."""
 
     origin: str
     key: str
@@ -32,7 +32,7 @@ class Origin(NamedTuple):
     """Whether only text can stand here, as in the environment; a file has types of its own."""
 
     def error(self, message: str) -> ConfigError:
-        """Make the error that names the place."""
+        """Build the error that names the place."""
         return ConfigError(f"{self.origin}: {self.key}: {message}")
 
 

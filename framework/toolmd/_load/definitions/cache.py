@@ -1,4 +1,4 @@
-"""Keep parsed specs by content hash; what is damaged, foreign or old is parsed again."""
+"""Cache parsed specs by content hash; damaged, foreign or old entries are parsed again."""
 
 import contextlib
 import hashlib
@@ -48,7 +48,7 @@ class CacheEntry(NamedTuple):
 class Cache:
     """The entries of one project by path, and the verdicts on skills by their grounds.
 
-    One index and one payload, both held to a sha256, in a folder that only the user can write.
+    One index and one payload, each checked by its sha256, in a folder that only the user can write.
     `fingerprint` names the parser that wrote them; another's entries are not used.
     """
 
@@ -59,9 +59,9 @@ class Cache:
 
     @classmethod
     def load(cls, folder: Path, fingerprint: str) -> "Cache":
-        """Read the cache in `folder`; an empty one where there is none to trust."""
+        """Load the cache in `folder`; return an empty one where no trusted cache exists."""
         cache = cls(folder, fingerprint)
-        # Damage can look like anything, so whatever it raises means the same: parse again.
+        # Damage can raise any error, and each means the same: parse again.
         with contextlib.suppress(OSError, *NONSENSE):
             if _private(folder):
                 cache.entries, cache.checks = _load(folder, fingerprint)

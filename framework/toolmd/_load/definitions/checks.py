@@ -1,4 +1,4 @@
-"""Keep the skills against the tools when they are read, and remember what was found."""
+"""Check skills against their tools when they are read, and cache the findings."""
 
 import hashlib
 import json
@@ -103,7 +103,7 @@ class Checks:
         return said
 
     def _spread(self, found: dict[str, tuple[Diagnostic, ...]]) -> None:
-        """Reject the skills that need a rejected one, until none is left."""
+        """Reject every skill that needs a rejected one, directly or through others."""
         broken = {name for name, said in found.items() if has_errors(said)}
         while True:
             more = {
@@ -128,7 +128,7 @@ class Checks:
 
 
 def has_errors(said: Sequence[Diagnostic]) -> bool:
-    """Return whether a skill of which this is said does not load."""
+    """Return whether these diagnostics keep a skill from loading."""
     return any(diagnostic.severity is Severity.ERROR for diagnostic in said)
 
 

@@ -29,7 +29,7 @@ def encode(spec: AnySpec) -> bytes:
 
 
 def decode(kind: DefinitionKind, encoded: bytes) -> AnySpec:
-    """Read what `encode` wrote; raises ValueError where that is no spec."""
+    """Read what `encode` wrote; raises ValueError where that isn't a spec."""
     from toolmd._types.skill import SkillSpec
     from toolmd._types.tool import ToolSpec
 
@@ -38,7 +38,7 @@ def decode(kind: DefinitionKind, encoded: bytes) -> AnySpec:
 
 
 def decode_call_spec(encoded: bytes) -> ToolCallSpec:
-    """Read of a tool what its calls are held to; raises NONSENSE where that is no tool."""
+    """Decode the part of a tool that its calls need; raises NONSENSE where it isn't a tool."""
     said = from_json(encoded)
     return ToolCallSpec(**_made({name: said[name] for name in _NAMES & said.keys()}, _PARTS))
 

@@ -81,7 +81,7 @@ def project_groups(
 
 
 def package_groups(settings: Settings, plugins: Plugins) -> Iterator[Group]:
-    """Read the folders that installed plugins give."""
+    """Read the folders that installed plugins provide."""
     least: dict[str, float] = {}
     rejected: set[str] = set()
     for answer in plugins.ask("toolmd_default_min", awake=False):
@@ -113,7 +113,7 @@ def _imports_from_above(folder: Folder) -> bool:
 
 
 def own_group(folder: Folder, plugins: Plugins) -> Group:
-    """Read in a folder of the project's own, with its plugin."""
+    """Add a folder of the project's own, with its plugin."""
     modules = plugins.modules
     package = modules.add_folder(folder.root.name, folder.modules)
     group = Group(folder, lambda file: modules.load(modules.name_of(package, file)))
@@ -132,7 +132,7 @@ def _given(answer: PluginAnswer, settings: Settings, plugins: Plugins) -> Iterat
         return
     try:
         paths = [Path(str(path)) for path in several(answer.value)]
-    except Exception as error:  # noqa: BLE001 - a plugin may give anything
+    except Exception as error:  # noqa: BLE001 - a plugin may return anything
         fault = f"gives no list of paths in toolmd_definitions: {reason(error)}"
         plugins.diagnostics.append(broken_plugin(answer.plugin, fault))
         return

@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 @runtime_checkable
 class DefinitionReader(Protocol):
-    """What turns bytes into specs, and holds skills against tools; handed in by the workspace."""
+    """Parser of specs and checker of skills; the workspace supplies it."""
 
     @property
     def fingerprint(self) -> str:
@@ -39,7 +39,7 @@ class DefinitionReader(Protocol):
     def check_skill(
         self, spec: SkillSpec, tools: ToolSpecs, skills: SkillSpecs, *, implemented: bool
     ) -> tuple[Diagnostic, ...]:
-        """Report what a skill asks that its tools can't give."""
+        """Report the requests of a skill that its tools can't meet."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -163,14 +163,14 @@ class _Encoded:
         try:
             return decode(self._kind, self._encoded)
         except ValueError:
-            # The hashes held and yet it is no spec: somebody else's. The file itself decides.
+            # The hashes held and yet it isn't a spec: somebody else's. The file itself decides.
             spec, _ = self._reader.parse(self._kind, self._file.data, self._file.path)
             if spec is None:
                 raise
             return spec
 
     def call_spec(self) -> CallSpec:
-        """Return of a tool what its calls are held to, without the rest; a skill is read whole."""
+        """Return the part of a tool that its calls need; a skill is read whole."""
         if self._kind == "skill":
             return self.spec()
         if self._call_spec is None:

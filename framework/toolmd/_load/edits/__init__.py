@@ -1,1 +1,1 @@
-"""Edits of a running project: held to what was live before."""
+"""Edits of a running project, compared with the last live versions."""

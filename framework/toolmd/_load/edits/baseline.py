@@ -100,7 +100,7 @@ class Baseline:
         return True
 
     def accept(self, row: LastLive) -> None:
-        """Read what a file says for live from now on, in every process of the project."""
+        """Accept a file's content as live from now on, in every process of the project."""
         while not self.save(self.load(), {row.name: row}):
             pass
 
@@ -184,7 +184,7 @@ def _version(descriptor: int) -> Version:
 
 
 def _append(descriptor: int, data: bytes, size: int) -> None:
-    """Add to a file of this size; what a full disk cut off is taken back."""
+    """Add to a file of this size; a write that a full disk cut short is undone."""
     try:
         while data:
             data = data[os.write(descriptor, data) :]

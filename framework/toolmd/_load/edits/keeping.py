@@ -24,7 +24,7 @@ _UNREAD = frozenset({Code.UNREADABLE_FILE, Code.FILE_TOO_LARGE, Code.OUTSIDE_ROO
 
 
 class Waiting(NamedTuple):
-    """An edit that waits to be acknowledged, and what would be live then."""
+    """An edit that waits for `toolmd accept`, and the version that would be live then."""
 
     edit: PendingChange
     row: LastLive
@@ -87,7 +87,7 @@ class Keeper:
         if own == row and self._at[path] == [own]:
             kept.rows[name] = own
             return
-        # The file of a definition that is no more: renamed, and held to what it was.
+        # The file of a removed definition: it was renamed and is compared with its old version.
         olds = [old for old in self._at.get(path, ()) if old.name not in named]
         kept.forget.update(old.name for old in olds)
         if own is not None:
@@ -117,7 +117,7 @@ class Keeper:
     def _stricter(
         self, kept: Kept, definition: FoundDefinition, olds: Iterable[LastLive]
     ) -> tuple[AnySpec, tuple[Weakening, ...]]:
-        """Keep a definition to all that it was; gives what may be live, and what got looser."""
+        """Compare a definition with its last live version; return its live part and weakenings."""
         from toolmd._load.edits.weakening import keep_stricter
 
         spec = definition.get()
@@ -178,7 +178,7 @@ class Keeper:
 
 
 def parted(read: Iterable[FoundDefinition]) -> tuple[list[FoundDefinition], list[FoundDefinition]]:
-    """Part what gave a spec from what gave none."""
+    """Separate the definitions with a spec from those without one."""
     whole: list[FoundDefinition] = []
     broken: list[FoundDefinition] = []
     for definition in read:

@@ -1,4 +1,4 @@
-"""Let the Python of before run on where what a file holds now can't be loaded any more."""
+"""Keep the last working Python of a file live while its new content can't be loaded."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from time import monotonic
@@ -86,7 +86,7 @@ def python_meanwhile(old: Loaded, new: Loaded, names: Iterable[str]) -> Put:
 
 
 def broken_python(old: Loaded, new: Loaded, put: Put) -> LastPython | None:
-    """Load what was in use and may have changed; gives the first file that must be put back."""
+    """Load what was in use and may have changed; return the first file to restore."""
     if len(put) >= MOST:
         return None
     for name, bound in changed_in_use(old, new):

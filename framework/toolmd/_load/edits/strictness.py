@@ -1,4 +1,4 @@
-"""Report of each field that restricts whether a new value of it lets more through than the old.
+"""Compare the old and new value of each restricting field: does the new one allow more?
 
 One table for each noun; a value of None, or an empty one, restricts nothing. Where two values
 can't be compared, such as two patterns, the new one counts as looser.
@@ -32,7 +32,7 @@ def most(old: Any, new: Any) -> bool:
 
 
 def demand(old: Any, new: Any) -> bool:
-    """Compare what is demanded where it is true."""
+    """Compare flags that demand something when true."""
     return bool(old) and not new
 
 
@@ -42,12 +42,12 @@ def needs(old: tuple[str, ...], new: tuple[str, ...]) -> bool:
 
 
 def claim(old: Any, new: Any) -> bool:
-    """Compare what frees of care where it is true."""
+    """Compare flags that lift a restriction when true."""
     return bool(new) and not old
 
 
 def unlike(old: Any, new: Any) -> bool:
-    """Compare what can only be equal or not."""
+    """Compare values that have no order: they are equal or not."""
     return old not in (None, {}) and new != old
 
 

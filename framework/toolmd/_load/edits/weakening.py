@@ -99,7 +99,7 @@ def _tool(
 def _safety(found: list[Weakening], old: Safety, new: Safety, default_min: float | None) -> Safety:
     kept = _kept(found, "Safety", SAFETY, old, new)
     stated = new.min_confidence
-    # A tool that was silent stood under the default: naming less is no restriction.
+    # A tool without a value had the default: naming less isn't a restriction.
     if old.min_confidence is None and stated is not None and least(default_min, stated):
         found.append(Weakening("Safety: Min Confidence", default_min, stated))
         kept["min_confidence"] = None
@@ -109,7 +109,7 @@ def _safety(found: list[Weakening], old: Safety, new: Safety, default_min: float
 def _kept(
     found: list[Weakening], place: str, table: Mapping[str, Looser], old: _Compared, new: _Compared
 ) -> dict[str, Any]:
-    """Report the fields of a table that got looser, and give their old values."""
+    """Report the fields of a table that got weaker, and return their old values."""
     kept = {}
     for name, looser in table.items():
         before, after = getattr(old, name), getattr(new, name)
@@ -133,7 +133,7 @@ def _parameters(
 ) -> tuple[Parameter, ...]:
     """Compare parameters by name; a new one weakens nothing, a required one must not go.
 
-    What must be given may get another name: it is held to what it was under the old one.
+    A required parameter may be renamed: it is compared with the one of the old name.
     """
     before = {parameter.name: parameter for parameter in old}
     names = {parameter.name for parameter in new}
@@ -157,7 +157,7 @@ def _parameters(
 
 
 def _shape(found: list[Weakening], place: str, old: Schema, new: Schema) -> Schema:
-    """Keep one value's shape, at every depth."""
+    """Compare one value's shape, at every depth."""
     known = len(found)
     kept = _kept(found, place, SCHEMA, old, new)
     inner = {name: (getattr(old, name), getattr(new, name)) for name in ("items", "values")}
@@ -194,7 +194,7 @@ def _shape(found: list[Weakening], place: str, old: Schema, new: Schema) -> Sche
 
 
 def _fitting_default(old: Schema, held: Schema) -> Schema:
-    """A default of the new version may be what the old shape does not take."""
+    """The old shape may reject a default of the new version."""
     if not held.has_default or not problems(held.default, held):
         return held
     if old.has_default and not problems(old.default, held):
@@ -203,7 +203,7 @@ def _fitting_default(old: Schema, held: Schema) -> Schema:
 
 
 def _result(found: list[Weakening], place: str, old: Schema, new: Schema) -> Schema:
-    """Keep what of a result must not be recorded, at every depth."""
+    """Compare the parts of a result that must not be recorded, at every depth."""
     kept = _kept(found, place, RESULT, old, new)
     known = {field.name: field.shape for field in old.properties or ()}
     held = []

@@ -75,13 +75,13 @@ class Plugins:
             self._load(name, point, package)
 
     def add_late(self, name: str, load: Callable[[], object]) -> None:
-        """Read a folder's plugin, to be loaded when a hook is asked."""
+        """Register a folder's plugin; it loads when a hook is first called."""
         with self._lock:
             self._late[name] = load
             self.listed[name] = PluginInfo(name, state="asleep")
 
     def add_module(self, name: str, module: object) -> None:
-        """Read an implementation's module: its hooks, if any, count from now on."""
+        """Register an implementation's module: its hooks, if any, are called from now on."""
         with self._lock:
             if not self.manager.has_plugin(name):
                 self._beside.add(name)

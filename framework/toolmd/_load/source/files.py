@@ -42,7 +42,7 @@ class File(NamedTuple):
 
 @dataclass(slots=True, eq=False, repr=False)
 class Folder:
-    """What one folder of definitions holds."""
+    """The files of one folder of definitions."""
 
     root: Path
     shown: str

@@ -91,7 +91,7 @@ def bound_names(tree: ast.Module) -> dict[str, str]:
 
 
 def dotted(node: ast.expr, names: Mapping[str, str]) -> str:
-    """Return `httpx.get` for an expression that names it; empty where it names nothing imported."""
+    """Return `httpx.get` for an expression that names it; empty where the name isn't imported."""
     attributes: list[str] = []
     while isinstance(node, ast.Attribute):
         attributes.append(node.attr)

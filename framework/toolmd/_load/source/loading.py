@@ -1,4 +1,4 @@
-"""Run foreign code at load under a deadline: an import that hangs holds up nobody for long.
+"""Run foreign code at load under a deadline: an import that hangs blocks nothing for long.
 
 The code runs in a daemon thread. That thread can't keep the process from ending, and a
 KeyboardInterrupt in it comes from the code itself: the user's Ctrl-C reaches the main thread only.

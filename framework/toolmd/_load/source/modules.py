@@ -1,4 +1,4 @@
-"""Return each snapshot its own Python: modules compiled from the bytes that were read.
+"""Build separate Python modules for each snapshot from the bytes that were read.
 
 The modules of a snapshot lie in a package of a private, unique name, so that relative imports
 among the files of a folder of definitions find the files of the same snapshot, and two snapshots
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, cast
 from toolmd._load.source.files import File
 
 if TYPE_CHECKING:
-    # Imports tempfile and more, for a base class that gives nothing.
+    # Imports tempfile and more, for a base class that adds nothing.
     from importlib.abc import Loader
 
 PREFIX = "_toolmd_"
@@ -42,7 +42,7 @@ class Modules:
             sys.meta_path.insert(0, _finder)
 
     def add_folder(self, name: str, files: Sequence[File]) -> str:
-        """Read a folder's Python in; gives the dotted name of its package."""
+        """Add a folder's Python; return the dotted name of its package."""
         package = wanted = f"{self.root}.{_part(name)}"
         for number in itertools.count(2):
             if package not in self.files:
@@ -72,7 +72,7 @@ class Modules:
         return found.hexdigest()
 
     def name_of(self, package: str, file: File) -> str:
-        """Return the dotted name of a file of the folder that `add_folder` took."""
+        """Return the dotted name of a file of the folder that `add_folder` added."""
         parts = (*file.parts[:-1], file.parts[-1].removesuffix(".py"))
         return ".".join((package, *map(_part, parts)))
 
@@ -81,7 +81,7 @@ class Modules:
         return importlib.import_module(dotted)
 
     def find(self, dotted: str) -> ModuleSpec | None:
-        """Return the import system what it needs for one of these modules."""
+        """Return the import spec of one of these modules."""
         if dotted not in self.files:
             return None
         file = self.files[dotted]

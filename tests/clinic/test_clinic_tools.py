@@ -62,7 +62,7 @@ def test_without_a_family_on_the_line_nothing_is_done(clinic, patient):
         lambda: get_patient_info(clinic=clinic, context=line(patient)),
         lambda: get_appointment_history(clinic=clinic, context=line(patient)),
     ):
-        with pytest.raises(ToolError, match="which family"):
+        with pytest.raises(ToolError, match="did not supply the family"):
             call()
 
 
@@ -212,11 +212,11 @@ def test_a_silent_insurer_is_reported():
     ("response", "what"),
     [
         (httpx.Response(500), "status 500"),
-        (httpx.Response(200, text="<html>"), "can't be read"),
-        (httpx.Response(200, json=[]), "can't be read"),
-        (httpx.Response(200, json={}), "can't be read"),
-        (httpx.Response(200, json={"eligible": "yes"}), "can't be read"),
-        (httpx.Response(200, json={"eligible": True, "copay_usd": "free"}), "can't be read"),
+        (httpx.Response(200, text="<html>"), "unreadable answer"),
+        (httpx.Response(200, json=[]), "unreadable answer"),
+        (httpx.Response(200, json={}), "unreadable answer"),
+        (httpx.Response(200, json={"eligible": "yes"}), "unreadable answer"),
+        (httpx.Response(200, json={"eligible": True, "copay_usd": "free"}), "unreadable answer"),
     ],
 )
 def test_an_answer_that_is_no_answer_is_no_coverage(response, what):

@@ -167,7 +167,7 @@ def _changes() -> list[type]:
 
 
 def _watches(watched: Watched) -> Iterator[Watch]:
-    """Return the folders to watch: definitions whole, and parents of missing ones."""
+    """Yield the folders to watch: definitions whole, and the parent of each watched place."""
     for folder in watched.folders:
         if folder.is_dir():
             yield str(folder), True

@@ -24,7 +24,7 @@ from toolmd._types.registry import (
 
 @dataclass(slots=True, eq=False, repr=False)
 class Checks:
-    """What was found of each skill, by a key over everything that the finding rests on."""
+    """Findings of each skill, by a key over everything that they depend on."""
 
     reader: DefinitionReader
     cache: Cache | None

@@ -11,7 +11,7 @@ PAGE = (ROOT / "docs/explanation/threats.md").read_text("utf-8")
 ROWS = [
     [cell.strip() for cell in line.strip("| ").split(" | ")]
     for line in PAGE.splitlines()
-    if line.startswith("| ") and not line.startswith("| who ") and "| what stops" not in line
+    if line.startswith("| ") and "| control |" not in line
 ]
 
 

@@ -48,7 +48,7 @@ SECRET = "hush"
     ("url", "error", "word"),
     [
         (f"postgresql://me:{SECRET}@127.0.0.1:1/runs", UnreachableError, "can't be reached"),
-        (f"postgresql://me:{SECRET}@127.0.0.1:port/runs", ConfigError, "no URL"),
+        (f"postgresql://me:{SECRET}@127.0.0.1:port/runs", ConfigError, "not a Postgres URL"),
         (f"postgres://me@127.0.0.1:1/runs?password={SECRET}", UnreachableError, "can't be reached"),
     ],
 )

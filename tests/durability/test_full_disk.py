@@ -19,7 +19,7 @@ def test_a_run_that_can_not_be_recorded_is_reported_and_continues_with_free_spac
         return {"value": "look"}
 
     kept.world.functions["look"] = look
-    with full, pytest.raises(UnreachableError, match="goes on from what is recorded"):
+    with full, pytest.raises(UnreachableError, match="resumes from its record"):
         kept.run(kept.order())
 
     assert kept.run(kept.order()).code == "waiting"

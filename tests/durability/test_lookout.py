@@ -154,7 +154,7 @@ def test_a_process_is_known_to_live_before_it_takes_any_work(kept, tmp_path):
     other = Kept(tmp_path, kept.place)
     try:
         # One process plays runs in one place only, so that this one gets no further.
-        with pytest.raises(ToolmdError, match="already"):
+        with pytest.raises(ToolmdError, match="keeps its runs in"):
             other.engine.start()
 
         assert other.engine._locks.own in kept.engine._locks.known()

@@ -6,7 +6,7 @@ import pytest
 from policies import FULL, edited, spec_of, tool_of
 
 from toolmd import Parameter, Schema
-from toolmd._load.edits.weakening import hold
+from toolmd._load.edits.weakening import keep_stricter
 
 TEXT = Schema(types=("string",))
 SHORT = replace(TEXT, max_length=5)
@@ -35,7 +35,7 @@ ANY_OBJECT = Schema(("object",))
 
 def held_argument(old: Schema, new: Schema) -> tuple[Schema, list[tuple[str, object, object]]]:
     """Give what stays live of an argument's shape, and what was found."""
-    held = hold(tool_of(old), tool_of(new))
+    held = keep_stricter(tool_of(old), tool_of(new))
     found = [(one.place.removeprefix("Parameters: x: "), one.before, one.after)
              for one in held.weakened]  # fmt: skip
     return held.spec.parameters[0].shape, found
@@ -43,7 +43,7 @@ def held_argument(old: Schema, new: Schema) -> tuple[Schema, list[tuple[str, obj
 
 def held_result(old: Schema, new: Schema) -> tuple[Schema, list[tuple[str, object, object]]]:
     """Give what stays live of a result's shape, and what was found."""
-    held = hold(tool_of(TEXT, old), tool_of(TEXT, new))
+    held = keep_stricter(tool_of(TEXT, old), tool_of(TEXT, new))
     found = [(one.place.removeprefix("Returns: "), one.before, one.after) for one in held.weakened]
     return held.spec.returns, found
 
@@ -140,14 +140,14 @@ def test_a_parameter_that_need_not_be_given_may_go() -> None:
     start, _, rest = HARMLESS_RULES.partition("### note")
     new = spec_of(start + "### days" + rest.partition("### days")[2])
 
-    assert hold(spec_of(HARMLESS_RULES), new).weakened == ()
+    assert keep_stricter(spec_of(HARMLESS_RULES), new).weakened == ()
 
 
 def test_what_must_be_given_is_not_replaced_by_what_need_not() -> None:
     old = tool_of(SHORT)
     new = old.model_copy(update={"parameters": (Parameter("y", TEXT),)})
 
-    held = hold(old, new)
+    held = keep_stricter(old, new)
 
     assert [(one.place, one.before, one.after) for one in held.weakened] == [
         ("Parameters: x", "required", None)
@@ -160,13 +160,13 @@ def test_what_must_be_given_anew_takes_no_name_of_another() -> None:
     both = (*old.parameters, Parameter("y", TEXT, required=True))
     new = old.model_copy(update={"parameters": both})
 
-    assert hold(old, new).weakened == ()
+    assert keep_stricter(old, new).weakened == ()
 
 
 def test_a_finding_of_what_need_not_be_given_any_more_tells_so() -> None:
     line = "- **Required**: true\n- **Description**: How much"
 
-    (found,) = hold(OLD, edited(line, "- **Description**: How much")).weakened
+    (found,) = keep_stricter(OLD, edited(line, "- **Description**: How much")).weakened
 
     assert (found.place, found.before, found.after) == ("Parameters: dose: Required", True, False)
 
@@ -175,7 +175,7 @@ def test_what_is_new_in_an_edit_that_is_held_is_live() -> None:
     old = tool_of(SHORT)
     new = old.model_copy(update={"parameters": (Parameter("x", TEXT), Parameter("y", TEXT))})
 
-    assert hold(old, new).spec.parameters == (
+    assert keep_stricter(old, new).spec.parameters == (
         Parameter("x", SHORT, required=True),
         Parameter("y", TEXT),
     )

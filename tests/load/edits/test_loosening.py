@@ -18,7 +18,7 @@ from policies import (
 
 from toolmd import Parameter, Schema, SkillSpec, ToolSpec, parse_skill, parse_tool
 from toolmd._load.edits import strictness
-from toolmd._load.edits.weakening import hold, weakened
+from toolmd._load.edits.weakening import keep_stricter, weakened
 from toolmd._types.call_spec import Limits, Safety
 from toolmd._validation import ArgumentsValidator, InvalidArgumentsError, MalformedError
 
@@ -104,7 +104,7 @@ def test_a_parameter_that_must_be_given_must_not_vanish() -> None:
     new = spec_of(start + "### note" + rest.partition("### note")[2].replace("dose", "size(drug)"))
 
     assert "Parameters: dose" in places(weakened(OLD, new))
-    assert hold(OLD, new).spec.parameters[-1].name == "dose"
+    assert keep_stricter(OLD, new).spec.parameters[-1].name == "dose"
 
 
 def test_a_parameter_may_be_renamed_and_is_held_to_what_it_was() -> None:
@@ -130,7 +130,7 @@ def test_a_threshold_below_what_silent_tools_need_is_found() -> None:
 
     assert weakened(silent, low) == ()
     assert places(weakened(silent, low, default_min=0.7)) == {"Safety: Min Confidence"}
-    assert hold(silent, low, default_min=0.7).spec.safety.min_confidence is None
+    assert keep_stricter(silent, low, default_min=0.7).spec.safety.min_confidence is None
     (found,) = weakened(silent, low, default_min=0.7)
     assert (found.before, found.after) == (0.7, 0.5)
 
@@ -148,7 +148,7 @@ def test_a_threshold_of_no_less_than_silent_tools_need_loosens_nothing() -> None
 def test_a_threshold_that_a_file_names_is_held_whatever_silent_tools_need() -> None:
     low = edited("- **Min Confidence**: 0.8", "- **Min Confidence**: 0.5")
 
-    held = hold(OLD, low, default_min=0.9)
+    held = keep_stricter(OLD, low, default_min=0.9)
 
     assert len(held.weakened) == 1
     assert held.spec.safety.min_confidence == 0.8
@@ -164,7 +164,7 @@ def test_a_result_that_is_not_hidden_any_more_is_found() -> None:
     shown = spec_of(text.replace("    - **Sensitive**: true\n", ""))
 
     assert places(weakened(hidden, shown)) == {"Returns: ssn: Sensitive"}
-    assert weakened(hold(hidden, shown).spec, hidden) == ()
+    assert weakened(keep_stricter(hidden, shown).spec, hidden) == ()
     assert "Returns: ssn: Sensitive" in places(weakened(hidden, OLD))
 
 
@@ -172,7 +172,7 @@ def test_what_tightens_in_the_same_edit_is_live_at_once() -> None:
     text = FULL.replace("- **Min Confidence**: 0.8\n", "").replace("10\n", "5\n", 1)
     new = spec_of(text.replace("Give a patient a dose.", "Give it."))
 
-    held = hold(OLD, new)
+    held = keep_stricter(OLD, new)
 
     assert places(held.weakened) == {"Safety: Min Confidence"}
     assert held.spec.safety.min_confidence == 0.8
@@ -184,7 +184,7 @@ def test_what_tightens_in_the_same_edit_is_live_at_once() -> None:
 def test_an_edit_that_loosens_nothing_is_taken_as_it_is() -> None:
     new = edited("- **Maximum**: 10", "- **Maximum**: 9")
 
-    assert hold(OLD, new).spec is new
+    assert keep_stricter(OLD, new).spec is new
 
 
 def test_a_finding_tells_both_values() -> None:
@@ -240,7 +240,7 @@ def test_removing_a_restricting_line_loosens_or_breaks_and_adding_it_never_does(
 
     assert weakened(whole, less), "it was not found"
     assert weakened(less, whole) == ()
-    assert weakened(whole, hold(whole, less).spec) == ()
+    assert weakened(whole, keep_stricter(whole, less).spec) == ()
 
 
 @pytest.mark.parametrize("file", project_files(), ids=lambda file: file.name)
@@ -263,10 +263,10 @@ def test_whatever_part_of_a_file_is_lost_what_stays_live_is_as_strict(text, data
     if new is None:
         return
 
-    held = hold(old, new)
+    held = keep_stricter(old, new)
 
     assert weakened(old, held.spec) == ()
-    assert hold(held.spec, new).spec.canonical == held.spec.canonical
+    assert keep_stricter(held.spec, new).spec.canonical == held.spec.canonical
 
 
 texts = st.sampled_from(["", "a", "ab", "abc", "2026-01-02", "x"])
@@ -337,10 +337,10 @@ def takes(spec: ToolSpec, arguments: dict[str, object]) -> bool:
 def test_what_stays_live_is_as_strict_at_every_depth(old, new, value) -> None:
     """A value that passes passed before, but for fields that the old object did not know."""
     before, after = tool_of(old), tool_of(new)
-    held = hold(before, after)
+    held = keep_stricter(before, after)
 
     assert weakened(before, held.spec) == ()
-    assert hold(held.spec, after).spec.parameters == held.spec.parameters
+    assert keep_stricter(held.spec, after).spec.parameters == held.spec.parameters
     if takes(held.spec, {"x": value}) and not new_fields(old, new):
         assert takes(before, {"x": value})
 
@@ -415,7 +415,7 @@ def skill_of(text: str) -> SkillSpec:
 def test_a_skill_that_asks_or_checks_less_stays_as_it_was(line: str, place: str) -> None:
     old, new = skill_of(SKILL), skill_of(SKILL.replace(line, ""))
 
-    held = hold(old, new)
+    held = keep_stricter(old, new)
 
     assert places(held.weakened) == {place}
     assert held.spec is old
@@ -458,7 +458,7 @@ def test_a_skill_demands_of_its_runs_what_it_did(field: str, old: object, new: o
     before = skill_of(SKILL).model_copy(update={field: old})
     after = before.model_copy(update={field: new})
 
-    held = hold(before, after)
+    held = keep_stricter(before, after)
 
     assert places(held.weakened) == {f"Metadata: {field.replace('_', ' ').title()}"}
     assert held.spec is before

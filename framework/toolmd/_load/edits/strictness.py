@@ -1,4 +1,4 @@
-"""Compare the old and new value of each restricting field: does the new one allow more?
+"""Compare the old and new value of each restricting field, and find what allows more.
 
 One table for each noun; a value of None, or an empty one, restricts nothing. Where two values
 can't be compared, such as two patterns, the new one counts as looser.

@@ -16,7 +16,7 @@ async def move_appointment(  # the document's inputs
     *,
     context: Context,
 ) -> SkillResult:
-    """Run the workflow of the document; every call goes through the one door."""
+    """Run the workflow of the document; every call goes through the pipeline."""
     history = await context.call("get_appointment_history", {"limit": 50})
     if not history.success:
         return _stays(f"The visits of {patient_id} can't be read: {_why(history)}")

@@ -20,7 +20,7 @@ class Changes:
         return self._project.live.registry.pending_changes
 
     def list_sync(self) -> tuple[PendingChange, ...]:
-        """Do as `list`, for callers that can't await."""
+        """Same as `list`, for callers that can't await."""
         return self._project.live.registry.pending_changes
 
     async def accept(self, name: str) -> PendingChange:
@@ -35,5 +35,5 @@ class Changes:
         return await off_loop(self._reloader.accept, name)
 
     def accept_sync(self, name: str) -> PendingChange:
-        """Do as `accept`, for callers that can't await; the calling thread waits."""
+        """Same as `accept`, for callers that can't await; the calling thread waits."""
         return self._reloader.accept(name)

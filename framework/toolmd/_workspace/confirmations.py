@@ -53,7 +53,7 @@ class Confirmations:
         return await off_loop(read)
 
     def pending_sync(self, *, user: str | None = None) -> tuple[Confirmation, ...]:
-        """Do as `pending`, for callers that can't await; the calling thread waits."""
+        """Same as `pending`, for callers that can't await; the calling thread waits."""
         return self._project.loop.run(self.pending(user=user))
 
     async def get(self, confirmation_id: str, *, user: str | None = None) -> Confirmation | None:
@@ -75,7 +75,7 @@ class Confirmations:
         return confirmation
 
     def get_sync(self, confirmation_id: str, *, user: str | None = None) -> Confirmation | None:
-        """Do as `get`, for callers that can't await; the calling thread waits."""
+        """Same as `get`, for callers that can't await; the calling thread waits."""
         return self._project.loop.run(self.get(confirmation_id, user=user))
 
     async def approve(
@@ -105,7 +105,7 @@ class Confirmations:
         *,
         user: str | None = None,
     ) -> Result:
-        """Do as `approve`, for callers that can't await; the calling thread waits."""
+        """Same as `approve`, for callers that can't await; the calling thread waits."""
         return self._project.loop.run(self.approve(confirmation_id, edit, user=user))
 
     async def reject(self, confirmation_id: str, *, user: str | None = None) -> Result:
@@ -118,7 +118,7 @@ class Confirmations:
         return await self._decided(confirmation_id, "rejected", result, user)
 
     def reject_sync(self, confirmation_id: str, *, user: str | None = None) -> Result:
-        """Do as `reject`, for callers that can't await; the calling thread waits."""
+        """Same as `reject`, for callers that can't await; the calling thread waits."""
         return self._project.loop.run(self.reject(confirmation_id, user=user))
 
     async def respond(self, confirmation_id: str, text: str, *, user: str | None = None) -> Result:
@@ -132,7 +132,7 @@ class Confirmations:
         return await self._decided(confirmation_id, "responded", result, user)
 
     def respond_sync(self, confirmation_id: str, text: str, *, user: str | None = None) -> Result:
-        """Do as `respond`, for callers that can't await; the calling thread waits."""
+        """Same as `respond`, for callers that can't await; the calling thread waits."""
         return self._project.loop.run(self.respond(confirmation_id, text, user=user))
 
     async def _decided(

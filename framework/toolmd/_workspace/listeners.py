@@ -26,7 +26,7 @@ class Listeners(Generic[P]):
         return bool(self._listeners)
 
     def add(self, listener: Callable[P, None]) -> Callable[[], None]:
-        """Have `listener` called, by the thread in which it happens; gives what ends it."""
+        """Call `listener` in the thread of each event; return a function that stops it."""
         self._listeners.append(listener)
 
         def end() -> None:

@@ -41,7 +41,7 @@ class ReadProject:
             self._project.ended()
 
     async def aclose(self) -> None:
-        """Do as `close`, awaiting what closes asynchronously."""
+        """Same as `close`, for resources that close asynchronously."""
         if self._project.end():
             await self._project.live.snapshot.resources.aretire()
             self._project.ended()
@@ -128,7 +128,7 @@ class ReadProject:
         return self._reloader.reload(wait=wait)
 
     async def areload(self, *, wait: bool = True) -> Registry:
-        """Do as `reload` next to the event loop, which goes on meanwhile."""
+        """Same as `reload`, in a thread, so that the event loop stays free."""
         return await off_loop(self._reloader.reload, wait=wait)
 
     @property
@@ -137,7 +137,7 @@ class ReadProject:
         return self._reloader.watched
 
     def on_change(self, listener: ChangeListener) -> Callable[[], None]:
-        """Have `listener` called with the old and the new registry after each change.
+        """Call `listener` with the old and the new registry after each change.
 
         It is called once for each new snapshot, in their order, by the thread that made it. What
         it raises is logged. Gives what ends it.
@@ -145,7 +145,7 @@ class ReadProject:
         return self._project.changes.add(listener)
 
     def on_checked(self, listener: CheckListener) -> Callable[[], None]:
-        """Have `listener` called with all diagnostics after each change; returns what ends it.
+        """Call `listener` with all diagnostics after each change; return a function that stops it.
 
         The call comes from a thread of its own, when the changed Python has been imported.
         """

@@ -86,7 +86,7 @@ class Workspace(ReadProject):
         overrides: Mapping[str, Any] | None = None,
         plugins: Mapping[str, object] | None = None,
     ) -> Self:
-        """Do as `open` next to the event loop, which goes on meanwhile."""
+        """Same as `open`, in a thread, so that the event loop stays free."""
         return await off_loop(cls.open, folder, overrides=overrides, plugins=plugins)
 
     @checks_itself
@@ -135,7 +135,7 @@ class Workspace(ReadProject):
         budget: Budget | None = None,
         on_event: EventListener | None = None,
     ) -> Result:
-        """Do as `call`, for callers that can't await; the calling thread waits."""
+        """Same as `call`, for callers that can't await; the calling thread waits."""
         called = self.call(name, arguments, confidence, message, user, context, conversation,
                            dry_run, call_id, budget, on_event)  # fmt: skip
         return self._project.loop.run(called)
@@ -152,7 +152,7 @@ class Workspace(ReadProject):
         dry_run: bool = False,
         on_event: EventListener | None = None,
     ) -> "Turn":
-        """Read the calls of a model's reply at once, and give its words, results and what waits.
+        """Run the calls of a model's reply in parallel; return its text, results and pending calls.
 
         `reply` is text, JSON text, bytes, a dict, or a provider's object. `message` is what the
         user said; `user`, `context` and `conversation` come from the host. One call that can't
@@ -175,7 +175,7 @@ class Workspace(ReadProject):
         dry_run: bool = False,
         on_event: EventListener | None = None,
     ) -> "Turn":
-        """Do as `handle`, for callers that can't await; the calling thread waits."""
+        """Same as `handle`, for callers that can't await; the calling thread waits."""
         handled = self.handle(reply, dialect, message=message, user=user, context=context,
                               conversation=conversation, dry_run=dry_run,
                               on_event=on_event)  # fmt: skip
@@ -219,7 +219,7 @@ class Workspace(ReadProject):
         on_event: RunListener | None = None,
         run_id: str | None = None,
     ) -> Result:
-        """Do as `run`, for callers that can't await; the calling thread waits."""
+        """Same as `run`, for callers that can't await; the calling thread waits."""
         running = self.run(name, inputs, confidence=confidence, message=message, user=user,
                            context=context, conversation=conversation, ask=ask, on_event=on_event,
                            run_id=run_id)  # fmt: skip

@@ -48,7 +48,7 @@ class PostgresRates:
             await AROUND.run(lambda: self._guarded(tool, self._open))
 
     async def take(self, tool: str, apart: float) -> float:
-        """Do as `SharedRates.take`."""
+        """Same as `SharedRates.take`."""
         wait: float = await AROUND.run(
             lambda: self._guarded(tool, lambda: self._taken({"tool": tool, "apart": apart}))
         )

@@ -65,7 +65,7 @@ class SqliteRates:
         """Do nothing: a file needs no connection."""
 
     async def take(self, tool: str, apart: float) -> float:
-        """Do as `SharedRates.take`; not in a thread, which would take longer."""
+        """Same as `SharedRates.take`; not in a thread, which would take longer."""
         import sqlite3
 
         from toolmd._call.lock_retry import LockRetry

@@ -24,7 +24,7 @@ class ReplyHandler:
     """Handles replies on one snapshot."""
 
     def __init__(self, dispatcher: Dispatcher, dialects: Mapping[str, Dialect], runs: Runs) -> None:
-        """Read the calls of tools to `dispatcher`; those of skills become `runs`."""
+        """Pass calls of tools to `dispatcher`; calls of skills become `runs`."""
         self._dispatcher = dispatcher
         self._dialects = dialects
         self._runs = runs

@@ -75,7 +75,7 @@ class Runs:
     def list_sync(
         self, *, user: str | None = None, limit: int = PAGE, after: str | None = None
     ) -> tuple[RunView, ...]:
-        """Do as `list`, for callers that can't await; the calling thread waits."""
+        """Same as `list`, for callers that can't await; the calling thread waits."""
         return self._project.loop.run(self.list(user=user, limit=limit, after=after))
 
     async def get(self, run_id: str, *, user: str | None = None) -> RunView:
@@ -85,7 +85,7 @@ class Runs:
         return view
 
     def get_sync(self, run_id: str, *, user: str | None = None) -> RunView:
-        """Do as `get`, for callers that can't await; the calling thread waits."""
+        """Same as `get`, for callers that can't await; the calling thread waits."""
         return self._project.loop.run(self.get(run_id, user=user))
 
     async def trace(self, run_id: str, *, user: str | None = None) -> RunTrace:
@@ -95,7 +95,7 @@ class Runs:
         return traced
 
     def trace_sync(self, run_id: str, *, user: str | None = None) -> RunTrace:
-        """Do as `trace`, for callers that can't await; the calling thread waits."""
+        """Same as `trace`, for callers that can't await; the calling thread waits."""
         return self._project.loop.run(self.trace(run_id, user=user))
 
     async def follow(self, run_id: str, *, user: str | None = None) -> AsyncIterator[RunTrace]:
@@ -117,7 +117,7 @@ class Runs:
             await asyncio.sleep(FOLLOW_S)
 
     def follow_sync(self, run_id: str, *, user: str | None = None) -> Iterator[RunTrace]:
-        """Do as `follow`, for callers that can't await; the calling thread waits."""
+        """Same as `follow`, for callers that can't await; the calling thread waits."""
         following, loop = self.follow(run_id, user=user), self._project.loop
 
         async def step() -> RunTrace | None:
@@ -149,7 +149,7 @@ class Runs:
         on_event: RunListener | None = None,
         user: str | None = None,
     ) -> Result:
-        """Do as `resume`, for callers that can't await; the calling thread waits."""
+        """Same as `resume`, for callers that can't await; the calling thread waits."""
         return self._project.loop.run(self.resume(run_id, ask=ask, on_event=on_event, user=user))
 
     async def cancel(self, run_id: str, *, user: str | None = None) -> Result:
@@ -158,7 +158,7 @@ class Runs:
         return await self.service.cancel(run_id)
 
     def cancel_sync(self, run_id: str, *, user: str | None = None) -> Result:
-        """Do as `cancel`, for callers that can't await; the calling thread waits."""
+        """Same as `cancel`, for callers that can't await; the calling thread waits."""
         return self._project.loop.run(self.cancel(run_id, user=user))
 
     async def answer(
@@ -188,7 +188,7 @@ class Runs:
     def answer_sync(
         self, run_id: str, answer: YesOrNo, *, key: str | None = None, user: str | None = None
     ) -> Result:
-        """Do as `answer`, for callers that can't await; the calling thread waits."""
+        """Same as `answer`, for callers that can't await; the calling thread waits."""
         return self._project.loop.run(self.answer(run_id, answer, key=key, user=user))
 
     async def start(self) -> bool:
@@ -203,7 +203,7 @@ class Runs:
         return engines.keep
 
     def start_sync(self) -> bool:
-        """Do as `start`, for callers that can't await; the calling thread waits."""
+        """Same as `start`, for callers that can't await; the calling thread waits."""
         return self._project.loop.run(self.start())
 
     async def _check(self, run_id: str, user: str | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from toolmd._load.definitions.cache import digest
@@ -45,12 +46,17 @@ class Keeper:
     """Decides for one reading of all files; nothing is written here."""
 
     def __init__(self, groups: Sequence[Group], known: Known, settings: Settings) -> None:
-        self._groups = groups
         self._known = known
         self._settings = settings
         self._at: dict[str, list[LastLive]] = {}
         for row in known.rows.values():
             self._at.setdefault(row.path, []).append(row)
+        # The files and folders that are there and were not read, by path.
+        self._unread: dict[str, tuple[Group, Diagnostic]] = {}
+        for group in groups:
+            for found in group.folder.diagnostics:
+                if found.code in _UNREAD:
+                    self._unread.setdefault(found.span.path.rstrip("/"), (group, found))
 
     def keep(self, named: Mapping[str, FoundDefinition], broken: Iterable[FoundDefinition]) -> Kept:
         """Keep the definitions, and bring back what the broken files said last."""
@@ -168,12 +174,9 @@ class Keeper:
 
     def _unreadable(self, row: LastLive) -> FoundDefinition | None:
         """Return the file of a row where it is there and was not read; None where it is gone."""
-        for group in self._groups:
-            for found in group.folder.diagnostics:
-                place = found.span.path.rstrip("/")
-                inside = row.path == place or row.path.startswith(f"{place}/") or place == "."
-                if found.code in _UNREAD and inside:
-                    return _empty(row, group, found)
+        for place in (row.path, *map(str, PurePosixPath(row.path).parents)):
+            if (seen := self._unread.get(place)) is not None:
+                return _empty(row, *seen)
         return None
 
 

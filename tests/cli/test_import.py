@@ -139,7 +139,7 @@ def test_what_is_left_out_ends_with_one(shop) -> None:
             5,
             "'poems': Toolmd reads openai, mcp, agentskills",
         ),
-        (("openai", "letter.md"), 1, "line 1, column 1: no JSON"),
+        (("openai", "letter.md"), 1, "line 1, column 1: not valid JSON"),
         (("openai", "latin.md"), 1, "byte 4 is not UTF-8"),
         (("openai", "empty.json"), 1, "Nothing was imported."),
         (("mcp", "http://127.0.0.1:9/mcp"), 5, "no MCP server answers"),

@@ -70,15 +70,15 @@ class Notes:
 def toolmd_resources(registry, settings):
     registry.register_value(Notes, Notes(settings.root))
 '''
-JUDGE = """
+GUARD = """
 
-from toolmd import Ruling, Verdict
+from toolmd import Action, Verdict
 
 
 @hookimpl
 def toolmd_guards(spec):
     def closed(call, arguments):
-        return Verdict(Ruling.DENY, "closed", "closed today")
+        return Verdict(Action.DENY, "closed", "closed today")
 
     return [closed] if spec.name == 'act' else []
 """
@@ -292,7 +292,7 @@ def test_within_one_process_a_stricter_policy_holds_from_the_next_question_on(
 
 
 def test_a_guard_that_was_added_since_decides_too(project: Project) -> None:
-    project.write("tools_md/plugin.py", PLUGIN + JUDGE)
+    project.write("tools_md/plugin.py", PLUGIN + GUARD)
     project.answer()
     assert not project.result().success
     assert "closed today" in project.result().message

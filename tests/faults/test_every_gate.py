@@ -80,7 +80,7 @@ async def {name}(word: str{context}) -> dict[str, str]:
         ran.write("x")
     return {{"said": word}}
 """
-JUDGE = """\
+GUARD = """\
 from toolmd.hooks import hookimpl
 
 @hookimpl
@@ -151,7 +151,7 @@ class World:
         tools.mkdir()
         (root / "skills_md").mkdir()
         (root / "skills_md" / "speak.skill.md").write_text(SKILL)
-        (tools / "plugin.py").write_text(JUDGE)
+        (tools / "plugin.py").write_text(GUARD)
         for name, limits, context in (("say", LIMITS, ", *, context: Context"), ("tell", "", "")):
             (tools / f"{name}.tool.md").write_text(TOOL.format(name=name, limits=limits))
             (tools / f"{name}.py").write_text(PYTHON.format(name=name, context=context))

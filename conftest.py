@@ -1,4 +1,4 @@
-"""What holds for every test: properties take their time, runs live in memory, Ctrl-C is heard."""
+"""What holds for every test: properties take their time, runs live in memory, Ctrl-C ends it."""
 
 import os
 import signal
@@ -14,6 +14,8 @@ settings.register_profile("project", chosen)
 settings.register_profile("quick", chosen, max_examples=10)
 settings.load_profile("project")
 os.environ.setdefault("TOOLMD_ENGINE", "memory")
+# The plugins of this repository are installed here; a test loads one where it says so.
+os.environ.setdefault("TOOLMD_LOAD_PLUGINS", "")
 # A shell starts what it puts into the background deaf to Ctrl-C, and what that starts stays so.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

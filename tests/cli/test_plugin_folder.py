@@ -73,7 +73,8 @@ def plugin_folder(root: Path, below: str, python: str, more: str = "") -> None:
 
 def typed(folder: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "toolmd", *words]
-    env = {**os.environ, **environment}
+    own = {name: value for name, value in os.environ.items() if name != "TOOLMD_LOAD_PLUGINS"}
+    env = {**own, **environment}
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
 
 

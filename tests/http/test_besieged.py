@@ -129,7 +129,7 @@ def devoured(tmp_path: Path) -> Iterator[Devoured]:
     yield server
     if server.process.returncode is None:
         server.process.kill()
-        server.ends()
+        server.process.communicate()
 
 
 def test_where_descriptors_run_out_a_connection_that_waits_makes_room(devoured: Devoured) -> None:

@@ -27,6 +27,12 @@ STORING = ("environment", "durable_run", "clinic", "plugin_wheels")
 """The files of tests that are about what is stored, for the second round."""
 ALONE = "test_scaffold"
 """Changes the environment, which no other test may see."""
+PYTEST_INI = r"""[pytest]
+filterwarnings =
+    error
+    ignore:\(rm_rf\) error removing:pytest.PytestWarning
+"""
+"""Every warning is an error, but for two runs of pytest that delete the same old folders."""
 BOUND_S = 180
 """How long one Python may take, in seconds; more is noted."""
 _PATIENCE_S = 900
@@ -62,7 +68,7 @@ def main() -> int:
         except InstallError as error:
             sys.exit(f"the wheels can't be built: {error}")
         shutil.copytree(TESTS, folder / "tests", ignore=shutil.ignore_patterns("__pycache__"))
-        (folder / "tests" / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n", "utf-8")
+        (folder / "tests" / "pytest.ini").write_text(PYTEST_INI, "utf-8")
         copy_clinic(folder / "clinic")
         for python in pythons:
             began = time.monotonic()

@@ -1,6 +1,7 @@
 """Two files that differ only in form have the same spec."""
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,9 @@ FIELD = re.compile(r"^- \*\*([^*]+)\*\*:(.*(?:\n(?:  .*|(?=\n  )))*)", re.MULTIL
 def read(text: str, path: Path):
     parse = parse_skill if path.name.endswith(".skill.md") else parse_tool
     return parse(text, path.name)
+
+
+original = cache(read)
 
 
 def parameters_of(text: str) -> tuple[re.Match, list[tuple[str, str]]]:
@@ -94,7 +98,7 @@ def as_front_matter(text: str) -> str:
 
 
 def same(text: str, again: str, path: Path) -> None:
-    spec, _ = read(text, path)
+    spec, _ = original(text, path)
     reread, diagnostics = read(again, path)
     assert spec is not None
     assert reread is not None, [str(d) for d in diagnostics]

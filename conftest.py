@@ -21,7 +21,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
-def room() -> Callable[[int], AbstractContextManager[None]]:
+def limited_disk() -> Callable[[int], AbstractContextManager[None]]:
     """Let no file grow beyond so many bytes: a write beyond fails, as on a full disk."""
     resource = pytest.importorskip("resource", reason="this system bounds no file's size")
 

@@ -10,7 +10,7 @@ from toolmd._types.settings import Settings
 YEAR_S = 365 * 86_400.0
 
 
-class Wall:
+class WallClock:
     """The clock of the wall, which somebody sets."""
 
     def __init__(self):
@@ -22,7 +22,7 @@ class Wall:
 
 @pytest.fixture
 def wall():
-    return Wall()
+    return WallClock()
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager
 
 import pytest
-from limit_world import VirtualTime, most_in_a_window, run
+from virtual_time import VirtualTime, most_in_a_window, run
 
 from toolmd._call.audit.chain import AUDIT_FILE
 from toolmd._call.limits.shared_rates import STARTS_FILE

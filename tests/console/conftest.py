@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from at_work import ConfirmationFlow, Visitor
+from served_project import ServedProject, Visitor
 
 
 @pytest.fixture
-def confirmations(tmp_path: Path) -> Iterator[ConfirmationFlow]:
-    with ConfirmationFlow(tmp_path / "bench") as started:
+def served(tmp_path: Path) -> Iterator[ServedProject]:
+    with ServedProject(tmp_path / "project") as started:
         yield started
 
 
@@ -32,8 +32,8 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture
-def visitor(browser: Any, confirmations: ConfirmationFlow) -> Iterator[Visitor]:
-    came = Visitor(browser, confirmations, viewport={"width": 1280, "height": 900})
+def visitor(browser: Any, served: ServedProject) -> Iterator[Visitor]:
+    came = Visitor(browser, served, viewport={"width": 1280, "height": 900})
     yield came
     came.context.close()
     assert came.complaints == []

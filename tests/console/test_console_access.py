@@ -6,8 +6,8 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from at_work import Visitor
 from projects import HOSTILE
+from served_project import Visitor
 
 RULES = {
     "light": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
@@ -42,28 +42,24 @@ def violations(page, axe, scheme):
     return [(v["id"], [(n["target"], n["failureSummary"]) for n in v["nodes"][:3]]) for v in found]
 
 
-def furnish(confirmations):
+def furnish(served):
     """Produce every state that a page may show."""
-    confirmations.workspace.call_sync("order_supplies", {"item": "gauze", "amount": 1})
-    confirmations.workspace.call_sync("order_supplies", {"item": "gauze", "amount": 99})
-    confirmations.workspace.call_sync("pay_invoice", {"invoice": "B-1", "euros": 1}, confidence=1.0)
-    ran = confirmations.workspace.run_sync("restock", {"boxes": 1}, confidence=1.0)
-    confirmations.edit(
-        "tools_md/pay-invoice.tool.md", "- **Sensitivity**: high", "- **Sensitivity**: low"
-    )
-    confirmations.write("tools_md/hostile.tool.md", HOSTILE)
-    confirmations.edit("tools_md/order-supplies.tool.md", "- **Format**: date", "- **Fromat**: dat")
-    confirmations.workspace.reload()
+    served.workspace.call_sync("order_supplies", {"item": "gauze", "amount": 1})
+    served.workspace.call_sync("order_supplies", {"item": "gauze", "amount": 99})
+    served.workspace.call_sync("pay_invoice", {"invoice": "B-1", "euros": 1}, confidence=1.0)
+    ran = served.workspace.run_sync("restock", {"boxes": 1}, confidence=1.0)
+    served.edit("tools_md/pay-invoice.tool.md", "- **Sensitivity**: high", "- **Sensitivity**: low")
+    served.write("tools_md/hostile.tool.md", HOSTILE)
+    served.edit("tools_md/order-supplies.tool.md", "- **Format**: date", "- **Fromat**: dat")
+    served.workspace.reload()
     return ran.run_id
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_page_is_accessible(browser, confirmations, axe, scheme):
-    run_id = furnish(confirmations)
+def test_every_page_is_accessible(browser, served, axe, scheme):
+    run_id = furnish(served)
     width = {"light": 1280, "dark": 420}[scheme]
-    came = Visitor(
-        browser, confirmations, color_scheme=scheme, viewport={"width": width, "height": 900}
-    )
+    came = Visitor(browser, served, color_scheme=scheme, viewport={"width": width, "height": 900})
     paths = ["/", "/tools/order_supplies", "/skills/restock", "/pending", f"/runs/{run_id}",
              "/audit"]  # fmt: skip
     # Each page once; the long words of the hostile one where there is least room for them.
@@ -74,7 +70,7 @@ def test_every_page_is_accessible(browser, confirmations, axe, scheme):
     found = {}
     for path in paths:
         page = came.page
-        page.goto(confirmations.url + path)
+        page.goto(served.url + path)
         page.wait_for_selector("main h1")
         unfold(page)
         found[path] = violations(page, axe, scheme)
@@ -95,9 +91,9 @@ def unfold(page):
     page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
 
 
-def test_a_phone_shows_every_page_without_scrolling_sideways(browser, confirmations):
-    furnish(confirmations)
-    came = Visitor(browser, confirmations, viewport={"width": 375, "height": 740})
+def test_a_phone_shows_every_page_without_scrolling_sideways(browser, served):
+    furnish(served)
+    came = Visitor(browser, served, viewport={"width": 375, "height": 740})
     for path, what in (("/", "nav a"), ("/runs", "td:last-child"), ("/audit", "td:last-child")):
         page = came.go(path)
         page.wait_for_selector(what)
@@ -110,10 +106,10 @@ def test_a_phone_shows_every_page_without_scrolling_sideways(browser, confirmati
     came.context.close()
 
 
-def test_dark_is_dark_and_light_is_light(browser, confirmations):
+def test_dark_is_dark_and_light_is_light(browser, served):
     shades = {}
     for scheme in ("light", "dark"):
-        came = Visitor(browser, confirmations, color_scheme=scheme)
+        came = Visitor(browser, served, color_scheme=scheme)
         colour = came.page.evaluate("getComputedStyle(document.body).backgroundColor")
         shades[scheme] = sum(int(part) for part in colour[4:-1].split(","))
         came.context.close()
@@ -121,8 +117,8 @@ def test_dark_is_dark_and_light_is_light(browser, confirmations):
     assert shades["dark"] < 100
 
 
-def test_reduced_motion_is_respected(browser, confirmations):
-    came = Visitor(browser, confirmations)
+def test_reduced_motion_is_respected(browser, served):
+    came = Visitor(browser, served)
     page = came.go("/skills/restock")
     moves = "d => getComputedStyle(d).animationName !== 'none'"
     assert not page.evaluate(f"[...document.querySelectorAll('.disc')].some({moves})")

@@ -5,11 +5,11 @@ import re
 
 import httpx
 import pytest
-from at_work import ConfirmationFlow, Visitor
 from hypothesis import given
 from hypothesis import strategies as st
 from playwright.sync_api import expect
 from projects import HOSTILE
+from served_project import ServedProject, Visitor
 
 from toolmd._http.console.document import rendered
 from toolmd._http.console.json_text import as_html
@@ -25,10 +25,10 @@ async def hostile(text: str) -> dict[str, str]:
 '''
 
 
-def test_hostile_files_arguments_and_results_are_shown_as_text(visitor, confirmations):
+def test_hostile_files_arguments_and_results_are_shown_as_text(visitor, served):
     page = visitor.page
-    confirmations.write("tools_md/hostile.py", HOSTILE_PYTHON)
-    confirmations.write("tools_md/hostile.tool.md", HOSTILE)
+    served.write("tools_md/hostile.py", HOSTILE_PYTHON)
+    served.write("tools_md/hostile.tool.md", HOSTILE)
     expect(page.locator("article", has_text="hostile")).to_be_visible()
     page = visitor.go("/tools/hostile")
     document = page.locator(".document")
@@ -48,10 +48,10 @@ def test_hostile_files_arguments_and_results_are_shown_as_text(visitor, confirma
         assert "77077" not in page.locator("main").inner_text()
 
 
-def test_hostile_names_in_a_skills_steps_are_drawn_as_text(visitor, confirmations):
-    text = (confirmations.folder / "skills_md/restock.skill.md").read_text(encoding="utf-8")
+def test_hostile_names_in_a_skills_steps_are_drawn_as_text(visitor, served):
+    text = (served.folder / "skills_md/restock.skill.md").read_text(encoding="utf-8")
     text = text.replace("**Order the gauze**", "**</text><script>alert(1)</script>**")
-    confirmations.write("skills_md/restock.skill.md", text)
+    served.write("skills_md/restock.skill.md", text)
     page = visitor.go("/skills/restock")
     expect(page.locator("[data-graph]")).to_contain_text("</text><script>alert(1)</script>")
     assert page.locator("main script").count() == 0
@@ -96,9 +96,9 @@ def test_hidden_characters_are_shown_by_their_code_points():
     assert visible("Ärger 名前 👩‍🚀") == "Ärger 名前 👩‍🚀"
 
 
-def test_every_page_forbids_all_scripts_and_styles_but_the_consoles_own(confirmations):
+def test_every_page_forbids_all_scripts_and_styles_but_the_consoles_own(served):
     with httpx.Client(
-        base_url=confirmations.url, headers={"authorization": f"Bearer {confirmations.token}"}
+        base_url=served.url, headers={"authorization": f"Bearer {served.token}"}
     ) as http:
         for path in ("/", "/tools/pay_invoice", "/skills/restock", "/pending", "/runs", "/audit",
                      "/problems", "/enter", "/tools/none"):  # fmt: skip
@@ -114,9 +114,9 @@ def test_every_page_forbids_all_scripts_and_styles_but_the_consoles_own(confirma
 def test_only_the_operator_may_use_the_console(tmp_path):
     token = "t" * 40
     passed = TokenSettings(hashlib.sha256(token.encode()).hexdigest(), "somebody")
-    with ConfirmationFlow(tmp_path, (passed,)) as confirmations:
+    with ServedProject(tmp_path, (passed,)) as served:
         with httpx.Client(
-            base_url=confirmations.url, headers={"authorization": f"Bearer {token}"}
+            base_url=served.url, headers={"authorization": f"Bearer {token}"}
         ) as http:
             assert http.get("/api/tools").status_code == 200
             for path in ("/", "/tools/pay_invoice", "/audit", "/pending"):
@@ -125,37 +125,37 @@ def test_only_the_operator_may_use_the_console(tmp_path):
                 assert "invoice" not in refused.text
             tried = http.post("/view/tools/order_supplies/try", json={"arguments": "{}"})
             assert tried.status_code == 403
-        assert confirmations.called() == []
+        assert served.called() == []
 
 
 @pytest.mark.parametrize(
     "body", [b"[]", b"{", b'{"arguments": 1}', b'{"confidence": "high"}', b'{"confidence": true}']
 )
-def test_an_unexpected_request_to_the_console_is_rejected(confirmations, body):
-    headers = {"authorization": f"Bearer {confirmations.token}", "content-type": "application/json"}
+def test_an_unexpected_request_to_the_console_is_rejected(served, body):
+    headers = {"authorization": f"Bearer {served.token}", "content-type": "application/json"}
     answer = httpx.post(
-        f"{confirmations.url}/view/tools/order_supplies/try", headers=headers, content=body
+        f"{served.url}/view/tools/order_supplies/try", headers=headers, content=body
     )
     assert answer.status_code == 400
-    assert confirmations.called() == []
+    assert served.called() == []
 
 
-def test_a_request_that_is_too_large_is_rejected(confirmations):
-    headers = {"authorization": f"Bearer {confirmations.token}", "content-type": "application/json"}
+def test_a_request_that_is_too_large_is_rejected(served):
+    headers = {"authorization": f"Bearer {served.token}", "content-type": "application/json"}
     answer = httpx.post(
-        f"{confirmations.url}/view/tools/order_supplies/try",
+        f"{served.url}/view/tools/order_supplies/try",
         headers=headers,
         content=b" " * 600_000,
     )
     assert answer.status_code in (400, 413)
 
 
-def test_pages_load_nothing_from_other_servers(browser, confirmations):
+def test_pages_load_nothing_from_other_servers(browser, served):
     asked = []
-    came = Visitor(browser, confirmations)
+    came = Visitor(browser, served)
     came.page.on("request", lambda request: asked.append(request.url))
     for path in ("/", "/tools/order_supplies", "/skills/restock"):
         came.go(path)
     came.context.close()
     assert asked
-    assert all(url.startswith(confirmations.url) for url in asked)
+    assert all(url.startswith(served.url) for url in asked)

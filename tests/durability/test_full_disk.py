@@ -9,13 +9,15 @@ from run_world import YES
 from toolmd.errors import UnreachableError
 
 
-def test_a_run_that_can_not_be_recorded_is_reported_and_continues_with_free_space(tmp_path, room):
+def test_a_run_that_can_not_be_recorded_is_reported_and_continues_with_free_space(
+    tmp_path, limited_disk
+):
     kept, full, looked = Kept(tmp_path, store_wait_s=1.0), ExitStack(), []
 
     def look(**_):
         looked.append(1)
         if len(looked) == 1:
-            full.enter_context(room(1000))
+            full.enter_context(limited_disk(1000))
         return {"value": "look"}
 
     kept.world.functions["look"] = look

@@ -26,8 +26,8 @@ GUARDS = {
         {
             "_call/guards/[ip]*.py": (
                 "tests/call/guards",
-                "tests/call/test_whole_rows.py",
-                "tests/call/test_ladder.py",
+                "tests/call/test_problems_of_a_check.py",
+                "tests/call/test_pipeline.py",
                 "tests/call/audit",
             ),
             "_types/verdict.py": ("tests/types/test_verdict.py", "tests/call/guards"),
@@ -70,10 +70,10 @@ GUARDS = {
         {
             "_load/edits/weakening.py": tuple(
                 f"tests/load/edits/test_{name}.py"
-                for name in ("held_shapes", "tightened", "loosening")
+                for name in ("pending_shapes", "tightened", "weakening")
             ),
             "_load/edits/strictness.py": ("tests/load/edits/test_strictness.py",),
-            "_load/edits/settings.py": ("tests/load/edits/test_held_settings.py",),
+            "_load/edits/settings.py": ("tests/load/edits/test_pending_settings.py",),
         },
         ("tests/load/edits", "tests/watch"),
     ),

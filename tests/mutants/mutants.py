@@ -1,9 +1,9 @@
 """Break the guards on purpose, and see that a test notices: `make mutants`.
 
-Each change of a guard's code is judged by its tests in a copy of the project; no file here is
+Each change of a guard's code is tested by its tests in a copy of the project; no file here is
 touched. Exit code 1 where tests notice fewer than nine of ten, where one that they don't notice
 has no reason in `survivors.toml`, and where a reason excuses nothing any more. `--write` puts
-the rows of what was judged into the figures.
+the rows of what was tested into the figures.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from guards import GUARDS, REASONS, ROOT
-from judging import Judged, copies, judged
+from mutant_tests import MutantResult, copies, tested
 
 FIGURES = ROOT / "docs" / "explanation" / "figures.md"
 BEGIN, END = "<!-- mutants: begin -->\n", "<!-- mutants: end -->\n"
@@ -24,9 +24,9 @@ LEAST = 0.9
 
 
 def main() -> int:
-    """Judge the mutants of the guard that was named, or of all."""
+    """Test the mutants of the guard that was named, or of all."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("guard", nargs="?", choices=GUARDS, help="the one to judge; all without")
+    parser.add_argument("guard", nargs="?", choices=GUARDS, help="the one to test; all without")
     parser.add_argument("--jobs", type=int, default=2, help="how many at once")
     parser.add_argument("--only", default="", metavar="TEXT", help="files whose path holds it")
     parser.add_argument("--quick", action="store_true", help="only the tests likely to notice")
@@ -38,7 +38,7 @@ def main() -> int:
         for name in [options.guard] if options.guard else GUARDS:
             guard = GUARDS[name]._replace(broader=()) if options.quick else GUARDS[name]
             every = []
-            for one in judged(guard, options.only, folders, _reason):
+            for one in tested(guard, options.only, folders, _reason):
                 every.append(one)
                 if one.end == "survived":
                     print(f"survived{', as known' * bool(_reason(one))}: {_told(one)}", flush=True)
@@ -53,15 +53,15 @@ def main() -> int:
     return int(bool(failed))
 
 
-def _reason(one: Judged) -> str | None:
+def _reason(one: MutantResult) -> str | None:
     return REASONS.get(one.file, {}).get(one.change.said)
 
 
-def _told(one: Judged) -> str:
+def _told(one: MutantResult) -> str:
     return f"{one.file}:{one.change.line}: {one.change.said}"
 
 
-def _failures(name: str, every: list[Judged]) -> Iterator[str]:
+def _failures(name: str, every: list[MutantResult]) -> Iterator[str]:
     left = [one for one in every if one.end == "survived"]
     if len(left) > (1 - LEAST) * len(every):
         yield f"{name}: fewer than {LEAST:.0%} were noticed"
@@ -73,7 +73,7 @@ def _failures(name: str, every: list[Judged]) -> Iterator[str]:
                 yield f"{file}: {said}: excused for nothing"
 
 
-def _row(name: str, every: list[Judged]) -> str:
+def _row(name: str, every: list[MutantResult]) -> str:
     ends = Counter(one.end for one in every)
     noticed = 1 - ends["survived"] / max(ends.total(), 1)
     counts = (ends.total(), ends["killed"], ends["timed out"], ends["survived"])

@@ -42,7 +42,7 @@ class SkippedError(Exception):
     """The place can't be tried here; says why."""
 
 
-class ConsoleView:
+class Copies:
     """A folder in which copies of the project lie."""
 
     def __init__(self, folder: Path) -> None:
@@ -67,7 +67,7 @@ class ConsoleView:
         """Copy the checkout, and lay an environment into it that shares this one's packages.
 
         Args:
-            name: The folder, below that of the bench.
+            name: The folder, below that of all copies.
             mode: Of the folder that holds it.
             owner: To whom it is given, with the folder that holds it.
             user: Who runs it, where that is not the owner.

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from copies import NOBODY, STRANGER, ConsoleView, FailedError, SkippedError, User
+from copies import NOBODY, STRANGER, Copies, FailedError, SkippedError, User
 
 DEMO = ("demo/main_job.py",)
 PART = (
@@ -28,101 +28,101 @@ PART = (
 )
 
 
-def private(bench: ConsoleView) -> None:
+def private(copies: Copies) -> None:
     """Root, in a folder that only root may enter."""
-    bench.need_root()
-    project = bench.project("private/toolmd", mode=0o700)
-    bench.python(project, *DEMO, HOME=str(project.parent))
-    bench.python(project, *PART, HOME=str(project.parent))
+    copies.need_root()
+    project = copies.project("private/toolmd", mode=0o700)
+    copies.python(project, *DEMO, HOME=str(project.parent))
+    copies.python(project, *PART, HOME=str(project.parent))
 
 
-def ordinary(bench: ConsoleView) -> None:
+def ordinary(copies: Copies) -> None:
     """A user without rights, who owns the project."""
-    bench.need_root("to become another user")
-    project = bench.project("home/toolmd", owner=NOBODY)
-    bench.python(project, *DEMO, user=NOBODY, HOME=str(project.parent))
-    bench.python(project, *PART, user=NOBODY, HOME=str(project.parent))
+    copies.need_root("to become another user")
+    project = copies.project("home/toolmd", owner=NOBODY)
+    copies.python(project, *DEMO, user=NOBODY, HOME=str(project.parent))
+    copies.python(project, *PART, user=NOBODY, HOME=str(project.parent))
 
 
-def spaces(bench: ConsoleView) -> None:
+def spaces(copies: Copies) -> None:
     """A path with spaces and umlauts."""
-    project = bench.project("Jörgs Projekte/tool md")
-    bench.python(project, *DEMO, HOME=str(project.parent))
-    bench.python(project, *PART, HOME=str(project.parent))
+    project = copies.project("Jörgs Projekte/tool md")
+    copies.python(project, *DEMO, HOME=str(project.parent))
+    copies.python(project, *PART, HOME=str(project.parent))
 
 
-def homeless(bench: ConsoleView) -> None:
+def homeless(copies: Copies) -> None:
     """No HOME, and where root can become one a user whom the system does not know."""
-    user = STRANGER if bench.is_root else None
-    project = bench.project("homeless/toolmd", owner=user)
-    bench.python(project, *DEMO, user=user)
-    bench.python(project, *PART, user=user)
+    user = STRANGER if copies.is_root else None
+    project = copies.project("homeless/toolmd", owner=user)
+    copies.python(project, *DEMO, user=user)
+    copies.python(project, *PART, user=user)
 
 
-def ascii_only(bench: ConsoleView) -> None:
+def ascii_only(copies: Copies) -> None:
     """LANG=C and LC_ALL=C."""
-    project = bench.project("plain/toolmd")
+    project = copies.project("plain/toolmd")
     home = str(project.parent)
-    bench.python(project, *DEMO, HOME=home, LANG="C", LC_ALL="C")
-    bench.python(project, *PART, HOME=home, LANG="C", LC_ALL="C")
+    copies.python(project, *DEMO, HOME=home, LANG="C", LC_ALL="C")
+    copies.python(project, *PART, HOME=home, LANG="C", LC_ALL="C")
 
 
-def gitless(bench: ConsoleView) -> None:
+def gitless(copies: Copies) -> None:
     """No git on the PATH."""
-    project = bench.project("gitless/toolmd")
-    path = bench.path_without("git")
-    bench.python(project, *DEMO, HOME=str(project.parent), PATH=path)
-    bench.python(project, *PART, HOME=str(project.parent), PATH=path)
+    project = copies.project("gitless/toolmd")
+    path = copies.path_without("git")
+    copies.python(project, *DEMO, HOME=str(project.parent), PATH=path)
+    copies.python(project, *PART, HOME=str(project.parent), PATH=path)
 
 
-def archive(bench: ConsoleView) -> None:
+def archive(copies: Copies) -> None:
     """A source archive, which has no history."""
-    project = bench.project("archive/toolmd", history=False)
-    bench.python(project, *DEMO, HOME=str(project.parent))
-    bench.python(project, *PART, HOME=str(project.parent))
+    project = copies.project("archive/toolmd", history=False)
+    copies.python(project, *DEMO, HOME=str(project.parent))
+    copies.python(project, *PART, HOME=str(project.parent))
 
 
-def read_only(bench: ConsoleView) -> None:
+def read_only(copies: Copies) -> None:
     """A checkout in which the user may not write: `toolmd check` and `list`."""
-    bench.need_root("to become a user who may not write")
-    project = bench.project("read-only/toolmd", user=NOBODY)
-    home = bench.folder / "read-only-home"
+    copies.need_root("to become a user who may not write")
+    project = copies.project("read-only/toolmd", user=NOBODY)
+    home = copies.folder / "read-only-home"
     home.mkdir()
-    bench.give(home, NOBODY)
+    copies.give(home, NOBODY)
     for words in (
         ("check",),
         ("list",),
         ("check", "tools_md/appointment/book-appointment.tool.md"),
     ):
-        bench.toolmd(project, *words, user=NOBODY, HOME=str(home))
+        copies.toolmd(project, *words, user=NOBODY, HOME=str(home))
     if left := [path for path in project.rglob("*") if path.stat().st_uid == NOBODY.uid]:
         raise FailedError(f"the user wrote {left[0]}")
 
 
-def neighbours(bench: ConsoleView) -> None:
+def neighbours(copies: Copies) -> None:
     """Two users with a project each, side by side, at the same time."""
-    bench.need_root("to become two users")
+    copies.need_root("to become two users")
     users: dict[str, User] = {"ana": NOBODY, "ben": STRANGER}
-    projects = {name: bench.project(f"shared/{name}", owner=user) for name, user in users.items()}
+    projects = {name: copies.project(f"shared/{name}", owner=user) for name, user in users.items()}
     with ThreadPoolExecutor() as both:
         tried = [
-            both.submit(bench.python, projects[name], *DEMO, user=user, HOME=str(projects[name]))
+            both.submit(copies.python, projects[name], *DEMO, user=user, HOME=str(projects[name]))
             for name, user in users.items()
         ]
     for one in tried:
         one.result()
-    bench.toolmd(projects["ana"], "check", user=STRANGER, HOME=str(projects["ben"]))
+    copies.toolmd(projects["ana"], "check", user=STRANGER, HOME=str(projects["ben"]))
 
 
-def wheel(bench: ConsoleView) -> None:
+def wheel(copies: Copies) -> None:
     """The wheel alone, in a fresh environment: what `pip install toolmd` brings."""
-    project = bench.installed("wheel/clinic")
-    found = bench.toolmd(project, "clinic", "seed", "--json", HOME=str(project.parent))
+    project = copies.installed("wheel/clinic")
+    found = copies.toolmd(project, "clinic", "seed", "--json", HOME=str(project.parent))
     day = found.partition('"full_evening": "')[2][:10]
     words = f"patientId=P-1001 date={day} numChildren=2 parentPhone=+15550100 timeRange=morning"
     run = ("run", "schedule_appointment", *words.split(), "--yes")
-    bench.toolmd(project, *run, HOME=str(project.parent))
-    bench.toolmd(project, "audit", "--verify", HOME=str(project.parent))
+    copies.toolmd(project, *run, HOME=str(project.parent))
+    copies.toolmd(project, "audit", "--verify", HOME=str(project.parent))
 
 
 PLACES = {
@@ -135,12 +135,12 @@ PLACES = {
 
 
 @contextmanager
-def bench() -> Iterator[ConsoleView]:
+def copies() -> Iterator[Copies]:
     """Give a folder that every user may enter, and take it away."""
     with tempfile.TemporaryDirectory(prefix="toolmd-places-", ignore_cleanup_errors=True) as made:
         folder = Path(made).resolve()
         folder.chmod(0o755)
-        yield ConsoleView(folder)
+        yield Copies(folder)
 
 
 def main(names: list[str]) -> int:
@@ -148,7 +148,7 @@ def main(names: list[str]) -> int:
     if unknown := sorted(set(names) - PLACES.keys()):
         sys.exit(f"no such place: {', '.join(unknown)}; there are {', '.join(PLACES)}")
     began = time.monotonic()
-    with bench() as made, ThreadPoolExecutor(2) as two:
+    with copies() as made, ThreadPoolExecutor(2) as two:
         tried = {name: two.submit(attempt, made, name) for name in names or PLACES}
         rows = [one.result() for one in tried.values()]
     print(f"\n{'place':<11} {'result':<8} {'s':>5}  about")
@@ -159,7 +159,7 @@ def main(names: list[str]) -> int:
     return failed
 
 
-def attempt(made: ConsoleView, name: str) -> tuple[str, str, float, str]:
+def attempt(made: Copies, name: str) -> tuple[str, str, float, str]:
     """Try one place; print at once what failed."""
     place = PLACES[name]
     began = time.monotonic()

@@ -3,14 +3,14 @@
 import asyncio
 
 import pytest
-import slow_gate
+import slow_code
 from workspace_shop import skill, tool
 
 from toolmd import Workspace
 
-HOOK = "import slow_gate\nfrom toolmd.hooks import hookimpl\n@hookimpl\ndef "
+HOOK = "import slow_code\nfrom toolmd.hooks import hookimpl\n@hookimpl\ndef "
 IMPORT_S = 10.0
-IMPORT = "import slow_gate\nslow_gate.wait()\n"
+IMPORT = "import slow_code\nslow_code.wait()\n"
 GREET = "def greet():\n    return {'said': 'hello'}\n"
 ASKS = "from toolmd import Context\nasync def greet(*, context: Context):\n"
 SKILL = skill("welcome", "greet", "1. **Greet**.\n   - **Use**: greet\n")
@@ -36,10 +36,10 @@ REPLY = {
 
 @pytest.fixture
 def slow(shop):
-    slow_gate.close()
+    slow_code.close()
     shop.tool("greet", GREET)
     yield shop
-    slow_gate.opened.set()
+    slow_code.opened.set()
 
 
 async def meanwhile(work):
@@ -47,10 +47,10 @@ async def meanwhile(work):
     loop = asyncio.get_running_loop()
     began = loop.time()
     doing = asyncio.create_task(work)
-    assert await asyncio.to_thread(slow_gate.reached.wait, 20)
+    assert await asyncio.to_thread(slow_code.reached.wait, 20)
     assert loop.time() - began < IMPORT_S, "the loop stood still until the import was given up"
     assert not doing.done()
-    slow_gate.opened.set()
+    slow_code.opened.set()
     return await doing
 
 
@@ -71,10 +71,10 @@ WAYS = {
     "an import, by a call": (IMPORT, call),
     "an import, by a reply": (IMPORT, handle),
     "an import, by a run": (IMPORT, run),
-    "its guards": (HOOK + "toolmd_guards(spec):\n    slow_gate.wait()\n", call),
-    "its guards, by a reply": (HOOK + "toolmd_guards(spec):\n    slow_gate.wait()\n", handle),
-    "its guards, by a run": (HOOK + "toolmd_guards(spec):\n    slow_gate.wait()\n", run),
-    "its dialects": (HOOK + "toolmd_dialects():\n    slow_gate.wait()\n", handle),
+    "its guards": (HOOK + "toolmd_guards(spec):\n    slow_code.wait()\n", call),
+    "its guards, by a reply": (HOOK + "toolmd_guards(spec):\n    slow_code.wait()\n", handle),
+    "its guards, by a run": (HOOK + "toolmd_guards(spec):\n    slow_code.wait()\n", run),
+    "its dialects": (HOOK + "toolmd_dialects():\n    slow_code.wait()\n", handle),
 }
 
 
@@ -102,7 +102,7 @@ def test_the_loop_goes_on_while_a_plugin_says_which_python_a_tool_has(slow):
     (slow.root / "tools_md/greet.py").unlink()
     slow.write(
         "tools_md/plugin.py",
-        HOOK + "toolmd_implementation(spec):\n    slow_gate.wait()\n    return lambda: {}\n",
+        HOOK + "toolmd_implementation(spec):\n    slow_code.wait()\n    return lambda: {}\n",
     )
 
     assert checked(slow, call).outcome == "ok"
@@ -113,7 +113,7 @@ def test_the_loop_goes_on_while_plugins_provide_what_a_tool_asks_for(slow):
     slow.write(
         "tools_md/plugin.py",
         HOOK + "toolmd_resources(registry, settings):\n"
-        "    slow_gate.wait()\n    registry.register_value(int, 7)\n",
+        "    slow_code.wait()\n    registry.register_value(int, 7)\n",
     )
 
     assert checked(slow, call).data == 7
@@ -123,7 +123,7 @@ def test_the_loop_goes_on_while_plugins_approve_what_a_tool_may_reach(slow):
     slow.tool("greet", ASKS + "    return str(bool(context.http))\n")
     slow.write(
         "tools_md/plugin.py",
-        HOOK + "toolmd_approved_origins(spec, settings):\n    slow_gate.wait()\n    return []\n",
+        HOOK + "toolmd_approved_origins(spec, settings):\n    slow_code.wait()\n    return []\n",
     )
 
     assert checked(slow, call).outcome == "ok"
@@ -133,10 +133,10 @@ def test_the_loop_goes_on_while_a_decision_waits_for_a_slow_plugin(slow):
     extra = "\n## Safety\n\n- **Requires Confirmation**: true\n"
     slow.write("tools_md/greet.tool.md", tool("greet", extra=extra))
     slow.write("tools_md/plugin.py", IMPORT)
-    slow_gate.opened.set()
+    slow_code.opened.set()
     with slow.open() as ws:
         held = ws.call_sync("greet", {}).confirmation.id
-    slow_gate.close()
+    slow_code.close()
 
     assert checked(slow, lambda ws: ws.confirmations.approve(held)).outcome == "ok"
 
@@ -144,10 +144,10 @@ def test_the_loop_goes_on_while_a_decision_waits_for_a_slow_plugin(slow):
 def test_the_loop_goes_on_while_python_that_can_not_be_loaded_is_tried_for_an_approval(slow):
     extra = "\n## Safety\n\n- **Requires Confirmation**: true\n"
     slow.write("tools_md/greet.tool.md", tool("greet", extra=extra))
-    slow.write("tools_md/greet.py", IMPORT + "slow_gate.close()\nraise OSError\n")
+    slow.write("tools_md/greet.py", IMPORT + "slow_code.close()\nraise OSError\n")
 
     assert checked(slow, call).outcome == "confirm"
-    assert not slow_gate.reached.is_set()
+    assert not slow_code.reached.is_set()
 
 
 def test_a_tool_that_was_called_before_waits_for_no_thread(slow):

@@ -5,8 +5,8 @@ import json
 from datetime import UTC, datetime
 
 import pytest
-from ncbi_desk import HEARTS, LUNGS, NcbiDesk
-from openai_desk import OpenAiDesk
+from ncbi_server import HEARTS, LUNGS, NcbiServer
+from openai_server import OpenAiServer
 
 from toolmd.testing import FakeClock, memory_workspace
 from toolmd_litreview.library import Library
@@ -17,18 +17,18 @@ NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 
 @pytest.fixture
 def ncbi():
-    desk = NcbiDesk()
-    with desk.open() as url:
-        desk.url = url
-        yield desk
+    server = NcbiServer()
+    with server.open() as url:
+        server.url = url
+        yield server
 
 
 @pytest.fixture
 def openai():
-    desk = OpenAiDesk()
-    with desk.open() as url:
-        desk.url = f"{url}/v1"
-        yield desk
+    server = OpenAiServer()
+    with server.open() as url:
+        server.url = f"{url}/v1"
+        yield server
 
 
 @pytest.fixture

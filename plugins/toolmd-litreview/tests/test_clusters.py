@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from openai_desk import vector_of
+from openai_server import vector_of
 
 from toolmd_litreview.clusters import compute_metrics, recluster, sort_in
 from toolmd_litreview.kmeans import groups_for, part

@@ -6,8 +6,8 @@ import threading
 import httpx
 import numpy as np
 import pytest
-from ncbi_desk import PAGE, Fault
-from openai_desk import vector_of
+from ncbi_server import PAGE, Fault
+from openai_server import vector_of
 
 from toolmd import ToolError
 from toolmd.testing import FakeClock, memory_workspace

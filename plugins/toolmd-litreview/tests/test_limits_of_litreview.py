@@ -4,8 +4,8 @@ import asyncio
 import json
 
 import pytest
-from ncbi_desk import PAGE, Fault, page
-from openai_desk import pico_of
+from ncbi_server import PAGE, Fault, page
+from openai_server import pico_of
 
 OFFLINE = {
     "502": lambda: Fault(502, b"<html>Bad Gateway</html>"),

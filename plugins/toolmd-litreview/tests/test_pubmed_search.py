@@ -7,7 +7,7 @@ import threading
 from itertools import pairwise
 
 import pytest
-from ncbi_desk import PAGE, Fault, page
+from ncbi_server import PAGE, Fault, page
 
 from toolmd import Budget
 from toolmd.testing import FakeClock, memory_workspace

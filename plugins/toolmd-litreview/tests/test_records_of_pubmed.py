@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ncbi_desk import DOCTYPE, PAGE, article, book, page
+from ncbi_server import DOCTYPE, PAGE, article, book, page
 
 from toolmd import ToolError
 from toolmd_litreview.records import NOTHING, read_hits, read_links, read_papers

@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from ncbi_desk import HEARTS, LUNGS, PAGE, Fault
-from openai_desk import pico_of
+from ncbi_server import HEARTS, LUNGS, PAGE, Fault
+from openai_server import pico_of
 
 from toolmd import Budget
 

@@ -97,8 +97,8 @@ def clock():
     return FakeClock(NOON)
 
 
-class ConfirmationFlow:
-    """Loads bundles and reads charts as an operator does."""
+class Records:
+    """Loads bundles into a patient store and reads charts, as an operator does."""
 
     def __init__(self, store, make, clock):
         self.store, self._make, self._clock = store, make, clock
@@ -124,9 +124,9 @@ class ConfirmationFlow:
 
 
 @pytest.fixture
-def desk(tmp_path, make, clock):
+def records(tmp_path, make, clock):
     store = PatientStore(tmp_path / "state")
-    yield ConfirmationFlow(store, make, clock)
+    yield Records(store, make, clock)
     store.close()
 
 
@@ -137,10 +137,10 @@ def workspace():
 
 
 @pytest.fixture
-def at_work(workspace, make, clock):
-    """Give a desk at the workspace's own store."""
+def workspace_records(workspace, make, clock):
+    """Open the records in the workspace's own store."""
     store = PatientStore(workspace.settings.state)
-    yield ConfirmationFlow(store, make, clock)
+    yield Records(store, make, clock)
     store.close()
 
 

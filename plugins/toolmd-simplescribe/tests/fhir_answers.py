@@ -1,9 +1,9 @@
 """A tool's answers from the FHIR resources of a test."""
 
 
-def only(desk, tool, *resources):
-    desk.load(*resources)
-    (item,) = tool(desk.chart())
+def only(records, tool, *resources):
+    records.load(*resources)
+    (item,) = tool(records.chart())
     return item
 
 

@@ -3,8 +3,10 @@
 import json
 
 
-def test_more_results_than_the_file_allows_are_cut_and_said_to_be(at_work, make, call):
-    at_work.load(*[make.lab(n, day=f"20{n // 12:02}-{n % 12 + 1:02}-01") for n in range(700)])
+def test_more_results_than_the_file_allows_are_cut_and_said_to_be(workspace_records, make, call):
+    workspace_records.load(
+        *[make.lab(n, day=f"20{n // 12:02}-{n % 12 + 1:02}-01") for n in range(700)]
+    )
     for arguments in ({}, {"limit": 1000}):
         cut = call("get_labs", arguments)
         assert (len(cut.data), cut.truncated["rows"]) == (500, True)
@@ -13,8 +15,8 @@ def test_more_results_than_the_file_allows_are_cut_and_said_to_be(at_work, make,
     assert not any((few.truncated or {}).values())
 
 
-def test_a_plans_budget_cuts_further(at_work, make, workspace):
-    at_work.load(*[make.lab(n, day=f"2025-01-{n + 1:02}") for n in range(30)])
+def test_a_plans_budget_cuts_further(workspace_records, make, workspace):
+    workspace_records.load(*[make.lab(n, day=f"2025-01-{n + 1:02}") for n in range(30)])
 
     def planned(rows, size):
         reply = {

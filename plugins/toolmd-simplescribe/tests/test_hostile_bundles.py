@@ -51,18 +51,18 @@ SLOW = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, Heal
         st.tuples(st.sampled_from(MAKERS), st.dictionaries(FIELDS, VALUES, max_size=3)), max_size=4
     )
 )
-def test_resources_with_odd_fields_are_loaded_left_out_or_rejected(entries, desk, make):
+def test_resources_with_odd_fields_are_loaded_left_out_or_rejected(entries, records, make):
     resources = [getattr(make, maker)() | fields for maker, fields in entries]
     data = json.dumps(
         {"resourceType": "Bundle", "entry": [{"resource": one} for one in resources]}
     ).encode()
     try:
-        loaded = desk.load_bytes(data)
+        loaded = records.load_bytes(data)
     except BundleError:
         return
     json.dumps(loaded.to_dict()).encode()
-    for id_ in desk.store.patients():
-        chart = desk.chart(id_)
+    for id_ in records.store.patients():
+        chart = records.chart(id_)
         for items in (
             chart.labs(None, None, None),
             chart.vitals(None, None, None),
@@ -76,10 +76,10 @@ def test_resources_with_odd_fields_are_loaded_left_out_or_rejected(entries, desk
 
 @SLOW
 @given(value=VALUES)
-def test_any_json_is_a_bundle_or_none(value, desk):
+def test_any_json_is_a_bundle_or_none(value, records):
     for body in (value, {"resourceType": "Bundle", "entry": value}):
         try:
-            desk.load_bytes(json.dumps(body).encode())
+            records.load_bytes(json.dumps(body).encode())
         except BundleError:
             continue
 
@@ -92,24 +92,24 @@ def test_any_bytes_are_a_bundle_or_none(tmp_path_factory, data):
     store.close()
 
 
-def test_what_tools_give_of_hostile_texts_is_text(at_work, make, call):
+def test_what_tools_give_of_hostile_texts_is_text(workspace_records, make, call):
     hostile = "x'); DROP TABLE lab; --\u202e<script>\x07"
-    at_work.load(
+    workspace_records.load(
         make.lab(code=make.code("4548-4", hostile), valueQuantity={"value": 1, "unit": hostile}),
         make.condition(code={"text": hostile}),
         make.medication(medicationCodeableConcept={"text": hostile}),
         make.note(hostile, type={"text": "T"}),
     )
-    at_work.index()
+    workspace_records.index()
     (lab,) = call("get_labs").data
     assert lab["display"] == "x'); DROP TABLE lab; --<script>"
     assert call("get_problems").data[0]["text"] == lab["display"]
     assert call("get_notes_search_results", {"query": "drop table"}).data[0]["rank"] == 1
 
 
-def test_a_wide_resource_gives_items_of_a_bounded_size(at_work, make, call):
+def test_a_wide_resource_gives_items_of_a_bounded_size(workspace_records, make, call):
     vast = "wide " * 200_000
-    at_work.load(
+    workspace_records.load(
         make.lab(
             code=make.code("4548-4", vast),
             valueQuantity=None,

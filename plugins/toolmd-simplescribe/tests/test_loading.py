@@ -27,25 +27,25 @@ from toolmd_simplescribe.fhir.bundle import BundleError
         (b'{"resourceType": "Patient"}\n{"resourceType": "Observation"}', "Extra data"),
     ],
 )
-def test_a_file_that_is_not_a_bundle_is_rejected_with_the_reason(data, words, desk):
+def test_a_file_that_is_not_a_bundle_is_rejected_with_the_reason(data, words, records):
     with pytest.raises(BundleError) as refused:
-        desk.load_bytes(data)
+        records.load_bytes(data)
     assert words in str(refused.value)
-    assert desk.store.patients() == []
+    assert records.store.patients() == []
 
 
 @pytest.mark.parametrize("entry", [[], None])
-def test_an_empty_bundle_loads_nothing(entry, desk):
-    loaded = desk.load(entry=entry)
+def test_an_empty_bundle_loads_nothing(entry, records):
+    loaded = records.load(entry=entry)
     assert loaded.to_dict()["resources"] == {}
 
 
-def test_a_bundle_may_begin_with_a_byte_order_mark(desk, make):
-    desk.load_bytes(b"\xef\xbb\xbf" + make.bundle(make.lab()))
-    assert len(desk.labs()) == 1
+def test_a_bundle_may_begin_with_a_byte_order_mark(records, make):
+    records.load_bytes(b"\xef\xbb\xbf" + make.bundle(make.lab()))
+    assert len(records.labs()) == 1
 
 
-def test_loading_a_bundle_again_changes_nothing(desk, make):
+def test_loading_a_bundle_again_changes_nothing(records, make):
     bundle = make.bundle(
         make.patient(),
         make.lab(),
@@ -54,53 +54,53 @@ def test_loading_a_bundle_again_changes_nothing(desk, make):
         make.condition(),
         make.note(),
     )
-    first = desk.load_bytes(bundle)
-    counts = desk.chart().counts()
-    again = desk.load_bytes(bundle)
+    first = records.load_bytes(bundle)
+    counts = records.chart().counts()
+    again = records.load_bytes(bundle)
     assert first.resources == {"added": 5}
     assert again.resources == {"unchanged": 5}
     assert not again.items
-    assert desk.chart().counts() == counts
+    assert records.chart().counts() == counts
 
 
-def test_resources_that_name_no_time_load_again_unchanged_too(desk, make, clock):
+def test_resources_that_name_no_time_load_again_unchanged_too(records, make, clock):
     bundle = make.bundle(make.lab(meta=None), make.note(meta=None))
-    desk.load_bytes(bundle)
+    records.load_bytes(bundle)
     clock.advance(3600)
-    assert desk.load_bytes(bundle).resources == {"unchanged": 2}
+    assert records.load_bytes(bundle).resources == {"unchanged": 2}
 
 
-def test_a_newer_version_takes_the_place_of_the_one_in_the_store(desk, make):
+def test_a_newer_version_takes_the_place_of_the_one_in_the_store(records, make):
     def version(value, day):
         return make.lab(value, id="a", meta={"lastUpdated": f"2025-05-0{day}T00:00:00Z"})
 
-    assert desk.load(version(1, day=2)).resources == {"added": 1}
-    assert desk.load(version(2, day=3)).resources == {"changed": 1}
-    assert desk.load(version(3, day=1)).resources == {"older": 1}
-    assert [item["value"] for item in desk.labs()] == [2]
-    loaded = desk.load(version(5, day=5), version(4, day=4))
+    assert records.load(version(1, day=2)).resources == {"added": 1}
+    assert records.load(version(2, day=3)).resources == {"changed": 1}
+    assert records.load(version(3, day=1)).resources == {"older": 1}
+    assert [item["value"] for item in records.labs()] == [2]
+    loaded = records.load(version(5, day=5), version(4, day=4))
     assert loaded.resources == {"changed": 1, "older": 1}
-    assert [item["value"] for item in desk.labs()] == [5]
+    assert [item["value"] for item in records.labs()] == [5]
 
 
-def test_a_version_that_was_entered_in_error_takes_the_items_away(desk, make):
-    desk.load(make.lab(id="a"), make.condition(id="b"), make.note(id="c"))
+def test_a_version_that_was_entered_in_error_takes_the_items_away(records, make):
+    records.load(make.lab(id="a"), make.condition(id="b"), make.note(id="c"))
     refuted = make.code("entered-in-error")
-    reasons = desk.reasons(
+    reasons = records.reasons(
         make.lab(id="a", status="entered-in-error"),
         make.condition(id="b", verificationStatus=refuted),
         make.note(id="c", status="entered-in-error"),
     )
     assert len(reasons) == 3
-    counts = desk.chart().counts()
+    counts = records.chart().counts()
     assert (counts["labs"], counts["problems"], counts["notes"]) == (0, 0, 0)
 
 
-def test_a_resource_belongs_only_to_its_own_subject(desk, make):
+def test_a_resource_belongs_only_to_its_own_subject(records, make):
     stray = make.lab(999, patient="456")
-    loaded = desk.load(make.patient(), make.lab(1), stray)
-    assert [item["value"] for item in desk.labs("123")] == [1]
-    assert [item["value"] for item in desk.labs("456")] == [999]
+    loaded = records.load(make.patient(), make.lab(1), stray)
+    assert [item["value"] for item in records.labs("123")] == [1]
+    assert [item["value"] for item in records.labs("456")] == [999]
     assert loaded.unnamed == ("456",)
 
 
@@ -125,13 +125,13 @@ def test_a_resource_belongs_only_to_its_own_subject(desk, make):
         {"identifier": {"value": "123"}},
     ],
 )
-def test_a_resource_whose_subject_names_no_patient_is_left_out(subject, desk, make):
-    reasons = desk.reasons(make.patient(), make.lab(subject=subject))
+def test_a_resource_whose_subject_names_no_patient_is_left_out(subject, records, make):
+    reasons = records.reasons(make.patient(), make.lab(subject=subject))
     assert reasons == ["its subject is not a patient of this bundle or server"]
-    assert desk.labs() == []
+    assert records.labs() == []
 
 
-def test_subjects_are_found_by_address_on_the_same_server_and_within_the_bundle(desk, make):
+def test_subjects_are_found_by_address_on_the_same_server_and_within_the_bundle(records, make):
     base = "https://ehr.example.org/fhir"
     patient = make.patient("p1")
     urn = "urn:uuid:0b1e5a3c-0000-4000-8000-000000000001"
@@ -148,54 +148,54 @@ def test_subjects_are_found_by_address_on_the_same_server_and_within_the_bundle(
             )
         ),
     ]
-    desk.load(entry=entries)
-    assert sorted(item["value"] for item in desk.labs("p1")) == [0, 1, 2]
-    assert [item["value"] for item in desk.labs(urn.removeprefix("urn:uuid:"))] == [3]
+    records.load(entry=entries)
+    assert sorted(item["value"] for item in records.labs("p1")) == [0, 1, 2]
+    assert [item["value"] for item in records.labs(urn.removeprefix("urn:uuid:"))] == [3]
 
 
-def test_two_people_of_one_id_reject_the_file(desk, make):
+def test_two_people_of_one_id_reject_the_file(records, make):
     born = make.patient(birthDate="1961-05-04")
-    desk.load(born, make.lab(1))
-    desk.load(make.patient(birthDate="1961"))
+    records.load(born, make.lab(1))
+    records.load(make.patient(birthDate="1961"))
     with pytest.raises(BundleError, match="another birth date"):
-        desk.load(make.patient(birthDate="1988-12-30"), make.lab(2))
+        records.load(make.patient(birthDate="1988-12-30"), make.lab(2))
     with pytest.raises(BundleError, match="two patients with the id 123"):
-        desk.load(born, make.patient(birthDate="1999"))
-    assert [item["value"] for item in desk.labs()] == [1]
+        records.load(born, make.patient(birthDate="1999"))
+    assert [item["value"] for item in records.labs()] == [1]
 
 
-def test_patients_of_one_id_on_two_servers_reject_the_file(desk, make):
+def test_patients_of_one_id_on_two_servers_reject_the_file(records, make):
     def entries(server):
         return [{"fullUrl": f"https://{server}/Patient/123", "resource": make.patient()}]
 
-    desk.load(entry=entries("a.example.org"))
+    records.load(entry=entries("a.example.org"))
     with pytest.raises(BundleError, match="lies on another server"):
-        desk.load(entry=entries("b.example.org"))
+        records.load(entry=entries("b.example.org"))
 
 
-def test_a_resource_that_changes_its_patient_rejects_the_file(desk, make):
-    desk.load(make.lab(1, id="a"))
+def test_a_resource_that_changes_its_patient_rejects_the_file(records, make):
+    records.load(make.lab(1, id="a"))
     thief = make.lab(2, id="a", patient="456", meta={"lastUpdated": "2030-01-01T00:00:00Z"})
     with pytest.raises(BundleError, match="about another one in the store"):
-        desk.load(make.lab(7, patient="456"), thief)
-    assert [item["value"] for item in desk.labs()] == [1]
-    assert desk.store.patients() == ["123"]
+        records.load(make.lab(7, patient="456"), thief)
+    assert [item["value"] for item in records.labs()] == [1]
+    assert records.store.patients() == ["123"]
 
 
-def test_forgetting_a_patient_takes_everything_away_and_a_new_one_finds_nothing(desk, make):
-    desk.load(make.lab(), make.note("A cough."), make.lab(patient="456"))
-    desk.index()
-    desk.store.forget("123")
-    assert desk.store.patients() == ["456"]
-    desk.load(make.note("A cold."))
-    assert desk.chart().index.known() == {}
-    assert desk.chart().counts()["labs"] == 0
+def test_forgetting_a_patient_takes_everything_away_and_a_new_one_finds_nothing(records, make):
+    records.load(make.lab(), make.note("A cough."), make.lab(patient="456"))
+    records.index()
+    records.store.forget("123")
+    assert records.store.patients() == ["456"]
+    records.load(make.note("A cold."))
+    assert records.chart().index.known() == {}
+    assert records.chart().counts()["labs"] == 0
     with pytest.raises(NotFoundError):
-        desk.store.forget("nobody")
+        records.store.forget("nobody")
 
 
-def test_types_that_no_tool_gives_are_counted(desk, make):
-    loaded = desk.load(
+def test_types_that_no_tool_gives_are_counted(records, make):
+    loaded = records.load(
         make.resource("Immunization"),
         make.resource("Immunization"),
         make.resource("Encounter"),
@@ -206,26 +206,26 @@ def test_types_that_no_tool_gives_are_counted(desk, make):
     assert loaded.read.unknown == {"Immunization": 2, "Encounter": 1, "(no resourceType)": 2}
 
 
-def test_entries_without_a_resource_are_counted(desk, make):
+def test_entries_without_a_resource_are_counted(records, make):
     entries = [{}, None, 7, {"resource": None}, {"request": {"method": "DELETE"}}]
-    loaded = desk.load(entry=[*entries, {"resource": make.lab()}])
+    loaded = records.load(entry=[*entries, {"resource": make.lab()}])
     assert loaded.empty == 5
     assert loaded.resources == {"added": 1}
 
 
 @pytest.mark.parametrize("id_", ["", "a b", "x" * 65, "../x", 7, "é", None])
-def test_a_resource_without_an_id_that_fhir_allows_is_left_out(id_, desk, make):
-    assert desk.reasons(make.lab(id=id_)) == ["it has no id that FHIR allows"]
+def test_a_resource_without_an_id_that_fhir_allows_is_left_out(id_, records, make):
+    assert records.reasons(make.lab(id=id_)) == ["it has no id that FHIR allows"]
 
 
-def test_provenance_comes_from_the_resource_or_else_from_what_stands_around_it(desk, make):
+def test_provenance_comes_from_the_resource_or_else_from_what_stands_around_it(records, make):
     def source(**fields):
-        desk.load_bytes(
+        records.load_bytes(
             make.bundle(make.lab(id="a", **fields), timestamp="2025-04-01T00:00:00Z"),
             system="import",
         )
-        item = desk.labs()[0]
-        desk.store.forget("123")
+        item = records.labs()[0]
+        records.store.forget("123")
         return item["source"]["system"], item["source"]["updated"]
 
     own = {"source": "https://lab#msg-7", "lastUpdated": "2025-05-01T01:02:03.4+02:00"}
@@ -233,36 +233,36 @@ def test_provenance_comes_from_the_resource_or_else_from_what_stands_around_it(d
     assert source(meta=None) == ("import", "2025-04-01T00:00:00Z")
     assert source(meta={"lastUpdated": "2025-05-01"}) == ("import", "2025-04-01T00:00:00Z")
     assert source(meta=[1]) == ("import", "2025-04-01T00:00:00Z")
-    desk.load(make.lab(meta=None))
-    assert desk.labs()[0]["source"] == {"system": "fhir", "updated": "2026-03-02T12:00:00Z"}
+    records.load(make.lab(meta=None))
+    assert records.labs()[0]["source"] == {"system": "fhir", "updated": "2026-03-02T12:00:00Z"}
 
 
-def test_a_large_bundle_of_many_patients_is_loaded_to_the_last_resource(desk, make):
+def test_a_large_bundle_of_many_patients_is_loaded_to_the_last_resource(records, make):
     chance = random.Random(7)
     kinds = (make.lab, make.pressure, make.medication, make.condition, make.note)
     resources = [chance.choice(kinds)(patient=f"p{chance.randrange(40)}") for _ in range(5000)]
     heard = []
-    loaded = desk.load_bytes(
+    loaded = records.load_bytes(
         make.bundle(*resources), progress=lambda done, total: heard.append((done, total))
     )
     assert loaded.resources == {"added": 5000}
     assert heard[-1] == (5000, 5000)
     assert loaded.patients.total() == 5000
-    there = sum(n for id_ in desk.store.patients() for n in desk.chart(id_).counts().values())
+    there = sum(n for id_ in records.store.patients() for n in records.chart(id_).counts().values())
     assert there == 5000
 
 
-def test_a_reader_sees_all_of_a_bundle_or_nothing(desk, make):
-    desk.load(make.lab(1))
-    with desk.store.database.reading() as db:
+def test_a_reader_sees_all_of_a_bundle_or_nothing(records, make):
+    records.load(make.lab(1))
+    with records.store.database.reading() as db:
         before = db.execute("SELECT count(*) FROM lab").fetchone()
-        desk.load(*[make.lab(n) for n in range(20)])
+        records.load(*[make.lab(n) for n in range(20)])
         assert db.execute("SELECT count(*) FROM lab").fetchone() == before
-    assert len(desk.labs()) == 21
+    assert len(records.labs()) == 21
 
 
-def test_the_report_is_json(desk, make):
-    loaded = desk.load(make.patient(), make.lab(), make.lab(valueQuantity=None))
+def test_the_report_is_json(records, make):
+    loaded = records.load(make.patient(), make.lab(), make.lab(valueQuantity=None))
     told = json.loads(json.dumps(loaded.to_dict()))
     assert told["resources"] == {"added": 2}
     assert told["items"] == {"lab": 1}

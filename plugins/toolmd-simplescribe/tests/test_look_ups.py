@@ -18,9 +18,9 @@ DAY_US = 86_400_000_000
 
 @pytest.mark.parametrize("ranged", [False, True])
 @pytest.mark.parametrize("index", VIEWS)
-def test_each_look_up_runs_along_one_index_without_a_scan_or_a_sort(index, ranged, desk):
+def test_each_look_up_runs_along_one_index_without_a_scan_or_a_sort(index, ranged, records):
     asked = {"patient": 1, "key": "x", "start": 0, "end": 1, "most": 10}
-    with desk.store.database.reading() as db:
+    with records.store.database.reading() as db:
         query = f"EXPLAIN QUERY PLAN {VIEWS[index].query(ranged=ranged)}"
         plan = [row[3] for row in db.execute(query, asked)]
     (step,) = plan
@@ -28,15 +28,15 @@ def test_each_look_up_runs_along_one_index_without_a_scan_or_a_sort(index, range
     assert ("at>? AND at<?" in step) == ranged
 
 
-def test_finding_a_resource_again_is_a_look_up(desk):
-    with desk.store.database.reading() as db:
+def test_finding_a_resource_again_is_a_look_up(records):
+    with records.store.database.reading() as db:
         query = "EXPLAIN QUERY PLAN SELECT number FROM resource WHERE type = ? AND id = ?"
         (plan,) = [row[3] for row in db.execute(query, ("Observation", "x"))]
     assert plan.startswith("SEARCH resource USING")
 
 
-def test_a_hundred_thousand_results_cost_no_more_than_a_thousand(desk, make):
-    desk.load(make.lab())
+def test_a_hundred_thousand_results_cost_no_more_than_a_thousand(records, make):
+    records.load(make.lab())
 
     def fill(count):
         rows = (
@@ -44,7 +44,7 @@ def test_a_hundred_thousand_results_cost_no_more_than_a_thousand(desk, make):
             for n in range(count)
             for code in list(LABS)[:10]
         )
-        with desk.store.database.writing() as db:
+        with records.store.database.writing() as db:
             db.executemany(
                 "INSERT INTO lab (resource, patient, code, display, value, unit, at, effective, "
                 "system, updated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -59,7 +59,7 @@ def test_a_hundred_thousand_results_cost_no_more_than_a_thousand(desk, make):
             nonlocal steps
             steps += 1
 
-        with desk.store.database.reading() as db:
+        with records.store.database.reading() as db:
             db.set_progress_handler(step, 1)
             found = views.newest(db, views.LABS, 1, LABS, span, 50)
         assert len(found) == 50

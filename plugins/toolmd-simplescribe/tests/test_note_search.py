@@ -15,10 +15,10 @@ def ids(found):
     return [item["note_id"] for item in found]
 
 
-def test_the_best_excerpt_comes_first_with_its_rank_and_score(desk, make):
-    desk.load(make.note(COUGH, id="cough"), make.note(SUGAR, id="sugar"))
-    desk.index()
-    found = desk.chart().search("ACE inhibitor intolerance, walks?", 8, None)
+def test_the_best_excerpt_comes_first_with_its_rank_and_score(records, make):
+    records.load(make.note(COUGH, id="cough"), make.note(SUGAR, id="sugar"))
+    records.index()
+    found = records.chart().search("ACE inhibitor intolerance, walks?", 8, None)
     assert ids(found) == ["cough", "sugar"]
     assert [item["rank"] for item in found] == [1, 2]
     assert found[0]["score"] > found[1]["score"] > 0
@@ -32,62 +32,62 @@ def test_the_best_excerpt_comes_first_with_its_rank_and_score(desk, make):
     }
 
 
-def test_notes_that_were_not_indexed_are_not_found(desk, make):
-    desk.load(make.note(COUGH, id="a"))
+def test_notes_that_were_not_indexed_are_not_found(records, make):
+    records.load(make.note(COUGH, id="a"))
     with pytest.raises(ToolError) as refused:
-        desk.chart().search("cough", 8, None)
+        records.chart().search("cough", 8, None)
     assert refused.value.code == "notes_not_indexed"
-    desk.index()
-    desk.load(make.note(COUGH, id="b"))
-    assert ids(desk.chart().search("cough", 8, None)) == ["a"]
+    records.index()
+    records.load(make.note(COUGH, id="b"))
+    assert ids(records.chart().search("cough", 8, None)) == ["a"]
     with pytest.raises(ToolError):
-        desk.chart().search("cough", 8, ["b"])
-    desk.index()
-    assert ids(desk.chart().search("cough", 8, None)) == ["a", "b"]
+        records.chart().search("cough", 8, ["b"])
+    records.index()
+    assert ids(records.chart().search("cough", 8, None)) == ["a", "b"]
 
 
-def test_a_note_that_changed_is_not_found_until_it_is_indexed_again(desk, make):
-    desk.load(make.note(COUGH, id="a"), make.note(SUGAR, id="b"))
-    assert desk.index() == (2, 0, 0)
-    desk.load(make.note("No cough.", id="a"))
-    assert desk.chart().search("cough", 8, None) == []
-    assert desk.index() == (1, 1, 1)
-    assert [item["text"] for item in desk.chart().search("cough", 8, None)] == ["No cough."]
-    assert desk.index() == (0, 0, 2)
+def test_a_note_that_changed_is_not_found_until_it_is_indexed_again(records, make):
+    records.load(make.note(COUGH, id="a"), make.note(SUGAR, id="b"))
+    assert records.index() == (2, 0, 0)
+    records.load(make.note("No cough.", id="a"))
+    assert records.chart().search("cough", 8, None) == []
+    assert records.index() == (1, 1, 1)
+    assert [item["text"] for item in records.chart().search("cough", 8, None)] == ["No cough."]
+    assert records.index() == (0, 0, 2)
 
 
-def test_a_note_that_was_taken_back_is_found_no_more(desk, make):
-    desk.load(make.note(COUGH, id="a"), make.note(SUGAR, id="b"))
-    desk.index()
-    desk.load(make.note(COUGH, id="a", status="entered-in-error"))
-    assert desk.chart().search("cough", 8, None) == []
-    assert desk.index() == (0, 1, 1)
+def test_a_note_that_was_taken_back_is_found_no_more(records, make):
+    records.load(make.note(COUGH, id="a"), make.note(SUGAR, id="b"))
+    records.index()
+    records.load(make.note(COUGH, id="a", status="entered-in-error"))
+    assert records.chart().search("cough", 8, None) == []
+    assert records.index() == (0, 1, 1)
 
 
-def test_no_other_patients_note_is_found_or_weighs_on_a_score(desk, make):
+def test_no_other_patients_note_is_found_or_weighs_on_a_score(records, make):
     mine = [make.note(COUGH, id="a"), make.note(SUGAR, id="b")]
-    desk.load(*mine)
-    desk.index()
-    alone = desk.chart().search("cough lisinopril walks", 8, None)
-    desk.load(*[make.note(COUGH, patient="456") for _ in range(20)])
-    desk.index("456")
-    assert desk.chart().search("cough lisinopril walks", 8, None) == alone
-    theirs = desk.chart("456").texts()[0].id
-    assert desk.chart().search("cough", 8, [theirs]) == []
+    records.load(*mine)
+    records.index()
+    alone = records.chart().search("cough lisinopril walks", 8, None)
+    records.load(*[make.note(COUGH, patient="456") for _ in range(20)])
+    records.index("456")
+    assert records.chart().search("cough lisinopril walks", 8, None) == alone
+    theirs = records.chart("456").texts()[0].id
+    assert records.chart().search("cough", 8, [theirs]) == []
 
 
-def test_the_ids_of_notes_narrow_a_search(desk, make):
-    desk.load(*[make.note(COUGH, id=name) for name in "abc"])
-    desk.index()
-    assert ids(desk.chart().search("cough", 8, ["b", "c", "zz", "' OR 1=1 --"])) == ["b", "c"]
-    assert ids(desk.chart().search("cough", 2, None)) == ["a", "b"]
+def test_the_ids_of_notes_narrow_a_search(records, make):
+    records.load(*[make.note(COUGH, id=name) for name in "abc"])
+    records.index()
+    assert ids(records.chart().search("cough", 8, ["b", "c", "zz", "' OR 1=1 --"])) == ["b", "c"]
+    assert ids(records.chart().search("cough", 2, None)) == ["a", "b"]
 
 
-def test_words_match_whatever_their_case_accents_and_endings(desk, make):
-    desk.load(make.note("Émile coughed at night.", id="a"))
-    desk.index()
+def test_words_match_whatever_their_case_accents_and_endings(records, make):
+    records.load(make.note("Émile coughed at night.", id="a"))
+    records.index()
     for query in ("COUGHING", "emile", "ÉMILE", "nights"):
-        assert ids(desk.chart().search(query, 8, None)) == ["a"], query
+        assert ids(records.chart().search(query, 8, None)) == ["a"], query
 
 
 @pytest.mark.parametrize(
@@ -112,10 +112,10 @@ def test_words_match_whatever_their_case_accents_and_endings(desk, make):
         "cough … „",
     ],
 )
-def test_operators_in_a_query_are_only_signs(query, desk, make):
-    desk.load(make.note("A cough.", id="a"), make.note("Nothing.", id="b"))
-    desk.index()
-    assert ids(desk.chart().search(query, 8, None)) == ["a"]
+def test_operators_in_a_query_are_only_signs(query, records, make):
+    records.load(make.note("A cough.", id="a"), make.note("Nothing.", id="b"))
+    records.index()
+    assert ids(records.chart().search(query, 8, None)) == ["a"]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -127,10 +127,10 @@ def test_no_query_breaks_the_search(query, indexed):
 
 
 @pytest.fixture
-def indexed(desk, make):
-    desk.load(make.note(COUGH, id="a"), make.note(SUGAR, id="b"))
-    desk.index()
-    return desk
+def indexed(records, make):
+    records.load(make.note(COUGH, id="a"), make.note(SUGAR, id="b"))
+    records.index()
+    return records
 
 
 @given(st.text(max_size=6000) | st.lists(st.sampled_from(["word", ". ", "\n\n", " "])).map("".join))
@@ -146,21 +146,21 @@ def test_chunks_end_where_a_paragraph_or_a_sentence_does():
         assert chunk.endswith(".")
 
 
-def test_a_long_note_is_many_chunks_and_the_right_one_is_found(desk, make):
+def test_a_long_note_is_many_chunks_and_the_right_one_is_found(records, make):
     parts = [f"Paragraph {n} speaks of nothing much. " * 15 for n in range(40)]
     parts[27] += "The patient plays the bassoon."
-    desk.load(make.note("\n\n".join(parts), id="long"))
-    desk.index()
-    (found,) = desk.chart().search("bassoon", 8, None)
+    records.load(make.note("\n\n".join(parts), id="long"))
+    records.index()
+    (found,) = records.chart().search("bassoon", 8, None)
     assert "bassoon" in found["text"]
     assert len(found["text"]) <= SIZE
 
 
-def test_an_index_that_fails_half_way_stays_as_it_was(desk, make):
-    desk.load(make.note(COUGH, id="a"))
-    desk.index()
-    desk.load(make.note(SUGAR, id="b"))
-    chart = desk.chart()
+def test_an_index_that_fails_half_way_stays_as_it_was(records, make):
+    records.load(make.note(COUGH, id="a"))
+    records.index()
+    records.load(make.note(SUGAR, id="b"))
+    chart = records.chart()
 
     def stop(done, total):
         raise KeyboardInterrupt

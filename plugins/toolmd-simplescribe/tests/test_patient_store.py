@@ -29,9 +29,9 @@ def test_a_store_of_a_later_version_is_not_touched(tmp_path):
         PatientStore(tmp_path)
 
 
-def test_what_is_kept_is_readable_by_its_owner_only(desk, make):
-    desk.load(make.note())
-    desk.index()
-    kept = list(desk.store.database.path.parent.rglob("*.sqlite3*"))
+def test_what_is_kept_is_readable_by_its_owner_only(records, make):
+    records.load(make.note())
+    records.index()
+    kept = list(records.store.database.path.parent.rglob("*.sqlite3*"))
     assert len(kept) >= 2
     assert all(path.stat().st_mode & 0o077 == 0 for path in kept)

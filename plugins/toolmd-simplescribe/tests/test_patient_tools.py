@@ -36,12 +36,12 @@ FIELDS = {
 
 
 @pytest.fixture
-def samples(at_work):
+def samples(workspace_records):
     for sample in (files("toolmd_simplescribe") / "samples").iterdir():
-        at_work.load_bytes(sample.read_bytes())
+        workspace_records.load_bytes(sample.read_bytes())
     for patient in ("123", "456"):
-        at_work.index(patient)
-    return at_work
+        workspace_records.index(patient)
+    return workspace_records
 
 
 @pytest.mark.parametrize("tool", TOOLS)
@@ -86,13 +86,13 @@ def test_without_a_patient_of_the_host_nothing_is_read(tool, samples, call):
     assert (result.outcome, result.error.code) == ("denied", "context_required")
 
 
-def test_the_functions_enforce_the_scope_without_a_guard(desk, make):
+def test_the_functions_enforce_the_scope_without_a_guard(records, make):
     from toolmd import ToolError
 
-    desk.load(make.lab())
+    records.load(make.lab())
     for asked, named in (("123", "456"), ("123", None), ("", "")):
         with pytest.raises(ToolError) as refused:
-            desk.store.chart(asked, named)
+            records.store.chart(asked, named)
         assert refused.value.code in {"other_patient", "patient_not_found"}
 
 
@@ -102,8 +102,10 @@ def test_a_patient_of_whom_nothing_was_loaded_is_no_healthy_patient(tool, call):
     assert (result.outcome, result.error.code) == ("failed", "patient_not_found")
 
 
-def test_a_patient_of_whom_nothing_is_known_but_the_name_has_empty_lists(at_work, make, call):
-    at_work.load(make.patient())
+def test_a_patient_of_whom_nothing_is_known_but_the_name_has_empty_lists(
+    workspace_records, make, call
+):
+    workspace_records.load(make.patient())
     for tool in TOOLS:
         assert call(tool, {"query": "x"}).data == []
 
@@ -155,7 +157,7 @@ def test_invalid_arguments_are_denied_before_anything_is_read(tool, arguments, s
     assert (result.outcome, result.error.code) == ("denied", "invalid_arguments")
 
 
-def test_both_ends_of_a_date_range_belong_to_it(at_work, make, call):
+def test_both_ends_of_a_date_range_belong_to_it(workspace_records, make, call):
     times = [
         "2024-01-01T00:00:00Z",
         "2024-01-31",
@@ -164,7 +166,7 @@ def test_both_ends_of_a_date_range_belong_to_it(at_work, make, call):
         "2024-02-01T00:00:00Z",
         "2023-12-31T23:59:59Z",
     ]
-    at_work.load(*[make.lab(day=time) for time in times])
+    workspace_records.load(*[make.lab(day=time) for time in times])
 
     def found(start, end):
         result = call("get_labs", {"date_range": {"start": start, "end": end}})
@@ -177,8 +179,10 @@ def test_both_ends_of_a_date_range_belong_to_it(at_work, make, call):
     assert found("0001-01-01", "9999-12-31") == set(times)
 
 
-def test_a_range_of_medications_holds_their_start_and_leaves_out_what_has_none(at_work, make, call):
-    at_work.load(
+def test_a_range_of_medications_holds_their_start_and_leaves_out_what_has_none(
+    workspace_records, make, call
+):
+    workspace_records.load(
         make.medication(authoredOn="2024-05-01"),
         make.medication(authoredOn=None),
         make.medication(authoredOn="2025-05-01"),
@@ -189,27 +193,27 @@ def test_a_range_of_medications_holds_their_start_and_leaves_out_what_has_none(a
     assert starts == ["2025-05-01", "2024-05-01", None]
 
 
-def test_a_limit_gives_the_newest_over_all_codes(at_work, make, call):
+def test_a_limit_gives_the_newest_over_all_codes(workspace_records, make, call):
     codes = ["4548-4", "2160-0", "2823-3"]
     labs = [make.lab(n, codes[n % 3], day=f"2025-01-{n + 1:02}") for n in range(30)]
-    at_work.load(*labs)
+    workspace_records.load(*labs)
     found = call("get_labs", {"limit": 7}).data
     assert [item["value"] for item in found] == [29, 28, 27, 26, 25, 24, 23]
     twice = call("get_labs", {"limit": 4, "codes": ["2160-0", "2160-0"]}).data
     assert [item["value"] for item in twice] == [28, 25, 22, 19]
 
 
-def test_a_code_off_the_list_is_not_given_though_it_was_loaded(at_work, make, call):
+def test_a_code_off_the_list_is_not_given_though_it_was_loaded(workspace_records, make, call):
     laboratory = [make.code("laboratory", system="x")]
-    at_work.load(make.lab(code="99999-9", category=laboratory), make.lab())
+    workspace_records.load(make.lab(code="99999-9", category=laboratory), make.lab())
     assert [item["code"] for item in call("get_labs").data] == ["4548-4"]
-    assert at_work.chart().labs(["99999-9"], None, None) == []
-    assert at_work.chart().counts()["labs"] == 2
+    assert workspace_records.chart().labs(["99999-9"], None, None) == []
+    assert workspace_records.chart().counts()["labs"] == 2
 
 
-def test_the_text_of_a_note_never_comes_by_its_metadata(at_work, make, call):
+def test_the_text_of_a_note_never_comes_by_its_metadata(workspace_records, make, call):
     secret = "The patient fears for the job and asked that nobody is told of it."
-    at_work.load(
+    workspace_records.load(
         make.note(secret, description=secret),
         make.note(secret, description=f"Summary: {secret}"),
         make.note(secret, description=secret[:50]),

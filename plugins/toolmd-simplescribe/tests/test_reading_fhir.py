@@ -4,17 +4,17 @@ import pytest
 from fhir_answers import only, quantity
 
 
-def lab(desk, resource):
-    return only(desk, lambda chart: chart.labs(None, None, None), resource)
+def lab(records, resource):
+    return only(records, lambda chart: chart.labs(None, None, None), resource)
 
 
-def vital(desk, resource):
-    return only(desk, lambda chart: chart.vitals(None, None, None), resource)
+def vital(records, resource):
+    return only(records, lambda chart: chart.vitals(None, None, None), resource)
 
 
-def test_a_result_has_its_value_unit_and_reference_range(desk, make):
+def test_a_result_has_its_value_unit_and_reference_range(records, make):
     ranges = [{"low": quantity(4.0, "%"), "high": quantity(5.6, "%")}]
-    item = lab(desk, make.lab(5.4, referenceRange=ranges))
+    item = lab(records, make.lab(5.4, referenceRange=ranges))
     assert item == {
         "code": "4548-4",
         "display": "A test",
@@ -46,8 +46,8 @@ def test_a_result_has_its_value_unit_and_reference_range(desk, make):
         ([None, 3, {"low": "4"}], None),
     ],
 )
-def test_reference_ranges_are_returned_in_words(ranges, told, desk, make):
-    assert lab(desk, make.lab(referenceRange=ranges)).get("referenceRange") == told
+def test_reference_ranges_are_returned_in_words(ranges, told, records, make):
+    assert lab(records, make.lab(referenceRange=ranges)).get("referenceRange") == told
 
 
 @pytest.mark.parametrize(
@@ -71,8 +71,8 @@ def test_reference_ranges_are_returned_in_words(ranges, told, desk, make):
         ),
     ],
 )
-def test_values_of_every_kind_are_read(fields, value, unit, desk, make):
-    item = lab(desk, make.lab(**({"valueQuantity": None} | fields)))
+def test_values_of_every_kind_are_read(fields, value, unit, records, make):
+    item = lab(records, make.lab(**({"valueQuantity": None} | fields)))
     assert (item["value"], item["unit"]) == (value, unit)
     assert type(item["value"]) is type(value)
 
@@ -99,15 +99,15 @@ def test_values_of_every_kind_are_read(fields, value, unit, desk, make):
         ({"code": {"coding": "4548-4"}}, "no tool returns this measurement"),
     ],
 )
-def test_a_result_that_lacks_something_is_left_out_with_the_reason(fields, reason, desk, make):
-    (told,) = desk.reasons(make.lab(**fields))
+def test_a_result_that_lacks_something_is_left_out_with_the_reason(fields, reason, records, make):
+    (told,) = records.reasons(make.lab(**fields))
     assert told.startswith(reason)
-    assert desk.labs() == []
+    assert records.labs() == []
 
 
-def test_a_value_beyond_all_numbers_is_no_value(desk, make):
+def test_a_value_beyond_all_numbers_is_no_value(records, make):
     bundle = make.bundle(make.lab(12345)).replace(b"12345", b"1e999")
-    loaded = desk.load_bytes(bundle)
+    loaded = records.load_bytes(bundle)
     assert [omission.reason for omission in loaded.read.omissions] == ["it has no value"]
 
 
@@ -120,31 +120,34 @@ def test_a_value_beyond_all_numbers_is_no_value(desk, make):
         ({"effectiveDateTime": "2016-12-31T23:59:60Z"}, "2016-12-31T23:59:60Z"),
     ],
 )
-def test_a_date_is_returned_as_written(fields, told, desk, make):
-    item = lab(desk, make.lab(**({"effectiveDateTime": None} | fields)))
+def test_a_date_is_returned_as_written(fields, told, records, make):
+    item = lab(records, make.lab(**({"effectiveDateTime": None} | fields)))
     assert item["effectiveDateTime"] == told
 
 
-def test_the_parts_of_a_panel_are_results_of_their_own(desk, make):
+def test_the_parts_of_a_panel_are_results_of_their_own(records, make):
     parts = [
         {"code": make.code("2951-2"), "valueQuantity": quantity(140)},
         {"code": make.code("2823-3"), "valueQuantity": quantity(4.1)},
         {"code": make.code("2075-0")},
     ]
-    desk.load(make.lab(code=make.code("51990-0"), valueQuantity=None, component=parts))
-    assert {item["code"]: item["value"] for item in desk.labs()} == {"2951-2": 140, "2823-3": 4.1}
+    records.load(make.lab(code=make.code("51990-0"), valueQuantity=None, component=parts))
+    assert {item["code"]: item["value"] for item in records.labs()} == {
+        "2951-2": 140,
+        "2823-3": 4.1,
+    }
 
 
-def test_a_panel_of_two_pressures_reads_as_people_write_it(desk, make):
-    item = vital(desk, make.pressure(120.0, 80))
+def test_a_panel_of_two_pressures_reads_as_people_write_it(records, make):
+    item = vital(records, make.pressure(120.0, 80))
     assert (item["type"], item["value"], item["unit"]) == ("BP", "120/80", "mmHg")
 
 
-def test_a_panel_that_is_not_two_pressures_is_left_out(desk, make):
+def test_a_panel_that_is_not_two_pressures_is_left_out(records, make):
     whole = make.pressure()
     upper = next(p for p in whole["component"] if p["code"]["coding"][0]["code"] == "8480-6")
     other = {**upper, "code": make.code("8462-4"), "valueQuantity": quantity(10, "kPa")}
-    reasons = desk.reasons(
+    reasons = records.reasons(
         make.pressure(component=[upper]),
         make.pressure(component=[upper, upper]),
         make.pressure(component=[upper, other]),
@@ -160,11 +163,11 @@ def test_a_panel_that_is_not_two_pressures_is_left_out(desk, make):
     ]
 
 
-def test_weight_and_body_mass_index_have_their_units(desk, make):
-    desk.load(make.lab(84.2, "29463-7", "kg"), make.lab(28.5, "39156-5", "kg/m2"))
+def test_weight_and_body_mass_index_have_their_units(records, make):
+    records.load(make.lab(84.2, "29463-7", "kg"), make.lab(28.5, "39156-5", "kg/m2"))
     found = {
         item["type"]: (item["value"], item["unit"])
-        for item in desk.chart().vitals(None, None, None)
+        for item in records.chart().vitals(None, None, None)
     }
     assert found == {"Weight": (84.2, "kg"), "BMI": (28.5, "kg/m2")}
-    assert desk.chart().vitals(["BMI"], None, None)[0]["value"] == 28.5
+    assert records.chart().vitals(["BMI"], None, None)[0]["value"] == 28.5

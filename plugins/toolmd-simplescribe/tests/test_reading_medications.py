@@ -4,8 +4,8 @@ import pytest
 from fhir_answers import only, quantity
 
 
-def med(desk, *resources):
-    return only(desk, lambda chart: chart.medications(None, None, None), *resources)
+def med(records, *resources):
+    return only(records, lambda chart: chart.medications(None, None, None), *resources)
 
 
 @pytest.mark.parametrize(
@@ -61,14 +61,14 @@ def med(desk, *resources):
         ({"timing": {"repeat": {"period": "1", "when": "HS"}}, "doseAndRate": 7}, "", "", ""),
     ],
 )
-def test_a_dosage_is_returned_in_words(dosage, dose, route, frequency, desk, make):
-    item = med(desk, make.medication(dosageInstruction=[dosage]))
+def test_a_dosage_is_returned_in_words(dosage, dose, route, frequency, records, make):
+    item = med(records, make.medication(dosageInstruction=[dosage]))
     assert (item["dose"], item["route"], item["frequency"]) == (dose, route, frequency)
 
 
-def test_several_dosages_stand_behind_each_other(desk, make):
+def test_several_dosages_stand_behind_each_other(records, make):
     steps = [{"doseAndRate": [{"doseQuantity": quantity(n, "mg")}]} for n in (40, 20, 20)]
-    assert med(desk, make.medication(dosageInstruction=steps))["dose"] == "40 mg; 20 mg"
+    assert med(records, make.medication(dosageInstruction=steps))["dose"] == "40 mg; 20 mg"
 
 
 @pytest.mark.parametrize(
@@ -81,13 +81,13 @@ def test_several_dosages_stand_behind_each_other(desk, make):
         ("cancelled", "stopped"),
     ],
 )
-def test_a_medication_is_active_or_stopped(status, told, desk, make):
-    assert med(desk, make.medication(status=status))["status"] == told
-    assert len(desk.chart().medications(told, None, None)) == 1
+def test_a_medication_is_active_or_stopped(status, told, records, make):
+    assert med(records, make.medication(status=status))["status"] == told
+    assert len(records.chart().medications(told, None, None)) == 1
 
 
-def test_what_is_no_medication_yet_is_left_out(desk, make):
-    reasons = desk.reasons(
+def test_what_is_no_medication_yet_is_left_out(records, make):
+    reasons = records.reasons(
         make.medication(status="draft"),
         make.medication(status=None),
         make.medication(status=["active"]),
@@ -105,18 +105,18 @@ def test_what_is_no_medication_yet_is_left_out(desk, make):
     assert reasons[5].startswith("its start can't be read")
 
 
-def test_a_statement_is_read_as_a_request_is(desk, make):
+def test_a_statement_is_read_as_a_request_is(records, make):
     statement = make.medication(
         resourceType="MedicationStatement",
         authoredOn=None,
         effectivePeriod={"start": "2024-02"},
         dosage=[{"text": "one a day"}],
     )
-    item = med(desk, statement)
+    item = med(records, statement)
     assert (item["startDate"], item["dose"]) == ("2024-02", "one a day")
 
 
-def test_a_medication_is_found_by_its_reference(desk, make):
+def test_a_medication_is_found_by_its_reference(records, make):
     drug = make.resource("Medication", id="m1", subject=None, code={"text": "Losartan 50 mg"})
     inside = make.resource("Medication", id="in", code={"text": "Ointment"})
 
@@ -124,8 +124,8 @@ def test_a_medication_is_found_by_its_reference(desk, make):
         medication = make.medication(
             medicationCodeableConcept=None, medicationReference=reference, **fields
         )
-        name = med(desk, drug, medication)["name"]
-        desk.store.forget("123")
+        name = med(records, drug, medication)["name"]
+        records.store.forget("123")
         return name
 
     assert named({"reference": "Medication/m1", "display": "Other"}) == "Losartan 50 mg"

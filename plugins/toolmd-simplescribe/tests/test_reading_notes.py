@@ -4,12 +4,12 @@ import pytest
 from fhir_answers import only, quantity
 
 
-def problem(desk, resource):
-    return only(desk, lambda chart: chart.problems(None, None), resource)
+def problem(records, resource):
+    return only(records, lambda chart: chart.problems(None, None), resource)
 
 
-def note(desk, resource):
-    return only(desk, lambda chart: chart.notes(None, None), resource)
+def note(records, resource):
+    return only(records, lambda chart: chart.notes(None, None), resource)
 
 
 @pytest.mark.parametrize(
@@ -22,8 +22,8 @@ def note(desk, resource):
         ({"clinicalStatus": None, "abatementDateTime": "2020"}, "resolved"),
     ],
 )
-def test_a_problem_is_there_or_over(fields, status, desk, make):
-    assert problem(desk, make.condition(**fields))["status"] == status
+def test_a_problem_is_there_or_over(fields, status, records, make):
+    assert problem(records, make.condition(**fields))["status"] == status
 
 
 @pytest.mark.parametrize(
@@ -36,12 +36,12 @@ def test_a_problem_is_there_or_over(fields, status, desk, make):
         ({}, None),
     ],
 )
-def test_the_onset_is_returned_as_recorded(fields, onset, desk, make):
-    assert problem(desk, make.condition(**fields)).get("onset") == onset
+def test_the_onset_is_returned_as_recorded(fields, onset, records, make):
+    assert problem(records, make.condition(**fields)).get("onset") == onset
 
 
-def test_conditions_that_are_none_are_left_out(desk, make):
-    reasons = desk.reasons(
+def test_conditions_that_are_none_are_left_out(records, make):
+    reasons = records.reasons(
         make.condition(verificationStatus=make.code("refuted")),
         make.condition(code=None),
         make.condition(clinicalStatus=make.code("odd")),
@@ -55,9 +55,9 @@ def test_conditions_that_are_none_are_left_out(desk, make):
     assert reasons[3].startswith("its onset can't be read")
 
 
-def test_a_note_has_its_metadata(desk, make):
+def test_a_note_has_its_metadata(records, make):
     item = note(
-        desk,
+        records,
         make.note(
             "A long text about the visit.",
             description="A visit",
@@ -82,8 +82,8 @@ def test_a_note_has_its_metadata(desk, make):
         ({"contentType": "text/plain", "data": "A" * 7_000_000}, "its text is larger than 5 MB"),
     ],
 )
-def test_a_note_whose_text_can_not_be_read_is_left_out(attachment, reason, desk, make):
-    (told,) = desk.reasons(make.note(content=[{"attachment": attachment}]))
+def test_a_note_whose_text_can_not_be_read_is_left_out(attachment, reason, records, make):
+    (told,) = records.reasons(make.note(content=[{"attachment": attachment}]))
     assert told.startswith(reason)
 
 
@@ -95,20 +95,20 @@ def test_a_note_whose_text_can_not_be_read_is_left_out(attachment, reason, desk,
         ({"contentType": "text/plain", "data": "YQBi"}, "a b"),
     ],
 )
-def test_texts_are_decoded(attachment, text, desk, make):
-    desk.load(make.note(content=[{"attachment": attachment}]))
-    assert [indexed.text for indexed in desk.chart().texts()] == [text]
+def test_texts_are_decoded(attachment, text, records, make):
+    records.load(make.note(content=[{"attachment": attachment}]))
+    assert [indexed.text for indexed in records.chart().texts()] == [text]
 
 
 @pytest.mark.parametrize("content", [None, [], "x", [{}], [{"attachment": {"url": "http://x"}}]])
-def test_a_note_without_a_text_is_a_note_all_the_same(content, desk, make):
-    assert note(desk, make.note(content=content))["title"] == "Progress note"
-    assert desk.chart().texts() == []
+def test_a_note_without_a_text_is_a_note_all_the_same(content, records, make):
+    assert note(records, make.note(content=content))["title"] == "Progress note"
+    assert records.chart().texts() == []
 
 
-def test_long_and_odd_texts_are_made_fit_to_tell(desk, make):
-    long = note(desk, make.note(description="word " * 100_000))
+def test_long_and_odd_texts_are_made_fit_to_tell(records, make):
+    long = note(records, make.note(description="word " * 100_000))
     assert len(long["summary"]) == 300
-    desk.store.forget("123")
-    odd = problem(desk, make.condition(code={"text": "a\ud800b\x00c\u202ed\n e"}))
+    records.store.forget("123")
+    odd = problem(records, make.condition(code={"text": "a\ud800b\x00c\u202ed\n e"}))
     assert odd["text"] == "a?bcd e"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from limit_world import leap
+from virtual_time import leap
 
 from toolmd._types.call_spec import Safety
 from toolmd._types.result import Failure

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from limit_world import VirtualTime, run
+from virtual_time import VirtualTime, run
 
 from toolmd._types.call_spec import Batch, Limits, Rate
 from toolmd._types.schema import Parameter, Schema

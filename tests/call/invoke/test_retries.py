@@ -5,7 +5,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from limit_world import VirtualTime, run
+from virtual_time import VirtualTime, run
 
 from toolmd._egress import DomainNotApprovedError
 from toolmd._types.call_spec import Limits, Rate

@@ -6,7 +6,7 @@ import threading
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from limit_world import leap
+from virtual_time import leap
 
 from toolmd._call.limits.deadline import DEFAULT_S, DeadlineError, Deadlines
 

@@ -153,12 +153,12 @@ def test_whoever_opens_the_runs_holds_up_nobody_else(project, work):
         asyncio.run(main(workspace, somebody))
 
 
-def test_a_run_that_can_not_be_kept_does_not_begin_and_does_with_room_again(project, room):
+def test_a_run_that_can_not_be_kept_does_not_begin_and_does_with_room_again(project, limited_disk):
     said = project / "tools_md" / "said"
     with Workspace.open(project, overrides=KEPT) as workspace:
         assert workspace.run_sync("walk", run_id="r2").outcome == "confirm"
         before = said.stat().st_size
-        with room(1000), pytest.raises(UnreachableError, match="can't be reached"):
+        with limited_disk(1000), pytest.raises(UnreachableError, match="can't be reached"):
             workspace.run_sync("walk", run_id="r3")
         assert said.stat().st_size == before
         assert {run.id for run in workspace.runs.list_sync()} == {"r1", "r2"}

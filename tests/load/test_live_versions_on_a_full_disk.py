@@ -1,4 +1,4 @@
-"""No room on the disk, at any byte: what was live stays known, and a cache is whole or none."""
+"""A full disk, at any byte: the live versions stay stored, and a cache is complete or absent."""
 
 import pytest
 
@@ -16,7 +16,7 @@ STRICT, LOOSE, OTHER = row("a", '{"strict":true}'), row("a", "{}"), row("b", '{"
 
 
 @pytest.mark.parametrize("spare", [10**6, 0], ids=["added", "written anew"])
-def test_what_was_live_is_known_wherever_the_writing_ended(room, tmp_path, spare):
+def test_what_was_live_is_known_wherever_the_writing_ended(limited_disk, tmp_path, spare):
     for size in range(MOST):
         state = tmp_path / str(size)
         first = Baseline(state, spare=spare)
@@ -24,7 +24,7 @@ def test_what_was_live_is_known_wherever_the_writing_ended(room, tmp_path, spare
             assert first.save(first.load(), {"a": LOOSE, "b": OTHER})
             assert first.save(first.load(), {"a": STRICT, "b": OTHER})
         last = row("a", '{"strict":true,"more":true}')
-        with room(size):
+        with limited_disk(size):
             known = first.load()
             assert first.save(known, {"a": last, "b": OTHER})
             trouble = first.problem
@@ -38,7 +38,7 @@ def test_what_was_live_is_known_wherever_the_writing_ended(room, tmp_path, spare
         again.load()
         assert again.problem == ""
         assert {path.name for path in again.folder.iterdir()} == {FILE, LOCK}
-        # With room again this process says what it alone knew.
+        # With limited_disk again this process says what it alone knew.
         assert first.save(first.load(), {"a": last, "b": OTHER})
         assert Baseline(state).load().rows == {"a": last, "b": OTHER}
         if not trouble:
@@ -46,7 +46,7 @@ def test_what_was_live_is_known_wherever_the_writing_ended(room, tmp_path, spare
     assert 0 < size < MOST
 
 
-def test_a_cache_is_there_whole_or_not_at_all(room, tmp_path):
+def test_a_cache_is_there_whole_or_not_at_all(limited_disk, tmp_path):
     entries = {
         "x.tool.md": CacheEntry("0" * 64, "x", b'{"x":1}'),
         "y.tool.md": CacheEntry("1" * 64, "", b""),
@@ -54,12 +54,12 @@ def test_a_cache_is_there_whole_or_not_at_all(room, tmp_path):
     newer = {"x.tool.md": CacheEntry("2" * 64, "x", b'{"x":22}')}
     for size in range(MOST):
         folder = tmp_path / str(size)
-        with room(size):
+        with limited_disk(size):
             Cache(folder, "p").save(entries, {})
         first = Cache.load(folder, "p").entries
         assert first in ({}, entries)
         Cache(folder, "p").save(entries, {})
-        with room(size):
+        with limited_disk(size):
             Cache(folder, "p").save(newer, {})
         # A new payload beside an old index fits no sum: it is read anew.
         assert Cache.load(folder, "p").entries in ({}, entries, newer)

@@ -4,7 +4,7 @@ import asyncio
 import threading
 
 import pytest
-from limit_world import leap
+from virtual_time import leap
 
 from toolmd._call.denial import CallDenied
 from toolmd._call.limits.call_limits import CallLimits

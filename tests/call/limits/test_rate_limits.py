@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from limit_world import VirtualTime, most_in_a_window, run, take
+from virtual_time import VirtualTime, most_in_a_window, run, take
 
 from toolmd._call.denial import CallDenied
 from toolmd._call.limits.counter import CallCounter

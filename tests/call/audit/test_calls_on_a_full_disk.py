@@ -1,4 +1,4 @@
-"""No room on the disk: a call has its record, or does not run."""
+"""No limited_disk on the disk: a call has its record, or does not run."""
 
 import asyncio
 
@@ -49,7 +49,7 @@ class Shelf:
 
 @pytest.fixture
 def shelves(harness, tool, tmp_path):
-    """Make shelf after shelf, each with more room, until somebody has enough."""
+    """Make shelf after shelf, each with more limited_disk, until somebody has enough."""
 
     def make(**options):
         for size in range(0, MOST, STEP):
@@ -67,14 +67,14 @@ def refused(result):
 
 
 @pytest.mark.parametrize("before", [0, 20])
-def test_a_call_runs_with_its_record_or_not_at_all(room, shelves, before):
+def test_a_call_runs_with_its_record_or_not_at_all(limited_disk, shelves, before):
     for size, shelf in shelves(before=before):
-        with room(size):
+        with limited_disk(size):
             result = shelf.say()
         assert result.success == bool(shelf.ran)
         assert result.success or refused(result)
         assert shelf.recorded()[before:].count("run") >= len(shelf.ran)
-        # With room again it goes on where it stood.
+        # With limited_disk again it goes on where it stood.
         assert shelf.say().success
         assert shelf.recorded()[-1] == "run"
         if result.success:
@@ -82,9 +82,9 @@ def test_a_call_runs_with_its_record_or_not_at_all(room, shelves, before):
     assert 0 < size < MOST
 
 
-def test_a_call_is_held_whole_or_not_at_all(room, shelves):
+def test_a_call_is_held_whole_or_not_at_all(limited_disk, shelves):
     for size, shelf in shelves():
-        with room(size):
+        with limited_disk(size):
             result = shelf.ask()
         held = [one.id for one in shelf.dispatcher.decisions.pending()]
         assert refused(result) or held == [result.confirmation.id]
@@ -96,10 +96,10 @@ def test_a_call_is_held_whole_or_not_at_all(room, shelves):
     assert 0 < size < MOST
 
 
-def test_an_approval_runs_once_or_not_at_all(room, shelves):
+def test_an_approval_runs_once_or_not_at_all(limited_disk, shelves):
     for size, shelf in shelves():
         held = shelf.ask()
-        with room(size):
+        with limited_disk(size):
             result = shelf.confirm(held)
         assert result.success == bool(shelf.ran)
         assert result.success or refused(result)

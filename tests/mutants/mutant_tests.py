@@ -1,4 +1,4 @@
-"""Judge mutants by tests: in copies of the project, each in a process of its own."""
+"""Test mutants in copies of the project, each in a process of its own."""
 
 import compileall
 import multiprocessing
@@ -27,10 +27,10 @@ TIMEOUT_S = 10.0
 
 # What every test imports, once for all; nothing that starts threads, and nothing of Toolmd.
 _PROCESSES = multiprocessing.get_context("forkserver")
-_PROCESSES.set_forkserver_preload(["judging", "pytest", "pydantic", "hypothesis", "httpx"])
+_PROCESSES.set_forkserver_preload(["mutant_tests", "pytest", "pydantic", "hypothesis", "httpx"])
 
 
-class Judged(NamedTuple):
+class MutantResult(NamedTuple):
     """What became of a mutant."""
 
     file: str
@@ -41,7 +41,7 @@ class Judged(NamedTuple):
 
 
 def copies(made: Path, jobs: int) -> Iterator[Path]:
-    """Copy the project as it stands, once for each that judges."""
+    """Copy the project as it stands, once for each job."""
     first = made / "0"
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
@@ -59,25 +59,25 @@ def copies(made: Path, jobs: int) -> Iterator[Path]:
         yield Path(shutil.copytree(first, made / str(job)))
 
 
-def judged(
-    guard: Guard, only: str, folders: list[Path], is_known: Callable[[Judged], object]
-) -> Iterator[Judged]:
-    """Judge each mutant of a guard's files; known survivors by the likely tests alone."""
+def tested(
+    guard: Guard, only: str, folders: list[Path], is_known: Callable[[MutantResult], object]
+) -> Iterator[MutantResult]:
+    """Test each mutant of a guard's files; known survivors by the likely tests alone."""
     base, free = folders[0] / PACKAGE, SimpleQueue[Path]()
     for folder in folders:
         free.put(folder)
 
-    def guard(rounds: list[Round], mutant: tuple[Path, Change]) -> Judged:
+    def test_mutant(rounds: list[Round], mutant: tuple[Path, Change]) -> MutantResult:
         path, change = mutant
         folder = free.get()
         changed = folder / PACKAGE / path
         whole = changed.read_bytes()
         try:
             changed.write_text(change.text, "utf-8")
-            one = Judged(str(path), change, "survived")
-            for tests, lock_retry in rounds[:1] if is_known(one) else rounds:
+            one = MutantResult(str(path), change, "survived")
+            for tests, timeout in rounds[:1] if is_known(one) else rounds:
                 if one.end == "survived":
-                    one = one._replace(end=_end(folder, tests, lock_retry))
+                    one = one._replace(end=_end(folder, tests, timeout))
             return one
         finally:
             changed.write_bytes(whole)
@@ -92,7 +92,7 @@ def judged(
                     for p in files
                     for c in changes_of(p.read_text("utf-8"))
                 )
-                yield from pool.map(partial(guard, rounds), mutants)
+                yield from pool.map(partial(test_mutant, rounds), mutants)
 
 
 @cache
@@ -105,12 +105,12 @@ def _round(folder: Path, tests: tuple[str, ...]) -> Round:
 
 
 def _end(
-    folder: Path, tests: tuple[str, ...], lock_retry: float | None, *, aloud: bool = False
+    folder: Path, tests: tuple[str, ...], timeout: float | None, *, aloud: bool = False
 ) -> str:
     """Run tests in a process of their own until one fails, and tell what that says."""
-    process = _PROCESSES.Process(target=_run, args=(folder, tests, lock_retry, aloud))
+    process = _PROCESSES.Process(target=_run, args=(folder, tests, timeout, aloud))
     process.start()
-    process.join(lock_retry)
+    process.join(timeout)
     late = process.is_alive()
     with suppress(ProcessLookupError):  # What its tests started may run on, even after it.
         os.killpg(process.pid, signal.SIGKILL)
@@ -118,10 +118,10 @@ def _end(
     return "timed out" if late else "killed" if process.exitcode else "survived"
 
 
-def _run(folder: Path, tests: tuple[str, ...], lock_retry: float | None, aloud: bool) -> None:
+def _run(folder: Path, tests: tuple[str, ...], timeout: float | None, aloud: bool) -> None:
     os.setsid()
     # Nobody may be there any more who ends it.
-    signal.alarm(round(2 * (lock_retry or 600)))
+    signal.alarm(round(2 * (timeout or 600)))
     os.nice(19)
     os.chdir(folder)
     os.environ |= {"PYTHONPATH": str(folder / "framework"), "PYTHONDONTWRITEBYTECODE": "1"}

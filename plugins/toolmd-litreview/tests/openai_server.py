@@ -4,12 +4,12 @@ import hashlib
 import json
 import math
 
-from ncbi_desk import ConfirmationFlow
+from ncbi_server import FakeServer
 
 SIZE = 1024
 
 
-class OpenAiDesk(ConfirmationFlow):
+class OpenAiServer(FakeServer):
     """Embeds texts by their words, so that texts with the same words are close."""
 
     def __init__(self):

@@ -12,12 +12,12 @@ from typing import Any, Self
 
 from raw import connected
 
-TOKEN = "a-token-that-besiegers-do-not-have"
+TOKEN = "a-token-that-attackers-do-not-have"
 DESCRIPTORS = 128
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
-class Besieged:
+class AttackedServer:
     """`toolmd dev` or `toolmd serve` over HTTP with 128 file descriptors."""
 
     def __init__(self, verb: str, project: Path, **settings: int) -> None:
@@ -56,7 +56,7 @@ class Besieged:
         for line in self.process.stdout or ():
             self.log.extend(line)
 
-    def besiege(self, number: int, sent: bytes) -> None:
+    def attack(self, number: int, sent: bytes) -> None:
         """Open connections that stay, and send the same on each."""
         for _ in range(number):
             client = socket.create_connection(("127.0.0.1", self.port), timeout=30)

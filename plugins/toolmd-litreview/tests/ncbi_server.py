@@ -30,7 +30,7 @@ class Fault:
         """An event that must happen first."""
 
 
-class ConfirmationFlow:
+class FakeServer:
     """A server that answers posts by `answers`, its faults first; it remembers what was asked."""
 
     def __init__(self):
@@ -50,7 +50,7 @@ class ConfirmationFlow:
 
     @contextmanager
     def open(self) -> Iterator[str]:
-        desk = self
+        server = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -58,12 +58,12 @@ class ConfirmationFlow:
             def do_POST(self):
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 at = time.monotonic()
-                desk.asked.append((self.path, desk.understand(body), at, dict(self.headers)))
-                if desk.faults and (fault := desk.faults.popleft()) is not None:
-                    desk.fail(self, fault)
+                server.asked.append((self.path, server.understand(body), at, dict(self.headers)))
+                if server.faults and (fault := server.faults.popleft()) is not None:
+                    server.fail(self, fault)
                     return
-                kind, answer = desk.answer(self.path, body)
-                desk.reply(self, 200, answer, {"Content-Type": kind})
+                kind, answer = server.answer(self.path, body)
+                server.reply(self, 200, answer, {"Content-Type": kind})
 
             def log_message(self, *args):
                 pass
@@ -99,7 +99,7 @@ class ConfirmationFlow:
             handler.close_connection = True
 
 
-class NcbiDesk(ConfirmationFlow):
+class NcbiServer(FakeServer):
     """PubMed: records by PMID, and what each query finds."""
 
     def __init__(self):

@@ -20,7 +20,7 @@ from toolmd._types.settings import TokenSettings
 from toolmd._watch import Watcher
 
 
-class ConfirmationFlow:
+class ServedProject:
     """A served project: its files, its workspace, and the address of its console."""
 
     def __init__(self, folder: Path, tokens: tuple[TokenSettings, ...] = ()) -> None:
@@ -83,8 +83,8 @@ class ConfirmationFlow:
 class Visitor:
     """A browser that opened the link; its complaints fail the test."""
 
-    def __init__(self, browser: Any, confirmations: ConfirmationFlow, **options: Any) -> None:
-        self.confirmations = confirmations
+    def __init__(self, browser: Any, served: ServedProject, **options: Any) -> None:
+        self.served = served
         self.complaints: list[str] = []
         self.context = browser.new_context(**{"reduced_motion": "reduce"} | options)
         self.context.set_default_timeout(15_000)
@@ -92,8 +92,8 @@ class Visitor:
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("console", self._said)
         self.page.on("dialog", self._asked)
-        self.page.goto(confirmations.link)
-        self.page.wait_for_url(f"{confirmations.url}/")
+        self.page.goto(served.link)
+        self.page.wait_for_url(f"{served.url}/")
         self.see()
 
     def _said(self, message: Any) -> None:
@@ -105,7 +105,7 @@ class Visitor:
         dialog.dismiss()
 
     def go(self, path: str) -> Any:
-        self.page.goto(self.confirmations.url + path)
+        self.page.goto(self.served.url + path)
         return self.see()
 
     def see(self) -> Any:

@@ -24,8 +24,8 @@ SEED = {"title": "Take medication", "time": "09:00", "days": [1, 2, 3, 4, 5, 6, 
 CONFIRM = Safety(requires_confirmation=True)
 
 
-class ConfirmationFlow:
-    """A door to one tool, what ran behind it, and a clock that is told."""
+class OneToolProject:
+    """One tool with its dispatcher, its recorded runs, and a clock that the test sets."""
 
     def __init__(self, harness, tool, tmp_path):
         self.now = 1_000_000.0
@@ -63,7 +63,7 @@ class ConfirmationFlow:
 
 @pytest.fixture
 def confirmations(harness, tool, tmp_path):
-    return ConfirmationFlow(harness, tool, tmp_path)
+    return OneToolProject(harness, tool, tmp_path)
 
 
 def test_the_prompt_names_every_argument_as_the_seed_words_it(confirmations):

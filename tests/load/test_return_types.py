@@ -43,7 +43,7 @@ from pydantic import (
     field_serializer,
     model_serializer,
 )
-from workspace_of_gives import called
+from workspace_of_return_types import called
 
 from toolmd._load.python.gives import unwritable
 from toolmd._types.result import Result

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from besieged import DESCRIPTORS, Besieged
+from attacked_server import DESCRIPTORS, AttackedServer
 from raw import answer, connected
 
 SIEGES = {
@@ -28,10 +28,10 @@ ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_an_honest_client_is_served_while_others_hold_all_connections(
     project: Path, verb: str, kind: str
 ) -> None:
-    with Besieged(verb, project) as server:
+    with AttackedServer(verb, project) as server:
         began = server.processor_s
         sent = SIEGES[kind]
-        server.besiege(3 * DESCRIPTORS, sent % server.port if b"%d" in sent else sent)
+        server.attack(3 * DESCRIPTORS, sent % server.port if b"%d" in sent else sent)
         asked = time.monotonic()
         assert [server.ask(5) for _ in range(5)] == [200] * 5
 
@@ -43,13 +43,13 @@ def test_an_honest_client_is_served_while_others_hold_all_connections(
 
 @ON_LINUX
 def test_idle_connections_are_closed_after_the_deadline(project: Path) -> None:
-    with Besieged("dev", project, head_timeout=1) as server:
-        server.besiege(3 * DESCRIPTORS, b"GET / HTTP/1.1\r\n")
+    with AttackedServer("dev", project, head_timeout=1) as server:
+        server.attack(3 * DESCRIPTORS, b"GET / HTTP/1.1\r\n")
         assert len(list(server.closed())) == 3 * DESCRIPTORS
         assert server.ask(5) == 200
 
 
-DEVOURING = """
+APP = """
 import asyncio, sys, threading
 from toolmd._auth.server import serve
 from toolmd._auth.sockets import bound_socket
@@ -63,7 +63,7 @@ async def app(scope, receive, send):
             kind = (await receive())["type"]
             await send({"type": f"{kind}.complete"})
         return
-    if scope["path"] == "/devour":
+    if scope["path"] == "/open":
         try:
             while True:
                 held.append(open("/dev/null"))
@@ -86,14 +86,14 @@ asyncio.run(main())
 """
 
 
-class Devoured:
+class ServerWithoutDescriptors:
     """A server whose app opens files until there are no descriptors left."""
 
     def __init__(self, log: Path) -> None:
         self.log = log
         with log.open("wb") as written:
             self.process = subprocess.Popen(
-                ["sh", "-c", 'ulimit -n 64 && exec "$@"', "sh", sys.executable, "-c", DEVOURING],
+                ["sh", "-c", 'ulimit -n 64 && exec "$@"', "sh", sys.executable, "-c", APP],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=written,
             )  # fmt: skip
         self.port = int(self.hears())
@@ -124,42 +124,44 @@ class Devoured:
 
 
 @pytest.fixture
-def devoured(tmp_path: Path) -> Iterator[Devoured]:
-    server = Devoured(tmp_path / "log")
+def exhausted(tmp_path: Path) -> Iterator[ServerWithoutDescriptors]:
+    server = ServerWithoutDescriptors(tmp_path / "log")
     yield server
     if server.process.returncode is None:
         server.process.kill()
         server.process.communicate()
 
 
-def test_where_descriptors_run_out_a_connection_that_waits_makes_room(devoured: Devoured) -> None:
-    with connected(devoured.port) as busy, connected(devoured.port) as idle:
-        busy.sendall(devoured.get("/devour?wait"))
-        assert devoured.hears() == b"nothing left\n"
-        with connected(devoured.port) as new:
-            new.sendall(devoured.get("/"))
+def test_where_descriptors_run_out_a_connection_that_waits_makes_room(
+    exhausted: ServerWithoutDescriptors,
+) -> None:
+    with connected(exhausted.port) as busy, connected(exhausted.port) as idle:
+        busy.sendall(exhausted.get("/open?wait"))
+        assert exhausted.hears() == b"nothing left\n"
+        with connected(exhausted.port) as new:
+            new.sendall(exhausted.get("/"))
             assert answer(new)[0] == 200
             assert idle.recv(1) == b""
 
 
 def test_where_no_connection_waits_a_new_one_does_without_spinning_or_noise(
-    devoured: Devoured,
+    exhausted: ServerWithoutDescriptors,
 ) -> None:
-    with connected(devoured.port) as busy:
-        busy.sendall(devoured.get("/devour?wait"))
-        assert devoured.hears() == b"nothing left\n"
-        with connected(devoured.port) as new:
-            new.sendall(devoured.get("/"))
+    with connected(exhausted.port) as busy:
+        busy.sendall(exhausted.get("/open?wait"))
+        assert exhausted.hears() == b"nothing left\n"
+        with connected(exhausted.port) as new:
+            new.sendall(exhausted.get("/"))
             new.settimeout(2)
             with pytest.raises(TimeoutError):
                 new.recv(1)
-            devoured.lets_go()
+            exhausted.lets_go()
             new.settimeout(30)
             assert answer(new)[0] == 200
         assert answer(busy)[0] == 200
-    processor_s = devoured.ends()
+    processor_s = exhausted.ends()
 
-    told = devoured.log.read_text()
+    told = exhausted.log.read_text()
     assert told.count("can't accept a connection (Too many open files)") == 1
     assert told.count("\n") == 1
     assert processor_s < 1.5

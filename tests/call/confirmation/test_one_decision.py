@@ -19,7 +19,7 @@ USERS = st.sampled_from(["ada", "bob", None])
 LIFE_S = 600
 
 
-class ConfirmationStore(RuleBasedStateMachine):
+class PendingCallMachine(RuleBasedStateMachine):
     """A door whose holds are compared with what is written down beside them."""
 
     make_door = make_tool = new_folder = None
@@ -127,7 +127,7 @@ class ConfirmationStore(RuleBasedStateMachine):
 
 
 def test_a_held_call_runs_once_as_shown_and_by_who_may(harness, tool, tmp_path):
-    class Here(ConfirmationStore):
+    class Here(PendingCallMachine):
         make_door, make_tool = harness, staticmethod(tool)
         new_folder = staticmethod(lambda: Path(tempfile.mkdtemp(dir=tmp_path)))
 

@@ -38,7 +38,7 @@ def test_what_was_live_is_known_wherever_the_writing_ended(limited_disk, tmp_pat
         again.load()
         assert again.problem == ""
         assert {path.name for path in again.folder.iterdir()} == {FILE, LOCK}
-        # With limited_disk again this process says what it alone knew.
+        # With free space this process stores what it alone knew.
         assert first.save(first.load(), {"a": last, "b": OTHER})
         assert Baseline(state).load().rows == {"a": last, "b": OTHER}
         if not trouble:

@@ -50,7 +50,7 @@ class FakeServer:
 
     @contextmanager
     def open(self) -> Iterator[str]:
-        server = self
+        fake = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -58,12 +58,12 @@ class FakeServer:
             def do_POST(self):
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 at = time.monotonic()
-                server.asked.append((self.path, server.understand(body), at, dict(self.headers)))
-                if server.faults and (fault := server.faults.popleft()) is not None:
-                    server.fail(self, fault)
+                fake.asked.append((self.path, fake.understand(body), at, dict(self.headers)))
+                if fake.faults and (fault := fake.faults.popleft()) is not None:
+                    fake.fail(self, fault)
                     return
-                kind, answer = server.answer(self.path, body)
-                server.reply(self, 200, answer, {"Content-Type": kind})
+                kind, answer = fake.answer(self.path, body)
+                fake.reply(self, 200, answer, {"Content-Type": kind})
 
             def log_message(self, *args):
                 pass

@@ -1,4 +1,4 @@
-"""No limited_disk on the disk: a call has its record, or does not run."""
+"""A full disk: a call has its record, or does not run."""
 
 import asyncio
 
@@ -74,7 +74,7 @@ def test_a_call_runs_with_its_record_or_not_at_all(limited_disk, shelves, before
         assert result.success == bool(shelf.ran)
         assert result.success or refused(result)
         assert shelf.recorded()[before:].count("run") >= len(shelf.ran)
-        # With limited_disk again it goes on where it stood.
+        # With free space the workspace continues.
         assert shelf.say().success
         assert shelf.recorded()[-1] == "run"
         if result.success:

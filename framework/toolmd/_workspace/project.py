@@ -42,7 +42,7 @@ class ReadProject:
 
     async def aclose(self) -> None:
         """Same as `close`, for resources that close asynchronously."""
-        if self._project.end():
+        if await off_loop(self._project.end):
             await self._project.live.snapshot.resources.aretire()
             self._project.ended()
 

@@ -32,6 +32,8 @@ from toolmd.errors import ToolmdError, UnreachableError
 
 GRACE_S = 10.0
 """How long the ending process waits for calls in progress, in seconds."""
+RECORD_S = 0.5
+"""The same where it would block an event loop: long enough to record the end of a run."""
 
 
 class DurableEngine:
@@ -193,7 +195,7 @@ class DurableEngine:
         if (process := self._process) is not None:
             if self._reclaimer is not None:
                 self._reclaimer.end()
-            process.stop(GRACE_S if _may_block() else 0.0)
+            process.stop(GRACE_S if _may_block() else RECORD_S)
             self._process = None
         with suppress(OSError, sa.exc.SQLAlchemyError, UnreachableError):
             self._locks.end()

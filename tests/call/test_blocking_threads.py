@@ -57,7 +57,7 @@ def test_400_blocking_calls_at_once_all_run(harness, tool):
     assert {result.outcome for result in asyncio.run(main())} == {"ok"}
 
 
-def test_functions_beyond_the_threads_run_in_the_order_in_which_they_came(gate):
+def test_functions_beyond_the_threads_run_in_order(gate):
     threads = Threads("few", most=2)
 
     async def main():
@@ -112,7 +112,7 @@ def test_a_cancelled_function_that_still_waits_never_runs(gate):
     assert ran == ["third"]
 
 
-def test_what_a_closed_loop_left_in_the_queue_never_runs(gate):
+def test_queued_functions_of_a_closed_loop_never_run(gate):
     threads = Threads("one", most=1)
     ran = []
     loop = asyncio.new_event_loop()
@@ -146,7 +146,7 @@ def test_a_function_sees_the_context_variables_of_its_caller_and_changes_none():
     assert asyncio.run(main()) == [("Ana", "Ana"), ("Ben", "Ben")]
 
 
-def test_what_a_function_held_is_let_go_before_the_next_one_comes():
+def test_references_of_a_function_are_released_before_the_next_one_runs():
     threads = Threads("kept", most=1)
 
     class Thing:
@@ -165,7 +165,7 @@ def test_what_a_function_held_is_let_go_before_the_next_one_comes():
     assert asyncio.run(main()) is None
 
 
-def test_a_call_whose_time_is_up_in_the_queue_never_ran(harness, tool, gate):
+def test_a_call_that_times_out_in_the_queue_never_runs(harness, tool, gate):
     ran = []
     world = harness(
         tool("hold", gate),
@@ -190,7 +190,7 @@ def test_a_call_whose_time_is_up_in_the_queue_never_ran(harness, tool, gate):
     assert world.call("pay").success
 
 
-def test_stuck_functions_end_no_call_but_their_own_and_free_their_places_when_they_end(
+def test_stuck_functions_block_only_their_own_calls_and_release_their_threads_later(
     harness, tool, gate
 ):
     stuck = tool("stuck", gate, limits=Limits(timeout_s=0.05))

@@ -128,7 +128,7 @@ def world(harness, tool, tmp_path):
 
 
 @pytest.mark.parametrize("gate", GATES)
-def test_a_call_behind_a_broken_gate_does_not_run(world, gate):
+def test_a_call_behind_a_failing_check_does_not_run(world, gate):
     GATES[gate](world)
     result = world.call()
     assert (result.outcome, result.error.code) == ("denied", "internal_guard_error")
@@ -140,7 +140,7 @@ def test_a_call_behind_a_broken_gate_does_not_run(world, gate):
 
 
 @pytest.mark.parametrize("gate", [*GATES, "the held calls"])
-def test_an_approval_behind_a_broken_gate_runs_nothing(world, gate):
+def test_an_approval_behind_a_failing_check_runs_nothing(world, gate):
     held = world.call("ask")
     assert held.outcome == "confirm"
     {**GATES, "the held calls": break_holds}[gate](world)
@@ -149,7 +149,7 @@ def test_an_approval_behind_a_broken_gate_runs_nothing(world, gate):
     assert world.ran == []
 
 
-def test_a_call_that_cannot_be_held_does_not_run(world):
+def test_a_call_that_cannot_be_stored_as_pending_does_not_run(world):
     world.call("ask")
     break_holds(world)
     assert world.call("ask").error.code == "internal_guard_error"
@@ -157,7 +157,7 @@ def test_a_call_that_cannot_be_held_does_not_run(world):
 
 
 @pytest.mark.parametrize("decide", ["reject", "respond"])
-def test_a_decision_that_cannot_be_kept_is_refused(world, decide):
+def test_a_decision_that_cannot_be_stored_is_denied(world, decide):
     held = world.call("ask")
     break_holds(world)
     given = ("no",) if decide == "respond" else ()
@@ -166,12 +166,12 @@ def test_a_decision_that_cannot_be_kept_is_refused(world, decide):
     assert result.error.code == "internal_guard_error"
 
 
-def test_judges_that_cannot_be_asked_for_refuse_every_call(harness, tool, tmp_path):
+def test_guards_that_cannot_be_loaded_deny_every_call(harness, tool, tmp_path):
     dispatcher = harness(tool("say", lambda word: None, WORD), guards=Broken())
     assert dispatcher.call("say", {"word": "a"}).error.code == "internal_guard_error"
 
 
-def test_a_judge_that_allows_in_words_of_its_own_lets_the_call_through(world):
+def test_a_guard_that_allows_with_a_reason_allows_the_call(world):
     world.guard = lambda _call, _arguments: Verdict(Action.ALLOW, "fine", "Why not?")
     assert world.call().success
     assert world.ran == ["hello"]

@@ -40,7 +40,7 @@ def dispatcher(harness, tmp_path, wall):
 
 
 @pytest.mark.parametrize("decide", ["confirm", "reject", "respond"])
-def test_what_was_too_late_once_stays_so(dispatcher, tool, wall, decide):
+def test_an_expired_confirmation_stays_expired(dispatcher, tool, wall, decide):
     ran = []
 
     async def act():
@@ -59,7 +59,7 @@ def test_what_was_too_late_once_stays_so(dispatcher, tool, wall, decide):
     assert ran == []
 
 
-def test_what_is_held_in_the_future_cannot_be_approved_for_a_year(dispatcher, tool, wall):
+def test_a_pending_call_from_the_future_cannot_be_approved_for_a_year(dispatcher, tool, wall):
     async def act():
         raise AssertionError("nobody agreed in time")
 
@@ -70,7 +70,7 @@ def test_what_is_held_in_the_future_cannot_be_approved_for_a_year(dispatcher, to
     assert asyncio.run(one.dispatcher.decisions.confirm(held)).error.code == "confirmation_expired"
 
 
-def test_a_clock_that_is_set_back_a_little_takes_no_decision_away(dispatcher, tool, wall):
+def test_a_clock_that_is_set_back_a_little_prevents_no_decision(dispatcher, tool, wall):
     async def act():
         return {}
 
@@ -82,7 +82,7 @@ def test_a_clock_that_is_set_back_a_little_takes_no_decision_away(dispatcher, to
 
 
 @pytest.mark.parametrize("jump", [-YEAR_S, YEAR_S])
-def test_a_deadline_does_not_hang_on_the_clock_of_the_wall(dispatcher, tool, wall, jump):
+def test_a_deadline_does_not_depend_on_the_wall_clock(dispatcher, tool, wall, jump):
     async def quick():
         wall.now += jump
         await asyncio.sleep(0)

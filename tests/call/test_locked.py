@@ -117,7 +117,7 @@ LOCKS = {
 
 
 @pytest.mark.parametrize("what", LOCKS)
-def test_while_one_waits_for_a_locked_file_the_others_go_on(world, what):
+def test_other_calls_continue_while_one_waits_for_a_locked_file(world, what):
     file, make = LOCKS[what]
 
     async def main():
@@ -142,7 +142,7 @@ def test_while_one_waits_for_a_locked_file_the_others_go_on(world, what):
 
 
 @pytest.mark.parametrize("what", [what for what in LOCKS if "refusal" not in what])
-def test_what_stays_locked_is_refused_in_the_end_and_nothing_ran(world, what):
+def test_a_file_that_stays_locked_denies_the_call_and_nothing_runs(world, what):
     file, make = LOCKS[what]
 
     async def main():
@@ -162,7 +162,7 @@ def test_what_stays_locked_is_refused_in_the_end_and_nothing_ran(world, what):
     assert longest <= waited < longest + 1.5
 
 
-def test_a_refusal_that_can_not_be_recorded_stays_one(world):
+def test_a_denial_that_cannot_be_recorded_stays_a_denial(world):
     async def main():
         dispatcher = world.dispatcher()
         await made(dispatcher)
@@ -172,7 +172,7 @@ def test_a_refusal_that_can_not_be_recorded_stays_one(world):
     assert run(world.time, main).error.code == "invalid_arguments"
 
 
-def test_with_the_lock_gone_all_goes_on(world):
+def test_calls_continue_after_the_lock_is_released(world):
     async def main():
         dispatcher = world.dispatcher()
         first, second, third = await made(dispatcher)
@@ -191,7 +191,7 @@ def test_with_the_lock_gone_all_goes_on(world):
     run(world.time, main)
 
 
-def test_calls_that_waited_for_the_audit_still_keep_their_distance(world):
+def test_calls_that_waited_for_the_audit_still_keep_the_rate(world):
     async def main():
         dispatcher = world.dispatcher()
         await made(dispatcher)
@@ -207,7 +207,7 @@ def test_calls_that_waited_for_the_audit_still_keep_their_distance(world):
     assert most_in_a_window(world.times, 1.0) == 1
 
 
-def test_those_who_can_not_await_wait_in_their_own_thread(world):
+def test_sync_callers_wait_in_their_own_thread(world):
     held = run(world.time, lambda: made(world.dispatcher()))
     with closing(sqlite3.connect(world.state / HELD_FILE, isolation_level=None)) as somebody:
         somebody.execute("BEGIN IMMEDIATE")
@@ -219,7 +219,7 @@ def test_those_who_can_not_await_wait_in_their_own_thread(world):
 
 
 @pytest.mark.parametrize("file", [AUDIT_FILE, HELD_FILE, STARTS_FILE])
-def test_a_file_that_is_locked_when_it_is_opened_first_is_waited_for(world, file):
+def test_a_file_that_is_locked_at_its_first_opening_is_retried(world, file):
     async def main():
         await made(world.dispatcher())
         wait = Wait()
@@ -235,7 +235,7 @@ def test_a_file_that_is_locked_when_it_is_opened_first_is_waited_for(world, file
 
 
 @pytest.mark.parametrize("look", ["confirmation_sync", "pending"])
-def test_who_can_not_await_waits_in_their_thread(world, look):
+def test_a_sync_decision_waits_in_its_own_thread(world, look):
     dispatcher = world.dispatcher()
     held = asyncio.run(made(dispatcher))[0]
     looks = {
@@ -254,7 +254,7 @@ def test_who_can_not_await_waits_in_their_thread(world, look):
     assert held in {one.id for one in after}
 
 
-def test_a_held_call_can_be_looked_at_by_those_who_await_and_those_who_can_not(world):
+def test_a_pending_call_can_be_read_by_async_and_sync_callers(world):
     dispatcher = world.dispatcher()
     held = asyncio.run(made(dispatcher))[0]
 

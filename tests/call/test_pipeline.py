@@ -27,7 +27,7 @@ def clinic(harness, tool, seed_booking):
     [GOOD, json.dumps(GOOD), json.dumps(GOOD).encode()],
     ids=["object", "text", "bytes"],
 )
-def test_a_valid_call_gives_what_the_function_gives(clinic, arguments):
+def test_a_valid_call_returns_the_functions_result(clinic, arguments):
     for _ in range(2):
         result = clinic.call("book_appointment", arguments, call_id="call-1")
         shown = result.to_dict()
@@ -66,13 +66,13 @@ MALFORMED = ["", "[]", "{", '{"a": NaN}', '{"child_names": [], "child_names": []
 
 @pytest.mark.parametrize("text", MALFORMED)
 @pytest.mark.parametrize("name", ["book_appointment", "unknown"])
-def test_malformed_text_is_refused_before_all_else(clinic, text, name):
+def test_malformed_text_is_denied_first(clinic, text, name):
     clinic.call("book_appointment", json.dumps(GOOD))
     result = clinic.call(name, text)
     assert (result.outcome, result.error.code) == ("denied", "malformed_call")
 
 
-def test_a_duplicate_key_never_passes_by_the_quick_way(clinic):
+def test_a_duplicate_key_never_passes_the_fast_path(clinic):
     text = json.dumps(GOOD)
     clinic.call("book_appointment", text)
     twice = text.replace("{", '{"appointment_type" : "exam", ')
@@ -85,12 +85,12 @@ def test_a_duplicate_key_never_passes_by_the_quick_way(clinic):
 
 
 @pytest.mark.parametrize("confidence", [1.5, -0.1, True, "0.9", float("nan")])
-def test_a_confidence_that_is_no_number_from_0_to_1_is_malformed(clinic, confidence):
+def test_a_confidence_that_is_not_a_number_from_0_to_1_is_malformed(clinic, confidence):
     result = clinic.call("book_appointment", GOOD, confidence=confidence)
     assert result.error.code == "malformed_call"
 
 
-def test_a_tool_that_requires_a_user_and_a_patient_is_refused_without(harness, tool, seed_booking):
+def test_a_tool_that_requires_a_user_and_a_patient_is_denied_without(harness, tool, seed_booking):
     clinic = harness(
         tool("book", book, *seed_booking, requires_auth=True, requires_context=("patient",))
     )
@@ -106,7 +106,7 @@ def test_a_tool_that_requires_a_user_and_a_patient_is_refused_without(harness, t
         assert clinic.call("book", text, user="u1", context={"patient": "p1"}).success
 
 
-def test_a_dry_run_goes_up_to_the_run_and_no_further(harness, tool):
+def test_a_dry_run_stops_before_the_run(harness, tool):
     ran = []
 
     async def note(text):
@@ -146,7 +146,7 @@ def pressure(harness, tool, *rules):
 RULE = ("diastolic < systolic", "Diastolic must be below systolic.")
 
 
-def test_a_rule_that_does_not_hold_refuses_in_the_authors_words(harness, tool):
+def test_a_false_rule_denies_with_the_authors_message(harness, tool):
     log = pressure(harness, tool, RULE, ("systolic > 100", "Too low."))
     assert log.call("log", {"systolic": 120, "diastolic": 80}).success
     error = log.call("log", {"systolic": 80, "diastolic": 120}).error
@@ -155,14 +155,14 @@ def test_a_rule_that_does_not_hold_refuses_in_the_authors_words(harness, tool):
     assert error.message == "Diastolic must be below systolic. Too low."
 
 
-def test_a_rule_that_cannot_be_computed_refuses(harness, tool):
+def test_a_rule_that_cannot_be_computed_denies(harness, tool):
     error = pressure(harness, tool, RULE).call("log", {"systolic": 120}).error
     assert (error.code, error.details[0].code) == ("invalid_arguments", "rule_not_computable")
     assert "it needs diastolic" in error.message
 
 
 @pytest.mark.parametrize("expression", ["systolic +", "nothing > 1", "systolic"])
-def test_a_rule_that_is_none_lets_no_call_through(harness, tool, expression):
+def test_an_invalid_rule_denies_every_call(harness, tool, expression):
     log = pressure(harness, tool, (expression, "?"))
     for _ in range(2):
         result = log.call("log", {"systolic": 120, "diastolic": 80})
@@ -170,7 +170,7 @@ def test_a_rule_that_is_none_lets_no_call_through(harness, tool, expression):
         assert result.error.code in {"internal_guard_error", "invalid_arguments"}
 
 
-def test_a_pattern_that_is_none_lets_no_call_through(harness, tool):
+def test_an_invalid_pattern_denies_every_call(harness, tool):
     broken = Parameter(name="a", shape=Schema(types=("string",), pattern="(a"))
 
     async def never(a=None):
@@ -180,7 +180,7 @@ def test_a_pattern_that_is_none_lets_no_call_through(harness, tool):
     assert (result.outcome, result.error.code) == ("denied", "internal_guard_error")
 
 
-def test_ignored_parameters_are_dropped_and_told(harness, tool):
+def test_ignored_parameters_are_dropped_and_reported(harness, tool):
     async def scan(limit):
         return {"limit": limit}
 

@@ -34,7 +34,7 @@ def codes(result):
     return [problem.code for problem in result.error.details]
 
 
-def test_a_call_without_user_and_patient_is_told_of_both(harbour):
+def test_a_call_without_user_and_patient_is_denied_with_both(harbour):
     dispatcher = harbour(requires_auth=True, requires_context=("patient",))
     both = dispatcher.call("sail", {"port": "Brest"})
     assert both.error.code == "auth_required"
@@ -45,7 +45,7 @@ def test_a_call_without_user_and_patient_is_told_of_both(harbour):
     assert (one.error.code, codes(one)) == ("context_required", [])
 
 
-def test_words_that_lack_the_intent_and_a_value_are_told_of_both(harbour):
+def test_a_message_without_intent_and_a_value_is_denied_with_both(harbour):
     dispatcher = harbour(safety=Safety(**TELLS))
     both = dispatcher.call("sail", {"port": "Brest"}, message="Where is the harbour?")
     assert both.error.code == "no_explicit_intent"
@@ -58,7 +58,7 @@ def test_words_that_lack_the_intent_and_a_value_are_told_of_both(harbour):
     assert dispatcher.call("sail", {"port": "Brest"}, message="Let us sail to brest.").success
 
 
-def test_a_review_tells_each_reason_for_it_and_the_record_too(harbour):
+def test_a_review_and_its_record_list_every_reason(harbour):
     dispatcher = harbour(safety=Safety(escalate_when="port == 'Brest'"))
     reasons = []
     for port, message in (("Brest", "Brest"), ("Nice", "mayday, Nice"), ("Brest", "mayday, Brest")):
@@ -69,7 +69,7 @@ def test_a_review_tells_each_reason_for_it_and_the_record_too(harbour):
     assert [d.record["reason"] for d in dispatcher.dispatcher.audit.decisions()] == reasons
 
 
-def test_an_earlier_row_keeps_later_ones_out_of_what_is_told(harbour):
+def test_a_failed_check_reports_nothing_of_later_checks(harbour):
     dispatcher = harbour(requires_auth=True, safety=Safety(**TELLS, min_confidence=0.5))
     assert codes(dispatcher.call("sail", {"port": 1})) == []
     lacking = dispatcher.call("sail", {"port": "Brest"}, user="ana", confidence=0.4)

@@ -53,7 +53,7 @@ def written(password):
 
 @pytest.mark.parametrize("raises", [plainly, chained, in_a_context, noted, grouped, written])
 @pytest.mark.parametrize("mode", ["sync", "async"])
-def test_the_log_of_a_crash_holds_no_sensitive_value(harness, tool, caplog, raises, mode):
+def test_the_log_of_a_crash_contains_no_sensitive_value(harness, tool, caplog, raises, mode):
     async def awaited(password):
         raises(password)
 
@@ -83,7 +83,7 @@ def test_values_within_values_are_hidden_though_the_tool_changes_them(harness, t
     assert "hunter2" not in caplog.text
 
 
-def test_what_a_tool_says_to_the_model_holds_no_sensitive_value(harness, tool):
+def test_a_tools_message_to_the_model_contains_no_sensitive_value(harness, tool):
     def log_in(password):
         raise ToolError(f"{password} is wrong", code="wrong")
 
@@ -91,7 +91,7 @@ def test_what_a_tool_says_to_the_model_holds_no_sensitive_value(harness, tool):
     assert (error.code, error.message) == ("wrong", "(hidden) is wrong")
 
 
-def test_progress_tells_no_sensitive_value(harness, tool):
+def test_progress_contains_no_sensitive_value(harness, tool):
     told = []
 
     async def log_in(password, context):
@@ -102,7 +102,7 @@ def test_progress_tells_no_sensitive_value(harness, tool):
     assert [event.data["text"] for event in told] == ["trying (hidden)"]
 
 
-def test_a_guard_that_breaks_over_a_sensitive_value_logs_none(harness, tool, caplog):
+def test_a_guard_that_raises_with_a_sensitive_value_logs_none(harness, tool, caplog):
     def guard(call, arguments):
         raise RuntimeError(f"what is {arguments['password']}?")
 
@@ -122,7 +122,7 @@ def test_the_log_of_a_tool_without_sensitive_values_keeps_the_exception(harness,
     assert caplog.records[-1].exc_info is not None
 
 
-def test_the_prompt_in_the_answer_to_a_call_hides_what_the_kept_one_hides(harness, tool, tmp_path):
+def test_the_returned_prompt_hides_the_same_values_as_the_stored_one(harness, tool, tmp_path):
     safe = Safety(requires_confirmation=True)
     settings = Settings(root=tmp_path, state=tmp_path, audit=False)
     world = harness(tool("log_in", lambda password: 1, PASSWORD, safety=safe), settings=settings)

@@ -51,7 +51,7 @@ def test_each_decision_is_recorded_before_its_effect(harness, tool, settings):
     assert dispatcher.dispatcher.audit.verify() is None
 
 
-def test_held_calls_and_what_became_of_them_are_recorded(harness, tool, settings):
+def test_pending_calls_and_their_decisions_are_recorded(harness, tool, settings):
     async def act(pin=""):
         return {}
 
@@ -80,7 +80,7 @@ def told(dispatcher, *keys):
     return [tuple(d.record.get(key) for key in keys) for d in dispatcher.audit.decisions()]
 
 
-def test_a_run_names_the_held_call_that_it_redeems(harness, tool, settings):
+def test_a_run_record_names_the_approved_call(harness, tool, settings):
     dispatcher = held_door(harness, tool, settings, requires_confirmation=True)
     held = asyncio.run(dispatcher.call("act", {})).confirmation.id
     asyncio.run(dispatcher.decisions.confirm(held))
@@ -93,7 +93,7 @@ def test_a_run_names_the_held_call_that_it_redeems(harness, tool, settings):
 
 
 @pytest.mark.parametrize("crisis_words", [(), ("suicide",)])
-def test_a_review_says_that_it_is_one(harness, tool, tmp_path, crisis_words):
+def test_the_record_of_a_review_names_the_review(harness, tool, tmp_path, crisis_words):
     project = Settings(
         root=tmp_path, state=tmp_path, safety=SafetySettings(crisis_words=crisis_words)
     )
@@ -102,7 +102,7 @@ def test_a_review_says_that_it_is_one(harness, tool, tmp_path, crisis_words):
     assert told(dispatcher, "decision", "code") == [("review", "held_for_review")]
 
 
-def test_a_run_that_nobody_had_to_approve_names_none(harness, tool, settings):
+def test_the_record_of_a_call_without_approval_names_none(harness, tool, settings):
     dispatcher = held_door(harness, tool, settings)
     asyncio.run(dispatcher.call("act", {}))
     assert told(dispatcher, "decision", "held") == [("run", None)]
@@ -117,7 +117,7 @@ def test_a_denial_is_recorded_with_its_reason(harness, tool, settings):
     assert told(dispatcher, "code", "reason") == reasons
 
 
-def test_each_decision_names_the_held_call_that_it_was_on(harness, tool, settings):
+def test_each_decision_names_its_pending_call(harness, tool, settings):
     dispatcher = held_door(harness, tool, settings, requires_confirmation=True)
     first, second = (asyncio.run(dispatcher.call("act", {})).confirmation.id for _ in range(2))
     asyncio.run(dispatcher.decisions.reject(first))
@@ -125,7 +125,7 @@ def test_each_decision_names_the_held_call_that_it_was_on(harness, tool, setting
     assert told(dispatcher, "decision", "held")[2:] == [("deny", first), ("responded", second)]
 
 
-def test_an_edited_critical_call_that_is_held_anew_has_a_record_of_its_own(harness, tool, settings):
+def test_an_edited_critical_call_that_asks_again_has_its_own_record(harness, tool, settings):
     dispatcher = held_door(harness, tool, settings, sensitivity="critical")
     first = asyncio.run(dispatcher.call("act", {"number": 1})).confirmation.id
     second = asyncio.run(dispatcher.decisions.confirm(first, edit={"number": 2})).confirmation.id
@@ -137,7 +137,7 @@ def test_an_edited_critical_call_that_is_held_anew_has_a_record_of_its_own(harne
     ]
 
 
-def test_a_stale_approval_that_is_asked_again_has_a_record_of_its_own(harness, tool, settings):
+def test_a_stale_approval_that_asks_again_has_its_own_record(harness, tool, settings):
     dispatcher = held_door(harness, tool, settings, requires_confirmation=True)
     first = asyncio.run(dispatcher.call("act", {"number": 5})).confirmation.id
     changed = held_door(harness, tool, settings, escalate_when="number > 4")
@@ -149,9 +149,7 @@ def test_a_stale_approval_that_is_asked_again_has_a_record_of_its_own(harness, t
     ]
 
 
-def test_what_needs_no_word_by_now_is_recorded_as_held_where_it_is_asked_again(
-    harness, tool, settings
-):
+def test_a_new_confirmation_is_recorded_if_the_tool_needs_none_any_more(harness, tool, settings):
     dispatcher = held_door(harness, tool, settings, requires_confirmation=True)
     first = asyncio.run(dispatcher.call("act", {"number": 5})).confirmation.id
     changed = held_door(harness, tool, settings)
@@ -161,7 +159,7 @@ def test_what_needs_no_word_by_now_is_recorded_as_held_where_it_is_asked_again(
     ]
 
 
-def test_a_hold_that_cannot_be_recorded_anew_is_refused(harness, tool, settings):
+def test_a_new_confirmation_without_a_record_is_denied(harness, tool, settings):
     dispatcher = held_door(harness, tool, settings, sensitivity="critical")
     first = asyncio.run(dispatcher.call("act", {"number": 1})).confirmation.id
     store = sqlite3.connect(settings.state / "audit.sqlite3")
@@ -171,7 +169,7 @@ def test_a_hold_that_cannot_be_recorded_anew_is_refused(harness, tool, settings)
     assert (result.outcome, result.error.code) == ("denied", "internal_guard_error")
 
 
-def test_an_audit_that_cannot_be_written_refuses_the_call(harness, tool, tmp_path):
+def test_a_call_is_denied_if_the_audit_cannot_be_written(harness, tool, tmp_path):
     ran = []
 
     async def act():
@@ -185,7 +183,7 @@ def test_an_audit_that_cannot_be_written_refuses_the_call(harness, tool, tmp_pat
     assert ran == []
 
 
-def test_records_can_neither_be_changed_nor_removed(tmp_path):
+def test_records_cannot_be_changed_or_removed(tmp_path):
     audit = Audit(tmp_path / "audit.sqlite3")
     audit.append({"a": 1})
     store = sqlite3.connect(tmp_path / "audit.sqlite3")
@@ -206,7 +204,7 @@ TAMPERINGS = [
 
 
 @pytest.mark.parametrize("tampering", TAMPERINGS)
-def test_what_was_tampered_with_is_found(tmp_path, tampering):
+def test_a_changed_record_is_found(tmp_path, tampering):
     audit = Audit(tmp_path / "audit.sqlite3")
     for number in range(5):
         audit.append({"decision": "run", "number": number})
@@ -237,14 +235,14 @@ def verified(folder):
         return audit.verify()
 
 
-def test_what_was_cut_off_at_the_end_is_found(tmp_path):
+def test_records_removed_from_the_end_are_found(tmp_path):
     recorded(tmp_path)
     assert verified(tmp_path) is None
     tampered(tmp_path, CUT)
     assert verified(tmp_path) == 4
 
 
-def test_what_was_cut_off_shows_after_later_records_too(tmp_path):
+def test_removed_records_are_found_after_later_records(tmp_path):
     recorded(tmp_path)
     tampered(tmp_path, CUT)
     for _ in range(3):
@@ -252,7 +250,7 @@ def test_what_was_cut_off_shows_after_later_records_too(tmp_path):
         assert verified(tmp_path) is not None
 
 
-def test_an_audit_that_was_taken_away_whole_is_missed(tmp_path):
+def test_a_removed_audit_is_reported(tmp_path):
     recorded(tmp_path)
     for file in tmp_path.glob("audit.sqlite3*"):
         file.unlink()
@@ -260,7 +258,7 @@ def test_an_audit_that_was_taken_away_whole_is_missed(tmp_path):
     assert verified(tmp_path) == 1
 
 
-def test_a_mark_that_was_taken_away_is_missed(tmp_path):
+def test_a_removed_mark_is_reported(tmp_path):
     recorded(tmp_path)
     (tmp_path / "audit.newest").unlink()
     assert verified(tmp_path) == 6
@@ -268,7 +266,7 @@ def test_a_mark_that_was_taken_away_is_missed(tmp_path):
     assert verified(tmp_path) == 11
 
 
-def test_a_chain_that_was_made_anew_does_not_fit_the_mark(tmp_path):
+def test_a_rebuilt_chain_does_not_match_the_mark(tmp_path):
     recorded(tmp_path)
     forged, previous = [], "0" * 64
     for number in range(1, 7):
@@ -279,7 +277,7 @@ def test_a_chain_that_was_made_anew_does_not_fit_the_mark(tmp_path):
     assert verified(tmp_path) == 5
 
 
-def test_a_process_that_dies_before_it_moved_the_mark_raises_no_alarm(tmp_path):
+def test_a_process_that_dies_before_it_moves_the_mark_causes_no_finding(tmp_path):
     recorded(tmp_path, 1)
     lagging = (tmp_path / "audit.newest").read_bytes()
     recorded(tmp_path, 3)
@@ -304,7 +302,7 @@ def test_only_the_owner_reads_the_mark(tmp_path):
     assert stat.S_IMODE((tmp_path / "audit.newest").stat().st_mode) == 0o600
 
 
-def test_whoever_records_beside_another_lets_the_mark_fit(tmp_path):
+def test_two_processes_that_record_keep_the_mark_valid(tmp_path):
     """Each with a store of its own, as processes have, and somebody who verifies meanwhile."""
     recorded(tmp_path, 1)
     with ThreadPoolExecutor(4) as pool:
@@ -318,7 +316,7 @@ def test_whoever_records_beside_another_lets_the_mark_fit(tmp_path):
 
 
 @given(st.lists(st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=5))))
-def test_what_is_recorded_is_read_back_in_order(tmp_path_factory, records):
+def test_records_are_read_back_in_order(tmp_path_factory, records):
     audit = Audit(tmp_path_factory.mktemp("audit") / "audit.sqlite3")
     for record in records:
         audit.append(record)

@@ -82,7 +82,7 @@ def test_a_call_runs_with_its_record_or_not_at_all(limited_disk, shelves, before
     assert 0 < size < MOST
 
 
-def test_a_call_is_held_whole_or_not_at_all(limited_disk, shelves):
+def test_a_pending_call_is_stored_whole_or_not_at_all(limited_disk, shelves):
     for size, shelf in shelves():
         with limited_disk(size):
             result = shelf.ask()

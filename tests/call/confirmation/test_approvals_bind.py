@@ -65,7 +65,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("what", CHANGES)
-def test_a_change_of_what_was_judged_asks_anew(world, what):
+def test_a_change_of_the_checked_call_asks_again(world, what):
     before, after = world.dispatcher(), world.dispatcher(**CHANGES[what])
     held = before.call("act", {"number": 1}, confidence=0.5)
     fresh = world.decide(after, held)
@@ -77,7 +77,7 @@ def test_a_change_of_what_was_judged_asks_anew(world, what):
     assert world.ran == [1]
 
 
-def test_a_call_that_was_changed_where_it_is_kept_is_asked_anew(world):
+def test_a_pending_call_changed_in_its_store_asks_again(world):
     dispatcher = world.dispatcher()
     held = dispatcher.call("act", {"number": 1}, confidence=0.5)
     with closing(sqlite3.connect(world.root / "confirmations.sqlite3")) as store, store:
@@ -91,12 +91,12 @@ def test_a_call_that_was_changed_where_it_is_kept_is_asked_anew(world):
     assert world.ran == []
 
 
-def test_the_same_door_once_more_asks_nothing(world):
+def test_a_new_dispatcher_with_the_same_definitions_asks_nothing(world):
     held = world.dispatcher().call("act", {"number": 1})
     assert world.decide(world.dispatcher(), held).success
 
 
-def test_what_is_not_confident_enough_any_more_is_refused(world):
+def test_an_approval_below_a_raised_threshold_is_denied(world):
     held = world.dispatcher().call("act", {"number": 1}, confidence=0.5)
     refused = world.decide(world.dispatcher(floor=0.9), held)
     assert (refused.outcome, refused.error.code) == ("denied", "confirmation_stale")
@@ -104,7 +104,7 @@ def test_what_is_not_confident_enough_any_more_is_refused(world):
     assert world.ran == []
 
 
-def test_a_judge_that_says_no_by_then_stops_an_approval(world):
+def test_a_guard_that_denies_by_then_stops_an_approval(world):
     says = [None, Verdict(Action.DENY, "not_now", "Not now."), None]
     dispatcher = world.dispatcher(guards=(lambda _call, _arguments: says.pop(0),))
     held = dispatcher.call("act", {"number": 1})
@@ -116,7 +116,7 @@ def test_a_judge_that_says_no_by_then_stops_an_approval(world):
     assert world.ran == [1]
 
 
-def test_a_judge_that_wants_a_review_by_then_holds_the_call_anew(world):
+def test_a_guard_that_requires_a_review_by_then_asks_again(world):
     says = [None, Verdict(Action.REVIEW, "looked_at"), Verdict(Action.REVIEW, "looked_at")]
     dispatcher = world.dispatcher(guards=(lambda _call, _arguments: says.pop(0),))
     held = dispatcher.call("act", {"number": 1}, user="ada")
@@ -126,7 +126,7 @@ def test_a_judge_that_wants_a_review_by_then_holds_the_call_anew(world):
     assert world.decide(dispatcher, again, user="bob").success
 
 
-def test_a_hold_is_told_by_its_kind_its_moment_and_its_end(world):
+def test_a_confirmation_states_its_kind_its_time_and_its_expiry(world):
     dispatcher = world.dispatcher()
     held = dispatcher.call("act", {"number": 1}, user="ada", call_id="c1")
     assert held.confirmation == ConfirmationRequest(
@@ -139,7 +139,7 @@ def test_a_hold_is_told_by_its_kind_its_moment_and_its_end(world):
     assert kept.shown == {"number": 1}
 
 
-def test_a_hold_is_shown_whole_but_for_what_is_hidden(harness, tool, tmp_path):
+def test_a_confirmation_shows_all_but_hidden_values(harness, tool, tmp_path):
     pin = Parameter(name="pin", shape=Schema(types=("string",), sensitive=True))
     safety = Safety(sensitivity="critical")
     project = Settings(root=tmp_path, state=tmp_path, audit=False)
@@ -156,7 +156,7 @@ def test_a_hold_is_shown_whole_but_for_what_is_hidden(harness, tool, tmp_path):
     }  # fmt: skip
 
 
-def test_ids_of_holds_can_be_typed_after_a_command(world):
+def test_ids_of_confirmations_can_be_typed_after_a_command(world):
     dispatcher = world.dispatcher()
     for _ in range(30):
         confirmation_id = dispatcher.call("act", {"number": 1}).confirmation.id
@@ -164,7 +164,7 @@ def test_ids_of_holds_can_be_typed_after_a_command(world):
         assert not confirmation_id.startswith("-")
 
 
-def test_the_oldest_hold_stands_first(world):
+def test_the_oldest_confirmation_comes_first(world):
     dispatcher = world.dispatcher()
     ids = []
     for _ in range(5):
@@ -173,7 +173,7 @@ def test_the_oldest_hold_stands_first(world):
     assert [held.id for held in dispatcher.dispatcher.decisions.pending()] == ids[::-1]
 
 
-def test_an_id_that_nobody_has_is_told_by_its_beginning(world):
+def test_an_unknown_id_is_quoted_by_its_beginning(world):
     for user in (None, "ada"):
         refused = asyncio.run(
             world.dispatcher().dispatcher.decisions.confirm("x" * 1000, user=user)
@@ -186,7 +186,7 @@ def state_of(dispatcher, held):
     return dispatcher.dispatcher.decisions.confirmation_sync(held.confirmation.id).state
 
 
-def test_a_hold_keeps_what_became_of_it(world):
+def test_a_confirmation_keeps_its_outcome(world):
     dispatcher = world.dispatcher()
     held = [dispatcher.call("act", {"number": 1}) for _ in range(6)]
     decisions = dispatcher.dispatcher.decisions
@@ -211,7 +211,7 @@ def test_a_hold_keeps_what_became_of_it(world):
 
 
 @pytest.mark.parametrize("sensitivity", ["low", "medium", "high", "critical", None])
-def test_a_hold_tells_how_sensitive_its_tool_is(harness, tool, tmp_path, sensitivity):
+def test_a_confirmation_states_how_sensitive_its_tool_is(harness, tool, tmp_path, sensitivity):
     safety = Safety(requires_confirmation=True, sensitivity=sensitivity)
     project = Settings(root=tmp_path, state=tmp_path, audit=False)
     dispatcher = harness(tool("act", dict, safety=safety), settings=project)
@@ -222,7 +222,7 @@ def test_a_hold_tells_how_sensitive_its_tool_is(harness, tool, tmp_path, sensiti
     )
 
 
-def test_an_edited_critical_call_is_shown_once_more_and_is_not_stale(harness, tool, tmp_path):
+def test_an_edited_critical_call_asks_again_and_is_not_stale(harness, tool, tmp_path):
     async def act(number=0):
         return {}
 
@@ -237,7 +237,7 @@ def test_an_edited_critical_call_is_shown_once_more_and_is_not_stale(harness, to
     assert done.notes == ("The user changed number: 1 → 2.",)
 
 
-def test_what_was_edited_is_told_before_what_was_left_out(harness, tool, tmp_path):
+def test_edited_arguments_are_reported_before_omitted_ones(harness, tool, tmp_path):
     async def act(items):
         if 3 in items:
             raise MemoryError
@@ -266,9 +266,7 @@ def test_an_edit_that_is_no_json_is_malformed_and_decides_nothing(world, odd):
     assert world.ran == [1]
 
 
-def test_a_tool_is_not_told_what_was_typed_into_a_form_as_its_users_message(
-    harness, tool, tmp_path
-):
+def test_text_typed_into_a_form_is_not_the_users_message_of_a_tool(harness, tool, tmp_path):
     async def act(number, *, context=None):
         return context.message
 
@@ -279,7 +277,7 @@ def test_a_tool_is_not_told_what_was_typed_into_a_form_as_its_users_message(
     assert (done.data, done.success) == ("One, please.", True)
 
 
-def test_an_approval_that_another_overtook_runs_nothing(world):
+def test_an_approval_after_another_decision_runs_nothing(world):
     overtakes, inner = [], []
 
     def guard(_call, _arguments):
@@ -295,7 +293,7 @@ def test_an_approval_that_another_overtook_runs_nothing(world):
     assert world.ran == [1]
 
 
-def test_a_tool_that_needs_a_user_by_now_asks_nobody_anew(harness, tool, tmp_path):
+def test_a_tool_that_requires_a_user_by_then_asks_nobody_again(harness, tool, tmp_path):
     project = Settings(root=tmp_path, state=tmp_path, audit=False)
     before, after = (
         harness(tool("act", dict, safety=CONFIRM, requires_auth=needs), settings=project)
@@ -307,13 +305,13 @@ def test_a_tool_that_needs_a_user_by_now_asks_nobody_anew(harness, tool, tmp_pat
     assert "needs a signed-in user" in refused.error.message
 
 
-def test_a_stale_approval_says_why_it_is_asked_anew(world):
+def test_a_stale_approval_says_why_it_asks_again(world):
     held = world.dispatcher().call("act", {"number": 1})
     fresh = world.decide(world.dispatcher(notes="Another."), held)
     assert "must be confirmed again" in fresh.error.message
 
 
-def test_the_budget_of_a_plan_is_held_with_its_call(harness, tool, tmp_path):
+def test_the_budget_of_a_plan_is_stored_with_its_pending_call(harness, tool, tmp_path):
     made = tool("act", dict, safety=CONFIRM, limits=Limits(max_concurrent=1))
     dispatcher = harness(made, settings=Settings(root=tmp_path, state=tmp_path, audit=False))
     held = dispatcher.call("act", budget=Budget(1, 2, 3000)).confirmation.id
@@ -321,7 +319,7 @@ def test_the_budget_of_a_plan_is_held_with_its_call(harness, tool, tmp_path):
     assert asyncio.run(dispatcher.dispatcher.decisions.confirm(held)).success
 
 
-def test_what_a_user_types_into_the_form_is_said_by_the_user(harness, tool, tmp_path):
+def test_text_typed_into_the_form_counts_as_the_users_words(harness, tool, tmp_path):
     said = Parameter(name="name", shape=Schema(types=("string",), verbatim=True))
     made = tool("log", lambda name: name, said, safety=CONFIRM)
     dispatcher = harness(made, settings=Settings(root=tmp_path, state=tmp_path, audit=False))
@@ -330,7 +328,7 @@ def test_what_a_user_types_into_the_form_is_said_by_the_user(harness, tool, tmp_
     assert (done.outcome, done.data) == ("ok", "Zoë")
 
 
-def test_those_who_listen_hear_of_an_edited_call_as_it_runs(harness, tool, tmp_path):
+def test_observers_receive_an_edited_call_with_its_new_arguments(harness, tool, tmp_path):
     heard, project = [], Settings(root=tmp_path, state=tmp_path, audit=False)
     dispatcher = harness(
         tool("act", lambda number: number, NUMBER, safety=CONFIRM), settings=project,

@@ -29,7 +29,7 @@ def world(harness, tool, tmp_path):
 
 
 @pytest.mark.parametrize("moved", [0.0, 599.0, -600.0])
-def test_within_ten_minutes_of_its_moment_it_is_open(world, moved):
+def test_a_confirmation_is_pending_for_ten_minutes(world, moved):
     world.now += moved
 
     assert [held.id for held in world.decisions.pending()] == [world.held]
@@ -37,14 +37,14 @@ def test_within_ten_minutes_of_its_moment_it_is_open(world, moved):
 
 
 @pytest.mark.parametrize("moved", [600.0, 601.0, -601.0])
-def test_later_or_where_the_clock_went_far_back_it_is_over(world, moved):
+def test_a_confirmation_expires_later_or_if_the_clock_goes_far_back(world, moved):
     world.now += moved
 
     assert world.decisions.pending() == ()
     assert world.confirm().error.code == "confirmation_expired"
 
 
-def test_what_is_over_stays_so_where_the_clock_goes_back(world):
+def test_an_expired_confirmation_stays_expired_if_the_clock_goes_back(world):
     world.now += 600.0
     assert world.confirm().error.code == "confirmation_expired"
 

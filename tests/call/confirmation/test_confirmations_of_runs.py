@@ -32,11 +32,11 @@ def hold(dispatcher):
     return asyncio.run(dispatcher.take(call)).confirmation.id
 
 
-def test_it_is_not_among_the_calls_that_wait_for_a_person(dispatcher, hold):
+def test_a_pending_call_of_a_run_is_not_listed_for_a_person(dispatcher, hold):
     assert dispatcher.decisions.pending() == ()
 
 
-def test_nobody_else_can_approve_it(dispatcher, hold, keys):
+def test_only_its_run_can_approve_a_pending_call(dispatcher, hold, keys):
     refused = asyncio.run(dispatcher.decisions.confirm(hold))
 
     assert refused.error.code == "confirmation_not_found"
@@ -44,7 +44,7 @@ def test_nobody_else_can_approve_it(dispatcher, hold, keys):
     assert keys == []
 
 
-def test_the_run_does_under_its_key(dispatcher, hold, keys):
+def test_the_run_approves_its_pending_call_under_its_key(dispatcher, hold, keys):
     asyncio.run(dispatcher.decisions.confirm(hold))
     assert asyncio.run(
         dispatcher.decisions.confirm_call(hold, Call("act", {}, KEY, key=KEY))
@@ -52,6 +52,6 @@ def test_the_run_does_under_its_key(dispatcher, hold, keys):
     assert keys == [KEY]
 
 
-def test_a_call_that_a_tool_makes_waits_for_a_person(dispatcher):
+def test_a_pending_call_from_a_tool_waits_for_a_person(dispatcher):
     asyncio.run(dispatcher.take(Call("act", {}, key="0f/1", depth=1)))
     assert len(dispatcher.decisions.pending()) == 1

@@ -66,19 +66,19 @@ def told(result):
 
 
 @BROKEN
-def test_what_cannot_be_kept_is_not_held(world, broken):
+def test_a_confirmation_that_cannot_be_stored_is_not_pending(world, broken):
     told(broken(world).call("act"))
     assert world.ran == []
 
 
 @BROKEN
 @pytest.mark.parametrize("decision", DECISIONS)
-def test_what_cannot_be_read_is_not_decided(world, broken, decision):
+def test_a_confirmation_that_cannot_be_read_is_not_decided(world, broken, decision):
     told(decide(broken(world), decision, "some-id"))
 
 
 @BROKEN
-def test_what_cannot_be_read_is_nothing(world, broken):
+def test_an_unreadable_store_has_no_pending_calls(world, broken):
     decisions = broken(world).dispatcher.decisions
     assert asyncio.run(decisions.confirmation("some-id")) is None
     assert decisions.confirmation_sync("some-id") is None
@@ -91,7 +91,7 @@ def test_a_read_that_fails_is_an_error_and_not_an_absent_call(world, broken):
         asyncio.run(decisions.read("some-id"))
 
 
-def test_get_raises_where_the_store_of_held_calls_cannot_be_read(tmp_path):
+def test_get_raises_if_the_store_of_pending_calls_cannot_be_read(tmp_path):
     with Workspace.open(tmp_path, overrides={"plugins": []}) as workspace:
         assert workspace.confirmations.get_sync("some-id") is None
         state = workspace.settings.state
@@ -102,7 +102,7 @@ def test_get_raises_where_the_store_of_held_calls_cannot_be_read(tmp_path):
 
 
 @pytest.mark.parametrize("decision", DECISIONS)
-def test_what_cannot_be_claimed_is_not_decided(world, decision):
+def test_a_confirmation_that_cannot_be_claimed_is_not_decided(world, decision):
     dispatcher = world.dispatcher()
     held = dispatcher.call("act").confirmation.id
     world.script(
@@ -115,7 +115,7 @@ def test_what_cannot_be_claimed_is_not_decided(world, decision):
     assert decide(dispatcher, "confirm", held).success
 
 
-def test_the_file_of_held_calls_is_its_owners_alone(world):
+def test_only_the_owner_reads_the_file_of_pending_calls(world):
     world.dispatcher().call("act")
     assert (world.root / "state" / "confirmations.sqlite3").stat().st_mode & 0o777 == 0o600
 

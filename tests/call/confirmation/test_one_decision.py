@@ -126,7 +126,7 @@ class PendingCallMachine(RuleBasedStateMachine):
         assert sorted(held.id for held in self.decisions.pending(user)) == sorted(waiting)
 
 
-def test_a_held_call_runs_once_as_shown_and_by_who_may(harness, tool, tmp_path):
+def test_a_pending_call_runs_once_as_shown_and_by_an_allowed_user(harness, tool, tmp_path):
     class Here(PendingCallMachine):
         make_door, make_tool = harness, staticmethod(tool)
         new_folder = staticmethod(lambda: Path(tempfile.mkdtemp(dir=tmp_path)))

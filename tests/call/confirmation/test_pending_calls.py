@@ -66,7 +66,7 @@ def confirmations(harness, tool, tmp_path):
     return OneToolProject(harness, tool, tmp_path)
 
 
-def test_the_prompt_names_every_argument_as_the_seed_words_it(confirmations):
+def test_the_prompt_names_every_argument_in_the_seeds_words(confirmations):
     held = confirmations.hold(call_id="call-456").to_dict()
     assert held["confirmation"]["prompt"] == (
         "I'd like to create reminder: title: Take medication, time: 09:00, "
@@ -94,13 +94,13 @@ def test_an_approved_call_runs_with_the_arguments_that_were_shown(confirmations)
     assert confirmations.dispatcher.decisions.pending() == ()
 
 
-def test_it_survives_a_restart(confirmations):
+def test_a_pending_call_survives_a_restart(confirmations):
     held = confirmations.hold()
     confirmations.open()
     assert confirmations.confirm(held).success
 
 
-def test_a_call_is_redeemed_once(confirmations):
+def test_a_call_is_approved_once(confirmations):
     held = confirmations.hold()
     assert confirmations.confirm(held).success
     again = confirmations.confirm(held)
@@ -131,7 +131,7 @@ def test_of_racing_approvals_one_runs(confirmations):
     assert len(confirmations.ran) == 1
 
 
-def test_after_ten_minutes_it_is_too_late(confirmations):
+def test_a_decision_after_ten_minutes_is_denied(confirmations):
     held = confirmations.hold()
     confirmations.now += 599
     assert len(confirmations.dispatcher.decisions.pending()) == 1
@@ -149,26 +149,26 @@ def test_another_user_cannot_decide(confirmations):
     assert confirmations.confirm(held, user="u1").success
 
 
-def test_an_unknown_id_is_told_so(confirmations):
+def test_an_unknown_id_is_reported(confirmations):
     result = asyncio.run(confirmations.dispatcher.decisions.confirm("nothing"))
     assert (result.outcome, result.error.code) == ("denied", "confirmation_not_found")
 
 
-def test_an_edit_by_the_user_counts_as_approval_and_is_told(confirmations):
+def test_an_edit_by_the_user_counts_as_approval_and_is_reported(confirmations):
     result = confirmations.confirm(confirmations.hold(), edit={"days": [1, 2]})
     assert result.success
     assert result.notes == ("The user changed days: [1, 2, 3, 4, 5, 6, 7] → [1, 2].",)
     assert confirmations.ran[0][2] == [1, 2]
 
 
-def test_an_edit_that_does_not_fit_is_refused_and_the_call_still_waits(confirmations):
+def test_an_invalid_edit_is_denied_and_the_call_stays_pending(confirmations):
     held = confirmations.hold()
     assert confirmations.confirm(held, edit={"days": [8]}).error.code == "invalid_arguments"
     assert confirmations.confirm(held, edit={"nonsense": 1}).error.code == "invalid_arguments"
     assert confirmations.confirm(held).success
 
 
-def test_an_edited_critical_call_is_shown_once_more(confirmations):
+def test_an_edited_critical_call_asks_again(confirmations):
     confirmations.open(safety=Safety(sensitivity="critical"))
     first = confirmations.hold()
     second = confirmations.confirm(first, edit={"time": "10:00"})
@@ -179,7 +179,7 @@ def test_an_edited_critical_call_is_shown_once_more(confirmations):
     assert confirmations.ran[0][1] == "10:00"
 
 
-def test_what_was_edited_is_told_with_the_second_prompt_and_with_the_result(confirmations):
+def test_edited_arguments_are_in_the_second_prompt_and_in_the_result(confirmations):
     confirmations.open(safety=Safety(sensitivity="critical"))
     second = confirmations.confirm(confirmations.hold(), edit={"time": "10:00"})
     told = ('The user changed time: "09:00" → "10:00".',)
@@ -190,7 +190,7 @@ def test_what_was_edited_is_told_with_the_second_prompt_and_with_the_result(conf
     assert confirmations.confirm(third).notes == both
 
 
-def test_an_edit_is_judged_again(confirmations):
+def test_an_edit_is_checked_again(confirmations):
     confirmations.open(safety=Safety(requires_confirmation=True, escalate_when="size(days) < 2"))
     second = confirmations.confirm(confirmations.hold(), edit={"days": [1]})
     assert second.outcome == "review"
@@ -201,7 +201,7 @@ def test_an_edit_is_judged_again(confirmations):
 REVIEWED = Safety(escalate_when="true")
 
 
-def test_what_is_held_for_review_is_not_its_callers_to_approve_or_to_answer(confirmations):
+def test_a_caller_cannot_approve_or_answer_their_own_review(confirmations):
     confirmations.open(safety=REVIEWED)
     held = confirmations.hold(user="u1")
     for refused in (
@@ -218,21 +218,21 @@ def test_what_is_held_for_review_is_not_its_callers_to_approve_or_to_answer(conf
     assert confirmations.confirm(held, user="a reviewer").success
 
 
-def test_the_operator_decides_what_is_held_for_review(confirmations):
+def test_the_operator_decides_a_review(confirmations):
     confirmations.open(safety=REVIEWED)
     for user in ("u1", None):
         assert confirmations.confirm(confirmations.hold(user=user)).success
     assert len(confirmations.ran) == 2
 
 
-def test_a_caller_may_take_back_what_is_held_for_review(confirmations):
+def test_a_caller_may_reject_their_own_review(confirmations):
     confirmations.open(safety=REVIEWED)
     held = confirmations.hold(user="u1")
     assert confirmations.reject(held, user="u1").error.code == "rejected"
     assert confirmations.ran == []
 
 
-def test_a_run_of_its_caller_lifts_no_review_that_is_not_its_own(confirmations):
+def test_a_run_of_the_caller_cannot_approve_a_review_of_another_call(confirmations):
     confirmations.open(safety=REVIEWED)
     held = confirmations.hold(user="u1").confirmation.id
     call = Call("create_reminder", SEED, caller=Caller(user="u1"), key="run-1/4:create_reminder")
@@ -243,7 +243,7 @@ def test_a_run_of_its_caller_lifts_no_review_that_is_not_its_own(confirmations):
     assert confirmations.ran == []
 
 
-def test_a_run_lifts_its_own_review_whoever_started_it(confirmations):
+def test_a_run_approves_its_own_review_for_any_user(confirmations):
     confirmations.open(safety=REVIEWED)
     call = Call("create_reminder", SEED, caller=Caller(user="u1"), key="run-1/4:create_reminder")
     held = asyncio.run(confirmations.dispatcher.take(call))
@@ -255,7 +255,7 @@ def test_a_run_lifts_its_own_review_whoever_started_it(confirmations):
     assert len(confirmations.ran) == 1
 
 
-def test_an_edit_that_calls_for_a_review_is_out_of_its_callers_hands(confirmations):
+def test_an_edit_that_requires_a_review_cannot_be_approved_by_its_caller(confirmations):
     confirmations.open(safety=Safety(requires_confirmation=True, escalate_when="size(days) < 2"))
     second = confirmations.confirm(confirmations.hold(user="u1"), edit={"days": [1]}, user="u1")
     assert second.outcome == "review"
@@ -272,7 +272,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("what", CHANGES)
-def test_after_a_change_the_approval_is_stale_and_the_prompt_fresh(confirmations, what):
+def test_an_approval_after_a_change_is_stale_and_asks_with_a_new_prompt(confirmations, what):
     held = confirmations.hold(confidence=0.9)
     change = dict(CHANGES[what])
     confirmations.open(*change.pop("parameters", ()), **change)
@@ -284,7 +284,7 @@ def test_after_a_change_the_approval_is_stale_and_the_prompt_fresh(confirmations
     assert confirmations.confirm(fresh).success
 
 
-def test_a_stricter_tool_that_refuses_what_was_held_says_so_in_place_of_a_prompt(confirmations):
+def test_a_stricter_tool_that_denies_a_pending_call_returns_the_denial(confirmations):
     held = confirmations.hold(confidence=0.9)
     confirmations.open(safety=Safety(requires_confirmation=True, min_confidence=0.95))
     result = confirmations.confirm(held)
@@ -294,7 +294,7 @@ def test_a_stricter_tool_that_refuses_what_was_held_says_so_in_place_of_a_prompt
     assert confirmations.ran == []
 
 
-def test_a_decision_that_comes_too_late_is_told_as_the_calls_own(confirmations):
+def test_a_late_decision_is_reported_with_the_calls_own_id(confirmations):
     confirmations.open(safety=REVIEWED)
     held = confirmations.hold(call_id="call-9", user="u1")
     for refused in (
@@ -307,7 +307,7 @@ def test_a_decision_that_comes_too_late_is_told_as_the_calls_own(confirmations):
     assert stranger.tool_call_id is None
 
 
-def test_calls_that_an_older_release_held_can_be_approved(confirmations):
+def test_pending_calls_of_an_older_release_can_be_approved(confirmations):
     with closing(sqlite3.connect(confirmations.root / "confirmations.sqlite3")) as store:
         store.execute(
             "CREATE TABLE confirmations (id TEXT PRIMARY KEY, kind TEXT NOT NULL,"
@@ -319,7 +319,7 @@ def test_calls_that_an_older_release_held_can_be_approved(confirmations):
     assert confirmations.confirm(confirmations.hold()).success
 
 
-def test_a_held_call_of_a_tool_that_is_gone_does_not_run(confirmations):
+def test_a_pending_call_of_a_removed_tool_does_not_run(confirmations):
     held = confirmations.hold()
     confirmations.harness = confirmations.make(
         confirmations.tool("other"),
@@ -338,7 +338,7 @@ def test_a_rejected_call_never_runs(confirmations):
     assert confirmations.ran == []
 
 
-def test_a_person_may_answer_in_the_tools_stead(confirmations):
+def test_a_person_may_answer_in_place_of_the_tool(confirmations):
     held = confirmations.hold(call_id="c")
     result = confirmations.respond(held, "It is on the fridge.")
     assert (result.success, result.data, result.tool_call_id) == (True, "It is on the fridge.", "c")
@@ -346,14 +346,14 @@ def test_a_person_may_answer_in_the_tools_stead(confirmations):
     assert confirmations.ran == []
 
 
-def test_a_dry_run_shows_the_prompt_and_keeps_nothing(confirmations):
+def test_a_dry_run_shows_the_prompt_and_stores_nothing(confirmations):
     result = confirmations.hold(dry_run=True)
     assert result.confirmation.prompt.startswith("I'd like to create reminder")
     assert "id" not in result.to_dict()["confirmation"]
     assert confirmations.dispatcher.decisions.pending() == ()
 
 
-def test_what_is_kept_for_people_hides_sensitive_values(confirmations):
+def test_stored_confirmations_hide_sensitive_values(confirmations):
     secret = Parameter(name="title", shape=replace(TEXT, sensitive=True))
     confirmations.open(secret, *REMINDER[1:])
     held = confirmations.hold()
@@ -366,7 +366,7 @@ def test_what_is_kept_for_people_hides_sensitive_values(confirmations):
     assert "hunter2" not in str(changed.notes)
 
 
-def test_true_is_not_one_in_what_was_approved(confirmations):
+def test_true_and_one_are_different_approved_arguments(confirmations):
     flag = Parameter(name="title", shape=Schema())
     confirmations.open(flag, *REMINDER[1:])
     held = confirmations.hold({"title": True, "time": "09:00"})
@@ -376,7 +376,7 @@ def test_true_is_not_one_in_what_was_approved(confirmations):
     assert type(confirmations.ran[0][0]) is int
 
 
-def test_a_run_approves_with_the_arguments_its_person_agreed_to(confirmations):
+def test_a_run_approves_with_the_arguments_that_its_person_approved(confirmations):
     for days in (SEED["days"], [1, 2]):
         held = confirmations.hold()
         call = Call("create_reminder", {**SEED, "days": days}, key="run-1/4:create_reminder")
@@ -391,7 +391,7 @@ def test_a_run_approves_with_the_arguments_its_person_agreed_to(confirmations):
         )
 
 
-def test_a_run_that_agreed_to_one_does_not_approve_true(confirmations):
+def test_a_run_that_approved_one_does_not_approve_true(confirmations):
     flag = Parameter(name="title", shape=Schema())
     confirmations.open(flag, *REMINDER[1:])
     held = confirmations.hold({"title": True, "time": "09:00"})
@@ -402,7 +402,7 @@ def test_a_run_that_agreed_to_one_does_not_approve_true(confirmations):
     assert type(confirmations.ran[0][0]) is int
 
 
-def test_a_run_need_not_repeat_what_was_filled_in(confirmations):
+def test_a_run_may_omit_filled_in_defaults(confirmations):
     days = replace(DAYS, has_default=True, default=[1])
     confirmations.open(
         *REMINDER[:2],

@@ -41,7 +41,7 @@ def agreed(harness, tool, tmp_path):
     return Run(harness, tool, tmp_path)
 
 
-def test_a_run_repeats_a_call_in_any_order_of_its_keys(agreed):
+def test_a_run_may_repeat_a_call_with_its_keys_in_any_order(agreed):
     held = agreed.hold({"details": {"a": 1, "b": {"c": 2, "d": 3}}})
     assert agreed.agree(held, {"details": {"b": {"d": 3, "c": 2}, "a": 1}}).success
     assert len(agreed.ran) == 1
@@ -53,24 +53,24 @@ def test_a_run_that_adds_an_argument_has_edited_the_call(agreed):
     assert "details: {}" in again.confirmation.prompt
 
 
-def test_a_run_of_another_user_agrees_to_nothing(agreed):
+def test_a_run_of_another_user_approves_nothing(agreed):
     held = agreed.hold({"number": 1}, user="ada")
     assert agreed.agree(held, {"number": 1}, user="bob").error.code == "confirmation_not_found"
     assert agreed.agree(held, {"number": 1}, user="ada").success
 
 
 @pytest.mark.parametrize("odd", [object(), {1, 2}])
-def test_a_run_that_agrees_to_what_is_no_json_is_refused(agreed, odd):
+def test_a_run_that_approves_invalid_json_is_denied(agreed, odd):
     refused = agreed.agree(agreed.hold({"number": 1}), {"number": odd})
     assert refused.outcome == "denied"
     assert agreed.ran == []
 
 
-def test_a_run_agrees_to_nothing_that_is_not_held(agreed):
+def test_a_run_approves_only_pending_calls(agreed):
     assert agreed.agree("nothing", {"number": 1}).error.code == "confirmation_not_found"
 
 
-def test_what_may_not_start_yet_still_waits(harness, tool, tmp_path):
+def test_an_approved_call_beyond_its_limit_stays_pending(harness, tool, tmp_path):
     made = tool("act", dict, safety=CONFIRM, limits=Limits(max_calls=1))
     dispatcher = harness(made, settings=Settings(root=tmp_path, state=tmp_path, audit=False))
     decisions = dispatcher.dispatcher.decisions
@@ -80,7 +80,7 @@ def test_what_may_not_start_yet_still_waits(harness, tool, tmp_path):
     assert decisions.confirmation_sync(second).state == "pending"
 
 
-def test_what_was_typed_into_a_form_is_no_message_of_the_call_that_is_held_anew(agreed):
+def test_text_typed_into_a_form_is_not_the_message_of_a_call_that_asks_again(agreed):
     held = agreed.hold({"number": 1}, message="One, please.")
     again = agreed.agree(held, {"number": 2})
     kept = agreed.dispatcher.dispatcher.decisions.confirmation_sync(again.confirmation.id)

@@ -93,7 +93,7 @@ def test_a_missing_confidence_may_ask_the_user_instead(outcome):
     assert outcome({"min_confidence": 0.7}, project=project, confidence=0.1)[0] == "denied"
 
 
-def test_a_files_own_word_on_a_missing_confidence_stands_above_the_projects(outcome):
+def test_a_files_rule_for_a_missing_confidence_overrides_the_projects(outcome):
     asks = {"min_confidence": 0.7, "on_missing_confidence": "confirm"}
     assert outcome(asks) == ("confirm", None)
     denies = {"min_confidence": 0.7, "on_missing_confidence": "deny"}
@@ -131,7 +131,7 @@ def test_explicit_intent_without_keywords_is_never_stated(outcome):
 
 
 @given(st.text(max_size=40))
-def test_words_are_the_same_however_they_are_written(text):
+def test_words_match_in_any_spelling(text):
     assert words_of(" ".join(words_of(text))) == words_of(text)
     assert all(says_any(text, (word,)) for word in words_of(text))
 
@@ -175,7 +175,9 @@ def test_a_tool_that_needs_intent_and_verbatim_values_gets_both_or_does_not_run(
     assert told("Log what I took") == "not_stated_by_user"
 
 
-def test_crisis_words_hold_every_call_and_flag_every_outcome(harness, tool, tmp_path):
+def test_crisis_words_require_a_review_of_every_call_and_flag_every_outcome(
+    harness, tool, tmp_path
+):
     dispatcher = harness(
         tool("act", nothing, NUMBER),
         settings=settings(tmp_path, crisis_words=("suicide", "kill myself")),
@@ -207,7 +209,7 @@ def test_crisis_words_hold_every_call_and_flag_every_outcome(harness, tool, tmp_
         ({"escalate_when": "number > 2", "min_confidence": 0.5}, "denied"),
     ],
 )
-def test_what_holds_a_call(outcome, safety, wanted):
+def test_the_policy_decides_if_a_call_asks(outcome, safety, wanted):
     got, _ = outcome(safety, {"number": 3})
     assert got == wanted
 
@@ -268,7 +270,7 @@ def silent(_call, _arguments):
     return None
 
 
-def test_the_strictest_judge_wins(outcome):
+def test_the_strictest_guard_wins(outcome):
     assert outcome(guards=(silent, lambda *_: ALLOWED)) == ("ok", None)
     assert outcome(guards=(silent, review)) == ("review", None)
     assert outcome(guards=(review, deny, silent)) == ("denied", "not_today")
@@ -298,18 +300,18 @@ ODD = {"true": True, "false": False, "text": "allow", "zero": 0, "a ruling": Act
 
 
 @pytest.mark.parametrize("answer", ODD)
-def test_an_odd_answer_refuses(outcome, answer):
+def test_an_invalid_verdict_denies(outcome, answer):
     guards = (lambda *_: ALLOWED, lambda *_: ODD[answer])
     assert outcome(guards=guards) == ("denied", "internal_guard_error")
 
 
 @pytest.mark.parametrize("guard", [crash, crash_later])
-def test_a_judge_that_breaks_refuses(outcome, guard):
+def test_a_guard_that_raises_denies(outcome, guard):
     assert outcome(guards=(guard,)) == ("denied", "internal_guard_error")
 
 
 @pytest.mark.parametrize("guard", [slow, block])
-def test_a_slow_judge_refuses(guard):
+def test_a_slow_guard_denies(guard):
     async def main():
         return [v async for v in ask((guard,), Call("act", {}), {}, timeout_s=0.05)]
 
@@ -319,7 +321,7 @@ def test_a_slow_judge_refuses(guard):
     assert "its guard could not be decided" in refused.value.failure.message
 
 
-def test_judges_that_cannot_be_had_refuse(harness, tool, tmp_path):
+def test_guards_that_cannot_be_loaded_deny(harness, tool, tmp_path):
     def broken(_spec):
         raise RuntimeError
 
@@ -328,7 +330,7 @@ def test_judges_that_cannot_be_had_refuse(harness, tool, tmp_path):
         assert dispatcher.call("act").error.code == "internal_guard_error"
 
 
-def test_a_judge_cannot_change_what_runs(harness, tool, tmp_path):
+def test_a_guard_cannot_change_the_call(harness, tool, tmp_path):
     seen = []
 
     async def act(items):
@@ -355,7 +357,7 @@ def test_max_calls_are_counted_for_each_user(harness, tool, tmp_path):
     assert dispatcher.call("act", user="a").error.code == "budget_exhausted"
 
 
-def test_listeners_hear_and_decide_nothing(harness, tool, tmp_path):
+def test_observers_receive_events_and_decide_nothing(harness, tool, tmp_path):
     heard = []
 
     def before(call, tool):
@@ -374,7 +376,7 @@ def test_listeners_hear_and_decide_nothing(harness, tool, tmp_path):
     assert heard == [("before", "act"), ("after", "ok")] * 2 + [("after", "denied")]
 
 
-def test_without_a_place_to_keep_it_no_call_is_held(harness, tool, tmp_path):
+def test_without_a_store_no_call_is_pending(harness, tool, tmp_path):
     file = tmp_path / "file"
     file.write_text("")
     state = Settings(root=Path(tmp_path), state=file / "below", audit=False)

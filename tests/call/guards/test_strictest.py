@@ -62,7 +62,7 @@ def judged(harness, tool):
 
 
 @given(own=st.sampled_from(list(OWN)), said=st.lists(st.sampled_from(list(SAID)), max_size=5))
-def test_the_strictest_of_all_judges_wins(judged, own, said):
+def test_the_strictest_of_all_guards_wins(judged, own, said):
     result = judged(own, said)
     rulings = [Action[word] for word in (own, *said) if word in Action.__members__]
     strictest = max(rulings, default=Action.ALLOW)
@@ -73,12 +73,12 @@ def test_the_strictest_of_all_judges_wins(judged, own, said):
 
 
 @given(said=st.lists(st.sampled_from(list(SAID)), max_size=4, unique=True))
-def test_the_order_of_judges_changes_no_outcome(judged, said):
+def test_the_order_of_guards_changes_no_outcome(judged, said):
     results = [judged("nothing", order) for order in itertools.permutations(said)]
     assert len({result.outcome for result in results}) == 1
 
 
-def test_a_denial_has_a_code_even_where_its_judge_gave_none(harness, tool):
+def test_a_denial_has_a_code_if_its_guard_returned_none(harness, tool):
     def deny(_call, _arguments):
         return Verdict(Action.DENY)
 
@@ -86,7 +86,7 @@ def test_a_denial_has_a_code_even_where_its_judge_gave_none(harness, tool):
     assert made.call("act").error == Failure("denied", "")
 
 
-def test_a_judge_has_five_seconds(harness, tool):
+def test_a_guard_has_five_seconds(harness, tool):
     async def ponder(_call, _arguments):
         await asyncio.Event().wait()
 

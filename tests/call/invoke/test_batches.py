@@ -61,7 +61,7 @@ def test_pieces_keep_the_order_and_give_one_result(harness, tool, items, size):
     assert not result.notes
 
 
-def test_what_is_no_array_is_not_split(harness, tool):
+def test_a_value_that_is_not_an_array_is_not_split(harness, tool):
     result = called(harness, tool, Pieces(len), "a long text", parameter=EITHER, returns=Schema())
     assert result.data == 11
 
@@ -74,7 +74,7 @@ def test_memory_that_runs_out_halves_a_piece_once(harness, tool):
     assert not result.notes
 
 
-def test_a_half_that_is_too_much_too_is_skipped_with_nulls_and_said(harness, tool):
+def test_a_half_that_also_runs_out_of_memory_is_skipped_with_nulls_and_reported(harness, tool):
     result = called(harness, tool, Pieces(heavy=[3]), list(range(8)))
     assert result.success
     assert result.data == [0, 1, None, None, 4, 5, 6, 7]
@@ -95,12 +95,12 @@ def test_a_batch_that_fits_whole_is_halved_as_well(harness, tool):
     assert (result.data, [len(p) for p in pieces.seen]) == ([1, 2, 3, 4], [4, 2, 2])
 
 
-def test_where_nothing_was_borne_an_array_of_nulls_says_so(harness, tool):
+def test_if_every_piece_fails_an_array_of_nulls_reports_it(harness, tool):
     result = called(harness, tool, Pieces(most=0), [1, 2, 3, 4, 5])
     assert (result.data, len(result.notes)) == ([None] * 5, 1)
 
 
-def test_where_nothing_was_borne_and_no_array_is_given_the_call_fails(harness, tool):
+def test_if_every_piece_fails_without_an_array_the_call_fails(harness, tool):
     returns = Schema(types=("object",))
     result = called(harness, tool, Pieces(most=0), [1, 2, 3], returns=returns)
     assert (result.outcome, result.error.code) == ("failed", "tool_error")
@@ -117,13 +117,13 @@ def test_arrays_in_objects_are_put_end_to_end(harness, tool):
     }  # fmt: skip
 
 
-def test_values_that_cannot_be_one_are_the_tools_fault(harness, tool):
+def test_values_that_cannot_be_joined_are_a_tool_error(harness, tool):
     result = called(harness, tool, Pieces(sum), [1, 2, 3, 4, 5, 6], returns=Schema())
     assert (result.outcome, result.error.code) == ("failed", "tool_error")
     assert "can't be joined" in result.error.message
 
 
-def test_each_piece_is_tried_again_for_itself(harness, tool):
+def test_each_piece_is_retried_by_itself(harness, tool):
     faults = [TimeoutError(), None, TimeoutError(), None]
 
     def make(items):
@@ -135,7 +135,7 @@ def test_each_piece_is_tried_again_for_itself(harness, tool):
     assert (result.data, result.attempts) == (list(range(8)), 3)
 
 
-def test_each_piece_has_a_key_of_its_own_which_its_tries_share(harness, tool):
+def test_each_piece_has_its_own_key_which_its_attempts_share(harness, tool):
     keys = []
 
     async def act(items, *, context):
@@ -155,7 +155,7 @@ def test_each_piece_has_a_key_of_its_own_which_its_tries_share(harness, tool):
     assert keys[0][1] != keys[1][1]
 
 
-def test_each_piece_takes_its_turn(harness, tool):
+def test_each_piece_counts_for_the_rate_limit(harness, tool):
     starts = []
     world = VirtualTime()
 
@@ -172,7 +172,7 @@ def test_each_piece_takes_its_turn(harness, tool):
     )
 
 
-def test_a_piece_whose_turn_comes_too_late_says_how_far_it_went(harness, tool):
+def test_a_piece_that_starts_too_late_reports_the_finished_pieces(harness, tool):
     result = called(harness, tool, Pieces(), list(range(8)), rate=Rate(calls=1, per_s=60))
     assert (result.outcome, result.error.code) == ("failed", "rate_limited")
     assert "first 4 items of items were done" in result.error.message

@@ -44,7 +44,7 @@ def test_a_timeout_of_a_harmless_tool_is_a_failure(harness, tool, function, fiel
     assert (result.outcome, result.error.code) == ("failed", "timeout")
 
 
-def test_a_timeout_inside_a_tool_counts_as_its_service_being_away(harness, tool):
+def test_a_timeout_inside_a_tool_counts_as_an_offline_service(harness, tool):
     async def impatient():
         async with asyncio.timeout(0.001):
             await forever()

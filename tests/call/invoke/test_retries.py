@@ -79,7 +79,7 @@ def called(harness, tool, flaky, world=None, **fields):
 
 
 @pytest.mark.parametrize("error", OFFLINE.values(), ids=OFFLINE)
-def test_a_line_that_comes_back_is_tried_again(harness, tool, error):
+def test_a_connection_that_comes_back_is_retried(harness, tool, error):
     flaky = Flaky(error, error)
     result = called(harness, tool, flaky)
     assert (result.success, result.data, result.attempts) == (True, "here", 3)
@@ -87,7 +87,7 @@ def test_a_line_that_comes_back_is_tried_again(harness, tool, error):
 
 
 @pytest.mark.parametrize("error", OFFLINE.values(), ids=OFFLINE)
-def test_a_line_that_stays_down_is_told_as_offline(harness, tool, error):
+def test_a_connection_that_stays_down_is_reported_as_offline(harness, tool, error):
     flaky = Flaky(*[error] * 9)
     result = called(harness, tool, flaky)
     assert (result.outcome, result.attempts, flaky.starts) == ("failed", 4, 4)
@@ -102,7 +102,7 @@ def test_any_other_failure_is_final(harness, tool, error):
     assert (result.success, result.attempts, flaky.starts) == (False, 1, 1)
 
 
-def test_waits_double_from_the_backoff_with_some_chance(harness, tool):
+def test_waits_double_from_the_backoff_with_jitter(harness, tool):
     for backoff, expected in ((None, [0.5, 1, 2, 4]), (0.1, [0.1, 0.2, 0.4, 0.8])):
         world = VirtualTime()
         limits = Limits(retries=4, backoff_s=backoff)
@@ -119,13 +119,13 @@ def test_no_wait_goes_beyond_the_deadline(harness, tool):
 
 
 @pytest.mark.parametrize("error", OFFLINE.values(), ids=OFFLINE)
-def test_what_may_have_had_its_effect_is_never_tried_again(harness, tool, error):
+def test_a_call_with_a_possible_effect_is_never_retried(harness, tool, error):
     flaky = Flaky(*[error] * 9)
     result = called(harness, tool, flaky, read_only=False)
     assert (flaky.starts, result.attempts, result.api_offline) == (1, 1, True)
 
 
-def test_a_time_out_that_may_have_had_its_effect_is_unknown(harness, tool):
+def test_a_timeout_with_a_possible_effect_is_unknown(harness, tool):
     for error in (TimeoutError(), httpx.ReadTimeout("x")):
         result = called(harness, tool, Flaky(error), read_only=False)
         assert (result.outcome, result.error.code) == ("unknown", "outcome_unknown")
@@ -135,20 +135,20 @@ def test_a_time_out_that_may_have_had_its_effect_is_unknown(harness, tool):
 
 
 @pytest.mark.parametrize("fields", [{"idempotent": "yes"}, {"idempotent": "keyed"}])
-def test_idempotent_tools_are_tried_again_with_one_key(harness, tool, fields):
+def test_idempotent_tools_are_retried_with_one_key(harness, tool, fields):
     flaky = Flaky(TimeoutError(), TimeoutError())
     result = called(harness, tool, flaky, read_only=False, **fields)
     assert (result.success, result.attempts) == (True, 3)
     assert len(set(flaky.keys)) == 1
 
 
-def test_without_retries_there_is_one_try(harness, tool):
+def test_without_retries_one_attempt_is_made(harness, tool):
     flaky = Flaky(*[TimeoutError()] * 9)
     result = called(harness, tool, flaky, limits=Limits())
     assert (flaky.starts, result.attempts, result.error.code) == (1, 1, "api_offline")
 
 
-def test_a_word_of_the_tools_own_stays_its_code_beside_the_flag(harness, tool):
+def test_a_tools_own_code_is_kept_next_to_the_flag(harness, tool):
     error = wrapped(httpx.ConnectError("x"), code="insurer_unreachable")
     result = called(harness, tool, Flaky(*[error] * 9))
     assert (result.error.code, result.error.message) == (
@@ -158,7 +158,7 @@ def test_a_word_of_the_tools_own_stays_its_code_beside_the_flag(harness, tool):
     assert (result.api_offline, result.attempts) == (True, 4)
 
 
-def test_a_nested_failure_for_want_of_a_line_sets_the_flag_once(harness, tool):
+def test_a_nested_connection_failure_sets_the_flag_once(harness, tool):
     inner = Flaky(*[TimeoutError()] * 99)
 
     async def outer(*, context):
@@ -176,7 +176,7 @@ def test_a_nested_failure_for_want_of_a_line_sets_the_flag_once(harness, tool):
     assert inner.starts == 4
 
 
-def test_each_try_takes_its_turn(harness, tool):
+def test_each_attempt_counts_for_the_rate_limit(harness, tool):
     world = VirtualTime()
     limits = Limits(retries=3, backoff_s=0.001, rate=Rate(calls=1, per_s=2))
     result = called(harness, tool, Flaky(*[TimeoutError()] * 9), world, limits=limits)
@@ -184,14 +184,14 @@ def test_each_try_takes_its_turn(harness, tool):
     assert world.moment - 1000 >= 6
 
 
-def test_a_try_whose_turn_would_come_too_late_is_not_made(harness, tool):
+def test_an_attempt_that_would_start_too_late_is_not_made(harness, tool):
     world = VirtualTime()
     limits = Limits(retries=3, backoff_s=0.001, rate=Rate(calls=1, per_s=60))
     result = called(harness, tool, Flaky(*[TimeoutError()] * 9), world, limits=limits)
     assert (result.attempts, result.error.code) == (1, "api_offline")
 
 
-def test_calls_that_a_try_makes_have_the_keys_of_the_try_before(harness, tool):
+def test_calls_of_an_attempt_have_the_keys_of_the_previous_attempt(harness, tool):
     keys = []
 
     async def inner(*, context):
@@ -213,7 +213,7 @@ def test_calls_that_a_try_makes_have_the_keys_of_the_try_before(harness, tool):
     assert len(set(keys)) == 1
 
 
-def test_cancelling_ends_the_tries(harness, tool):
+def test_cancelling_ends_the_attempts(harness, tool):
     flaky = Flaky(*[TimeoutError()] * 9)
     bound = tool("act", flaky, context="context", mode="async", read_only=True, limits=THREE)
     dispatcher = harness(bound, settings=MEMORY).dispatcher

@@ -27,7 +27,7 @@ def pair(harness, tool):
     )
 
 
-def test_a_result_that_is_given_on_is_data_within_the_outer_tools_bounds(harness, tool):
+def test_a_returned_result_is_data_within_the_outer_tools_limits(harness, tool):
     result = pair(harness, tool).call("expedition", {"depth": 3}, call_id="c1")
     assert result.success
     assert result.data == {"message": "Down.", "depth": 3, "rows": [0, 1]}
@@ -35,7 +35,7 @@ def test_a_result_that_is_given_on_is_data_within_the_outer_tools_bounds(harness
     assert result.truncated == {"rows": True, "bytes": False}
 
 
-def test_a_call_that_was_refused_or_failed_is_no_success_when_it_is_given_on(harness, tool):
+def test_a_returned_denial_or_failure_is_not_a_success(harness, tool):
     both = pair(harness, tool)
     refused = both.call("expedition", {"depth": 9}, call_id="c1")
     assert (refused.outcome, refused.error.code) == ("denied", "invalid_arguments")
@@ -47,9 +47,7 @@ def test_a_call_that_was_refused_or_failed_is_no_success_when_it_is_given_on(har
     )  # fmt: skip
 
 
-def test_a_call_that_waits_for_a_person_is_not_waited_for_by_the_tool_that_gives_it_on(
-    harness, tool, tmp_path
-):
+def test_a_tool_that_returns_a_pending_call_does_not_wait_for_it(harness, tool, tmp_path):
     async def expedition(*, context):
         return await context.call("dive", {"depth": 1})
 
@@ -64,7 +62,7 @@ def test_a_call_that_waits_for_a_person_is_not_waited_for_by_the_tool_that_gives
     assert [held.call.tool for held in both.dispatcher.decisions.pending()] == ["dive"]
 
 
-def test_a_skills_python_that_gives_a_result_on_comes_to_what_that_came_to(harness, tool):
+def test_a_skill_in_python_that_returns_a_result_has_its_outcome(harness, tool):
     both = pair(harness, tool)
     done, refused = (both.call("dive", {"depth": depth}) for depth in (1, 9))
     assert result_of(done, "Dive").data == {"message": "Down.", "depth": 1, "rows": [0]}
@@ -73,7 +71,7 @@ def test_a_skills_python_that_gives_a_result_on_comes_to_what_that_came_to(harne
     assert "depth" in said.message
 
 
-def test_of_a_tool_errors_words_as_many_are_told_as_a_model_should_read(harness, tool):
+def test_the_text_of_a_tool_error_is_bounded(harness, tool):
     async def long(depth):
         raise ToolError("x" * depth)
 

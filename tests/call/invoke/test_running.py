@@ -35,7 +35,7 @@ def test_an_inline_function_runs_in_the_loop(harness, tool):
     assert harness(tool("look", look, mode="inline")).call("look").data is True
 
 
-def test_a_stream_tells_each_item_and_gives_the_last(harness, tool):
+def test_a_stream_reports_each_item_and_returns_the_last(harness, tool):
     async def count():
         for number in range(3):
             yield {"number": number}
@@ -48,7 +48,7 @@ def test_a_stream_tells_each_item_and_gives_the_last(harness, tool):
     assert result.data == {"number": 2}
 
 
-def test_a_stream_without_items_gives_nothing(harness, tool):
+def test_a_stream_without_items_returns_null(harness, tool):
     async def none():
         return
         yield
@@ -57,7 +57,7 @@ def test_a_stream_without_items_gives_nothing(harness, tool):
     assert (result.success, result.data) == (True, None)
 
 
-def test_progress_is_told_while_the_tool_runs(harness, tool):
+def test_progress_is_reported_while_the_tool_runs(harness, tool):
     async def work(*, context):
         await context.progress("half", 0.5)
         return {}
@@ -97,7 +97,7 @@ def test_a_crash_goes_to_the_log_under_a_reference_and_not_to_the_model(
     assert "Traceback" not in str(result.to_dict())
 
 
-def test_a_tool_error_speaks_for_itself(harness, tool):
+def test_a_tool_error_keeps_its_code_and_message(harness, tool):
     async def book():
         raise ToolError("That slot is taken.", code="slot_taken")
 
@@ -154,7 +154,7 @@ def test_arguments_reach_python_by_its_names_and_types(harness, tool):
     assert resources.closed == 1
 
 
-def test_a_tool_calls_another_through_the_same_door(harness, tool):
+def test_a_tool_calls_another_through_the_same_dispatcher(harness, tool):
     keys = []
 
     async def inner(*, context):
@@ -185,7 +185,7 @@ def test_tools_that_call_one_another_come_to_an_end(harness, tool):
     }
 
 
-def test_an_idempotency_key_is_made_where_none_is_given(harness, tool):
+def test_an_idempotency_key_is_generated_if_none_is_given(harness, tool):
     async def key(*, context):
         return context.idempotency_key
 
@@ -218,7 +218,7 @@ def test_a_call_that_its_host_named_has_the_same_key_when_it_is_made_again(harne
     assert keys.call("key", unfit, call_id="call-1").error.code == "malformed_call"
 
 
-def test_the_http_client_is_made_when_asked_for_and_closed_after(harness, tool):
+def test_the_http_client_is_created_on_request_and_closed_afterwards(harness, tool):
     seen = []
 
     async def fetch(*, context):

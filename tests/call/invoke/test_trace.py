@@ -84,7 +84,7 @@ def test_a_call_that_does_not_run_has_no_span(tool, harness, recorded) -> None:
     assert recorded.spans == ()
 
 
-def test_a_failure_is_told_by_its_code_and_never_by_its_words(tool, harness, recorded) -> None:
+def test_a_failure_has_its_code_in_the_span_and_never_its_message(tool, harness, recorded) -> None:
     def fail(name: str) -> None:
         raise ToolError(f"{name} is not known", code="unknown_person")
 
@@ -125,7 +125,7 @@ def test_a_cancelled_call_ends_its_span(tool, harness, recorded) -> None:
     assert span.attributes["error.type"] == "CancelledError"
 
 
-def test_what_a_tool_does_stands_below_its_span(tool, harness, recorded) -> None:
+def test_spans_of_a_tools_work_are_children_of_its_span(tool, harness, recorded) -> None:
     tracer = recorded.provider.get_tracer("theirs")
 
     def work(name: str) -> str:
@@ -222,7 +222,7 @@ def test_sensitive_values_are_never_in_a_span(
         assert not any(secret in str(value) for value in span.attributes.values())
 
 
-def test_nested_sensitive_arguments_are_hidden_and_looked_for(
+def test_nested_sensitive_arguments_are_hidden_wherever_they_appear(
     tool, harness, recorded, tmp_path
 ) -> None:
     shape = Schema(

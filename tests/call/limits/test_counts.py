@@ -31,7 +31,7 @@ def test_a_call_that_never_started_does_not_count(harness, tool):
     assert [error and error.code for error in codes] == [None, *["rate_limited"] * 3]
 
 
-def test_a_call_that_never_started_gives_back_what_it_took_and_no_more(harness, tool):
+def test_a_call_that_never_started_releases_exactly_its_own_count(harness, tool):
     limits = Limits(max_calls=2, max_concurrent=1)
     free = asyncio.Event()
     dispatcher = harness(tool("act", free.wait, limits=limits), settings=MEMORY).dispatcher
@@ -76,7 +76,7 @@ def test_so_many_calls_run_at_one_time_and_the_others_wait(harness, tool):
     assert most == [3]
 
 
-def test_who_waits_too_long_for_a_place_is_refused_and_the_place_stays_whole(harness, tool):
+def test_a_call_that_waits_too_long_is_denied_and_the_semaphore_stays_correct(harness, tool):
     free = asyncio.Event()
 
     async def act():
@@ -99,7 +99,7 @@ def test_who_waits_too_long_for_a_place_is_refused_and_the_place_stays_whole(har
     assert after.success
 
 
-def test_a_caller_that_is_cancelled_gives_its_place_back(harness, tool):
+def test_a_cancelled_call_releases_the_semaphore(harness, tool):
     async def act():
         await asyncio.Event().wait()
 

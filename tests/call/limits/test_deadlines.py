@@ -55,7 +55,7 @@ def test_all_that_are_late_end_and_those_in_time_give_what_they_have():
     assert in_time == [True] * 3
 
 
-def test_who_is_cancelled_by_others_too_is_cancelled():
+def test_a_task_cancelled_by_others_too_is_cancelled():
     async def main():
         task = asyncio.create_task(held(Deadlines(), 0.001, stubborn()))
         await started.wait()
@@ -93,7 +93,7 @@ def test_the_outer_of_two_deadlines_ends_both():
     assert late.value.seconds == 0.001
 
 
-def test_what_answers_though_it_was_told_to_stop_has_answered():
+def test_a_task_that_returns_despite_cancellation_has_returned():
     async def tidy():
         try:
             await forever()
@@ -174,7 +174,7 @@ def test_loops_that_were_closed_are_forgotten():
     assert len(deadlines._watches) == 1
 
 
-def test_only_a_task_can_be_held_to_a_deadline():
+def test_only_a_task_can_have_a_deadline():
     async def main():
         told = asyncio.get_running_loop().create_future()
 

@@ -39,7 +39,7 @@ def starts_of(world, rate_limiter, arrivals, longest=1e6):
     return starts
 
 
-def test_calls_beyond_the_rate_wait_for_their_turn():
+def test_calls_beyond_the_rate_wait():
     world = VirtualTime()
     starts = starts_of(world, pace_of(world), [0.0] * 7)
     assert len(starts) == 7
@@ -54,7 +54,7 @@ def test_calls_beyond_the_rate_wait_for_their_turn():
     arrivals=st.lists(st.floats(0, 5), min_size=1, max_size=40),
     late=st.lists(st.floats(0, 2), min_size=1, max_size=20),
 )
-def test_no_window_holds_more_starts_than_the_rate_however_late_somebody_wakes(
+def test_no_window_has_more_starts_than_the_rate_however_late_a_call_wakes(
     calls, per_s, arrivals, late
 ):
     how_late = iter(late * 10_000)
@@ -84,7 +84,7 @@ def test_a_thousand_calls_may_wait_and_no_more():
     assert refused[0].retry_after_ms == pytest.approx(1020, abs=5)
 
 
-def test_a_call_whose_turn_would_come_too_late_is_told_when_to_come_again():
+def test_a_call_that_would_start_too_late_is_denied_with_a_retry_time():
     world = VirtualTime()
     rate_limiter = pace_of(world, calls=1, per_s=60)
 
@@ -99,7 +99,7 @@ def test_a_call_whose_turn_would_come_too_late_is_told_when_to_come_again():
     assert not world.slept
 
 
-def test_a_caller_who_gives_up_leaves_its_turn_to_others():
+def test_a_cancelled_call_leaves_its_start_to_others():
     world = VirtualTime()
     rate_limiter = pace_of(world)
     starts = []
@@ -118,7 +118,7 @@ def test_a_caller_who_gives_up_leaves_its_turn_to_others():
     assert starts == [0, 2, 3]
 
 
-def test_the_door_lets_calls_of_all_callers_wait_in_one_row(harness, tool):
+def test_calls_of_all_users_wait_in_one_queue(harness, tool):
     world = VirtualTime()
     starts = []
 
@@ -155,7 +155,7 @@ def test_a_call_beyond_the_deadline_is_denied_with_a_time(harness, tool):
     assert dispatcher.call("act", dry_run=True).error.code == "rate_limited"
 
 
-def test_a_new_door_goes_on_where_the_old_one_stood(harness, tool):
+def test_a_new_dispatcher_continues_the_rate_of_the_old_one(harness, tool):
     async def act():
         return None
 
@@ -167,7 +167,7 @@ def test_a_new_door_goes_on_where_the_old_one_stood(harness, tool):
     assert later.error.code == "rate_limited"
 
 
-def test_doors_of_one_state_folder_share_the_starts(harness, tool, tmp_path):
+def test_dispatchers_of_one_state_folder_share_a_rate(harness, tool, tmp_path):
     async def act():
         return None
 
@@ -179,7 +179,7 @@ def test_doors_of_one_state_folder_share_the_starts(harness, tool, tmp_path):
     assert other.error.retry_after_ms > 3_000_000
 
 
-def test_a_rate_whose_row_cannot_be_kept_refuses(harness, tool, tmp_path):
+def test_a_rate_that_cannot_be_stored_denies(harness, tool, tmp_path):
     async def act():
         return None
 
@@ -190,7 +190,7 @@ def test_a_rate_whose_row_cannot_be_kept_refuses(harness, tool, tmp_path):
     assert (refused.outcome, refused.error.code) == ("denied", "internal_guard_error")
 
 
-def test_a_clock_that_was_set_back_closes_nobody_out(tmp_path):
+def test_a_clock_that_was_set_back_denies_no_call(tmp_path):
     now = [10_000.0]
     starts = SqliteRates(tmp_path, Timing(epoch=lambda: now[0]))
     assert take(starts, "act", 1.0) == 0.0
@@ -200,7 +200,7 @@ def test_a_clock_that_was_set_back_closes_nobody_out(tmp_path):
     assert take(starts, "act", 1.0) == 0.0
 
 
-def test_a_turn_that_comes_at_the_last_moment_is_waited_for():
+def test_a_call_waits_for_a_start_at_the_last_moment():
     world = VirtualTime()
     rate_limiter = pace_of(world, calls=1, per_s=50)
     starts = []

@@ -22,7 +22,7 @@ async def refused(work):
     return caught.value.failure.code
 
 
-def test_places_are_taken_in_the_order_of_those_who_wait():
+def test_waiting_calls_start_in_order():
     async def main():
         places, came = CallSemaphore("act", 2, CallCounter()), []
 
@@ -38,7 +38,7 @@ def test_places_are_taken_in_the_order_of_those_who_wait():
     assert leap(main()) == (list(range(7)), 4.0)
 
 
-def test_who_waits_longer_than_allowed_is_refused_at_that_time():
+def test_a_call_that_waits_too_long_is_denied_at_that_time():
     async def main():
         counter = CallCounter()
         places = CallSemaphore("act", 1, counter)
@@ -52,7 +52,7 @@ def test_who_waits_longer_than_allowed_is_refused_at_that_time():
     assert leap(main()) == (1, 5.0)
 
 
-def test_a_thousand_may_wait_for_a_place_and_no_more():
+def test_a_thousand_calls_may_wait_and_no_more():
     async def main():
         counter = CallCounter()
         places = CallSemaphore("act", 1, counter)
@@ -75,7 +75,7 @@ def test_a_thousand_may_wait_for_a_place_and_no_more():
 
 
 @pytest.mark.parametrize("ends", ["cancelled", "too late"])
-def test_who_ends_in_the_moment_of_being_given_a_place_passes_it_on(ends):
+def test_a_call_that_ends_as_it_acquires_the_semaphore_releases_it(ends):
     async def main():
         counter = CallCounter()
         places = CallSemaphore("act", 1, counter)
@@ -100,7 +100,7 @@ def test_who_ends_in_the_moment_of_being_given_a_place_passes_it_on(ends):
     assert leap(main())[0] == 0
 
 
-def test_who_waited_in_a_loop_that_was_closed_is_passed_over():
+def test_a_waiter_of_a_closed_loop_is_skipped():
     counter = CallCounter()
     places = CallSemaphore("act", 1, counter)
     loop = asyncio.new_event_loop()
@@ -121,7 +121,7 @@ def test_who_waited_in_a_loop_that_was_closed_is_passed_over():
     gone._log_destroy_pending = False
 
 
-def test_places_that_became_fewer_are_given_back_before_anybody_comes():
+def test_a_lowered_limit_applies_before_the_next_call():
     async def main():
         counter = CallCounter()
         before, after = CallSemaphore("act", 2, counter), CallSemaphore("act", 1, counter)
@@ -139,7 +139,7 @@ def test_places_that_became_fewer_are_given_back_before_anybody_comes():
     assert leap(main()) == (1, 2.0)
 
 
-def test_who_waits_is_woken_from_another_thread():
+def test_a_waiting_call_is_woken_from_another_thread():
     async def main():
         places = CallSemaphore("act", 1, CallCounter())
         await places.enter(1)
@@ -155,7 +155,7 @@ def limits_of(counter, **limits):
     return CallLimits("act", Limits(**limits), counter, MACHINE, None)
 
 
-def test_a_call_is_refused_beforehand_where_nobody_may_wait_any_more():
+def test_a_call_is_denied_at_once_if_the_queue_is_full():
     counter = CallCounter()
     limits = limits_of(counter, max_concurrent=1)
     limits.check(Call("act", {}))
@@ -164,7 +164,7 @@ def test_a_call_is_refused_beforehand_where_nobody_may_wait_any_more():
         limits.check(Call("act", {}))
 
 
-def test_a_call_whose_turn_would_come_too_late_leaves_its_place():
+def test_a_call_that_would_start_too_late_releases_the_semaphore():
     async def main():
         counter = CallCounter()
         limits = limits_of(counter, max_concurrent=2, max_calls=3, rate=Rate(1, 3600.0))
@@ -182,7 +182,7 @@ def test_a_call_whose_turn_would_come_too_late_leaves_its_place():
 
 
 @pytest.mark.parametrize(("most", "told"), [(1, "once"), (2, "2 times"), (0, "0 times")])
-def test_who_called_too_often_is_told_how_often_is_allowed(most, told):
+def test_a_call_beyond_the_limit_is_denied_with_the_limit(most, told):
     async def main():
         limits = limits_of(CallCounter(), max_calls=most)
         for _ in range(most):
@@ -198,7 +198,7 @@ def test_who_called_too_often_is_told_how_often_is_allowed(most, told):
     ("limits", "binds"),
     [({}, False), ({"max_calls": 0}, True), ({"max_concurrent": 1}, True), ({"retries": 1}, False)],
 )
-def test_limits_bind_where_there_are_any(limits, binds):
+def test_limits_apply_only_if_they_are_set(limits, binds):
     assert limits_of(CallCounter(), **limits).binds is binds
 
 
@@ -215,7 +215,7 @@ def test_a_call_waits_as_long_as_it_might_run():
         assert leap(main())[1] == waits
 
 
-def test_of_too_many_conversations_the_one_that_called_longest_ago_is_forgotten():
+def test_the_conversation_with_the_oldest_call_is_evicted_first():
     counter = CallCounter()
     for who in ("ada", "bob", "ada"):
         counter.count((who, None), 1)

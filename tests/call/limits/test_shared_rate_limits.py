@@ -67,7 +67,7 @@ def start_all(world, paces, longest=1e6):
     arrivals=st.lists(st.integers(0, 2), min_size=1, max_size=15),
     delays=st.lists(st.sampled_from([0.0, 0.001, 0.02, 0.5, 3.0]), max_size=30),
 )
-def test_no_window_holds_more_starts_of_all_processes_however_late_an_answer_comes(
+def test_no_window_has_more_starts_of_all_processes_however_late_a_reply_comes(
     calls, arrivals, delays
 ):
     world = VirtualTime()
@@ -81,7 +81,7 @@ def test_no_window_holds_more_starts_of_all_processes_however_late_an_answer_com
     assert most_in_a_window(starts, 1.0) <= calls
 
 
-def test_a_turn_that_is_heard_of_late_is_left_and_another_taken():
+def test_a_start_that_arrives_late_is_dropped_and_another_requested():
     world = VirtualTime()
     server = Server(world, [0.0, 0.2])
     rate_limiter = pace_of(world, server)
@@ -90,7 +90,7 @@ def test_a_turn_that_is_heard_of_late_is_left_and_another_taken():
     assert second - first == pytest.approx(0.34 + 0.2 + 0.34, abs=0.01)
 
 
-def test_an_answer_is_late_by_what_is_usual():
+def test_a_reply_is_late_by_the_usual_delay():
     world = VirtualTime()
     server = Server(world, [0.3, 0.3, 0.3])
     rate_limiter = pace_of(world, server)
@@ -99,7 +99,7 @@ def test_an_answer_is_late_by_what_is_usual():
     assert second - first == pytest.approx(0.34)
 
 
-def test_a_wait_that_is_nearly_nothing_is_no_start():
+def test_a_very_short_wait_is_not_a_start():
     world = VirtualTime()
     server = Server(world)
     server.last = 1000.0 - 0.34 + 2e-6
@@ -107,7 +107,7 @@ def test_a_wait_that_is_nearly_nothing_is_no_start():
     assert server.asked.count("take act") == 2
 
 
-def test_those_who_wait_ask_when_their_turn_may_have_come_and_not_before():
+def test_waiting_calls_ask_at_their_expected_start_and_not_before():
     world = VirtualTime()
     server = Server(world)
     starts = start_all(world, [pace_of(world, server)] * 6)
@@ -129,7 +129,7 @@ def test_a_start_of_another_process_is_waited_for_without_asking_again():
     assert there.check(0.1) is None
 
 
-def test_who_would_wait_too_long_for_another_process_is_refused():
+def test_a_call_that_would_wait_too_long_for_another_process_is_denied():
     world = VirtualTime()
     server = Server(world)
     there, here = (pace_of(world, server, calls=1, per_s=60) for _ in range(2))
@@ -140,7 +140,7 @@ def test_who_would_wait_too_long_for_another_process_is_refused():
     assert not here._counter.tickets
 
 
-def test_a_dry_run_knows_of_the_last_start(harness, tool, tmp_path):
+def test_a_dry_run_reads_the_last_start(harness, tool, tmp_path):
     made = tool("act", dict, limits=Limits(rate=Rate(calls=1, per_s=3600)))
     shared = Project(root=tmp_path, state=tmp_path, audit=False)
     dispatcher = harness(made, settings=shared)
@@ -149,7 +149,7 @@ def test_a_dry_run_knows_of_the_last_start(harness, tool, tmp_path):
     assert dispatcher.call("act", dry_run=True).error.code == "rate_limited"
 
 
-def test_each_tool_has_starts_of_its_own_in_the_file_of_a_machine(tmp_path):
+def test_each_tool_has_its_own_starts_in_the_file_of_a_machine(tmp_path):
     now = [1000.0]
     starts, others = (SqliteRates(tmp_path, Timing(epoch=lambda: now[0])) for _ in range(2))
     assert take(starts, "act", 10.0) == 0.0
@@ -163,7 +163,7 @@ def test_each_tool_has_starts_of_its_own_in_the_file_of_a_machine(tmp_path):
     assert take(starts, "act", 10.0) == 10.0
 
 
-def test_the_file_of_the_starts_is_its_owners_alone(tmp_path):
+def test_only_the_owner_reads_the_file_of_the_starts(tmp_path):
     take(SqliteRates(tmp_path / "state", MACHINE), "act", 1.0)
     assert (tmp_path / "state" / STARTS_FILE).stat().st_mode & 0o777 == 0o600
     with closing(sqlite3.connect(tmp_path / "state" / STARTS_FILE)) as store:
@@ -171,7 +171,7 @@ def test_the_file_of_the_starts_is_its_owners_alone(tmp_path):
         assert store.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
-def test_starts_that_can_have_no_folder_are_refused(tmp_path):
+def test_a_rate_without_a_folder_denies(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(CallDenied) as refused:
         take(SqliteRates(tmp_path / "file" / "below", MACHINE), "act", 1.0)
@@ -179,7 +179,7 @@ def test_starts_that_can_have_no_folder_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"no data base", b""])
-def test_a_file_that_holds_no_starts_refuses_and_is_left_as_it_is(tmp_path, content):
+def test_a_file_without_starts_denies_and_stays_unchanged(tmp_path, content):
     (tmp_path / STARTS_FILE).write_bytes(content)
     if not content:
         with sqlite3.connect(tmp_path / STARTS_FILE) as store:
@@ -191,7 +191,7 @@ def test_a_file_that_holds_no_starts_refuses_and_is_left_as_it_is(tmp_path, cont
     assert "its rate could not be decided" in refused.value.failure.message
 
 
-def test_who_was_told_to_wait_knows_of_the_start_of_another_process():
+def test_a_waiting_call_learns_of_the_start_of_another_process():
     world = VirtualTime()
     server = Server(world)
     there, here = pace_of(world, server), pace_of(world, server)
@@ -203,7 +203,7 @@ def test_who_was_told_to_wait_knows_of_the_start_of_another_process():
     assert refused.value.failure.retry_after_ms == 340
 
 
-def test_a_late_answer_that_tells_of_a_wait_is_as_good_as_any():
+def test_a_late_reply_with_a_wait_is_used():
     world = VirtualTime()
     server = Server(world)
     rate_limiter = pace_of(world, server)
@@ -213,7 +213,7 @@ def test_a_late_answer_that_tells_of_a_wait_is_as_good_as_any():
     assert start_all(world, [rate_limiter]) == [pytest.approx(1000.89)]
 
 
-def test_what_is_due_in_less_than_a_millisecond_is_worth_one():
+def test_a_wait_below_a_millisecond_is_one_millisecond():
     world = VirtualTime()
     rate_limiter = pace_of(world, None)
     start_all(world, [rate_limiter])

@@ -34,7 +34,7 @@ def given(harness, tool, value, *, budget=None, limits=None, **fields):
 
 
 @pytest.mark.parametrize("value", [ROWS, {"papers": ROWS, "found": 50}])
-def test_rows_are_cut_and_said_to_be(harness, tool, value):
+def test_cut_rows_are_reported(harness, tool, value):
     result = given(harness, tool, value, limits=Limits(max_rows=20))
     rows = result.data if isinstance(value, list) else result.data["papers"]
     assert rows == ROWS[:20]
@@ -42,7 +42,7 @@ def test_rows_are_cut_and_said_to_be(harness, tool, value):
     assert "20 of 50 rows" in result.notes[0]
 
 
-def test_what_fits_is_not_said_to_be_cut(harness, tool):
+def test_a_result_that_fits_is_not_reported_as_cut(harness, tool):
     size = len(compact(ROWS))
     result = given(harness, tool, ROWS, limits=Limits(max_rows=50, max_bytes=size))
     assert (result.data, result.truncated, result.notes) == (ROWS, None, ())
@@ -79,7 +79,7 @@ def test_a_plans_time_is_the_stricter_too(harness, tool):
     assert "0.0" in result.error.message
 
 
-def test_of_several_arrays_the_longest_gives_way_first(harness, tool):
+def test_the_longest_of_several_arrays_is_cut_first(harness, tool):
     value = {"warnings": ["a", "b"], "papers": ROWS}
     result = given(harness, tool, value, limits=Limits(max_bytes=300))
     assert result.data["warnings"] == ["a", "b"]
@@ -87,7 +87,7 @@ def test_of_several_arrays_the_longest_gives_way_first(harness, tool):
     assert len(compact(result.data)) <= 300
 
 
-def test_what_has_no_rows_is_left_out_whole(harness, tool):
+def test_a_result_without_rows_is_omitted(harness, tool):
     for value in ("x" * 1000, {"text": "x" * 1000, "rows": [1]}):
         result = given(harness, tool, value, limits=Limits(max_bytes=100))
         assert (result.success, result.data) == (True, None)
@@ -100,7 +100,7 @@ def test_a_first_row_that_is_too_long_leaves_none(harness, tool):
     assert (result.data, result.truncated["bytes"]) == ([], True)
 
 
-def test_whatever_json_makes_an_array_has_rows(harness, tool):
+def test_every_json_array_has_rows(harness, tool):
     @dataclasses.dataclass
     class Found:
         papers: tuple[int, ...]
@@ -136,7 +136,7 @@ def test_a_tool_that_pages_says_how_to_read_on(harness, tool):
     assert read == list(range(100))
 
 
-def test_what_there_is_to_read_on_with_are_the_whole_arguments(harness, tool):
+def test_the_next_page_is_given_by_complete_arguments(harness, tool):
     def act(query, *, offset, context):
         context.pages(lambda rows: {"offset": offset + rows})
         return list(range(offset, 100))
@@ -154,7 +154,7 @@ def test_what_there_is_to_read_on_with_are_the_whole_arguments(harness, tool):
     ("own", "planned", "rows"),
     [(None, None, None), (9, None, 9), (None, 4, 4), (9, 4, 4), (4, 9, 4)],
 )
-def test_a_tool_is_told_how_many_rows_it_may_give(harness, tool, own, planned, rows):
+def test_a_tool_receives_the_number_of_rows_that_it_may_return(harness, tool, own, planned, rows):
     def act(*, context):
         return {"rows": context.max_rows}
 
@@ -164,13 +164,13 @@ def test_a_tool_is_told_how_many_rows_it_may_give(harness, tool, own, planned, r
     assert result.data == {"rows": rows}
 
 
-def test_where_no_row_is_given_there_is_nothing_to_go_on_from(harness, tool):
+def test_without_a_returned_row_no_next_page_is_given(harness, tool):
     bound = tool("act", paged, OFFSET, context="context", mode="inline", limits=Limits(max_bytes=2))
     result = harness(bound, settings=MEMORY).call("act", {})
     assert (result.data, "next" in result.truncated) == ([], False)
 
 
-def test_a_tool_that_cannot_say_how_to_read_on_gives_its_rows_all_the_same(harness, tool):
+def test_a_tool_without_a_next_page_still_returns_its_rows(harness, tool):
     def act(*, context):
         context.pages(lambda rows: rows / 0)
         return [1, 2, 3]
@@ -180,7 +180,7 @@ def test_a_tool_that_cannot_say_how_to_read_on_gives_its_rows_all_the_same(harne
     assert (result.data, result.truncated) == ([1, 2], {"rows": True, "bytes": False})
 
 
-def test_a_value_that_the_tool_lowered_is_said(harness, tool):
+def test_a_value_that_the_tool_lowered_is_reported(harness, tool):
     def act(*, context):
         context.clamped("limit", 200)
         context.pages(lambda rows: {"offset": rows})
@@ -245,7 +245,7 @@ ROW = st.integers(0, 9).map(lambda n: "é" * n * n) | st.lists(st.integers(), ma
 @hypothesis.given(
     st.lists(ROW, max_size=60), st.lists(ROW, max_size=9), st.integers(0, 3000), st.booleans()
 )
-def test_as_many_rows_are_given_as_fit(rows, others, most, bare):
+def test_all_rows_that_fit_are_returned(rows, others, most, bare):
     value = rows if bare else {"found": 7, "rows": rows, "others": others, "é\n": None}
     found = cut(value, Bounds(None, most))
     if found.value is None:
@@ -263,7 +263,7 @@ def test_as_many_rows_are_given_as_fit(rows, others, most, bare):
             assert len(compact(more if bare else {**found.value, name: more})) > most
 
 
-def test_what_can_be_read_only_once_is_cut_at_a_row_too():
+def test_an_iterator_is_cut_at_a_row_too():
     def rows():
         return [{"n": n, "inner": (i for i in range(n % 7))} for n in range(50)]
 

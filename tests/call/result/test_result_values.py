@@ -33,7 +33,7 @@ class Booking(pydantic.BaseModel):
         ({"a": float("nan")}, {"a": None}),
     ],
 )
-def test_what_pydantic_can_write_as_json_is_a_result(harness, tool, value, data):
+def test_a_value_that_pydantic_writes_as_json_is_a_result(harness, tool, value, data):
     async def give():
         return value
 
@@ -44,7 +44,7 @@ def test_what_pydantic_can_write_as_json_is_a_result(harness, tool, value, data)
         assert "data" in result.to_dict()
 
 
-def test_what_json_cannot_hold_is_the_tools_error(harness, tool):
+def test_a_value_outside_json_is_a_tool_error(harness, tool):
     for value in (object(), "\ud800", {"a": lambda: 1}):
 
         async def give(value=value):
@@ -67,7 +67,7 @@ def test_a_result_shares_nothing_with_the_tool(harness, tool):
     assert result.data == {"names": ["Ada"]}
 
 
-def test_message_and_source_of_an_object_stand_on_the_result(harness, tool):
+def test_message_and_source_of_an_object_are_set_on_the_result(harness, tool):
     returned = {"message": "Logged aspirin", "source": {"system": "ehr"}, "id": 1}
 
     async def give():
@@ -83,7 +83,7 @@ def test_message_and_source_of_an_object_stand_on_the_result(harness, tool):
         assert (result.data, result.notes) == (data, ())
 
 
-def test_a_result_that_is_not_what_the_file_says_is_given_with_a_note(harness, tool):
+def test_a_result_that_does_not_fit_the_file_is_returned_with_a_note(harness, tool):
     async def give():
         return {"id": "one"}
 

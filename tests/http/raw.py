@@ -55,16 +55,18 @@ def trickle(sock: socket.socket, data: bytes) -> tuple[bytes, float]:
 
 
 def answer(sock: socket.socket) -> tuple[int, bytes]:
-    """Read one answer that says how long it is; return its status and body."""
-    found = b""
-    while b"\r\n\r\n" not in found:
-        part = sock.recv(65536)
-        assert part, "closed before it answered"
-        found += part
-    top, _, body = found.partition(b"\r\n\r\n")
+    """Read one answer, and no byte of the next one; return its status and body."""
+    top = b""
+    while not top.endswith(b"\r\n\r\n"):
+        byte = sock.recv(1)
+        assert byte, "closed before it answered"
+        top += byte
     length = int(top.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
+    body = b""
     while len(body) < length:
-        body += sock.recv(65536)
+        part = sock.recv(length - len(body))
+        assert part, "closed before its body ended"
+        body += part
     return int(top.split()[1]), body
 
 

@@ -135,7 +135,7 @@ def test_a_model_that_does_not_mend_its_calls_is_given_up(nursery) -> None:
     assert len(server.heard) == 3
 
 
-def test_malformed_calls_with_good_ones_between_are_no_endless_row(nursery) -> None:
+def test_malformed_calls_between_valid_ones_are_bounded(nursery) -> None:
     good = asking(("look_up", {"plant": "fern"}))
     with ModelServer(BROKEN, good, BROKEN, good, "Done.") as server:
         (exchange,) = nursery.talk(server, "Look", max_mends=1)
@@ -202,7 +202,7 @@ def test_an_answer_that_was_cut_says_so(nursery) -> None:
     assert (exchange.text, exchange.stopped) == ("It is", "length")
 
 
-def test_a_call_that_was_cut_is_not_taken(nursery) -> None:
+def test_a_truncated_call_is_not_run(nursery) -> None:
     message = asking(("water", {"plant": "fern", "litres": 2}))
     cut = {"message": message, "finish_reason": "length"}
     with ModelServer(cut, "Sorry.") as server:
@@ -235,7 +235,7 @@ class _Judging:
         self.toolmd_guards = hookimpl(lambda spec: [guard])
 
 
-def test_the_users_wish_holds_over_a_question_back(nursery) -> None:
+def test_the_users_request_stays_valid_over_a_question_back(nursery) -> None:
     ask = asking(("remind", {"time": "9:00"}))
     with ModelServer("At what time?", ask, "Set.", ask, "Say that you want it.") as server:
         nursery.talk(server, "Remind me to water the fern", "At nine", "And what else?")
@@ -244,7 +244,7 @@ def test_the_users_wish_holds_over_a_question_back(nursery) -> None:
     assert refused["error"]["code"] == "no_explicit_intent"
 
 
-def test_a_wish_is_forgotten_after_eight_messages(nursery) -> None:
+def test_a_users_request_expires_after_eight_messages(nursery) -> None:
     ask = asking(("remind", {"time": "9:00"}))
     said = ["Remind me", *(f"Hm {n}" for n in range(8))]
     with ModelServer(*["Yes?"] * 8, ask, "Say it again.") as server:
@@ -252,7 +252,7 @@ def test_a_wish_is_forgotten_after_eight_messages(nursery) -> None:
     assert nursery.garden.done == []
 
 
-def test_looking_something_up_does_not_use_up_the_wish(nursery) -> None:
+def test_a_reading_call_does_not_use_up_the_users_request(nursery) -> None:
     look, ask = asking(("look_up", {"plant": "fern"})), asking(("remind", {"time": "9:00"}))
     with ModelServer(look, "At what time?", ask, "Set.") as server:
         nursery.talk(server, "Remind me of the fern", "At nine")

@@ -54,7 +54,7 @@ def test_a_rejected_call_never_runs(nursery, no) -> None:
     assert nursery.workspace.confirmations.pending_sync() == ()
 
 
-def test_an_edited_call_runs_as_edited_and_the_model_hears_of_it(nursery) -> None:
+def test_an_edited_call_runs_as_edited_and_the_model_is_informed(nursery) -> None:
     person = Person(Decision.edit({"number": 5}))
     with ModelServer(PLANT, "Five it is.") as server:
         nursery.talk(server, "Plant oaks", confirm=person)
@@ -159,7 +159,7 @@ def test_what_the_model_says_never_decides(nursery) -> None:
     assert len(nursery.workspace.confirmations.pending_sync()) == 1
 
 
-def test_what_ran_before_a_confirmation_failed_is_told_later(nursery, client_of) -> None:
+def test_calls_that_ran_before_a_failed_confirmation_are_reported_later(nursery, client_of) -> None:
     both = asking(
         ("water", {"plant": "fern", "litres": 2}), ("plant_tree", {"kind": "oak", "number": 3})
     )

@@ -177,7 +177,7 @@ FUZZ = settings(
 
 @FUZZ
 @given(answer=st.dictionaries(st.sampled_from(["choices", "error", "id"]), json_values))
-def test_whatever_an_endpoint_answers_is_an_exchange_or_a_model_error(nursery, answer) -> None:
+def test_any_endpoint_answer_is_an_exchange_or_a_model_error(nursery, answer) -> None:
     replies = [RawReply(200, json.dumps(answer))] * 4
     with ModelServer(*replies) as server, contextlib.suppress(ModelError):
         nursery.talk(server, "Hello")
@@ -186,7 +186,7 @@ def test_whatever_an_endpoint_answers_is_an_exchange_or_a_model_error(nursery, a
 
 @FUZZ
 @given(message=st.fixed_dictionaries({"content": json_values, "tool_calls": json_values}))
-def test_whatever_a_message_holds_is_an_exchange_or_a_model_error(nursery, message) -> None:
+def test_any_message_content_is_an_exchange_or_a_model_error(nursery, message) -> None:
     answer = {"choices": [{"message": message}]}
     replies = [RawReply(200, json.dumps(answer))] * 12
     with ModelServer(*replies) as server, contextlib.suppress(ModelError):

@@ -28,7 +28,7 @@ def test_the_records_are_a_table(recorded, as_golden):
     assert (typed.err, typed.code) == ("", 0)
 
 
-def test_the_records_as_json_hold_all_that_was_written(recorded):
+def test_the_records_as_json_contain_every_field(recorded):
     records = json.loads(recorded("audit", "--json").out)
     assert [(r["number"], r["decision"], r["tool"]) for r in records] == [
         (1, "run", "sell_flowers"),

@@ -33,7 +33,7 @@ def test_both_forms_at_once_are_a_usage_error(shop) -> None:
     assert typed.err == ("error: --args-json and key=value at once\nhelp: use one of the two\n")
 
 
-def test_a_word_that_is_no_argument_is_a_usage_error(shop) -> None:
+def test_a_word_that_is_not_an_argument_is_a_usage_error(shop) -> None:
     typed = shop("call", "sell_flowers", "rose")
     assert typed.code == 2
     assert "'rose' is not of the form key=value" in typed.err
@@ -52,7 +52,7 @@ def test_a_word_that_is_no_argument_is_a_usage_error(shop) -> None:
         (("make_bouquet",), 5),
     ],
 )
-def test_what_goes_wrong_has_a_code_of_its_own(shop, words: tuple[str, ...], code: int) -> None:
+def test_each_failure_has_its_own_code(shop, words: tuple[str, ...], code: int) -> None:
     typed = shop("call", *words)
     assert typed.out == ""
     assert typed.err

@@ -45,9 +45,7 @@ SUM = "1. **Sum**.\n   - **Use**: sum_hours\n   - **With**:\n     - month: `mont
         (f"{SUM}\n2. **Return**:\n   - a: `hours`", "invalid-expression", "error", 20, 10),
     ],
 )
-def test_a_mistake_that_needs_no_tool_is_found_in_a_file_alone(
-    console, steps, code, severity, line, column
-):
+def test_a_mistake_within_the_file_is_found(console, steps, code, severity, line, column):
     file = console.write("close-month.skill.md", SKILL.format(steps=steps))
     typed = console("check", "--json", str(file))
     found = [d for d in json.loads(typed.out) if d["code"] != "unused-requirement"]
@@ -64,7 +62,7 @@ def test_unknown_tools_are_not_reported_for_a_single_file(console):
     assert (typed.code, typed.err) == (0, "All well: 1 file.\n")
 
 
-def test_python_beside_a_file_alone_runs_in_the_place_of_its_prose(console):
+def test_python_next_to_a_single_file_replaces_its_prose(console):
     file = console.write("close-month.skill.md", SKILL.format(steps="1. Sum\n2. Pay"))
     console.write("close_month.py", "def close_month(month): ...\n")
     assert json.loads(console("check", "--json", str(file)).out) == []

@@ -66,7 +66,7 @@ def test_a_run_says_which_of_its_tools_run_an_earlier_version(shop) -> None:
     assert typed.err.count("the last good version of sell_flowers runs") == 1
 
 
-def test_the_cause_stands_before_what_follows_from_it(shop) -> None:
+def test_the_cause_comes_before_its_consequences(shop) -> None:
     assert shop(*CALL).code == 0
     broken(shop)
     found = json.loads(shop("check", "--output-format", "json").out)

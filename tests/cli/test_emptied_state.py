@@ -97,7 +97,7 @@ def pending_call(shop: Any) -> str:
     return next(one for one in ids if "/" not in one)
 
 
-def test_each_emptied_file_is_told_or_nothing_is_lost(
+def test_each_emptied_file_is_reported_or_nothing_is_lost(
     used: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     held = pending_call(used)
@@ -173,7 +173,7 @@ def used_again(workspace: Workspace, held: str) -> list[tuple[str, str]]:
     return told
 
 
-def test_a_file_that_is_emptied_under_an_open_workspace_is_told_or_nothing_is_lost(
+def test_a_file_emptied_under_an_open_workspace_is_reported_or_nothing_is_lost(
     used: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     held = pending_call(used)

@@ -87,7 +87,7 @@ MIXED = (
 )
 
 
-def test_each_example_is_tried_as_far_as_it_says(project):
+def test_each_example_runs_as_far_as_it_says(project):
     assert tried(project(*MIXED)) == (
         [(True, "validated"), (True, "called"), (True, "validated"), (True, "called")],
         0,
@@ -104,7 +104,7 @@ FAILING = (
 )
 
 
-def test_what_fails_says_what_came_instead(project, as_golden):
+def test_a_failed_example_shows_the_actual_result(project, as_golden):
     typed = project(*FAILING)("test")
     as_golden(f"{typed.out}--\n{typed.err}", "examples.txt")
     assert typed.code == 1
@@ -114,7 +114,7 @@ POLICY = ("auth_required", "context_required", "missing_confidence", "low_confid
           "no_explicit_intent", "confirmation_required")  # fmt: skip
 
 
-def test_the_caller_is_ideal_unless_the_error_is_of_the_caller(project):
+def test_the_caller_passes_every_check_unless_the_example_expects_a_caller_error(project):
     examples = [
         example("What it gives", '{"word": "hello"}', result='{"length": 5, "said": "hello"}'),
         *(example(code, '{"word": "hello"}', error=code) for code in POLICY),
@@ -132,12 +132,12 @@ ESCALATED = """
 """
 
 
-def test_a_call_that_is_held_for_somebody_is_expected_by_its_code(project):
+def test_an_example_expects_a_pending_call_by_its_code(project):
     held = example("Now", '{"word": "now"}', error="held_for_review")
     assert tried(project(held, safety=ESCALATED)) == ([(True, "validated")], 0)
 
 
-def test_an_error_that_expects_a_hold_never_runs_the_tool(project):
+def test_an_example_that_expects_a_confirmation_never_runs_the_tool(project):
     python = "def say(word, *, context): open(word, 'w')"
     console = project(
         example("ConfirmationRequest", '{"word": "ran"}', error="held_for_review"),
@@ -155,7 +155,7 @@ def test_an_error_that_expects_a_hold_never_runs_the_tool(project):
     assert not (console.folder / "ran").exists()
 
 
-def test_an_unknown_error_of_a_held_call_names_the_code_that_expects_the_hold(project):
+def test_an_unknown_error_of_a_pending_call_names_the_code_to_expect(project):
     console = project(example("Now", '{"word": "now"}', error="human"), safety=ESCALATED)
     assert (
         console("test")
@@ -164,7 +164,7 @@ def test_an_unknown_error_of_a_held_call_names_the_code_that_expects_the_hold(pr
     )
 
 
-def test_a_patient_is_the_one_that_the_arguments_name(project):
+def test_the_patient_of_an_example_is_the_one_in_its_arguments(project):
     whose = "context.facts.get('patient')"
     python = f"def say(word, patient_id=None, *, context): return {{'patient': {whose}}}"
     named = example("Named", '{"word": "a", "patient_id": "p7"}', result='{"patient": "p7"}')

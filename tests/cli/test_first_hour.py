@@ -42,7 +42,7 @@ def apart(folder: Path, *words: str, **variables: str) -> subprocess.CompletedPr
     )
 
 
-def test_what_a_tool_prints_is_no_data(project) -> None:
+def test_a_tools_prints_are_not_data(project) -> None:
     project.write("tools_md/say_hello.py", TALKS)
 
     typed = project("call", "say_hello", "name=Ana")
@@ -92,7 +92,7 @@ def test_a_list_that_lacks_what_could_not_be_read_says_so(project) -> None:
     assert "`toolmd check`" in project("list").err
 
 
-def test_python_that_can_not_be_read_is_told_with_its_line_once(project) -> None:
+def test_unreadable_python_is_reported_once_with_its_line(project) -> None:
     project.write("tools_md/say_hello.py", "def say_hello(name:\n")
 
     told = project("check").out.splitlines()[0]
@@ -100,20 +100,20 @@ def test_python_that_can_not_be_read_is_told_with_its_line_once(project) -> None
     assert told.endswith("can't be imported: SyntaxError: '(' was never closed")
 
 
-def test_a_folders_plugin_that_is_no_python_is_told_with_its_line(project) -> None:
+def test_an_invalid_plugin_of_a_folder_is_reported_with_its_line(project) -> None:
     project.write("tools_md/plugin.py", "x = 1\ndef broken(:\n")
 
     assert "tools_md/plugin.py:2" in project("check").out
 
 
-def test_a_tool_that_should_be_drawn_is_told_to_be_none_of_the_skills(project) -> None:
+def test_drawing_a_tool_reports_that_it_is_not_a_skill(project) -> None:
     typed = project("graph", "say_hello")
 
     told = "error: 'say_hello' is a tool: call it with `toolmd call say_hello`\n"
     assert (typed.err, typed.code) == (told, 5)
 
 
-def test_a_name_like_nothing_is_told_where_names_stand(project) -> None:
+def test_an_unknown_name_is_reported_with_the_way_to_list_names(project) -> None:
     assert "`toolmd list` shows what is there" in project("test", "bananas").err
 
 
@@ -163,7 +163,7 @@ def test_a_part_that_is_not_installed_is_named_with_its_remedy(
 
 
 @pytest.mark.parametrize("words", ["check -", "fmt -", "show --file -", "call say_hello -"])
-def test_whoever_is_to_type_is_told_so_and_ctrl_c_ends_it(project, words: str) -> None:
+def test_a_command_that_reads_stdin_says_so_and_ctrl_c_ends_it(project, words: str) -> None:
     shown, code = interrupted(project.folder, words, "end it with Ctrl-D.")
 
     assert shown.count("\n") <= 2
@@ -171,7 +171,7 @@ def test_whoever_is_to_type_is_told_so_and_ctrl_c_ends_it(project, words: str) -
 
 
 @pytest.mark.parametrize(("words", "sign"), [("serve", "print-config"), ("lsp", "editor.md")])
-def test_ctrl_c_ends_what_waits_on_the_pipe(project, words: str, sign: str) -> None:
+def test_ctrl_c_ends_a_command_that_waits_on_a_pipe(project, words: str, sign: str) -> None:
     _, code = interrupted(project.folder, words, sign)
 
     assert code in {0, 130, -signal.SIGINT}
@@ -198,7 +198,7 @@ def interrupted(folder: Path, words: str, sign: str) -> tuple[str, int]:
     return shown.decode(), os.waitstatus_to_exitcode(status)
 
 
-def test_a_place_without_room_is_found_by_the_doctor(project) -> None:
+def test_the_doctor_finds_a_full_disk(project) -> None:
     assert project("list").code == 0
     command = f"ulimit -f 0; {sys.executable} -m toolmd doctor --json"
 
@@ -209,7 +209,7 @@ def test_a_place_without_room_is_found_by_the_doctor(project) -> None:
     assert sign["remedy"].endswith("or set TOOLMD_STATE")
 
 
-def test_a_state_folder_that_could_not_be_finished_is_not_there(project) -> None:
+def test_a_state_folder_that_could_not_be_completed_is_removed(project) -> None:
     """No file of it may hold a byte, as on a full disk; what is there then has its .gitignore."""
     state = project.folder / ".toolmd"
     listed = [sys.executable, "-m", "toolmd", "list"]

@@ -58,7 +58,7 @@ def test_drafts_land_in_the_projects_folder_and_check(shop) -> None:
     assert shown["input_schema"]["required"] == ["color"]
 
 
-def test_as_json_the_notes_stand_beside_the_files(shop) -> None:
+def test_as_json_the_notes_come_with_the_files(shop) -> None:
     shop.write("roses.json", json.dumps(ROSES))
     typed = shop("import", "openai", "roses.json", "--json", "--out", "drafts")
     told = json.loads(typed.out)
@@ -87,7 +87,7 @@ def test_a_file_that_is_there_is_never_written_over(shop) -> None:
     assert mine.read_text().startswith("# Cut Roses\n")
 
 
-def test_what_cannot_be_written_leaves_nothing_behind(console) -> None:
+def test_a_failed_write_leaves_nothing_behind(console) -> None:
     console.write("roses.json", json.dumps(ROSES))
     console.write("drafts/in-the-way", "no folder")
     typed = console("import", "openai", "roses.json", "--out", "drafts/in-the-way")

@@ -12,7 +12,7 @@ def test_list_is_a_tidy_table(shop, as_golden) -> None:
     assert (typed.err, typed.code) == ("3 tools, 1 skill.\n", 0)
 
 
-def test_list_as_json_says_what_runs(shop) -> None:
+def test_list_as_json_names_each_implementation(shop) -> None:
     entries = json.loads(shop("list", "--json").out)
     runs = {entry["name"]: entry["implementation"]["kind"] for entry in entries}
     assert runs == {
@@ -80,7 +80,7 @@ def test_show_file_runs_no_python(shop) -> None:
     assert shown["implementation"]["kind"] == "sibling"
 
 
-def test_show_reads_stdin_as_what_it_fits(shop) -> None:
+def test_show_reads_stdin_as_a_tool_or_a_skill(shop) -> None:
     text = (shop.folder / "skills_md/make-bouquet.skill.md").read_text()
     assert json.loads(shop("show", "--file", "-", "--json", stdin=text).out)["kind"] == "skill"
     text = (shop.folder / "tools_md/order-vase.tool.md").read_text()
@@ -102,7 +102,7 @@ def test_show_of_an_unknown_name_gives_near_ones(shop) -> None:
     )
 
 
-def test_a_definition_with_errors_is_not_loaded_and_that_is_said(shop) -> None:
+def test_a_definition_with_errors_is_reported_as_not_loaded(shop) -> None:
     shop.write("tools_md/water-plants.tool.md", "# Water Plants\n")
     help_ = "help: its file has errors: toolmd check tools_md/water-plants.tool.md"
     for words in (("show", "water_plants"), ("call", "water_plants")):
@@ -112,7 +112,7 @@ def test_a_definition_with_errors_is_not_loaded_and_that_is_said(shop) -> None:
 
 
 @pytest.mark.parametrize("words", [("show",), ("show", "x", "--file", "y")])
-def test_show_wants_one_of_two(shop, words: tuple[str, ...]) -> None:
+def test_show_requires_a_name_or_a_file(shop, words: tuple[str, ...]) -> None:
     assert shop(*words).code == 2
 
 
@@ -121,7 +121,7 @@ def test_show_of_a_file_that_is_not_there_is_not_found(shop) -> None:
     assert (typed.err, typed.code) == ("error: none.tool.md: no such file\n", 5)
 
 
-def test_export_prints_data_and_tells_losses_apart(shop) -> None:
+def test_export_prints_data_and_reports_losses_separately(shop) -> None:
     typed = shop("export", "openai")
     assert [item["function"]["name"] for item in json.loads(typed.out)] == [
         "count_flowers",
@@ -137,7 +137,7 @@ def test_export_prints_data_and_tells_losses_apart(shop) -> None:
     assert typed.code == 0
 
 
-def test_export_takes_names_and_leaves_skills_out(shop) -> None:
+def test_export_accepts_names_and_omits_skills(shop) -> None:
     named = json.loads(shop("export", "mcp", "make-bouquet", "order_vase").out)
     assert {item["name"] for item in named} == {"order_vase", "make_bouquet"}
     tools = json.loads(shop("export", "mcp", "--no-skills").out)
@@ -151,7 +151,7 @@ def test_export_of_a_file_needs_no_project(shop) -> None:
     assert item["input_examples"] == [{"kinds": ["rose", "iris"]}]
 
 
-def test_export_of_a_skill_without_steps_or_python_is_told(shop) -> None:
+def test_export_of_a_skill_without_steps_or_python_is_reported(shop) -> None:
     text = (shop.folder / "skills_md/make-bouquet.skill.md").read_text()
     start, end = text.index("1. **Count"), text.index("## Input Schema")
     file = shop.write("prose.skill.md", text[:start] + "Just sell.\n\n" + text[end:])
@@ -202,7 +202,7 @@ def test_graph_draws_a_skill(shop) -> None:
     assert shop("graph", "make_boquet").code == 5
 
 
-def test_graph_writes_a_file_whose_ending_says_what_it_is(shop) -> None:
+def test_graph_writes_a_file_in_the_format_of_its_suffix(shop) -> None:
     assert shop("graph", "make_bouquet", "-o", "drawn.svg").out == ""
     assert (shop.folder / "drawn.svg").read_text(encoding="utf-8").startswith("<svg")
     shop("graph", "make_bouquet", "-o", "drawn.mmd")
@@ -228,14 +228,14 @@ def toolmd_commands(app):
 '''
 
 
-def test_a_plugin_adds_a_command_and_takes_none_away(shop) -> None:
+def test_a_plugin_adds_a_command_and_replaces_none(shop) -> None:
     shop.write("tools_md/plugin.py", PLUGIN)
     assert shop("greet", "--name", "Ana").out == "Hello, Ana\n"
     assert "taken" not in shop("list").out
     assert "They add these commands: greet, list." in shop("plugins").err
 
 
-def test_a_broken_plugin_is_told_and_the_rest_works(shop) -> None:
+def test_a_broken_plugin_is_reported_and_the_rest_works(shop) -> None:
     shop.write("tools_md/plugin.py", "import nothing_of_this_name\n")
     typed = shop("greet")
     assert typed.code == 2

@@ -76,7 +76,7 @@ def test_a_new_tools_python_has_the_right_signature(shop) -> None:
         ("x" * 65, "write it like"),
     ],
 )
-def test_a_name_that_can_be_none_is_a_usage_error(shop, name: str, help_: str) -> None:
+def test_an_invalid_name_is_a_usage_error(shop, name: str, help_: str) -> None:
     typed = shop("new", "tool", name)
     assert typed.code == 2
     assert help_ in typed.err or "did you mean" in typed.err
@@ -138,7 +138,7 @@ def test_a_new_plugin_is_found_once_it_is_on_the_path(shop, tmp_path: Path) -> N
     assert (plugin["version"], plugin["state"]) == ("0.1.0", "loaded")
 
 
-def test_what_was_written_is_told_as_json_too(console) -> None:
+def test_written_files_are_reported_as_json_too(console) -> None:
     made = json.loads(console("init", "--json").out)
     assert made["written"][0] == "toolmd.toml"
     assert made["next"] == "toolmd check && toolmd call say_hello name=Ana"

@@ -53,7 +53,7 @@ def test_colours_go_to_a_terminal_only(shop) -> None:
     assert not COLOUR.search(shop("list").out)
 
 
-def test_no_color_is_heard(shop) -> None:
+def test_no_color_is_respected(shop) -> None:
     assert not COLOUR.search(typed(shop.folder, "list", no_color="1")[0])
 
 
@@ -64,7 +64,7 @@ def test_a_files_text_does_not_steer_the_terminal(shop) -> None:
     assert "<U+001B>" in shown
 
 
-def test_how_far_a_call_is_goes_to_a_terminal_only(shop) -> None:
+def test_progress_goes_to_a_terminal_only(shop) -> None:
     shop.write(
         "tools_md/sell_flowers.py",
         "async def sell_flowers(kind, number, note=None, *, context):\n"

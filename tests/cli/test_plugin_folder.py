@@ -108,7 +108,7 @@ def test_a_plugins_folder_is_found_from_below_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("allowed", ["", "another"])
-def test_the_list_of_plugins_holds_for_the_folders_own_too(tmp_path: Path, allowed: str) -> None:
+def test_the_list_of_plugins_applies_to_the_folders_own_too(tmp_path: Path, allowed: str) -> None:
     plugin_folder(tmp_path, "src/", ABSOLUTE, OWN.format("src/"))
     (tmp_path / "src/garden_tools/plugin.py").write_text("raise SystemExit('loaded')\n")
 

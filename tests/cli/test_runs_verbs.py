@@ -32,7 +32,7 @@ def watched(folder: Path, run_id: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True)
 
 
-def test_a_run_tells_its_steps_as_lines_where_no_terminal_is(shop) -> None:
+def test_a_run_prints_its_steps_as_lines_without_a_terminal(shop) -> None:
     told = shop(*BOUQUET, "--yes").err.splitlines()
     assert told[0] == "done  1  Count what is left"
     assert told[2:4] == ["  ..  2  Sell: approved", "done  2  Sell"]

@@ -229,7 +229,7 @@ def test_a_waiting_run_names_the_command_to_resume_it(shop) -> None:
     assert json.loads(again.stdout) == {"sold": "3 x rose"}
 
 
-def test_a_broken_pipe_is_silent_and_keeps_the_verdict(project) -> None:
+def test_a_broken_pipe_is_silent_and_keeps_the_exit_code(project) -> None:
     project.write("tools_md/greet.tool.md", "# Greet\n" + "- **x**: y\n" * 3000)
     done = shell(project.folder, "toolmd check --json | true")
     assert (done.stderr, done.returncode) == ("", 1)

@@ -25,7 +25,9 @@ def test_a_folder_that_is_given_needs_no_file(tmp_path: Path) -> None:
     assert settings.plugins is None
 
 
-def test_the_command_line_stands_over_the_environment_over_the_file(tmp_path: Path) -> None:
+def test_the_command_line_overrides_the_environment_which_overrides_the_file(
+    tmp_path: Path,
+) -> None:
     write(tmp_path, 'engine = "memory"\n[safety]\nfloor = 0.1\ndefault_min = 0.2\n')
     environ = {"TOOLMD_SAFETY_FLOOR": "0.3", "TOOLMD_SAFETY_DEFAULT_MIN": "0.4"}
 
@@ -55,13 +57,13 @@ def test_the_nearest_project_upward_is_found(
     assert load_settings(environ={}).root == tmp_path
 
 
-def test_a_pyproject_without_the_table_is_no_project(tmp_path: Path) -> None:
+def test_a_pyproject_without_the_table_is_not_a_project(tmp_path: Path) -> None:
     write(tmp_path, "[project]\nname = 'x'\n", "pyproject.toml")
 
     assert find_project(tmp_path) is None
 
 
-def test_two_files_at_once_are_refused_since_one_would_be_passed_over(tmp_path: Path) -> None:
+def test_two_settings_files_at_once_are_an_error(tmp_path: Path) -> None:
     write(tmp_path, "[safety]\nfloor = 0.5\n")
     write(tmp_path, "[tool.toolmd]\n", "pyproject.toml")
 
@@ -103,7 +105,7 @@ def test_a_safety_key_outside_its_table_is_an_error_that_says_where_it_belongs(
         "this is no toml",
     ],
 )
-def test_a_value_that_cannot_be_read_closes_the_door(tmp_path: Path, text: str) -> None:
+def test_an_unreadable_value_is_an_error(tmp_path: Path, text: str) -> None:
     write(tmp_path, text)
 
     with pytest.raises(ConfigError):
@@ -139,12 +141,12 @@ def test_an_empty_load_plugins_loads_none(tmp_path: Path) -> None:
     assert load_settings(tmp_path, environ={"TOOLMD_LOAD_PLUGINS": "a, b"}).plugins == ("a", "b")
 
 
-def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_folder_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no such folder"):
         load_settings(tmp_path / "nowhere", environ={})
 
 
-def test_without_a_project_the_remedy_is_told(
+def test_without_a_project_the_remedy_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -169,7 +171,7 @@ def test_a_broken_pyproject_that_does_not_speak_of_toolmd_is_left_alone(tmp_path
         load_settings(tmp_path, environ={})
 
 
-def test_a_state_folder_of_nobody_is_told(tmp_path: Path) -> None:
+def test_a_state_folder_of_an_unknown_user_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no user"):
         load_settings(tmp_path, overrides={"state": "~nobody-of-this-name/x"}, environ={})
 
@@ -183,7 +185,7 @@ def test_the_tables_of_chat_and_trace_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ['[chat]\nbase_url = "ftp://x"\n', '[chat]\nmodel = ""\n'])
-def test_a_model_or_an_address_that_cannot_be_is_an_error(tmp_path: Path, text: str) -> None:
+def test_an_invalid_model_or_address_is_an_error(tmp_path: Path, text: str) -> None:
     write(tmp_path, text)
     with pytest.raises(ConfigError, match=r"chat\."):
         load_settings(tmp_path, environ={})
@@ -211,7 +213,7 @@ def test_tokens_are_known_by_their_hashes_alone(tmp_path: Path) -> None:
      '[{"sha256": "%s", "user": "a", "admin": true}]',
      '[{"sha256": "%s", "user": "a"}, {"sha256": "%s", "user": "b"}]'],
 )  # fmt: skip
-def test_a_token_that_cannot_be_read_opens_nothing(tmp_path: Path, wrong: str) -> None:
+def test_an_unreadable_token_is_an_error(tmp_path: Path, wrong: str) -> None:
     text = wrong.replace("%s", "ab" * 32)
 
     with pytest.raises(ConfigError, match="TOOLMD_SERVE_TOKENS"):

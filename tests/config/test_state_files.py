@@ -39,7 +39,7 @@ create_store(Path(sys.argv[1]))
 """
 
 
-def test_a_new_store_has_bytes_and_is_its_owners_alone(tmp_path: Path) -> None:
+def test_a_new_store_has_bytes_and_only_its_owner_reads_it(tmp_path: Path) -> None:
     store = tmp_path / "state" / "a.sqlite3"
 
     assert create_store(store)

@@ -67,7 +67,7 @@ def test_json_of_any_text_is_escaped_and_reads_as_it_is(text):
 
 
 @given(st.text(alphabet="<>&\"'`*_[]()!#-\n a:/jscript.onload=\u202e", max_size=200))
-def test_markdown_of_any_text_holds_no_tag_of_its_author(text):
+def test_markdown_of_any_text_contains_no_tag_of_its_author(text):
     html = str(rendered(text))
     tags = set(re.findall(r"<\s*/?\s*([a-zA-Z!?][^\s>/]*)", html))
     allowed = {"p", "ul", "ol", "li", "h3", "h4", "h5", "h6", "em", "strong", "code", "pre", "a"}

@@ -55,7 +55,7 @@ def test_every_form_of_an_answer_gives_its_calls(reply: Any, dialect: str) -> No
     ]
 
 
-def test_a_confidence_is_taken_off_the_arguments() -> None:
+def test_a_confidence_is_removed_from_the_arguments() -> None:
     part = {"functionCall": {"name": "x", "args": {"a": 1, "_confidence": 0.75}}}
     (call,) = parse_reply(answer(part), "gemini").calls
     assert (dict(call.arguments), call.confidence) == ({"a": 1}, 0.75)
@@ -77,7 +77,7 @@ def test_an_unreadable_call_rejects_the_whole_reply(reply: Any, said: str) -> No
             parse_reply(reply, dialect)
 
 
-def test_a_call_in_the_users_content_is_none() -> None:
+def test_a_call_in_the_users_content_is_not_read() -> None:
     assert parse_reply({"role": "user", "parts": PARTS}, "auto").calls == ()
 
 

@@ -100,7 +100,7 @@ def test_the_gap_that_a_call_leaves_is_closed(reply, clean):
         "a\r```\r{}\r```\r",
     ],
 )
-def test_what_is_quoted_is_no_call_and_stays_in_the_message(reply):
+def test_quoted_text_is_not_a_call_and_stays_in_the_message(reply):
     text = reply.replace("{}", marked())
     parsed = inline(text)
     assert parsed.calls == ()
@@ -136,7 +136,7 @@ def test_a_call_next_to_a_quote_is_a_call(reply):
     assert len(inline(reply.replace("{}", marked())).calls) == 1
 
 
-def test_json_may_hold_brackets_markers_line_breaks_and_backticks():
+def test_json_may_contain_brackets_markers_line_breaks_and_backticks():
     parameters = {"a": [[1, [2]], ["]]}"]], "b": "[TOOL_CALL:{", "c": "`x", "d": "1\n```\n2"}
     for text in (json.dumps(parameters), json.dumps(parameters, indent=2)):
         parsed = inline(f'A [TOOL_CALL: {{"tool":"t","parameters":{text}}} ] `B` {marked()}')

@@ -97,7 +97,7 @@ def test_an_object_of_a_provider_may_stand_inside_a_dict():
     assert parse_reply(chat(Given(**chat_call()))).calls[0].id == "call_abc123"
 
 
-def test_the_confidence_argument_is_taken_off():
+def test_the_confidence_argument_is_removed():
     stated = {**ARGUMENTS, "_confidence": 0.9}
     for reply in (
         chat(chat_call(json.dumps(stated))),
@@ -192,7 +192,7 @@ def test_a_dialect_does_not_read_anothers_calls():
             parse_reply(reply, dialect)
 
 
-def test_words_are_no_calls_in_a_native_dialect():
+def test_text_is_not_a_call_in_a_native_dialect():
     marker = '[TOOL_CALL:{"tool":"t","parameters":{}}]'
     for reply in (marker, {"role": "assistant", "content": marker}):
         for dialect in ("openai", "anthropic"):
@@ -200,7 +200,7 @@ def test_words_are_no_calls_in_a_native_dialect():
             assert (parsed.clean_message, parsed.calls) == (marker, ())
 
 
-def test_calls_in_others_messages_are_none():
+def test_calls_in_messages_of_others_are_not_read():
     for role in ("user", "tool", "system"):
         assert parse_reply(chat(chat_call(), role=role)).calls == ()
         assert parse_reply({"role": role, "content": [block()]}).calls == ()
@@ -287,7 +287,7 @@ def test_no_results_are_no_message():
 
 
 @pytest.mark.parametrize("kind", [{"a": 0}, ["text"], 7, None, True])
-def test_a_part_of_an_odd_kind_says_nothing(kind):
+def test_a_part_of_an_unknown_kind_is_ignored(kind):
     for reply in ([TEXT, {"type": kind}], {"role": "assistant", "content": [{"type": kind}, TEXT]}):
         assert parse_reply(reply).clean_message == TEXT["text"]
 

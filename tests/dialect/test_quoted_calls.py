@@ -100,7 +100,7 @@ OWN = [
 
 @pytest.mark.parametrize("reply", OTHERS)
 @pytest.mark.parametrize("dialect", ["inline", "action", "plan", "auto"])
-def test_words_that_are_set_apart_hold_no_call(reply, dialect):
+def test_quoted_text_contains_no_call(reply, dialect):
     for name in CALLS if dialect == "auto" else [dialect]:
         try:
             parsed = parse_reply(reply.replace("{}", CALLS[name]), dialect)
@@ -111,7 +111,7 @@ def test_words_that_are_set_apart_hold_no_call(reply, dialect):
 
 
 @pytest.mark.parametrize("reply", OWN)
-def test_words_that_are_the_assistants_own_hold_their_call(reply):
+def test_the_assistants_own_text_contains_its_call(reply):
     for dialect in ("inline", "auto"):
         (call,) = parse_reply(reply.replace("{}", INLINE), dialect).calls
         assert call.arguments == ARGUMENTS
@@ -127,7 +127,7 @@ def test_a_plan_on_its_own_line_is_read(reply):
 
 @pytest.mark.parametrize("reply", ["<p>{}</p>", '"{}"', "User: {}", "> {}"])
 @pytest.mark.parametrize("dialect", ["inline", "action"])
-def test_a_call_after_others_words_is_read_alone(reply, dialect):
+def test_only_the_call_after_quoted_text_is_read(reply, dialect):
     call = CALLS[dialect]
     quoted = reply.replace("{}", call)
     parsed = parse_reply(f"{quoted}\n\n{call}", dialect)

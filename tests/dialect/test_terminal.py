@@ -89,7 +89,7 @@ def test_an_unreadable_action_is_rejected(reply):
         "The next Action: is up to you.",
     ],
 )
-def test_what_is_quoted_or_prose_is_no_action(reply):
+def test_quoted_text_or_prose_is_not_an_action(reply):
     parsed = parse_reply(reply, "action")
     assert (parsed.calls, parsed.clean_message) == ((), reply)
 
@@ -101,7 +101,7 @@ def test_a_quoted_action_before_the_real_one_stays_in_the_message():
     assert parsed.clean_message == f"As in\n{quote}"
 
 
-def test_the_confidence_argument_of_an_action_is_taken_off():
+def test_the_confidence_argument_of_an_action_is_removed():
     (call,) = parse_reply('Action: {"tool":"t","args":{"_confidence":0.8}}', "action").calls
     assert (call.arguments, call.confidence) == ({}, 0.8)
 
@@ -213,7 +213,7 @@ def test_32_calls_of_a_plan_are_read():
         "{name} is a placeholder",
     ],
 )
-def test_what_is_quoted_or_prose_is_no_plan(reply):
+def test_quoted_text_or_prose_is_not_a_plan(reply):
     parsed = parse_reply(reply, "plan")
     assert (parsed.calls, parsed.clean_message) == ((), reply)
 

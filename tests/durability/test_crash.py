@@ -40,7 +40,7 @@ def test_nothing_is_lost_or_done_twice_where_workers_are_killed_at_random(postgr
 
 
 @pytest.mark.parametrize("how", ["SIGKILL", "SIGSTOP"])
-def test_a_struck_worker_has_an_heir_and_does_nothing_twice_when_it_wakes(
+def test_a_killed_or_frozen_worker_is_replaced_and_nothing_is_done_twice(
     postgres: str, how: str
 ) -> None:
     taken = measured(f"takeover.take_over({postgres!r}, signal.{how})")

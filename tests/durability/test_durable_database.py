@@ -34,7 +34,7 @@ def test_the_file_is_in_wal_with_full_sync_and_for_this_user_only(kept: Kept) ->
     assert (kept.state / RUNS_FILE).stat().st_mode & 0o077 == 0
 
 
-def test_a_unix_socket_is_no_way_to_postgres(tmp_path: Path) -> None:
+def test_a_unix_socket_is_not_an_address_of_postgres(tmp_path: Path) -> None:
     for url in ("postgresql:///runs", "postgresql://me@/runs?host=/run/postgresql"):
         with pytest.raises(ConfigError, match="TCP"):
             address(url, tmp_path)
@@ -91,7 +91,7 @@ def test_the_command_line_ends_with_5_where_the_runs_are_out_of_reach(tmp_path: 
 
 
 @pytest.mark.parametrize("place", ["postgres"], indirect=True)
-def test_no_session_waits_or_stands_still_for_ever(kept: Kept) -> None:
+def test_no_session_waits_or_idles_for_ever(kept: Kept) -> None:
     kept.engine.start()
     with kept.engine._database.connect() as connection:
         asked = [

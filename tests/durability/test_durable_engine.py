@@ -130,7 +130,7 @@ def test_the_reader_rejects_a_pickle(kept: Kept) -> None:
         DBOSDefaultSerializer.deserialize(b64encode(pickle.dumps({})).decode())
 
 
-def test_the_version_of_what_waits_never_changes(kept: Kept) -> None:
+def test_the_version_of_waiting_runs_never_changes(kept: Kept) -> None:
     kept.run(kept.order())
 
     assert VERSION == "toolmd-1"

@@ -34,7 +34,7 @@ def worker(tmp_path):
         started.kill()
 
 
-def test_a_killed_process_is_dead_at_once_though_what_it_started_lives(worker, tmp_path):
+def test_a_killed_process_is_dead_at_once_though_its_children_live(worker, tmp_path):
     name = worker.stdout.readline().strip()
     others = Locks(tmp_path)
     others.live()
@@ -59,7 +59,7 @@ def test_a_process_that_ends_in_order_leaves_its_file_for_the_others_to_find(tmp
     assert other.dead() == [one.own]
 
 
-def test_a_lock_whose_folder_was_cleared_away_is_taken_again(tmp_path):
+def test_a_lock_is_acquired_again_after_its_folder_was_removed(tmp_path):
     one, other = Locks(tmp_path / "workers"), Locks(tmp_path / "workers")
     one.live()
     (tmp_path / "workers" / one.own).unlink()

@@ -309,7 +309,7 @@ def test_python_that_is_not_available_any_more_waits_for_a_person(project: Proje
     assert project.notes() == ["did begin by first", "undid begin by first"]
 
 
-def test_python_that_was_mended_is_gone_on_with(project: Project) -> None:
+def test_repaired_python_is_used_when_a_run_resumes(project: Project) -> None:
     project.sql("DELETE FROM toolmd_code")
     project.edit("tools_md/words.py", "did", "CHANGED")
     project.answer()

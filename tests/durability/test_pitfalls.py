@@ -88,7 +88,7 @@ def test_2_another_source_of_the_workflows_strands_no_run(tmp_path: Path) -> Non
     assert project.notes() == DONE
 
 
-def test_5_keys_are_of_the_run_and_its_step_whichever_workflow_plays_them(kept: Kept) -> None:
+def test_5_keys_belong_to_the_run_and_its_step_in_any_workflow(kept: Kept) -> None:
     kept.run(kept.order())
     kept.reopen()
     kept.answer(YES)

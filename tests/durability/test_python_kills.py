@@ -100,7 +100,7 @@ def test_a_skill_in_python_that_is_killed_at_each_boundary_calls_once_by_its_key
     assert (root / "skills_md/begun.txt").read_text().count("begun") == 5
 
 
-def test_a_skill_in_python_goes_on_with_the_python_with_which_it_began(tmp_path: Path) -> None:
+def test_a_skill_in_python_resumes_with_the_python_with_which_it_began(tmp_path: Path) -> None:
     root = project_of(tmp_path, PYTHON)
     assert play(root, "before end").returncode == -signal.SIGKILL
     (root / "skills_md/job.py").write_text(JOB.replace('"end"', '"other"'), "utf-8")

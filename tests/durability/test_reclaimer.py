@@ -29,7 +29,7 @@ def asked(kept):
     return [one.question.key for one in kept.engine.waiting()] == ["2:ask"]
 
 
-def test_a_run_that_was_ordered_and_not_begun_is_begun(kept):
+def test_a_submitted_run_that_did_not_start_is_started(kept):
     order = kept.order()
     kept.engine._store.begin(order, kept.engine._clock())
 
@@ -39,7 +39,7 @@ def test_a_run_that_was_ordered_and_not_begun_is_begun(kept):
     assert kept.answer(YES).success
 
 
-def test_a_run_whose_hand_over_was_not_recorded_gets_its_answer(kept):
+def test_a_run_with_an_unrecorded_handover_gets_its_answer(kept):
     kept.run(kept.order())
     kept.rows("UPDATE toolmd_run SET segment = 0, parked = 0")
 
@@ -70,7 +70,7 @@ def test_an_answer_wakes_its_run_once_and_not_at_each_later_question(kept):
     assert kept.answer(YES, key="3:ask").success
 
 
-def test_a_workflow_that_ended_without_its_run_is_followed_by_another(kept):
+def test_a_workflow_that_ended_without_its_run_is_replaced(kept):
     kept.run(kept.order())
     kept.rows("UPDATE workflow_status SET status = 'ERROR' WHERE workflow_uuid = 'run-1:1'")
 
@@ -110,7 +110,7 @@ def test_waking_a_run_does_not_start_it_twice(kept):
 
 
 @pytest.mark.parametrize("place", ["postgres"], indirect=True)
-def test_a_run_outlives_that_its_server_cuts_all_connections(kept):
+def test_a_run_survives_the_loss_of_all_connections(kept):
     def act(**_):
         with psycopg.connect(kept.place, autocommit=True) as other:
             other.execute(
@@ -149,7 +149,7 @@ def test_names_of_processes_are_never_used_twice(tmp_path, place):
     assert len(names) == 3
 
 
-def test_a_process_is_known_to_live_before_it_takes_any_work(kept, tmp_path):
+def test_a_process_is_registered_before_it_executes_any_run(kept, tmp_path):
     kept.engine.start()
     other = Kept(tmp_path, kept.place)
     try:

@@ -51,13 +51,13 @@ def taken(starts, apart=1.0, tool="act"):
     return asyncio.run(take())
 
 
-def test_a_start_is_taken_once_and_each_tool_has_its_own(starts):
+def test_a_start_is_used_once_and_each_tool_has_its_own(starts):
     assert taken(starts, 3600.0) == 0.0
     assert 3500 < taken(starts, 3600.0) <= 3600
     assert taken(starts, 3600.0, "other") == 0.0
 
 
-def test_starts_are_kept_where_nothing_was_kept_before(starts, postgres):
+def test_starts_are_stored_in_an_empty_database(starts, postgres):
     with psycopg.connect(postgres, autocommit=True) as other:
         other.execute("DROP SCHEMA IF EXISTS toolmd CASCADE")
     asyncio.run(starts.ready("act"))
@@ -68,7 +68,7 @@ def test_starts_are_kept_where_nothing_was_kept_before(starts, postgres):
     assert 3500 < taken(starts, 3600.0) <= 3600
 
 
-def test_starts_go_on_when_the_server_cut_the_connection(starts, postgres):
+def test_starts_continue_after_the_server_closed_the_connection(starts, postgres):
     assert taken(starts, 3600.0) == 0.0
     with psycopg.connect(postgres, autocommit=True) as other:
         other.execute(
@@ -78,7 +78,7 @@ def test_starts_go_on_when_the_server_cut_the_connection(starts, postgres):
     assert 3500 < taken(starts, 3600.0) <= 3600
 
 
-def test_a_server_clock_that_was_set_back_closes_nobody_out(starts, postgres):
+def test_a_server_clock_that_was_set_back_denies_no_call(starts, postgres):
     assert taken(starts) == 0.0
     connection = starts._connection
     with psycopg.connect(postgres, autocommit=True) as other:

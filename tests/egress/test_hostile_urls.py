@@ -148,7 +148,7 @@ HOSTILE = [url.replace("<CRLF>", "\r\n") for url in HOSTILE]
 
 
 @pytest.mark.parametrize("url", HOSTILE)
-def test_a_hostile_address_is_refused_before_anything_is_sent(url):
+def test_a_hostile_address_is_rejected_before_anything_is_sent(url):
     network, resolver = CountingNetwork(), Resolver(["93.184.215.14"])
 
     async def main():
@@ -179,7 +179,7 @@ def test_the_corpus_is_large():
         ("http://xn--mnchen-3ya.example/", "93.184.215.14", 80),
     ],
 )
-def test_what_is_on_the_list_is_reached_at_its_address(url, address, port):
+def test_a_listed_domain_is_reached_at_its_address(url, address, port):
     network = CountingNetwork()
 
     async def main():

@@ -43,7 +43,7 @@ def asked(url, domains=("api.example.com",), **options):
 
 
 @pytest.mark.parametrize("address", CLOSED)
-def test_a_name_that_leads_into_a_private_network_is_refused(address):
+def test_a_name_that_resolves_to_a_private_network_is_denied(address):
     for answer in ([address], [PUBLIC, address]):
         connections, error = asked("http://api.example.com/", resolver=Resolver(answer))
         assert isinstance(error, DomainNotApprovedError)
@@ -51,7 +51,7 @@ def test_a_name_that_leads_into_a_private_network_is_refused(address):
 
 
 @pytest.mark.parametrize("address", OPEN)
-def test_a_name_that_leads_to_the_open_internet_is_connected_to_there(address):
+def test_a_name_that_resolves_to_a_public_address_is_connected(address):
     connections, _ = asked("https://api.example.com/", resolver=Resolver([address]))
     assert connections == [(address, 443)]
 
@@ -59,7 +59,7 @@ def test_a_name_that_leads_to_the_open_internet_is_connected_to_there(address):
 @given(st.ip_addresses())
 @example(address_of("::ffff:1.2.3.4"))
 @example(address_of("168.63.129.16"))
-def test_no_open_address_is_anybodys_own(address):
+def test_no_public_address_is_private(address):
     if is_open(address):
         assert address.is_global
         assert not any((address.is_private, address.is_multicast, address.is_loopback))
@@ -75,7 +75,7 @@ def test_a_resolver_that_flips_its_answer_is_asked_once():
     assert resolver.asked == ["api.example.com"]
 
 
-def test_each_connection_is_looked_at_anew():
+def test_each_connection_is_checked_again():
     network, resolver = CountingNetwork(), Resolver([PUBLIC], ["127.0.0.1"])
 
     async def main():
@@ -96,13 +96,13 @@ def test_a_name_of_several_addresses_is_tried_one_by_one():
 
 
 @pytest.mark.parametrize("answer", [[], OSError("no such name")])
-def test_a_name_without_an_address_is_a_failure_of_the_line(answer):
+def test_a_name_without_an_address_is_a_connection_failure(answer):
     connections, error = asked("http://api.example.com/", resolver=Resolver(answer))
     assert isinstance(error, httpx.ConnectError)
     assert connections == []
 
 
-def test_a_resolver_that_hangs_is_given_up():
+def test_a_resolver_that_hangs_times_out():
     async def hangs(name):
         await asyncio.Event().wait()
 
@@ -115,7 +115,7 @@ def test_a_resolver_that_hangs_is_given_up():
         asyncio.run(main())
 
 
-def test_the_machines_resolver_gives_addresses():
+def test_the_machines_resolver_returns_addresses():
     assert "127.0.0.1" in asyncio.run(resolve("127.0.0.1"))
 
 
@@ -155,7 +155,7 @@ def test_a_redirect_off_the_list_is_not_followed(where):
     assert isinstance(came, DomainNotApprovedError | httpx.TooManyRedirects)
 
 
-def test_each_hop_is_held_to_the_list_up_to_the_last():
+def test_every_redirect_is_checked_against_the_list():
     hops = ["http://b.example.com/", "http://c.example.com/", "http://evil.com/"]
 
     async def main():
@@ -217,7 +217,7 @@ def test_a_port_that_the_file_names_is_the_only_one():
     assert asked("https://api.example.com:8443/", domains)[0] == [(PUBLIC, 8443)]
 
 
-def test_an_approved_origin_is_exact_and_may_lie_at_home():
+def test_an_approved_origin_is_exact_and_may_be_private():
     origins = ("http://127.0.0.1:8000", "http://ollama:11434", "https://model.example")
     home = Resolver(["10.0.0.9"])
     for url, address in (
@@ -257,13 +257,13 @@ def test_a_domain_that_cannot_be_read_approves_nothing(domain):
     assert not Approved("a.tool.md", (domain,))._entries
 
 
-def test_without_domains_nothing_is_reached_and_the_remedy_is_told():
+def test_without_domains_nothing_is_reached_and_the_error_names_the_remedy():
     connections, error = asked("http://api.example.com/", ())
     assert connections == []
     assert "tools_md/fetch.tool.md names no Allowed Domains" in str(error)
 
 
-def test_a_host_by_another_ones_name_is_refused():
+def test_a_different_host_header_is_denied():
     network = CountingNetwork()
 
     async def main():
@@ -277,7 +277,7 @@ def test_a_host_by_another_ones_name_is_refused():
     assert network.asked == []
 
 
-def test_a_proxy_of_the_environment_is_not_taken(tmp_path):
+def test_a_proxy_of_the_environment_is_not_used(tmp_path):
     script = """
 import asyncio, sys
 from egress_world import CountingNetwork, client
@@ -300,7 +300,7 @@ asyncio.run(main())
     assert said.stdout.strip() == f"[('{PUBLIC}', 80)]"
 
 
-def test_a_socket_of_the_machine_is_no_way_out():
+def test_a_unix_socket_is_not_reachable():
     async def main():
         async with client(["api.example.com"]) as http:
             await http._transport._pool._network_backend.connect_unix_socket("/run/x.sock")

@@ -70,7 +70,7 @@ def nulled(schema: dict[str, Any], value: Any) -> Any:
 @pytest.mark.parametrize("target", MODELS)
 @given(st.data())
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
-def test_what_the_file_takes_the_export_takes(target: str, data: st.DataObject) -> None:
+def test_the_export_accepts_what_the_file_accepts(target: str, data: st.DataObject) -> None:
     spec = data.draw(specs())
     given_arguments = data.draw(arguments(spec.parameters))
     Draft202012Validator(spec.input_schema).validate(given_arguments)

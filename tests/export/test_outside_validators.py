@@ -27,7 +27,7 @@ def test_openais_own_helper_finds_nothing_to_change_in_strict_mode(spec: ToolSpe
 
 
 @pytest.mark.parametrize("spec", [BOOK_APPOINTMENT, GUARDED], ids=lambda spec: spec.name)
-def test_openais_types_take_both_forms(spec: ToolSpec) -> None:
+def test_openais_types_accept_both_forms(spec: ToolSpec) -> None:
     chat = pytest.importorskip("openai.types.chat").ChatCompletionFunctionToolParam
     flat = pytest.importorskip("openai.types.responses").FunctionToolParam
     checked(chat, export("openai", [spec]).items[0])
@@ -44,20 +44,20 @@ def test_anthropics_own_helper_reads_every_schema(spec: ToolSpec) -> None:
 
 
 @pytest.mark.parametrize("spec", [BOOK_APPOINTMENT, GUARDED], ids=lambda spec: spec.name)
-def test_anthropics_type_takes_a_tool(spec: ToolSpec) -> None:
+def test_anthropics_type_accepts_a_tool(spec: ToolSpec) -> None:
     checked(pytest.importorskip("anthropic.types").ToolParam, export("anthropic", [spec]).items[0])
 
 
 @given(specs())
 @random
-def test_the_protocols_own_type_takes_every_tool(spec: ToolSpec) -> None:
+def test_the_protocols_own_type_accepts_every_tool(spec: ToolSpec) -> None:
     types = pytest.importorskip("mcp.types")
     (item,) = export("mcp", [spec]).items
     read = types.Tool.model_validate(item)
     assert read.model_dump(by_alias=True, exclude_none=True) == item
 
 
-def test_the_protocols_own_type_takes_a_skill() -> None:
+def test_the_protocols_own_type_accepts_a_skill() -> None:
     types = pytest.importorskip("mcp.types")
     (item,) = export("mcp", [], [SCHEDULE]).items
     assert types.Tool.model_validate(item).output_schema == item["outputSchema"]

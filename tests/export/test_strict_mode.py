@@ -62,7 +62,7 @@ INEXPRESSIBLE = {
 
 
 @pytest.mark.parametrize(("parameter", "why"), INEXPRESSIBLE.values(), ids=INEXPRESSIBLE)
-def test_what_strict_mode_cannot_say_is_sent_whole_without_it(
+def test_a_schema_outside_strict_mode_is_sent_complete_without_it(
     parameter: Parameter, why: str
 ) -> None:
     spec = tool(parameter, optional("b", "string", min_length=2))

@@ -109,7 +109,7 @@ def test_a_mistake_is_found_where_it_is(
         ("{'a': date}", ("object",), False),
     ],
 )
-def test_the_shape_of_a_result_is_told(
+def test_the_shape_of_a_result_is_returned(
     source: str, types: tuple[str, ...], *, optional: bool
 ) -> None:
     checked = CHECKER.check(source)
@@ -120,11 +120,11 @@ def test_the_shape_of_a_result_is_told(
 @pytest.mark.parametrize(
     "source", ["loose.anything", "either", "odd['a-b']", "twin.aB", "price * 2.0", "slots[0].room"]
 )
-def test_what_cannot_be_typed_passes(source: str) -> None:
+def test_an_expression_without_a_type_passes(source: str) -> None:
     CHECKER.check(source)
 
 
-def test_unguarded_names_are_told() -> None:
+def test_unguarded_names_are_returned() -> None:
     checked = check_expression("has(date) && date == type && slots.all(s, s.time > date)", NAMES)
     assert checked.names == {"date", "type", "slots"}
     assert checked.unguarded == {"type", "slots"}
@@ -156,7 +156,7 @@ def test_unguarded_names_are_told() -> None:
     ],
     ids=range(20),
 )
-def test_hostile_and_broken_text_is_refused(source: str, message: str) -> None:
+def test_hostile_and_broken_text_is_rejected(source: str, message: str) -> None:
     with pytest.raises(ExpressionError, match=re.escape(message)):
         compile_expression(source)
 

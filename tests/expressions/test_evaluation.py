@@ -54,7 +54,7 @@ def test_an_optional_inside_a_result_is_an_error_and_no_crash(source: str) -> No
         value(source, xs=[1])
 
 
-def test_has_tells_whether_a_bare_name_is_given() -> None:
+def test_has_checks_if_a_bare_name_is_given() -> None:
     rule = compile_expression("has(cluster_id) != has(pmid_list)")
     assert rule.evaluate({"cluster_id": "c"})
     assert not rule.evaluate({})
@@ -75,7 +75,7 @@ def test_a_name_without_a_value_is_an_error_outside_has() -> None:
     assert value("!has(x) || x > 1")
 
 
-def test_names_and_unguarded_names_are_told() -> None:
+def test_names_and_unguarded_names_are_returned() -> None:
     program = compile_expression("has(a) && a > b && cs.exists(c, c.d == e.f)")
     assert program.names == {"a", "b", "cs", "e"}
     assert program.unguarded == {"b", "cs", "e"}
@@ -121,12 +121,12 @@ def test_next_days_gives_the_days_after_a_date() -> None:
         ("type(x)", "no JSON value"),
     ],
 )
-def test_a_fault_says_why(source: str, reason: str) -> None:
+def test_an_error_states_its_reason(source: str, reason: str) -> None:
     with pytest.raises(EvaluationError, match=reason):
         value(source, x=1, m={"time": "09:00"})
 
 
-def test_the_clock_is_handed_in() -> None:
+def test_the_clock_is_an_argument() -> None:
     now = dt.datetime(2026, 3, 2, 9, tzinfo=dt.UTC)
     program = compile_expression("string(now() + duration('24h'))", functions=True)
     assert program.evaluate({}, now=now) == "2026-03-03T09:00:00Z"
@@ -142,7 +142,7 @@ def test_a_rule_has_no_clock_and_no_days(source: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["a\0b", ["a\0b"], {"a\0b": 1}, [{"k": "a\0"}]])
-def test_text_that_the_binding_would_cut_is_refused(text: Any) -> None:
+def test_text_that_the_binding_would_truncate_is_rejected(text: Any) -> None:
     with pytest.raises(EvaluationError, match="NUL"):
         value("x == 'a'", x=text)
 

@@ -36,7 +36,7 @@ PLACES = ["## Safety\n\n- **Confirm When**: `{}`\n", "## Rules\n\n- `{}`: Too mu
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("amount", UNITS)
-def test_a_unit_beside_a_number_is_named_and_taken_off(place, amount) -> None:
+def test_a_unit_next_to_a_number_is_named_and_removed(place, amount) -> None:
     spec, (found,) = parse_tool(TOOL + place.format(f"amount > {amount}"), "pay.tool.md")
     assert spec is None
     assert found.code == "invalid-expression"
@@ -58,7 +58,7 @@ def test_a_unit_beside_a_number_is_named_and_taken_off(place, amount) -> None:
         ("a >", "the expression ends too early", ""),
     ],
 )
-def test_other_surplus_words_are_named_too(source, message, help_) -> None:
+def test_other_extra_words_are_named_too(source, message, help_) -> None:
     with pytest.raises(ExpressionError) as raised:
         compile_expression(source)
     assert message in raised.value.message

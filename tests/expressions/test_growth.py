@@ -49,7 +49,7 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("what", BOMBS)
-def test_what_can_only_grow_too_large_is_refused_when_it_is_read(what: str) -> None:
+def test_an_expression_that_must_grow_too_large_is_rejected_when_it_is_parsed(what: str) -> None:
     for read in (compile_expression, lambda source: check_expression(source, {})):
         with pytest.raises(ExpressionError) as refused:
             read(BOMBS[what])
@@ -57,7 +57,7 @@ def test_what_can_only_grow_too_large_is_refused_when_it_is_read(what: str) -> N
         assert "compute it in a tool" in refused.value.help
 
 
-def test_the_same_is_told_where_its_names_have_types() -> None:
+def test_typed_names_are_bounded_by_their_types() -> None:
     names = {"x": Schema(types=("string",))}
     bomb = nested("cel.bind(v#, @, v# + v#)", 28, "x + 'a'")
     with pytest.raises(ExpressionError, match="may take over"):
@@ -75,7 +75,7 @@ def test_the_same_is_told_where_its_names_have_types() -> None:
         ("a.split('').map(x, x + x)", {"a": "a" * 9000}),
     ],
 )
-def test_what_would_grow_too_large_of_these_values_is_not_evaluated(
+def test_an_expression_that_would_grow_too_large_is_not_evaluated(
     source: str, values: dict[str, Any]
 ) -> None:
     program = compile_expression(source)
@@ -108,17 +108,17 @@ ROWS = [{"name": f"row {n}", "n": n, "tags": ["a", "b"]} for n in range(1000)]
         ("cel.bind(t, a + b, t + t.lowerAscii())", {"a": "A" * 1000, "b": "b"}),
     ],
 )
-def test_what_people_write_is_evaluated(source: str, values: dict[str, Any]) -> None:
+def test_ordinary_expressions_are_evaluated(source: str, values: dict[str, Any]) -> None:
     compile_expression(source).evaluate(values)
 
 
-def test_what_the_bound_does_not_know_is_taken_to_multiply() -> None:
+def test_an_unknown_function_is_assumed_to_multiply() -> None:
     size = {"x": measured("a" * 1000, "x")}
     odd = Node("call", "odd", parts=(Node("name", "x"), Node("name", "x")))
     assert GrowthBound(odd).bytes(size) > 4 * 1000**2
 
 
-def test_a_tree_that_can_not_be_read_is_refused() -> None:
+def test_an_unreadable_tree_is_rejected() -> None:
     class Odd:
         def serialize(self) -> bytes:
             return b"\x0b\x0b"

@@ -254,7 +254,7 @@ def held_to_it(world, breaker, result, ran, records, *, unrecorded):
         assert unrecorded or audited or world.records > records, breaker.chain
 
 
-def test_what_is_named_here_is_there():
+def test_every_named_function_exists():
     for place in LISTENING | RUNNING | PROMISING | REFUSING:
         file, _, name = place.partition(":")
         module = import_module(f"toolmd.{file.removesuffix('.py').replace('/', '.')}")
@@ -265,7 +265,7 @@ def test_what_is_named_here_is_there():
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("name", [*CALLS, *DECISIONS])
-def test_a_call_breaks_anywhere_and_is_refused_recorded_and_not_run(world, name):
+def test_a_call_that_fails_anywhere_is_denied_recorded_and_not_run(world, name):
     asyncio.run(break_everywhere(world, {**CALLS, **DECISIONS}[name], name))
 
 
@@ -290,7 +290,7 @@ async def break_everywhere(world, make, name):
 
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_skill_breaks_anywhere_and_its_step_runs_at_most_once(tmp_path, caplog):
+def test_a_skill_that_fails_anywhere_runs_its_step_at_most_once(tmp_path, caplog):
     world = World(tmp_path, caplog, engine="memory", audit=False)
     asyncio.run(break_a_skill_everywhere(world))
     world.ws.close()
@@ -316,7 +316,7 @@ async def break_a_skill_everywhere(world):
     assert (await make(world)).success
 
 
-def test_a_request_whose_gate_breaks_anywhere_reaches_nobody():
+def test_a_request_whose_authentication_fails_anywhere_reaches_no_tool():
     known = [
         TokenSettings(hashlib.sha256(b"the-token-of-ana-which-is-long").hexdigest(), "ana", ())
     ]

@@ -125,7 +125,7 @@ ODD_ENDS = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionW
 
 @ODD_ENDS
 @pytest.mark.parametrize("edit", EDITS)
-def test_a_reload_breaks_anywhere_and_nothing_looser_goes_live(tmp_path, caplog, edit):
+def test_a_reload_that_fails_anywhere_weakens_no_live_policy(tmp_path, caplog, edit):
     caplog.set_level(logging.CRITICAL)
     world = World(tmp_path)
     workspace = Workspace.open(tmp_path)
@@ -164,9 +164,7 @@ def test_a_reload_breaks_anywhere_and_nothing_looser_goes_live(tmp_path, caplog,
 
 
 @ODD_ENDS
-def test_an_acknowledgement_breaks_anywhere_and_makes_live_what_was_agreed_to_alone(
-    tmp_path, caplog
-):
+def test_an_acceptance_that_fails_anywhere_applies_only_the_accepted_change(tmp_path, caplog):
     caplog.set_level(logging.CRITICAL)
     world = World(tmp_path)
     workspace = Workspace.open(tmp_path)
@@ -194,9 +192,7 @@ def test_an_acknowledgement_breaks_anywhere_and_makes_live_what_was_agreed_to_al
 
 
 @ODD_ENDS
-def test_a_project_breaks_anywhere_while_it_is_opened_and_is_not_there_or_as_strict(
-    tmp_path, caplog
-):
+def test_a_project_that_fails_to_open_anywhere_is_closed_or_as_strict(tmp_path, caplog):
     caplog.set_level(logging.CRITICAL)
     world = World(tmp_path)
     with Workspace.open(tmp_path):

@@ -25,7 +25,7 @@ ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize(
     ("verb", "kind"), [*(("dev", kind) for kind in SIEGES), ("serve", "half a head")]
 )
-def test_an_honest_client_is_served_while_others_hold_all_connections(
+def test_an_honest_client_is_served_while_others_occupy_all_connections(
     project: Path, verb: str, kind: str
 ) -> None:
     with AttackedServer(verb, project) as server:
@@ -132,7 +132,7 @@ def exhausted(tmp_path: Path) -> Iterator[ServerWithoutDescriptors]:
         server.process.communicate()
 
 
-def test_where_descriptors_run_out_a_connection_that_waits_makes_room(
+def test_an_idle_connection_is_closed_when_descriptors_run_out(
     exhausted: ServerWithoutDescriptors,
 ) -> None:
     with connected(exhausted.port) as busy, connected(exhausted.port) as idle:
@@ -144,7 +144,7 @@ def test_where_descriptors_run_out_a_connection_that_waits_makes_room(
             assert idle.recv(1) == b""
 
 
-def test_where_no_connection_waits_a_new_one_does_without_spinning_or_noise(
+def test_a_new_connection_waits_quietly_if_no_connection_is_idle(
     exhausted: ServerWithoutDescriptors,
 ) -> None:
     with connected(exhausted.port) as busy:

@@ -57,7 +57,7 @@ def test_a_tools_own_path_has_its_arguments(api: httpx.Client) -> None:
     assert api.get("/api/exports/openapi").json()["items"]["paths"].keys() <= paths.keys()
 
 
-def test_exports_are_given_with_their_losses(api: httpx.Client) -> None:
+def test_exports_are_returned_with_their_losses(api: httpx.Client) -> None:
     given = api.get("/api/exports/openai", params={"name": ["order", "dine"]}).json()
 
     assert {item["function"]["name"] for item in given["items"]} == {"order", "dine"}
@@ -66,7 +66,7 @@ def test_exports_are_given_with_their_losses(api: httpx.Client) -> None:
     assert api.get("/api/exports/openai", params={"name": "nobody"}).status_code == 404
 
 
-def test_the_records_of_decisions_are_given_page_by_page(api: httpx.Client) -> None:
+def test_the_records_of_decisions_are_returned_page_by_page(api: httpx.Client) -> None:
     for number in range(3):
         api.post("/api/tools/echo/call", json={"call_id": f"c{number}"})
 

@@ -140,7 +140,7 @@ class Gathered:
 
 @pytest.mark.parametrize("name", ["enter", "sneak"])
 @pytest.mark.parametrize("who", ["ana", "crash", "deny"])
-def test_nothing_that_leaves_a_run_holds_a_sensitive_value(
+def test_no_output_of_a_run_contains_a_sensitive_value(
     kiosk: Kiosk, caplog: pytest.LogCaptureFixture, name: str, who: str
 ) -> None:
     out = Gathered()
@@ -188,7 +188,7 @@ def test_nothing_that_leaves_a_run_holds_a_sensitive_value(
     assert hidden >= {"turn", "result", "listener", "pending", "list", "get", "trace", "event"}
 
 
-def test_nothing_that_an_mcp_client_is_asked_holds_a_sensitive_value(kiosk: Kiosk) -> None:
+def test_no_question_to_an_mcp_client_contains_a_sensitive_value(kiosk: Kiosk) -> None:
     asked: list[Any] = []
 
     async def person(_context: Any, params: Any) -> ElicitResult:

@@ -67,7 +67,7 @@ def test_a_hosts_grant_is_noted_and_not_kept() -> None:
     assert "Bash" not in made.drafts[0].text
 
 
-def test_a_list_that_looks_like_steps_but_is_none_stays_prose() -> None:
+def test_a_list_that_only_looks_like_steps_stays_prose() -> None:
     spec = skill(
         PLAIN.replace("1. Read the fields.", "1. Read.\n   - Use: the script\n   - Way: a")
     )

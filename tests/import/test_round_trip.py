@@ -155,7 +155,7 @@ def test_what_the_protocol_carries_of_policy_comes_back() -> None:
     assert [p.name for p in made.parameters] == ["amount"]
 
 
-def test_the_confidence_of_an_export_is_no_argument() -> None:
+def test_the_confidence_of_an_export_is_not_an_argument() -> None:
     spec = tool(safety=Safety(min_confidence=0.8))
     read = read_source("openai", json.dumps(export("openai", [spec]).items), "-")
     made = back(spec, "openai", "openai")

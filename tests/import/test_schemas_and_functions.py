@@ -196,7 +196,7 @@ def test_an_invalid_name_is_changed_and_noted() -> None:
     assert sum("adapt" in note.text for note in read.notes) == 2
 
 
-def test_of_two_tools_with_one_name_the_first_is_taken() -> None:
+def test_of_two_tools_with_one_name_the_first_is_imported() -> None:
     read = imported([function({}), function({}, description="Another.")])
 
     assert len(read.drafts) == 1

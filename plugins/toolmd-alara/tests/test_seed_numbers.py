@@ -200,7 +200,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("tool", "arguments"), ACCEPTED)
-def test_a_value_at_its_limit_is_taken(call, tool, arguments):
+def test_a_value_at_its_limit_is_accepted(call, tool, arguments):
     assert call(tool, arguments, dry_run=True).error is None
 
 

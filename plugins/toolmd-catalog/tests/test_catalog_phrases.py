@@ -166,7 +166,7 @@ Safety:
     assert "min confidence is 0.9 in one place and 0.7 in another: 0.9" in told
 
 
-def test_a_limit_of_everything_is_each_tools_and_one_of_nobody_is_told() -> None:
+def test_a_general_limit_applies_to_each_tool_and_an_unassigned_one_is_noted() -> None:
     text = """# Desk
 
 Rate limit for everything: 5/s. Care logs always require confirmation.

@@ -74,7 +74,7 @@ def test_the_drafts_have_no_error(name: str, whole: bool) -> None:
         assert said == []
 
 
-def test_what_guards_a_call_is_read_from_bullets_and_table() -> None:
+def test_guards_are_read_from_bullets_and_table() -> None:
     for name, spec in specs(imported("health")).items():
         held = {key: getattr(spec.safety, key) for key in truth.SAFETY[name]}
         assert held == truth.SAFETY[name], name
@@ -95,20 +95,20 @@ def test_each_example_of_a_call_is_kept() -> None:
                 assert len(spec.examples) == 1, spec.name
 
 
-def test_an_example_of_how_to_add_a_tool_is_no_tool() -> None:
+def test_an_example_of_how_to_add_a_tool_is_not_a_tool() -> None:
     read = imported("health")
 
     assert "log_symptom" not in specs(read)
     assert any(note.definition == "log_symptom" for note in read.notes)
 
 
-def test_only_what_the_text_calls_read_only_is() -> None:
+def test_only_tools_that_the_text_calls_read_only_are() -> None:
     marked = [name for name, spec in specs(imported("health")).items() if spec.read_only]
 
     assert marked == ["get_today_summary"]
 
 
-def test_what_is_said_of_all_tools_holds_for_each() -> None:
+def test_a_statement_about_all_tools_applies_to_each() -> None:
     for spec in specs(imported("records")).values():
         assert spec.read_only
         assert spec.requires_context == ("patient",)

@@ -95,7 +95,7 @@ def test_a_paper_that_changed_leaves_its_cluster(library):
     assert 1 not in themes(shelf)[0]
 
 
-def test_a_cluster_that_has_gone_takes_nobody_in(library):
+def test_a_paper_of_a_removed_cluster_is_left_out(library):
     shelf = library.of("ana")
     fill(shelf, HEARTS)
     sort_in(shelf, "m")
@@ -113,7 +113,7 @@ def test_clusters_are_counted(library):
     assert str(metrics).startswith("failure heart statins: 30 papers, cohesion 0.")
 
 
-def test_nothing_gives_no_clusters(library):
+def test_no_papers_make_no_clusters(library):
     shelf = library.of("ana")
     sort_in(shelf, "m")
     recluster(shelf, "m")
@@ -150,7 +150,7 @@ def test_groups_grow_slower_than_papers():
     assert [groups_for(n) for n in (1, 44, 45, 200, 2_000, 100_000)] == [1, 1, 2, 3, 10, 12]
 
 
-def test_two_thousand_papers_are_parted_in_the_time_of_a_breath(library):
+def test_two_thousand_papers_are_clustered_fast(library):
     chance = np.random.default_rng(1)
     rows = normal(chance.standard_normal((2_000, DIMENSIONS)).astype(np.float32))
     belongs, centres = part(rows, 10)
@@ -162,7 +162,7 @@ def test_a_text_to_embed_is_bounded():
     assert len(Paper(1, "T", "a" * 10**6).text) == LONGEST_TEXT
 
 
-def test_the_review_is_for_its_owners_eyes_only(library):
+def test_only_the_owner_reads_the_review(library):
     path = library.database.path
     assert path.stat().st_mode & 0o077 == 0
 

@@ -78,7 +78,7 @@ def test_a_text_that_comes_twice_is_embedded_once(openai):
     assert openai.asked[0][1]["input"] == ["a", "b"]
 
 
-def test_a_text_is_remembered_for_the_cycle(openai):
+def test_an_embedding_is_cached_for_the_cycle(openai):
     now = [0.0]
     embedder = embedder_of(openai, clock=lambda: now[0])
     vectors_of(embedder, ["a"])
@@ -137,7 +137,7 @@ def test_vectors_of_another_size_are_an_error_with_a_remedy(openai):
         b"[" * 100_000,
     ],
 )
-def test_what_is_no_answer_of_the_server_may_be_asked_for_again(openai, body):
+def test_an_invalid_answer_of_the_server_may_be_retried(openai, body):
     openai.faults.append(Fault(200, body))
     with pytest.raises(ConnectionError):
         vectors_of(embedder_of(openai), ["a"])
@@ -170,7 +170,7 @@ def test_a_rejected_request_has_its_own_error(call, openai, status, code):
 
 
 @pytest.mark.parametrize("text", ["", [], [""], [1], None, {"a": "b"}, ["a" * 32_769]])
-def test_what_is_no_text_is_not_embedded(call, openai, text):
+def test_a_value_that_is_not_text_is_not_embedded(call, openai, text):
     assert call("embed_text", {"text": text}).error.code == "invalid_arguments"
     assert openai.asked == []
 
@@ -215,7 +215,7 @@ def test_a_local_model_of_another_size_is_an_error():
         vectors_of(Embedder(LocalSource("m", lambda _: LocalModel(384))), ["a"])
 
 
-def test_a_failure_of_the_model_in_this_process_is_not_taken_for_want_of_memory():
+def test_another_failure_of_the_local_model_is_not_reported_as_memory_exhaustion():
     def broken(name):
         raise RuntimeError("no such model")
 

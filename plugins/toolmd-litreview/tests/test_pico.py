@@ -82,7 +82,7 @@ def test_an_unknown_cluster_is_reported_with_the_known_ones(call, searched, conf
     assert searched[0] not in result.error.message.replace(f"'{searched[0]}'", "")
 
 
-def test_a_call_that_is_tried_again_asks_for_the_rest_only(call, ncbi, openai):
+def test_a_retried_call_asks_for_the_rest_only(call, ncbi, openai):
     for pmid in range(1, 81):
         ncbi.add(pmid)
     openai.say = lambda task, material: pico_of(material)
@@ -120,7 +120,7 @@ def test_a_paper_without_an_abstract_has_no_fields_and_costs_nothing(call, ncbi,
     assert openai.asked == []
 
 
-def test_papers_that_nobody_has_fail_the_call(call, ncbi):
+def test_unknown_papers_fail_the_call(call, ncbi):
     assert call("run_pico", {"pmid_list": [404]}).error.code == "papers_not_found"
 
 

@@ -98,7 +98,7 @@ def test_a_paper_that_changed_is_brought_up_to_date(call, ncbi, workspace):
     assert [row[2] for row in stored(workspace)] == ["Final."]
 
 
-def test_nobody_meets_anothers_candidates(call, ncbi, workspace):
+def test_no_user_sees_anothers_candidates(call, ncbi, workspace):
     ncbi.add(11)
     call("search_pubmed", {"query": "x"}, user="ana")
     assert call("search_pubmed", {"query": "x"}, user="ben").data["new"] == 1
@@ -112,7 +112,7 @@ def test_a_record_that_comes_twice_is_one_paper(call, ncbi):
     assert len(call("search_pubmed", {"query": "x"}).data["papers"]) == 1
 
 
-def test_a_ripple_keeps_half_the_room_for_similar_articles(call, ncbi):
+def test_a_ripple_reserves_half_of_the_results_for_similar_articles(call, ncbi):
     for pmid in range(1, 20):
         ncbi.add(pmid)
     ncbi.find = lambda term: [1, 2, 3, 4, 5, 6]
@@ -137,7 +137,7 @@ def test_a_ripple_of_one_paper_asks_for_no_more(call, ncbi):
     assert "elink.fcgi" not in ncbi.paths()
 
 
-def test_meaning_cannot_be_looked_for_without_vectors(call, ncbi):
+def test_a_semantic_search_needs_vectors(call, ncbi):
     ncbi.add(9)
     result = call("search_pubmed", {"query": "x", "expand_mode": "semantic"})
     assert (result.outcome, result.error.code) == ("failed", "not_configured")
@@ -157,7 +157,7 @@ def test_meaning_cannot_be_looked_for_without_vectors(call, ncbi):
         {"query": "x", "file": "/etc/passwd"},
     ],
 )
-def test_what_the_file_does_not_allow_asks_nobody(call, ncbi, arguments):
+def test_a_search_outside_the_files_limits_sends_no_request(call, ncbi, arguments):
     result = call("search_pubmed", arguments)
     assert (result.outcome, result.error.code) == ("denied", "invalid_arguments")
     assert ncbi.asked == []
@@ -234,7 +234,7 @@ def test_a_slow_server_is_left_at_the_deadline(call, ncbi):
     assert result.outcome == "failed"
 
 
-def test_nobody_at_the_address_fails_the_call(ncbi):
+def test_an_unreachable_address_fails_the_call(ncbi):
     environ = {"LITREVIEW_NCBI_URL": "http://127.0.0.1:9"}
     plugin = Litreview(environ, FakeClock(), apart_s=0.0)
     with memory_workspace({"none.txt": ""}, plugins={"litreview": plugin}) as workspace:

@@ -88,7 +88,7 @@ def test_a_book_has_its_chapters_title_or_its_own():
     assert second.title == "A book"
 
 
-def test_what_is_no_record_is_left_out():
+def test_an_invalid_record_is_omitted():
     rest = (
         "<DeleteCitation><PMID Version='1'>3</PMID></DeleteCitation>"
         "<PubmedArticle><PubmedData/></PubmedArticle>"
@@ -118,7 +118,7 @@ def test_a_search_is_read_with_its_place_in_the_history():
         b"<eSearchResult/>",
     ],
 )
-def test_a_search_without_a_place_in_the_history_is_no_answer(answer):
+def test_a_search_without_a_place_in_the_history_is_invalid(answer):
     with pytest.raises(ConnectionError):
         read_hits(answer)
 
@@ -158,7 +158,7 @@ WHOLE = page(article(1), article(2)).encode()
 
 
 @pytest.mark.parametrize("answer", [b"", PAGE, b"{}", b"\x00\xff", WHOLE[:-9], b"<html/>", b"<a>"])
-def test_what_is_no_answer_may_be_asked_for_again(answer):
+def test_an_invalid_answer_may_be_retried(answer):
     with pytest.raises(ConnectionError):
         read_papers(answer)
 

@@ -22,11 +22,11 @@ def test_there_are_six_tools_without_a_word_against_them(workspace):
 
 
 @pytest.mark.parametrize("name", ["add_papers", "compute_metrics", "recluster", "assign_cluster"])
-def test_a_light_helper_is_no_tool(call, name):
+def test_a_light_helper_is_not_a_tool(call, name):
     assert call(name, {}).error.code == "unknown_tool"
 
 
-def test_the_examples_in_the_files_hold(call, workspace):
+def test_the_examples_in_the_files_pass(call, workspace):
     for name, tool in workspace.tools.items():
         assert tool.spec.examples
         for example in tool.spec.examples:
@@ -103,7 +103,7 @@ def test_the_check_by_prisma_asks_the_model_once(call, searched, openai, missing
              '{"missing_items": [true]}', '{"missing_items": 4}', '{"missing_items": [4.0]}',
              '{"missing_items": [[4]]}'],
 )  # fmt: skip
-def test_a_verdict_that_cannot_be_read_is_none(call, searched, openai, said):
+def test_an_unreadable_verdict_is_null(call, searched, openai, said):
     openai.say = lambda task, material: said
     result = call("prisma_check", {"cluster_id": searched[0]})
     assert result.error.code == "model_unreadable"
@@ -133,7 +133,7 @@ def test_a_theme_that_nobody_reviewed_has_no_overlap(call, searched, ncbi):
     assert result.data == {"overlap": 0.0, "sr_pmids": []}
 
 
-def test_reviews_are_no_candidates(call, searched, ncbi, workspace):
+def test_reviews_are_not_candidates(call, searched, ncbi, workspace):
     ncbi.add(501, "Statins")
     ncbi.find = lambda term: [501]
     call("find_existing_sr", {"cluster_id": searched[0]})
@@ -152,7 +152,7 @@ def test_a_new_theme_comes_from_the_papers_left_over(call, searched, openai):
 
 @pytest.mark.parametrize("said", ["", '{"new_PICO": ""}', '{"new_PICO": 1}', "no",
                                   '{"new_PICO": "' + "x" * 501 + '"}'])  # fmt: skip
-def test_a_theme_that_cannot_be_read_is_none(call, searched, openai, said):
+def test_an_unreadable_theme_is_null(call, searched, openai, said):
     openai.say = lambda task, material: said
     result = call("propose_alternative_pico", {"exclude_pmids": []})
     assert result.error.code == "model_unreadable"

@@ -92,7 +92,7 @@ def test_any_bytes_are_a_bundle_or_none(tmp_path_factory, data):
     store.close()
 
 
-def test_what_tools_give_of_hostile_texts_is_text(workspace_records, make, call):
+def test_tools_return_hostile_texts_as_text(workspace_records, make, call):
     hostile = "x'); DROP TABLE lab; --\u202e<script>\x07"
     workspace_records.load(
         make.lab(code=make.code("4548-4", hostile), valueQuantity={"value": 1, "unit": hostile}),

@@ -194,7 +194,7 @@ def test_forgetting_a_patient_takes_everything_away_and_a_new_one_finds_nothing(
         records.store.forget("nobody")
 
 
-def test_types_that_no_tool_gives_are_counted(records, make):
+def test_types_that_no_tool_returns_are_counted(records, make):
     loaded = records.load(
         make.resource("Immunization"),
         make.resource("Immunization"),

@@ -56,7 +56,7 @@ def test_the_seeds_own_example_answers_with_the_seeds_own_fields(tool, samples, 
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_items_of_the_other_patient_are_never_given(tool, samples, call):
+def test_items_of_another_patient_are_never_returned(tool, samples, call):
     mine = call(tool, {"query": "asthma inhaler cough"})
     theirs = call(tool, {"patient_id": "456", "query": "asthma inhaler cough"}, patient="456")
     assert mine.data
@@ -97,14 +97,12 @@ def test_the_functions_enforce_the_scope_without_a_guard(records, make):
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_a_patient_of_whom_nothing_was_loaded_is_no_healthy_patient(tool, call):
+def test_a_patient_without_loaded_records_is_an_error(tool, call):
     result = call(tool, {"query": "x"})
     assert (result.outcome, result.error.code) == ("failed", "patient_not_found")
 
 
-def test_a_patient_of_whom_nothing_is_known_but_the_name_has_empty_lists(
-    workspace_records, make, call
-):
+def test_a_patient_with_only_a_name_has_empty_lists(workspace_records, make, call):
     workspace_records.load(make.patient())
     for tool in TOOLS:
         assert call(tool, {"query": "x"}).data == []
@@ -179,7 +177,7 @@ def test_both_ends_of_a_date_range_belong_to_it(workspace_records, make, call):
     assert found("0001-01-01", "9999-12-31") == set(times)
 
 
-def test_a_range_of_medications_holds_their_start_and_leaves_out_what_has_none(
+def test_a_range_of_medications_contains_their_start_and_omits_those_without(
     workspace_records, make, call
 ):
     workspace_records.load(
@@ -193,7 +191,7 @@ def test_a_range_of_medications_holds_their_start_and_leaves_out_what_has_none(
     assert starts == ["2025-05-01", "2024-05-01", None]
 
 
-def test_a_limit_gives_the_newest_over_all_codes(workspace_records, make, call):
+def test_a_limit_returns_the_newest_over_all_codes(workspace_records, make, call):
     codes = ["4548-4", "2160-0", "2823-3"]
     labs = [make.lab(n, codes[n % 3], day=f"2025-01-{n + 1:02}") for n in range(30)]
     workspace_records.load(*labs)
@@ -203,7 +201,7 @@ def test_a_limit_gives_the_newest_over_all_codes(workspace_records, make, call):
     assert [item["value"] for item in twice] == [28, 25, 22, 19]
 
 
-def test_a_code_off_the_list_is_not_given_though_it_was_loaded(workspace_records, make, call):
+def test_a_code_off_the_list_is_not_returned_though_it_was_loaded(workspace_records, make, call):
     laboratory = [make.code("laboratory", system="x")]
     workspace_records.load(make.lab(code="99999-9", category=laboratory), make.lab())
     assert [item["code"] for item in call("get_labs").data] == ["4548-4"]

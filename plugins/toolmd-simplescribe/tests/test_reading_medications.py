@@ -86,7 +86,7 @@ def test_a_medication_is_active_or_stopped(status, told, records, make):
     assert len(records.chart().medications(told, None, None)) == 1
 
 
-def test_what_is_no_medication_yet_is_left_out(records, make):
+def test_a_planned_medication_is_omitted(records, make):
     reasons = records.reasons(
         make.medication(status="draft"),
         make.medication(status=None),

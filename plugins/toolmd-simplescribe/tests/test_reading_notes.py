@@ -106,7 +106,7 @@ def test_a_note_without_a_text_is_a_note_all_the_same(content, records, make):
     assert records.chart().texts() == []
 
 
-def test_long_and_odd_texts_are_made_fit_to_tell(records, make):
+def test_long_and_odd_texts_are_bounded_and_cleaned(records, make):
     long = note(records, make.note(description="word " * 100_000))
     assert len(long["summary"]) == 300
     records.store.forget("123")

@@ -43,7 +43,7 @@ def test_the_examples_are_accepted_or_denied_as_declared(name, workspace):
             assert result.error.code == example.error, example.title
 
 
-def test_the_codes_in_the_file_are_the_codes_that_are_given():
+def test_the_codes_in_the_file_are_the_returned_codes():
     codes = next(p for p in SPECS["get_labs"].parameters if p.name == "codes")
     assert set(codes.shape.items.enum) == LABS.keys()
     table = dict(re.findall(r"^\| (\d\S*) \| (.*) \|$", TEXTS["get_labs"], re.MULTILINE))

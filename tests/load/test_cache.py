@@ -79,7 +79,7 @@ def again(project: Project) -> tuple[int, int, object]:
     return project.reader.parsed, project.reader.checked, snapshot
 
 
-def test_what_was_read_before_is_not_parsed_again(filled: Project) -> None:
+def test_a_file_that_was_read_before_is_not_parsed_again(filled: Project) -> None:
     fresh = filled.build()
 
     parsed, checked, kept = again(filled)
@@ -92,7 +92,7 @@ def test_what_was_read_before_is_not_parsed_again(filled: Project) -> None:
         assert {n: b.spec for n, b in ours.items()} == {n: b.spec for n, b in theirs.items()}
 
 
-def test_only_what_changed_is_parsed(filled: Project) -> None:
+def test_only_changed_files_are_parsed(filled: Project) -> None:
     filled.tool("two", parameter("more"))
 
     parsed, checked, snapshot = again(filled)
@@ -110,7 +110,7 @@ def test_a_skill_is_checked_again_when_a_tool_of_its_changed(filled: Project) ->
     assert not snapshot.registry.skills
 
 
-def test_the_same_bytes_at_another_path_are_read_anew(filled: Project) -> None:
+def test_the_same_bytes_at_another_path_are_parsed_again(filled: Project) -> None:
     (filled.root / "tools_md/two.tool.md").rename(filled.root / "tools_md/deux.tool.md")
 
     parsed, _, snapshot = again(filled)
@@ -199,7 +199,7 @@ def with_entries(change):
         pytest.param(with_entries(lambda e: [e[0], 5, *e[2:]]), id="a name of another kind"),
     ],
 )
-def test_a_cache_that_holds_and_makes_no_sense_is_built_again(filled: Project, spoil) -> None:
+def test_an_invalid_cache_is_built_again(filled: Project, spoil) -> None:
     folder = filled.root / ".toolmd"
     head = json.loads((folder / INDEX).read_bytes().partition(b"\n")[2])
     sealed(folder, spoil(head), (folder / PAYLOAD).read_bytes())
@@ -268,7 +268,7 @@ def test_a_state_folder_that_cannot_be_made_costs_only_time(project: Project) ->
     assert (project.root / ".toolmd").read_text() == "a file in its place"
 
 
-def test_the_state_folder_is_the_users_own(filled: Project) -> None:
+def test_only_the_user_enters_the_state_folder(filled: Project) -> None:
     folder = filled.root / ".toolmd"
 
     assert folder.stat().st_mode & 0o777 == 0o700
@@ -302,7 +302,7 @@ paths = st.text(min_size=1, max_size=20).filter(lambda text: max(text) < "\ud800
         max_size=8,
     )
 )
-def test_what_is_saved_is_what_is_loaded(tmp_path_factory, entries) -> None:
+def test_a_loaded_cache_equals_the_saved_one(tmp_path_factory, entries) -> None:
     folder = tmp_path_factory.mktemp("state")
     folder.chmod(0o700)
     Cache(folder, "p").save(entries, {"key": []})

@@ -337,5 +337,5 @@ def test_an_import_by_a_computed_name_is_open_ended(text: str) -> None:
 
 
 @pytest.mark.parametrize("data", [b"def broken(:", b"\x00", b"\xff\xfe", b"(" * 5000, b""])
-def test_what_is_no_python_imports_nothing(data: bytes) -> None:
+def test_invalid_python_imports_nothing(data: bytes) -> None:
     assert imports_of(data) == ((), frozenset(), False)

@@ -19,7 +19,7 @@ class Provides:
         registry.register_value(Shelf, Shelf())
 
 
-def test_sides_that_agree_leave_nothing_to_say(project: Project) -> None:
+def test_sides_that_agree_have_no_findings(project: Project) -> None:
     project.tool(
         "one",
         parameter("patientId") + parameter("num-children", "integer") + parameter("class"),
@@ -33,7 +33,7 @@ def test_sides_that_agree_leave_nothing_to_say(project: Project) -> None:
     assert implementation.context == "context"
 
 
-def test_a_parameter_that_python_lacks_is_told_with_both_places(project: Project) -> None:
+def test_a_parameter_that_python_lacks_is_reported_with_both_places(project: Project) -> None:
     project.tool("one", parameter("date") + parameter("hour"), "\n\ndef one(date: str): ...")
 
     (found,) = project.inspect("one")
@@ -47,7 +47,7 @@ def test_a_parameter_that_python_lacks_is_told_with_both_places(project: Project
     assert "Python: tools_md/one.py:3" in found.message
 
 
-def test_a_parameter_that_the_markdown_lacks_is_told_with_both_places(project: Project) -> None:
+def test_a_parameter_that_the_markdown_lacks_is_reported_with_both_places(project: Project) -> None:
     project.tool("one", python="def one(\n    date: str,\n): ...")
 
     (found,) = project.inspect("one")
@@ -79,7 +79,7 @@ def test_a_default_in_the_markdown_is_enough(project: Project) -> None:
     assert project.inspect("one") == []
 
 
-def test_keywords_of_any_name_take_all_parameters(project: Project) -> None:
+def test_keyword_arguments_accept_all_parameters(project: Project) -> None:
     project.tool("one", parameter("a") + parameter("b"), "def one(**given): ...")
 
     assert project.inspect("one") == []
@@ -105,7 +105,7 @@ def test_a_positional_only_parameter_can_not_be_given(project: Project) -> None:
         ("string | array", "str"),
     ],
 )
-def test_a_type_that_cannot_hold_the_others_is_told(
+def test_a_type_that_is_too_narrow_is_reported(
     project: Project, type_: str, annotation: str
 ) -> None:
     project.tool("one", parameter("value", type_), f"def one(value: {annotation}): ...")
@@ -148,7 +148,7 @@ def test_a_resource_is_provided_by_its_type(project: Project) -> None:
     assert implementation.resources["shelf"].__name__ == "Shelf"
 
 
-def test_a_resource_that_nobody_provides_is_told(project: Project) -> None:
+def test_a_resource_without_a_provider_is_reported(project: Project) -> None:
     project.tool("one", python="class Shelf: ...\ndef one(*, shelf: Shelf): ...")
 
     (found,) = project.inspect("one")
@@ -185,7 +185,7 @@ def test_an_annotation_that_cannot_be_read_costs_only_itself(project: Project) -
     ]
 
 
-def test_python_that_does_not_fit_refuses_the_call_and_says_why(project: Project) -> None:
+def test_python_that_does_not_fit_denies_the_call_with_a_reason(project: Project) -> None:
     project.tool("one", parameter("date"), "def one(day): ...")
     binding = project.build().registry.tools["one"].binding
 
@@ -212,9 +212,7 @@ def test_a_provided_type_handed_in_counts_as_well(project: Project) -> None:
         ("import functools\nasync def f(x): ...\none = functools.partial(f, 1)", "async"),
     ],
 )
-def test_the_way_of_running_is_read_off_the_function(
-    project: Project, python: str, mode: str
-) -> None:
+def test_the_kind_of_function_decides_how_it_runs(project: Project, python: str, mode: str) -> None:
     project.tool("one", python=python)
 
     assert project.build().registry.tools["one"].binding.load().mode == mode

@@ -36,7 +36,7 @@ def test_a_broken_file_next_to_good_ones_costs_only_itself(project: Project) -> 
     assert paths == {f"tools_md/{name}.tool.md" for name in ("bad", "ugly", "empty")}
 
 
-def test_a_file_of_five_megabytes_is_told_with_its_size_and_not_read(project: Project) -> None:
+def test_a_file_of_five_megabytes_is_reported_with_its_size_and_not_read(project: Project) -> None:
     project.write("tools_md/huge.tool.md", b"x" * 5_000_000)
 
     (found,) = project.build().registry.diagnostics
@@ -52,7 +52,7 @@ def test_a_file_of_exactly_the_limit_is_read(project: Project) -> None:
     assert list(project.build().registry.tools) == ["big"]
 
 
-def test_a_folder_of_a_definitions_name_is_told(project: Project) -> None:
+def test_a_folder_with_a_definitions_name_is_reported(project: Project) -> None:
     (project.root / "tools_md/odd.tool.md").mkdir()
 
     assert codes(project) == [("unreadable-file", "tools_md/odd.tool.md")]
@@ -87,7 +87,7 @@ def test_a_circle_of_links_ends(project: Project) -> None:
     assert [d.code for d in snapshot.registry.diagnostics] == ["unreadable-file"]
 
 
-def test_a_link_to_nowhere_is_told(project: Project) -> None:
+def test_a_dangling_link_is_reported(project: Project) -> None:
     (project.root / "tools_md/gone.tool.md").symlink_to("nowhere")
 
     assert codes(project) == [("unreadable-file", "tools_md/gone.tool.md")]
@@ -109,7 +109,7 @@ def test_hidden_files_and_folders_are_left_out(project: Project) -> None:
     assert codes(project) == []
 
 
-def test_a_name_that_is_not_utf8_is_told_and_can_be_printed(project: Project) -> None:
+def test_a_name_that_is_not_utf8_is_reported_and_can_be_printed(project: Project) -> None:
     try:
         Path(os.fsdecode(os.fsencode(project.root) + b"/tools_md/caf\xe9.tool.md")).write_text("x")
     except OSError:
@@ -122,13 +122,15 @@ def test_a_name_that_is_not_utf8_is_told_and_can_be_printed(project: Project) ->
 
 
 @pytest.mark.parametrize("name", ["x.tools.md", "X.Tool.MD", "x.tool.markdown"])
-def test_a_file_that_is_nearly_a_definition_is_told(project: Project, name: str) -> None:
+def test_a_file_that_is_nearly_a_definition_is_reported(project: Project, name: str) -> None:
     project.write(f"tools_md/{name}", tool("x"))
 
     assert codes(project) == [("ignored-file", f"tools_md/{name}")]
 
 
-def test_two_definitions_of_one_name_leave_the_first_and_tell_both_paths(project: Project) -> None:
+def test_of_two_definitions_of_one_name_the_first_is_kept_and_both_paths_are_reported(
+    project: Project,
+) -> None:
     project.write("tools_md/a.tool.md", tool("same"))
     project.write("tools_md/b.tool.md", tool("same"))
 
@@ -150,7 +152,7 @@ def test_a_folder_inside_another_is_read_once(project: Project) -> None:
     assert not snapshot.registry.diagnostics
 
 
-def test_a_folder_that_the_settings_name_and_that_is_not_there_is_told(project: Project) -> None:
+def test_a_missing_folder_of_the_settings_is_reported(project: Project) -> None:
     project.write("toolmd.toml", 'tools = ["tools_md", "more"]')
 
     (found,) = project.build().registry.diagnostics

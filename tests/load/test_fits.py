@@ -123,7 +123,9 @@ COLOURS = of("string", enum=("red", "blue"))
         (of("object"), object),
     ],
 )
-def test_an_annotation_that_holds_all_is_no_misfit(shape: Schema, annotation: Any) -> None:
+def test_an_annotation_that_accepts_every_value_has_no_finding(
+    shape: Schema, annotation: Any
+) -> None:
     assert mismatch(shape, annotation) is None
 
 
@@ -162,7 +164,7 @@ def test_an_annotation_that_holds_all_is_no_misfit(shape: Schema, annotation: An
         (of("string"), None, "a string"),
     ],
 )
-def test_an_annotation_that_holds_less_is_told(shape: Schema, annotation: Any, says: str) -> None:
+def test_a_narrower_annotation_is_reported(shape: Schema, annotation: Any, says: str) -> None:
     found = mismatch(shape, annotation)
 
     assert found is not None
@@ -196,11 +198,11 @@ def test_json_becomes_the_annotated_type(
 
 
 @pytest.mark.parametrize("annotation", [str, int, bool, list[str], dict[str, Any], Dict, Any])
-def test_what_json_is_already_is_left_as_it_is(annotation: Any) -> None:
+def test_values_of_json_types_stay_unchanged(annotation: Any) -> None:
     assert is_plain(annotation)
 
 
-def test_a_value_that_cannot_become_the_type_is_a_value_error_and_the_words_say_what_can() -> None:
+def test_a_value_that_cannot_be_converted_is_a_value_error_that_names_valid_ones() -> None:
     convert = converter(of("string"), dt.datetime | None)
 
     assert convert is not None
@@ -255,7 +257,7 @@ def fitting(draw: st.DrawFn, depth: int = 2) -> tuple[Schema, Any, st.SearchStra
 
 @settings(max_examples=300)
 @given(fit=fitting(), data=st.data())
-def test_whatever_the_markdown_allows_converts_where_there_is_no_misfit(
+def test_every_allowed_value_converts_if_there_is_no_finding(
     fit: tuple[Schema, Any, st.SearchStrategy[Any]], data: st.DataObject
 ) -> None:
     shape, annotation, values = fit

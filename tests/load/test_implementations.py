@@ -40,7 +40,7 @@ def test_a_sibling_is_found_by_its_stem_in_kebab_or_snake(
     assert load(snapshot, "book_it").function() == 7
 
 
-def test_python_in_another_folder_is_no_sibling(project: Project) -> None:
+def test_python_in_another_folder_is_not_a_sibling(project: Project) -> None:
     project.write("tools_md/a/one.tool.md", tool("one"))
     project.write("tools_md/b/one.py", "def one(): ...")
 
@@ -92,7 +92,7 @@ def test_a_snapshot_loads_the_bytes_that_it_read_even_when_the_file_has_changed(
     assert load(snapshot, "one").function() == "old"
 
 
-def test_a_snapshot_that_nobody_holds_leaves_no_module_behind(project: Project) -> None:
+def test_an_unreferenced_snapshot_leaves_no_module_behind(project: Project) -> None:
     project.tool("one", python="def one(): return 1")
     snapshot = project.build()
     load(snapshot, "one")
@@ -142,7 +142,7 @@ def test_dataclasses_and_annotations_of_a_private_module_resolve(project: Projec
         (b"\xff\xfe", "broken-implementation", 1),
     ],
 )
-def test_broken_python_is_told_with_its_place_and_the_rest_works(
+def test_broken_python_is_reported_with_its_place_and_the_rest_works(
     project: Project, python: str | bytes, code: str, line: int
 ) -> None:
     project.tool("one")
@@ -192,7 +192,7 @@ def test_folders_of_one_name_do_not_share_modules(project: Project) -> None:
     assert [load(snapshot, name).function() for name in ("a1", "b1")] == ["a", "b"]
 
 
-def test_a_folder_with_a_dot_in_its_name_holds_python_too(project: Project) -> None:
+def test_a_folder_with_a_dot_in_its_name_may_contain_python(project: Project) -> None:
     project.write("tools_md/v1.2/one.tool.md", tool("one"))
     project.write("tools_md/v1.2/one.py", "from . import _y\ndef one(): return _y.Y")
     project.write("tools_md/v1.2/_y.py", "Y = 5")

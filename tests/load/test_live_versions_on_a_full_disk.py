@@ -16,7 +16,7 @@ STRICT, LOOSE, OTHER = row("a", '{"strict":true}'), row("a", "{}"), row("b", '{"
 
 
 @pytest.mark.parametrize("spare", [10**6, 0], ids=["added", "written anew"])
-def test_what_was_live_is_known_wherever_the_writing_ended(limited_disk, tmp_path, spare):
+def test_the_live_versions_stay_known_wherever_writing_stopped(limited_disk, tmp_path, spare):
     for size in range(MOST):
         state = tmp_path / str(size)
         first = Baseline(state, spare=spare)
@@ -46,7 +46,7 @@ def test_what_was_live_is_known_wherever_the_writing_ended(limited_disk, tmp_pat
     assert 0 < size < MOST
 
 
-def test_a_cache_is_there_whole_or_not_at_all(limited_disk, tmp_path):
+def test_a_cache_is_complete_or_absent(limited_disk, tmp_path):
     entries = {
         "x.tool.md": CacheEntry("0" * 64, "x", b'{"x":1}'),
         "y.tool.md": CacheEntry("1" * 64, "", b""),

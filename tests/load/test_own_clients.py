@@ -45,7 +45,7 @@ def test_a_client_of_its_own_is_found(source: str) -> None:
 
 
 @pytest.mark.parametrize("source", FINE)
-def test_what_opens_nothing_is_left_alone(source: str) -> None:
+def test_code_that_opens_no_connection_has_no_finding(source: str) -> None:
     assert look(source) == []
 
 

@@ -54,11 +54,11 @@ def kept(request: pytest.FixtureRequest, project: Project, packages: Packages) -
     return pinned(build_with(project, ["brings-tools"]), project.root)
 
 
-def test_a_tool_of_a_package_is_had_again(kept: Pinned, project: Project) -> None:
+def test_a_tool_of_a_package_is_loaded_again(kept: Pinned, project: Project) -> None:
     assert again(kept, project, "brings-tools") == "given"
 
 
-def test_a_package_of_another_version_is_not_what_it_was(
+def test_a_package_of_another_version_is_not_the_pinned_one(
     kept: Pinned, project: Project, packages: Packages
 ) -> None:
     metadata = packages.root / "brings_tools-1.2.dist-info" / "METADATA"
@@ -75,7 +75,7 @@ def test_a_package_that_is_gone_is_named(
         again(kept, project)
 
 
-def test_a_pin_is_the_same_wherever_the_project_lies(project: Project, tmp_path: Path) -> None:
+def test_a_pin_does_not_depend_on_the_projects_folder(project: Project, tmp_path: Path) -> None:
     project.tool("lend_it", python="def lend_it(): return 'here'")
     here = pin_of(project.build(), project.root)
     shutil.copytree(project.root, tmp_path / "elsewhere")
@@ -118,7 +118,7 @@ def test_conditions_of_then_and_now_both_count() -> None:
     assert held.escalate_when == "3 > 1"
 
 
-def test_what_a_tool_takes_stays_as_it_was() -> None:
+def test_the_pinned_parameters_of_a_tool_stay() -> None:
     one = spec_of()
     text = tool("lend_it", "### wanted\n\n- **Type**: string\n- **Required**: true\n")
     other, _ = parse_tool(text, "lend-it.tool.md")

@@ -95,7 +95,7 @@ def test_a_package_brings_its_tools_and_their_python(project: Project, packages:
         ("@hookimpl\ndef toolmd_definitions(): return ['/nowhere/at/all']", "no folder"),
     ],
 )
-def test_a_broken_plugin_is_told_by_its_package_and_the_others_work(
+def test_a_broken_plugin_is_reported_with_its_package_and_the_others_work(
     project: Project, packages: Packages, code: str, says: str
 ) -> None:
     packages.install("breaks-down", code)
@@ -112,7 +112,7 @@ def test_a_broken_plugin_is_told_by_its_package_and_the_others_work(
 
 
 @pytest.mark.parametrize("least", ["1.5", "'high'", "None", "True", "1/0"])
-def test_a_least_confidence_that_cannot_be_read_keeps_the_tools_out(
+def test_an_unreadable_minimum_confidence_keeps_the_tools_out(
     project: Project, packages: Packages, least: str
 ) -> None:
     code = DEFINITIONS + f"@hookimpl\ndef toolmd_default_min(): return {least}\n"
@@ -135,13 +135,13 @@ def test_only_plugins_on_the_list_load(project: Project, packages: Packages) -> 
     assert build_with(project, []).registry.diagnostics == ()
 
 
-def test_a_plugin_on_the_list_that_is_not_installed_is_told(project: Project) -> None:
+def test_a_listed_plugin_that_is_not_installed_is_reported(project: Project) -> None:
     (found,) = build_with(project, ["never-heard-of"]).registry.diagnostics
 
     assert "never-heard-of" in found.message
 
 
-def test_the_projects_own_tool_stands_over_a_packages_of_the_same_name(
+def test_the_projects_own_tool_overrides_a_packages_tool_of_the_same_name(
     project: Project, packages: Packages
 ) -> None:
     packages.install("same-name", DEFINITIONS, {"tools/own.tool.md": tool("own")})
@@ -171,7 +171,7 @@ def test_a_sibling_is_a_plugin_of_its_snapshot_once_it_is_loaded(project: Projec
     assert snapshot.plugins.manager.has_plugin("tools_md/one.py")
 
 
-def test_a_misspelt_hook_in_a_sibling_refuses_its_tool(project: Project) -> None:
+def test_a_misspelt_hook_in_a_sibling_denies_calls_of_its_tool(project: Project) -> None:
     project.tool("one", python="from toolmd.hooks import hookimpl\ndef one(): ...\n"
                  "@hookimpl\ndef toolmd_jugdes(spec): ...")  # fmt: skip
 
@@ -232,7 +232,7 @@ def test_the_plugin_of_a_folder_gives_implementations_without_running_at_load(
     assert snapshot.registry.tools["bare"].binding.kind == "none"
 
 
-def test_what_is_known_of_plugins_can_be_listed(project: Project, packages: Packages) -> None:
+def test_known_plugins_can_be_listed(project: Project, packages: Packages) -> None:
     packages.install("works-well", "'''Does it well.\n\nTruly.'''\n")
     packages.install("breaks-down", "raise OSError('no')")
     snapshot = build_with(project, ["works-well", "breaks-down"])

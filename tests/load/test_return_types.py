@@ -290,7 +290,7 @@ def test_a_result_that_may_fit_is_a_warning(shape: Schema, annotation: Any, says
     assert says in found.why
 
 
-def test_of_a_stream_the_items_are_what_counts() -> None:
+def test_the_items_of_a_stream_are_compared() -> None:
     assert unwritable(PLACE, AsyncIterator[Data], "stream") is None
     assert unwritable(PLACE, AsyncIterator, "stream") is None
     assert unwritable(PLACE, AsyncIterator[int], "stream") is not None

@@ -61,7 +61,7 @@ def test_the_server_says_that_it_serves_skills(client: MakeClient, mode: str) ->
     assert capabilities.resources is not None
 
 
-def test_every_skill_is_listed_one_that_people_follow_too(client: MakeClient) -> None:
+def test_every_skill_is_listed_also_without_steps(client: MakeClient) -> None:
     listed = skills(client())
 
     assert [skill["uri"] for skill in listed] == [

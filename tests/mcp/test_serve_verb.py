@@ -48,7 +48,7 @@ def test_a_hosts_settings_name_the_command(project: Path, host: str, key: str) -
     [("claude", "mcpServers", "${TOOLMD_TOKEN}"), ("cursor", "mcpServers",
      "${env:TOOLMD_TOKEN}"), ("vscode", "servers", "${input:toolmd-token}")],
 )  # fmt: skip
-def test_a_hosts_settings_never_hold_the_token(
+def test_a_hosts_settings_never_contain_the_token(
     project: Path, host: str, key: str, token: str
 ) -> None:
     ((_, server),) = config(project, host, "--transport", "http")[key].items()

@@ -34,13 +34,13 @@ def said(text):
         ("raise a", ["pass"]),
     ],
 )
-def test_each_wrong_of_a_line_is_found(line, wrongs):
+def test_each_mutation_of_a_line_is_found(line, wrongs):
     found = said(line)
 
     assert sorted(found) == sorted(f"{line} → {wrong}" for wrong in wrongs)
 
 
-def test_a_condition_is_turned_round_and_a_result_is_not_given():
+def test_a_condition_is_negated_and_a_result_is_dropped():
     text = "def f(a):\n    if a():\n        return b\n    for c in a:\n        continue"
 
     assert sorted(said(text)) == [
@@ -64,18 +64,18 @@ def test_a_condition_is_turned_round_and_a_result_is_not_given():
         "@a(1)\nclass B(C[int]):\n    '''Docstring.'''",
     ],
 )
-def test_words_and_types_are_left_alone(text):
+def test_texts_and_types_are_not_mutated(text):
     assert said(text) == []
 
 
-def test_a_changed_module_is_whole_and_the_line_of_the_change_is_told():
+def test_a_mutated_module_is_complete_and_names_the_changed_line():
     first, second = changes_of("a = 1\n\n\nb = c == d\n")
 
     assert [(first.line, second.line)] == [(1, 4)]
     assert ast.dump(ast.parse(second.text)) == ast.dump(ast.parse("a = 1\nb = c != d"))
 
 
-def test_of_a_long_line_the_part_that_changed_is_told():
+def test_the_changed_part_of_a_long_line_is_shown():
     [*_, last] = said(f"a = ({', '.join(f'name_{number}' for number in range(40))})")
 
     assert last == "…, name_39… → ……"

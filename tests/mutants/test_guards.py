@@ -5,7 +5,7 @@ from guards import GUARDS, PACKAGE, REASONS, ROOT
 
 
 @pytest.mark.parametrize("name", GUARDS)
-def test_the_files_of_a_guard_and_its_tests_are_there(name):
+def test_the_files_of_a_guard_and_its_tests_exist(name):
     guard = GUARDS[name]
     tests = {test for likely in guard.files.values() for test in likely} | {*guard.broader}
 
@@ -13,14 +13,14 @@ def test_the_files_of_a_guard_and_its_tests_are_there(name):
     assert [test for test in sorted(tests) if not (ROOT / test).exists()] == []
 
 
-def test_no_file_is_judged_twice():
+def test_no_file_is_mutated_twice():
     globs = [glob for guard in GUARDS.values() for glob in guard.files]
     files = [file for glob in globs for file in (ROOT / PACKAGE).glob(glob)]
 
     assert len(files) == len({*files})
 
 
-def test_what_is_excused_is_judged():
+def test_every_excused_change_is_tested():
     globs = [glob for guard in GUARDS.values() for glob in guard.files]
     files = {file for glob in globs for file in (ROOT / PACKAGE).glob(glob)}
 

@@ -92,7 +92,7 @@ def test_a_format_is_checked_in_any_case(written, meant):
     assert spec.parameters[0].shape.format == meant
 
 
-def test_one_of_them_is_not_a_list_of_values():
+def test_the_words_one_of_them_are_not_a_list_of_values():
     spec, (found,) = parse_tool(
         TEXT.format("- `animal` (string, one of them): which", RESULT), "weigh_animal.tool.md"
     )

@@ -47,7 +47,7 @@ def test_pythons_are_found_on_the_path_and_among_pyenvs(tmp_path: Path) -> None:
     assert [python.shown for python in pythons][1:] == ["3.97.4", "3.98.1"]
 
 
-def test_what_runs_nothing_and_what_is_too_old_is_passed_over(tmp_path: Path) -> None:
+def test_broken_and_old_pythons_are_skipped(tmp_path: Path) -> None:
     program(tmp_path, "python3", "echo 'command not found' >&2; exit 127")
     program(tmp_path, "python3.10", answering("3.10.9", "3.40.1", "/a/python3.10"))
 

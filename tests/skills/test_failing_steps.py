@@ -42,9 +42,7 @@ def test_on_error_leads_on(world: World, way: str, *, success: bool, message: st
 
 
 @pytest.mark.parametrize(("fails", "calls", "success"), [(2, 3, True), (3, 3, False)])
-def test_a_reading_tool_is_tried_again(
-    world: World, fails: int, calls: int, *, success: bool
-) -> None:
+def test_a_reading_tool_is_retried(world: World, fails: int, calls: int, *, success: bool) -> None:
     world.functions["list"] = failing(fails)
     steps = '1. **List**\n   - **Use**: list\n   - **On error**: retry 2 times, then stop "No."\n'
     assert play_steps(world, steps).success == success
@@ -62,7 +60,7 @@ def test_a_permanent_failure_is_not_retried(world: World) -> None:
 
 
 @pytest.mark.parametrize(("name", "code"), [("list", "timeout"), ("make", "outcome_unknown")])
-def test_a_timeout_of_what_may_have_happened_is_unknown(world: World, name: str, code: str) -> None:
+def test_a_timeout_with_a_possible_effect_is_unknown(world: World, name: str, code: str) -> None:
     async def forever(**_: Any) -> None:
         await asyncio.Event().wait()
 

@@ -40,7 +40,7 @@ def test_the_example_is_drawn_as_it_stands(draw, states, name: str) -> None:
     assert draw(chart_of(example()), states) == golden
 
 
-def test_the_drawing_is_xml_that_holds_every_step_and_no_script() -> None:
+def test_the_drawing_is_xml_with_every_step_and_no_script() -> None:
     spec = example()
     root = ET.fromstring(svg(chart_of(spec)))
     words = "".join(root.itertext())
@@ -56,7 +56,7 @@ def nodes(drawing: str, mark: str) -> list[ET.Element]:
     return [node for node in every if mark in node.get("class", "").split()]
 
 
-def test_each_step_is_an_element_of_its_own_that_tells_its_state() -> None:
+def test_each_step_is_an_element_with_its_state() -> None:
     drawing = svg(chart_of(example()), UNDER_WAY)
     steps = nodes(drawing, "step")
     assert [step.get("data-step") for step in steps] == [
@@ -94,7 +94,7 @@ def test_every_state_has_its_look() -> None:
     assert all(f".{state}" in STYLE for state in WORDS)
 
 
-def test_a_way_to_another_section_is_taken_instead_of_the_next_step() -> None:
+def test_a_jump_to_another_section_replaces_the_next_step() -> None:
     states = {"1": "done", "2": "done", "No slots/1": "running"}
     drawing = svg(chart_of(example()), states)
     taken = [(n.get("data-from"), n.get("data-to")) for n in nodes(drawing, "taken")]
@@ -105,7 +105,7 @@ WORD = st.text(min_size=1, max_size=60).filter(lambda text: text.strip() and "\n
 
 
 @given(st.lists(st.tuples(WORD, st.sampled_from(["use", "go", "stop"])), min_size=1, max_size=8))
-def test_whatever_an_author_writes_is_drawn_without_overlap(steps) -> None:
+def test_any_text_is_drawn_without_overlap(steps) -> None:
     rows = [
         f"{n}. **{' '.join(title.split())}**\n   - **Ask**: {' '.join(title.split())}\n"
         + ("   - **If no**: go to end\n" if kind == "go" else "")
@@ -131,7 +131,7 @@ def test_whatever_an_author_writes_is_drawn_without_overlap(steps) -> None:
         assert below.top + below.height <= layout.height
 
 
-def test_text_that_means_something_to_a_drawing_is_only_text() -> None:
+def test_markup_in_a_text_is_drawn_as_text() -> None:
     nasty = '"]-->x["<script>alert(1)</script>`#quot;'
     spec = skill(f"1. **Stop**: {nasty}\n2. **A & B <b>**\n   - **Ask**: {nasty} \x07?\n")
     ET.fromstring(svg(chart_of(spec)))

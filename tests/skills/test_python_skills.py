@@ -65,7 +65,7 @@ def test_python_may_call_only_what_the_file_lists() -> None:
         (SkillResult(success=False, message="m", error="e"), (False, "m", {}, "e")),
     ],
 )
-def test_what_python_gives_becomes_a_skill_result(given_value: Any, expected: Any) -> None:
+def test_a_value_returned_by_python_becomes_a_skill_result(given_value: Any, expected: Any) -> None:
     async def trial(through: Any) -> Any:
         del through
         return given_value

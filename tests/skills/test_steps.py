@@ -33,7 +33,7 @@ def test_an_expression_keeps_its_type_and_braces_make_text(world: World) -> None
     }
 
 
-def test_a_whole_double_is_taken_as_an_integer(world: World) -> None:
+def test_a_whole_double_is_accepted_as_an_integer(world: World) -> None:
     steps = (
         "1. **Echo**\n   - **Use**: echo\n   - **With**:\n"
         "     - count: `math.round(double(2) / 1.0)`\n"
@@ -49,7 +49,7 @@ def test_an_optional_input_that_is_not_given_leaves_its_argument_out(world: Worl
     assert [arguments for _, arguments in world.calls] == [{}, {"text": "hi"}]
 
 
-def test_return_gives_data_of_any_shape_and_a_message(world: World) -> None:
+def test_return_sets_data_of_any_shape_and_a_message(world: World) -> None:
     steps = (
         "1. **List**\n   - **Use**: list\n   - **Save as**: names\n"
         "2. **Return**: Found {size(names)}.\n   - first: `names[0]`\n   - all: `names`\n"
@@ -103,20 +103,20 @@ def test_an_empty_result_goes_where_the_step_says(world: World) -> None:
 
 
 @pytest.mark.parametrize("empty", [None, [], {}, ""])
-def test_nothing_and_what_holds_nothing_is_empty(world: World, empty: Any) -> None:
+def test_null_and_empty_containers_are_empty(world: World, empty: Any) -> None:
     world.functions["echo"] = lambda: empty
     steps = '1. **Echo**\n   - **Use**: echo\n   - **If empty**: stop "Empty."\n'
     assert play_steps(world, steps).message == "Empty."
 
 
 @pytest.mark.parametrize("full", [0, False, [0], " "])
-def test_zero_and_false_are_no_empty_results(world: World, full: Any) -> None:
+def test_zero_and_false_are_not_empty_results(world: World, full: Any) -> None:
     world.functions["echo"] = lambda: full
     steps = '1. **Echo**\n   - **Use**: echo\n   - **If empty**: stop "Empty."\n'
     assert play_steps(world, steps).success
 
 
-def test_choose_takes_the_other_expression_where_there_is_no_value(world: World) -> None:
+def test_choose_uses_the_other_expression_without_a_value(world: World) -> None:
     steps = (
         "1. **List**\n   - **Use**: list\n   - **Save as**: names\n"
         "2. **Pick**\n   - **Choose**: `names.filter(n, n == 'z').first()`\n   - **Or else**: {}\n"
@@ -135,7 +135,7 @@ def test_choose_without_a_value_and_without_or_else_fails(world: World) -> None:
     assert result.message.startswith("Step 1 (Pick) failed")
 
 
-def test_a_check_that_does_not_hold_fails_the_step(world: World) -> None:
+def test_a_false_check_fails_the_step(world: World) -> None:
     steps = (
         "1. **List**\n   - **Use**: list\n   - **Save as**: names\n"
         "   - **Check**: `size(names) > 3`\n"
@@ -260,7 +260,7 @@ def kinds(world: World) -> Iterator[tuple[str, str]]:
     return ((event.step, event.kind) for event in world.events)
 
 
-def test_each_step_tells_how_it_fares(world: World) -> None:
+def test_each_step_reports_its_state(world: World) -> None:
     steps = (
         "1. **Skip**\n   - **When**: `false`\n   - **Use**: list\n"
         "2. **List**\n   - **Use**: list\n3. **Go on**\n   - **Ask**: Go on?\n"

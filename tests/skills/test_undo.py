@@ -51,7 +51,7 @@ def run(world: World, spec: SkillSpec) -> SkillResult:
     return asyncio.run(world.run(spec, run_id="r"))
 
 
-def test_what_a_skill_within_did_is_undone_when_the_outer_one_stops_later() -> None:
+def test_a_nested_skill_is_undone_when_the_outer_one_stops_later() -> None:
     world = world_with(inner(make(1, "b") + make(2, "c") + "3. **Return**:\n   - x: 1\n"))
     steps = make(1, "a") + use(2, "inner") + make(3, "d") + "4. **Stop**: Enough.\n"
     result = run(world, outer(steps, "inner"))
@@ -64,7 +64,7 @@ def test_what_a_skill_within_did_is_undone_when_the_outer_one_stops_later() -> N
     assert len(set(world.keys)) == len(world.keys)
 
 
-def test_what_a_skill_within_did_stays_when_the_outer_one_ends_well() -> None:
+def test_a_nested_skill_is_not_undone_when_the_outer_one_succeeds() -> None:
     world = world_with(inner(make(1, "b")))
     assert run(world, outer(use(1, "inner"), "inner")).success
     assert told(world) == ["make b"]
@@ -178,7 +178,7 @@ def test_a_run_that_is_cancelled_during_its_last_call_is_cancelled_and_undone() 
     asyncio.run(scene())
 
 
-def test_no_way_on_takes_a_cancelled_skill_within_for_one_that_failed() -> None:
+def test_a_cancelled_nested_skill_is_not_treated_as_failed() -> None:
     async def scene() -> None:
         world = world_with(inner(make(1, "b") + ASKED))
         steps = make(1, "a") + use(2, "inner", "   - **On error**: continue\n")
@@ -191,7 +191,7 @@ def test_no_way_on_takes_a_cancelled_skill_within_for_one_that_failed() -> None:
     asyncio.run(scene())
 
 
-def test_python_that_takes_no_notice_of_a_cancel_is_cancelled_all_the_same() -> None:
+def test_python_that_ignores_a_cancel_is_cancelled() -> None:
     async def scene() -> None:
         world = world_with()
 

@@ -17,7 +17,7 @@ ASKING = (
 )
 
 
-def test_an_answer_takes_a_waiting_run_to_its_end() -> None:
+def test_an_answer_resumes_a_waiting_run_to_its_end() -> None:
     async def scene(world: World, answer: Answer) -> SkillResult:
         waiting = await world.run(skill(ASKING, "make, drop"), run_id="r")
         assert waiting.code == "waiting"

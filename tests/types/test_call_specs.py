@@ -58,26 +58,26 @@ def said(call_spec: ToolCallSpec) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
-def test_the_contract_of_a_file_is_the_one_of_its_spec(file: Path) -> None:
+def test_the_call_spec_of_a_file_equals_that_of_its_spec(file: Path) -> None:
     spec, _ = parse_tool(file.read_text("utf-8"), file.name)
     assert spec is not None
 
     assert said(decode_call_spec(encode(spec))) == said(spec)
 
 
-def test_the_contract_of_a_tool_that_says_everything_is_the_one_of_its_spec() -> None:
+def test_the_call_spec_of_a_complete_tool_equals_that_of_its_spec() -> None:
     assert said(decode_call_spec(encode(TOOL))) == said(TOOL) == said(decode("tool", encode(TOOL)))
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
-def test_the_hash_of_a_file_is_the_one_of_its_spec(file: Path) -> None:
+def test_the_hash_of_a_file_equals_that_of_its_spec(file: Path) -> None:
     spec, _ = parse_tool(file.read_text("utf-8"), file.name)
     assert spec is not None
 
     assert hash_without_a_spec(spec) == spec.hash == decode("tool", encode(spec)).hash
 
 
-def test_the_hash_of_a_tool_that_says_everything_is_the_one_of_its_spec() -> None:
+def test_the_hash_of_a_complete_tool_equals_that_of_its_spec() -> None:
     assert hash_without_a_spec(TOOL) == TOOL.hash == decode("tool", encode(TOOL)).hash
 
 
@@ -93,7 +93,7 @@ def test_every_definition_of_the_project_has_the_hash_of_its_spec_before_and_aft
         assert asked_first == {one.name: one.hash for one in bound}
 
 
-def test_a_spec_is_a_contract_and_a_pydantic_model() -> None:
+def test_a_spec_is_a_call_spec_and_a_pydantic_model() -> None:
     assert isinstance(TOOL, ToolCallSpec)
     assert set(NAMES) < set(ToolSpec.model_fields)
     assert ToolSpec.model_validate(TOOL.model_dump()) == TOOL
@@ -109,7 +109,7 @@ def test_a_spec_is_a_contract_and_a_pydantic_model() -> None:
         {"parameters": [{"name": "a", "shape": {"type": "string"}}]},
     ],
 )
-def test_what_is_no_tool_gives_no_contract(damage: dict[str, object]) -> None:
+def test_a_value_that_is_not_a_tool_has_no_call_spec(damage: dict[str, object]) -> None:
     encoded = json.dumps(json.loads(encode(TOOL)) | damage).encode()
 
     with pytest.raises((ValueError, TypeError, KeyError, AttributeError)):

@@ -15,7 +15,7 @@ NOUNS = [TOOL, TOOL.safety, TOOL.parameters[0], TOOL.returns, SKILL.workflow_sec
 
 
 @pytest.mark.parametrize("noun", NOUNS, ids=lambda noun: type(noun).__name__)
-def test_a_noun_stays_as_it_was_made_and_has_no_other_field(noun):
+def test_an_instance_is_frozen_and_has_no_other_field(noun):
     fields = getattr(type(noun), "model_fields", None) or type(noun).__dataclass_fields__
     for name in fields:
         with pytest.raises((ValidationError, FrozenInstanceError)):
@@ -57,19 +57,19 @@ def test_a_value_is_an_expression_where_it_is_one_code_span():
     assert SAID.expression is None
 
 
-def test_what_stands_in_no_file_stands_in_line_0():
+def test_a_position_outside_a_file_is_line_0():
     made = Expression(cel="a"), Argument(name="a", value=SAID), Step(id="1", title="")
     assert [part.line for part in (*made, WorkflowSection(name="", steps=()))] == [0] * 4
     assert made[0].column == 0
 
 
-def test_a_way_that_goes_nowhere_names_no_section():
+def test_a_jump_without_a_target_names_no_section():
     assert Way(kind="stop").target == ""
 
 
 @pytest.mark.parametrize("read_only", [True, False])
 @pytest.mark.parametrize("idempotent", ["yes", "keyed", "no"])
-def test_a_tool_may_run_again_where_that_changes_nothing(read_only, idempotent):
+def test_a_tool_without_effects_may_run_again(read_only, idempotent):
     fields = {name: getattr(TOOL, name) for name in type(TOOL).model_fields}
     spec = type(TOOL)(**fields | {"read_only": read_only, "idempotent": idempotent})
     assert spec.is_repeatable is (read_only or idempotent != "no")
@@ -88,14 +88,14 @@ def test_a_tool_may_run_again_where_that_changes_nothing(read_only, idempotent):
         ({"timeout_s": 0.0}, {"timeout_s": 0.0}),
     ],
 )
-def test_a_step_says_what_it_does_and_nothing_else(fields, said):
+def test_a_step_contains_its_action_and_nothing_else(fields, said):
     step = Step(id="1", title="Do", **fields)
     assert step_json(step) == {"id": "1", "title": "Do", **said}
     assert step_json(step, "Later") == {"id": "1", "section": "Later", "title": "Do", **said}
 
 
 @pytest.mark.parametrize("what", ["sensitive", "verbatim"])
-def test_a_shape_holds_what_stands_anywhere_in_it(what):
+def test_a_shape_contains_its_nested_shapes(what):
     plain, marked = Schema(types=("string",)), Schema(**{what: True})
     deep = Schema(items=Schema(values=marked))
     fields = tuple(Parameter(name=name, shape=plain) for name in "ab")
@@ -114,7 +114,7 @@ def test_a_shape_holds_what_stands_anywhere_in_it(what):
     assert not any(getattr(shape, f"holds_{other}") for shape in held)
 
 
-def test_an_argument_tells_where_its_name_and_its_value_stand():
+def test_an_argument_has_the_positions_of_its_name_and_value():
     said = Argument(name="date", value=SAID, line=7, column=5, value_column=11)
     assert (said.place, said.value_place) == (Position(7, 5, 9), Position(7, 11, 12))
     unplaced = Argument(name="date", value=SAID)

@@ -105,19 +105,19 @@ def words_of(kind: Any) -> list[str]:
 
 
 @SPECS
-def test_whatever_field_says_something_else_changes_the_hash(spec):
+def test_a_change_of_any_field_changes_the_hash(spec):
     changes = list(changes_of(spec))
     assert len(changes) > 100
     assert [way for way, changed in changes if changed.hash == spec.hash] == []
 
 
-def test_whatever_a_tool_says_its_hash_is_the_same_without_its_spec():
+def test_the_hash_of_any_tool_is_the_same_without_its_spec():
     for way, said in changes_of(TOOL):
         encoded = encode(said)
         assert hash_of(decode_call_spec(encoded), encoded) == said.hash, way
 
 
-def test_every_field_of_every_noun_is_written_in_these_specs():
+def test_these_specs_set_every_field_of_every_type():
     every, said = {}, {}
     for noun in (*nouns_in(TOOL), *nouns_in(SKILL)):
         every.setdefault(type(noun), set()).update(defaults_of(noun))
@@ -128,7 +128,7 @@ def test_every_field_of_every_noun_is_written_in_these_specs():
 
 
 @SPECS
-def test_where_a_thing_stands_is_no_part_of_the_hash(spec):
+def test_positions_are_not_part_of_the_hash(spec):
     moved = type(spec)(
         **{name: getattr(spec, name) for name in defaults_of(spec)}
         | {"source": Source("elsewhere.md", 99)}
@@ -150,7 +150,7 @@ def test_the_hash_is_sha256_of_the_canonical_form_sorted_and_compact(spec):
     assert spec.hash == sha256(compact.encode("utf-8")).hexdigest()
 
 
-def test_what_is_absent_stands_nowhere_in_the_canonical_form():
+def test_absent_fields_are_not_in_the_canonical_form():
     bare = ToolSpec(
         name="bare",
         title="Bare",
@@ -190,7 +190,7 @@ def test_what_is_absent_stands_nowhere_in_the_canonical_form():
     }
 
 
-def test_a_zero_and_a_no_are_something_said():
+def test_zero_and_false_are_in_the_canonical_form():
     fields = {name: getattr(TOOL, name) for name in defaults_of(TOOL)}
     safety = Safety(min_confidence=0.0, requires_confirmation=False)
     spec = ToolSpec(**fields | {"safety": safety, "limits": Limits(retries=0)})
@@ -205,7 +205,7 @@ def test_a_definition_is_a_tool_or_a_skill():
 
 
 @pytest.mark.parametrize("unknown", ["reject", "ignore"])
-def test_the_schemas_of_a_tool_are_those_that_its_hash_is_made_of(unknown):
+def test_the_schemas_of_a_tool_are_those_of_its_hash(unknown):
     fields = {name: getattr(TOOL, name) for name in defaults_of(TOOL)}
     spec = ToolSpec(**fields | {"unknown_parameters": unknown})
     assert spec.input_schema == spec.canonical["input_schema"]

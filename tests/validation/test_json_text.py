@@ -40,7 +40,7 @@ def test_any_json_object_is_read_as_the_json_module_reads_it(
 
 
 @given(OBJECTS, KEYS, VALUES, VALUES, WRITERS)
-def test_a_duplicate_key_is_refused_wherever_it_stands(
+def test_a_duplicate_key_is_rejected_at_every_depth(
     around: dict[str, Any], key: str, first: Any, second: Any, dump: Callable[[Any], str]
 ) -> None:
     twice = f"{{{dump(key)}: {dump(first)}, {dump(key)} : {dump(second)}}}"
@@ -59,7 +59,7 @@ def test_a_duplicate_key_is_refused_wherever_it_stands(
         '{"a":":","a":"::"}',
     ],
 )
-def test_no_way_of_writing_hides_a_duplicate_key(text: str) -> None:
+def test_no_spelling_hides_a_duplicate_key(text: str) -> None:
     with pytest.raises(MalformedError, match="stands twice"):
         read_object(text)
 
@@ -88,7 +88,7 @@ def test_no_way_of_writing_hides_a_duplicate_key(text: str) -> None:
         "[" * 100_000,
     ],
 )
-def test_what_is_not_one_json_object_is_refused_with_a_reason(text: str) -> None:
+def test_text_that_is_not_one_json_object_is_rejected_with_a_reason(text: str) -> None:
     with pytest.raises(MalformedError) as caught:
         read_object(text)
     assert len(str(caught.value)) < 200
@@ -99,11 +99,11 @@ def test_thirty_two_levels_are_read() -> None:
     assert read_object(text) == json.loads(text)
 
 
-def test_brackets_inside_texts_are_no_levels() -> None:
+def test_brackets_inside_strings_are_not_levels() -> None:
     assert read_object('{"a": "' + "[" * 50 + '"}') == {"a": "[" * 50}
 
 
-def test_bytes_that_are_not_utf8_are_refused_with_the_offset() -> None:
+def test_bytes_that_are_not_utf8_are_rejected_with_the_offset() -> None:
     with pytest.raises(MalformedError, match="byte 6"):
         read_object(b'{"a":"\xff"}')
 
@@ -124,19 +124,19 @@ def test_bytes_that_are_not_utf8_are_refused_with_the_offset() -> None:
         7,
     ],
 )
-def test_a_python_value_that_json_cannot_hold_is_refused(value: Any) -> None:
+def test_a_python_value_outside_json_is_rejected(value: Any) -> None:
     with pytest.raises(MalformedError):
         read_object(value)
 
 
-def test_a_value_that_holds_itself_is_refused() -> None:
+def test_a_value_that_contains_itself_is_rejected() -> None:
     knot: dict[str, Any] = {}
     knot["knot"] = knot
     with pytest.raises(MalformedError, match="deeper"):
         read_object(knot)
 
 
-def test_what_is_read_shares_nothing_with_what_came_in() -> None:
+def test_a_parsed_value_shares_nothing_with_its_input() -> None:
     inner = [1]
     read = read_object(MappingProxyType({"a": inner}))
     inner.append(2)

@@ -39,7 +39,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_is_sensitive_is_hidden_and_nothing_else(case):
+def test_only_sensitive_values_are_hidden(case):
     shape, value, told, _ = CASES[case]
     assert redacted_value(value, shape) == told
     parameters = (Parameter(name="x", shape=shape), Parameter(name="y", shape=OPEN))
@@ -51,7 +51,7 @@ def test_what_is_sensitive_is_hidden_and_nothing_else(case):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_text_loses_the_words_of_what_is_sensitive_and_no_others(case):
+def test_only_the_words_of_sensitive_values_are_removed_from_a_text(case):
     shape, value, _, words = CASES[case]
     parameters = (Parameter(name="x", shape=shape),)
     text = "Ada hunter2 a b d k 1234 hunter23 xa a-b"
@@ -71,13 +71,13 @@ def test_the_longer_of_two_hidden_words_is_hidden_whole():
 
 
 @pytest.mark.parametrize("nothing", [None, "", True, False])
-def test_a_value_that_says_nothing_hides_nothing(nothing):
+def test_an_empty_value_hides_nothing(nothing):
     parameters = (Parameter(name="x", shape=SECRET),)
     text = "None is True, or False."
     assert without_sensitive(text, {"x": nothing}, parameters) == text
 
 
-def test_what_changed_is_told_with_both_values_and_hides_what_is_sensitive():
+def test_a_change_is_described_with_both_values_and_hides_sensitive_ones():
     parameters = tuple(Parameter(name=name, shape=OPEN) for name in "abcd")
     parameters += (Parameter(name="pin", shape=SECRET),)
     before = {"a": "é", "b": [1], "c": True, "pin": "hunter2"}
@@ -89,6 +89,6 @@ def test_what_changed_is_told_with_both_values_and_hides_what_is_sensitive():
     assert changes(before, before, parameters) == ()
 
 
-def test_what_is_no_json_can_be_told_too():
+def test_a_value_outside_json_can_be_described_too():
     (told,) = changes({"a": 1}, {"a": {2}}, (Parameter(name="a", shape=OPEN),))
     assert told == 'The user changed a: 1 → "{2}".'

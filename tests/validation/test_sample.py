@@ -23,7 +23,7 @@ LISTS = st.builds(Schema, types=st.just(("array",)), items=NESTED, min_items=st.
 
 
 @given(NESTED | LISTS)
-def test_a_sample_is_what_the_shape_takes(shape):
+def test_a_sample_fits_its_shape(shape):
     assert problems(sample(shape), shape) == ()
 
 
@@ -32,12 +32,12 @@ def test_sample_arguments_are_those_that_are_required(parameters):
     assert sample_arguments(parameters).keys() == {p.name for p in parameters if p.required}
 
 
-def test_what_the_author_says_comes_before_what_is_made_up():
+def test_the_authors_values_are_used_before_generated_ones():
     text = Schema(types=("string",), enum=("red", "blue"))
     assert sample(text) == "red"
     assert sample(Schema(types=("string",), has_default=True, default="x")) == "x"
     assert sample(Schema(types=("string",), has_example=True, example="y")) == "y"
 
 
-def test_a_text_of_which_nothing_is_known_is_the_callers():
+def test_a_text_without_constraints_comes_from_the_caller():
     assert sample(Schema(types=("array",), items=Schema(types=("string",))), "…") == ["…"]

@@ -20,7 +20,7 @@ def run(shop: Shop, *words: str) -> int:
     return main(["--project", str(shop.root), *words])
 
 
-def test_without_a_name_it_lists_what_waits(held: Shop, capsys) -> None:
+def test_without_a_name_it_lists_pending_changes(held: Shop, capsys) -> None:
     assert run(held, "accept") == 0
 
     said = capsys.readouterr()
@@ -48,7 +48,7 @@ def test_a_name_in_kebab_or_snake_makes_it_live_in_every_process(held: Shop, cap
     assert capsys.readouterr().err == "No edit is pending.\n"
 
 
-def test_its_json_is_a_held_edit(held: Shop, capsys) -> None:
+def test_its_json_is_a_pending_change(held: Shop, capsys) -> None:
     run(held, "accept", "--json")
     (listed,) = json.loads(capsys.readouterr().out)
     run(held, "accept", "say_hello", "--json")
@@ -59,7 +59,7 @@ def test_its_json_is_a_held_edit(held: Shop, capsys) -> None:
     assert told["weakened"][0] == {"place": "Safety: Min Confidence", "before": 0.7, "after": None}
 
 
-def test_where_nothing_of_the_name_waits_it_says_so(held: Shop, capsys) -> None:
+def test_a_name_without_a_pending_change_is_reported(held: Shop, capsys) -> None:
     held.write("tools_md/other.tool.md", tool("other"))
 
     assert run(held, "accept", "other") == 5
@@ -68,7 +68,7 @@ def test_where_nothing_of_the_name_waits_it_says_so(held: Shop, capsys) -> None:
     assert "did you mean 'say_hello'?" in capsys.readouterr().err
 
 
-def test_check_tells_what_is_held_and_how_to_go_on(held: Shop, capsys) -> None:
+def test_check_lists_pending_changes_and_the_command_to_accept_them(held: Shop, capsys) -> None:
     assert run(held, "check", "--output-format", "concise") == 1
 
     assert "warning[weakened-policy]" in capsys.readouterr().out

@@ -31,7 +31,7 @@ PLACES = Watched(
         FileEvent("modified", "/p/.toolmd/live/j"),
     ],
 )
-def test_what_may_change_what_is_read_matters(event: FileEvent) -> None:
+def test_an_event_that_may_change_a_definition_passes(event: FileEvent) -> None:
     assert matters(event, PLACES)
 
 
@@ -54,11 +54,11 @@ def test_what_may_change_what_is_read_matters(event: FileEvent) -> None:
         FileEvent("modified", "/p/.toolmd/audit.sqlite3"),
     ],
 )
-def test_what_editors_and_reading_do_beside_does_not(event: FileEvent) -> None:
+def test_events_of_editors_and_of_reading_do_not_pass(event: FileEvent) -> None:
     assert not matters(event, PLACES)
 
 
-def test_gits_lock_is_found_from_below_and_in_a_work_tree(tmp_path: Path) -> None:
+def test_gits_lock_is_found_from_a_subfolder_and_in_a_work_tree(tmp_path: Path) -> None:
     below = tmp_path / "repository/project"
     below.mkdir(parents=True)
     assert index_lock(below) is None or not str(index_lock(below)).startswith(str(tmp_path))

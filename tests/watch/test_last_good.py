@@ -84,7 +84,7 @@ def test_a_broken_file_that_is_deleted_removes_the_tool(shop: Shop) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "symlink"), reason="there are no links here")
-def test_a_file_that_became_a_link_to_elsewhere_keeps_what_it_said(shop: Shop) -> None:
+def test_a_file_that_became_a_link_to_elsewhere_keeps_its_last_version(shop: Shop) -> None:
     file = shop.tool("greet", "", "def greet(): return {}")
     ws = shop.open()
     other = shop.write("elsewhere.md", tool("greet"))
@@ -97,7 +97,7 @@ def test_a_file_that_became_a_link_to_elsewhere_keeps_what_it_said(shop: Shop) -
     assert "outside-root" in codes(ws)
 
 
-def test_a_skill_that_its_tools_can_not_serve_keeps_what_it_said_last(shop: Shop) -> None:
+def test_a_skill_whose_tools_changed_keeps_its_last_good_version(shop: Shop) -> None:
     shop.tool("greet", "", "def greet(): return {}")
     file = shop.write("skills_md/hello.skill.md", skill("hello", "greet"))
     ws = shop.open()
@@ -114,7 +114,7 @@ def test_a_skill_that_its_tools_can_not_serve_keeps_what_it_said_last(shop: Shop
     assert not ws.skills
 
 
-def test_the_held_policy_of_a_file_that_breaks_next_is_what_stays(shop: Shop) -> None:
+def test_a_broken_file_keeps_its_pending_policy_in_force(shop: Shop) -> None:
     safety = "\n## Safety\n\n- **Requires Confirmation**: true\n"
     file = shop.tool("greet", safety, "def greet(): return {}")
     ws = shop.open()
@@ -142,7 +142,7 @@ PYTHON = "from ._words import WORD\ndef greet(): return {'n': WORD}\n"
         ("tools_md/_words.py", "raise OSError('no disk')\n"),
     ],
 )
-def test_python_that_was_in_use_and_broke_runs_on_as_it_was(
+def test_broken_python_that_was_in_use_keeps_its_last_version(
     shop: Shop, path: str, broken: str
 ) -> None:
     shop.write("tools_md/_words.py", "WORD = 1\n")
@@ -168,7 +168,7 @@ def test_python_that_was_in_use_and_broke_runs_on_as_it_was(
     assert ws.diagnostics == ()
 
 
-def test_a_broken_plugin_of_a_folder_closes_its_tools_since_it_may_judge_them(shop: Shop) -> None:
+def test_a_broken_plugin_of_a_folder_fails_calls_of_its_tools(shop: Shop) -> None:
     shop.write("tools_md/plugin.py", "")
     shop.tool("greet", "", "def greet(): return {}")
     ws = shop.open()

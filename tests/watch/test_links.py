@@ -185,7 +185,7 @@ def test_an_observer_that_ended_is_replaced_and_then_polled_with_the_right_remed
         events.stop()
 
 
-def test_what_others_read_is_not_reported(shop: Shop) -> None:
+def test_reads_by_other_programs_are_not_reported(shop: Shop) -> None:
     for name in ("one", "two"):
         shop.tool(name, "", f"def {name}(): ...")
     heard: SimpleQueue[FileEvent] = SimpleQueue()

@@ -13,7 +13,7 @@ def outcome(workspace, name: str = "greet", **options: object) -> str:
     return workspace.call_sync(name, "{}", confidence=0.9, **options).outcome
 
 
-def test_a_dropped_restriction_stays_live_until_it_is_acknowledged(shop: Shop) -> None:
+def test_a_dropped_restriction_stays_live_until_its_removal_is_accepted(shop: Shop) -> None:
     shop.tool("greet", GUARDED, "def greet(): return {}")
     ws = shop.open()
     assert outcome(ws) == "confirm"
@@ -46,7 +46,7 @@ def test_a_dropped_restriction_stays_live_until_it_is_acknowledged(shop: Shop) -
     assert ws.registry.diagnostics == ()
 
 
-def test_an_edit_is_held_over_a_restart_and_so_is_its_acknowledgement(shop: Shop) -> None:
+def test_a_pending_change_and_its_acceptance_survive_a_restart(shop: Shop) -> None:
     shop.tool("greet", GUARDED, "def greet(): return {}")
     shop.open().close()
     shop.tool("greet")
@@ -62,7 +62,7 @@ def test_an_edit_is_held_over_a_restart_and_so_is_its_acknowledgement(shop: Shop
     assert outcome(shop.open()) == "ok"
 
 
-def test_another_process_acknowledges_and_a_reload_takes_it(shop: Shop) -> None:
+def test_a_reload_reads_the_acceptance_of_another_process(shop: Shop) -> None:
     shop.tool("greet", GUARDED, "def greet(): return {}")
     ws = shop.open()
     shop.tool("greet")
@@ -83,7 +83,7 @@ def test_another_process_acknowledges_and_a_reload_takes_it(shop: Shop) -> None:
     assert outcome(ws) == "ok"
 
 
-def test_what_tightens_is_live_at_once_even_beside_what_is_held(shop: Shop) -> None:
+def test_a_stricter_edit_is_live_at_once_even_next_to_a_pending_change(shop: Shop) -> None:
     shop.tool("greet", "\n## Safety\n\n- **Requires Confirmation**: true\n", "def greet(): ...")
     ws = shop.open()
 
@@ -94,7 +94,7 @@ def test_what_tightens_is_live_at_once_even_beside_what_is_held(shop: Shop) -> N
     assert ws.call_sync("greet", "{}", confidence=0.96).outcome == "confirm"
 
 
-def test_words_and_new_parameters_of_a_held_edit_are_live(shop: Shop) -> None:
+def test_texts_and_new_parameters_of_a_pending_change_are_live(shop: Shop) -> None:
     shop.tool("greet", GUARDED, "def greet(name=None): return {'n': name}")
     ws = shop.open()
     named = "### name\n\n- **Type**: string\n- **Description**: Who\n"
@@ -109,7 +109,7 @@ def test_words_and_new_parameters_of_a_held_edit_are_live(shop: Shop) -> None:
     assert spec.safety.requires_confirmation is True
 
 
-def test_a_restriction_that_was_live_is_held_although_its_file_was_held_too(shop: Shop) -> None:
+def test_a_live_restriction_stays_though_its_file_has_a_pending_change(shop: Shop) -> None:
     shop.tool("greet", GUARDED, "def greet(): ...")
     ws = shop.open()
     shop.tool("greet", "\n## Limits\n\n- **Max Rows**: 5\n- **Max Calls**: 3\n")
@@ -122,7 +122,7 @@ def test_a_restriction_that_was_live_is_held_although_its_file_was_held_too(shop
     assert "Limits: Max Rows" in {found.place for found in ws.changes.list_sync()[0].weakened}
 
 
-def test_putting_the_restriction_back_ends_the_hold(shop: Shop) -> None:
+def test_restoring_the_restriction_removes_the_pending_change(shop: Shop) -> None:
     shop.tool("greet", GUARDED, "def greet(): ...")
     ws = shop.open()
     shop.tool("greet")
@@ -136,7 +136,7 @@ def test_putting_the_restriction_back_ends_the_hold(shop: Shop) -> None:
         ws.changes.accept_sync("greet")
 
 
-def test_what_is_acknowledged_is_what_was_shown_not_what_came_after(shop: Shop) -> None:
+def test_an_acceptance_covers_the_shown_change_and_no_later_one(shop: Shop) -> None:
     shop.tool("greet", GUARDED, "def greet(): return {}")
     ws = shop.open()
     shop.tool("greet", GUARDED.replace("- **Min Confidence**: 0.7\n", ""))
@@ -150,7 +150,7 @@ def test_what_is_acknowledged_is_what_was_shown_not_what_came_after(shop: Shop) 
     assert ws.call_sync("greet", "{}").outcome == "confirm"
 
 
-def test_who_trusts_edits_has_them_at_once(shop: Shop) -> None:
+def test_a_project_that_trusts_edits_applies_them_at_once(shop: Shop) -> None:
     shop.tool("greet", GUARDED, "def greet(): return {}")
     ws = shop.open(trust_edits=True)
 
@@ -161,7 +161,7 @@ def test_who_trusts_edits_has_them_at_once(shop: Shop) -> None:
     assert outcome(shop.open()) == "ok"
 
 
-def test_a_definition_that_comes_back_is_held_to_what_it_was(shop: Shop) -> None:
+def test_a_restored_definition_keeps_its_old_restrictions(shop: Shop) -> None:
     file = shop.tool("greet", GUARDED, "def greet(): return {}")
     ws = shop.open()
     file.unlink()
@@ -174,7 +174,7 @@ def test_a_definition_that_comes_back_is_held_to_what_it_was(shop: Shop) -> None
     assert outcome(ws) == "confirm"
 
 
-def test_a_file_that_gives_its_definition_another_name_is_held_to_the_old_one(shop: Shop) -> None:
+def test_a_renamed_definition_keeps_its_old_restrictions(shop: Shop) -> None:
     file = shop.tool("greet", GUARDED, "def greet(): return {}\ndef gree(): return {}\n")
     ws = shop.open()
 
@@ -203,7 +203,7 @@ def test_a_definition_may_move_to_another_file(shop: Shop) -> None:
     assert [edit.path for edit in ws.changes.list_sync()] == ["tools_md/more/greet.tool.md"]
 
 
-def test_a_skill_that_asks_no_more_is_held(shop: Shop) -> None:
+def test_a_skill_that_asks_no_more_is_a_pending_change(shop: Shop) -> None:
     shop.tool("greet", "", "def greet(): return {}")
     asks = "   - **Ask**: Shall I?\n"
     shop.write("skills_md/hello.skill.md", skill("hello", "greet", asks))
@@ -217,7 +217,7 @@ def test_a_skill_that_asks_no_more_is_held(shop: Shop) -> None:
     assert ws.run_sync("hello", {}).success
 
 
-def test_settings_of_a_running_project_may_only_tighten(shop: Shop) -> None:
+def test_settings_of_a_running_project_may_only_become_stricter(shop: Shop) -> None:
     shop.tool("greet", "", "def greet(): return {}")
     shop.write("toolmd.toml", "plugins = []\n[safety]\nfloor = 0.5\ndefault_min = 0.6\n")
     ws = shop.open()
@@ -232,7 +232,7 @@ def test_settings_of_a_running_project_may_only_tighten(shop: Shop) -> None:
     assert shop.open().settings.safety.floor is None
 
 
-def test_without_a_place_for_state_edits_are_held_by_the_process(shop: Shop) -> None:
+def test_without_a_state_folder_the_process_keeps_pending_changes(shop: Shop) -> None:
     shop.tool("greet", GUARDED, "def greet(): return {}")
     shop.write("blocked", "a file stands where the folder should be")
     ws = shop.open(state="blocked/state", audit=False)
@@ -256,7 +256,7 @@ def test_a_state_folder_that_was_removed_loses_nothing_while_the_process_runs(sh
     assert [edit.name for edit in ws.changes.list_sync()] == ["greet"]
 
 
-def test_whoever_listens_hears_once_of_each_change_and_not_of_what_changed_nothing(
+def test_observers_receive_each_change_once_and_nothing_without_a_change(
     shop: Shop,
 ) -> None:
     shop.tool("greet", GUARDED, "def greet(): ...")
@@ -282,7 +282,7 @@ def test_whoever_listens_hears_once_of_each_change_and_not_of_what_changed_nothi
     assert len(heard) == 2
 
 
-def test_a_listener_may_acknowledge(shop: Shop) -> None:
+def test_an_observer_may_accept_a_change(shop: Shop) -> None:
     shop.tool("greet", GUARDED, "def greet(): ...")
     ws = shop.open()
     ws.on_change(
@@ -295,7 +295,7 @@ def test_a_listener_may_acknowledge(shop: Shop) -> None:
     assert ws.changes.list_sync() == ()
 
 
-def test_a_pending_confirmation_is_good_for_what_was_shown_and_nothing_else(shop: Shop) -> None:
+def test_a_pending_confirmation_applies_to_the_shown_call_only(shop: Shop) -> None:
     asks = "\n## Safety\n\n- **Requires Confirmation**: true\n"
     shop.tool("greet", asks, "def greet(): return {'n': 1}")
     ws = shop.open()

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 from toolmd._watch.settler import SETTLE_S, Settler
 
 
-def test_nothing_happened_so_there_is_nothing_to_wait_for() -> None:
+def test_without_an_event_no_burst_is_reported() -> None:
     assert Settler().wait(5.0) is None
 
 
-def test_a_burst_is_over_when_nothing_changed_for_a_while_and_that_is_told_once() -> None:
+def test_a_burst_ends_after_a_quiet_time_and_is_reported_once() -> None:
     settler = Settler(0.15)
     settler.changed(1.0)
     settler.changed(1.1)
@@ -21,7 +21,7 @@ def test_a_burst_is_over_when_nothing_changed_for_a_while_and_that_is_told_once(
     assert settler.wait(1.26) is None
 
 
-def test_while_somebody_writes_the_burst_is_not_over() -> None:
+def test_a_burst_does_not_end_while_writes_continue() -> None:
     settler = Settler(0.15)
     settler.changed(1.0)
 
@@ -33,7 +33,7 @@ def test_while_somebody_writes_the_burst_is_not_over() -> None:
     gaps=st.lists(st.floats(0, 0.4), min_size=1, max_size=30),
     busy_until=st.floats(0, 5),
 )
-def test_each_burst_is_told_once_and_never_before_it_settled(gaps, busy_until) -> None:
+def test_each_burst_is_reported_once_and_never_before_it_ended(gaps, busy_until) -> None:
     settler = Settler()
     now, told, last = 0.0, 0, None
     bursts = 1 + sum(gap >= SETTLE_S for gap in gaps[1:])

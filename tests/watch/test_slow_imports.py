@@ -78,7 +78,7 @@ def test_an_import_that_hangs_is_reported_with_its_line_the_deadline_and_the_rem
     assert "tools_md/two.tool.md" in sentence
 
 
-def test_a_call_of_what_hangs_ends_with_the_reason(shop: Shop) -> None:
+def test_a_call_of_a_hanging_import_ends_with_the_reason(shop: Shop) -> None:
     two_tools(shop, HANGS)
     ws = shop.open(import_timeout="0.3")
 
@@ -88,7 +88,7 @@ def test_a_call_of_what_hangs_ends_with_the_reason(shop: Shop) -> None:
     assert "import_timeout" in result.error.message
 
 
-def test_what_hangs_in_many_files_costs_one_deadline_and_one_thread_each(shop: Shop) -> None:
+def test_hanging_imports_in_many_files_cost_one_deadline_and_one_thread_each(shop: Shop) -> None:
     shop.write("tools_md/_client.py", "import time\ntime.sleep(3600)\n")
     names = [f"tool_{number}" for number in range(6)]
     for name in names:
@@ -107,7 +107,7 @@ def test_what_hangs_in_many_files_costs_one_deadline_and_one_thread_each(shop: S
 
 
 @pytest.mark.parametrize("how", ENDS)
-def test_python_that_raises_what_would_end_the_program_is_a_finding(shop: Shop, how: str) -> None:
+def test_python_that_ends_the_program_is_a_finding(shop: Shop, how: str) -> None:
     two_tools(shop, ENDS[how])
     ws = shop.open()
 
@@ -120,7 +120,7 @@ def test_python_that_raises_what_would_end_the_program_is_a_finding(shop: Shop, 
 
 
 @pytest.mark.parametrize("how", ENDS)
-def test_a_plugin_that_raises_what_would_end_the_program_is_a_finding(shop: Shop, how: str) -> None:
+def test_a_plugin_that_ends_the_program_is_a_finding(shop: Shop, how: str) -> None:
     two_tools(shop, "def two(): ...")
     shop.write("tools_md/plugin.py", ENDS[how])
     ws = shop.open()
@@ -156,7 +156,7 @@ def test_a_hook_that_ends_or_hangs_at_load_leaves_its_plugin_out(
         assert ws.call_sync("two").success
 
 
-def test_what_is_late_works_when_it_has_come_to_its_end(shop: Shop, pipe: Pipe) -> None:
+def test_a_late_import_is_used_when_it_ends(shop: Shop, pipe: Pipe) -> None:
     two_tools(shop, pipe.python)
     ws = shop.open(import_timeout="0.3")
     assert late(ws)
@@ -202,7 +202,7 @@ def asks(registry: Registry) -> bool:
     return registry.tools["one"].spec.safety.requires_confirmation is True
 
 
-def test_a_tightening_is_live_while_changed_python_is_being_imported(
+def test_a_stricter_policy_is_live_while_changed_python_is_imported(
     shop: Shop, in_use: tuple[Workspace, StreamedEvent, Watcher], pipe: Pipe
 ) -> None:
     ws, heard, _ = in_use
@@ -217,7 +217,7 @@ def test_a_tightening_is_live_while_changed_python_is_being_imported(
     assert ws.call_sync("two").data == {"said": "before"}
 
 
-def test_python_that_was_slow_takes_the_place_of_that_of_before(
+def test_slow_python_replaces_the_previous_version(
     shop: Shop, in_use: tuple[Workspace, StreamedEvent, Watcher], pipe: Pipe
 ) -> None:
     ws, heard, watcher = in_use
@@ -233,7 +233,7 @@ def test_python_that_was_slow_takes_the_place_of_that_of_before(
     assert watcher.problem == ""
 
 
-def test_what_hangs_is_reported_by_the_watcher_and_heals_when_it_is_mended(
+def test_the_watcher_reports_a_hanging_import_and_recovers_after_a_repair(
     shop: Shop, in_use: tuple[Workspace, StreamedEvent, Watcher]
 ) -> None:
     ws, heard, watcher = in_use

@@ -123,7 +123,7 @@ def test_the_settings_reload(shop: Shop) -> None:
         assert ws.settings.safety.floor == 0.5
 
 
-def test_an_acknowledgement_of_another_process_is_live_without_a_save(shop: Shop) -> None:
+def test_an_acceptance_of_another_process_is_live_without_a_save(shop: Shop) -> None:
     shop.tool("greet", GUARDED, "def greet(): return {}")
     with watched(shop) as (ws, heard):
         shop.tool("greet")
@@ -165,7 +165,7 @@ def test_a_checkout_of_many_files_is_one_snapshot(shop: Shop) -> None:
         assert heard.nothing_more()
 
 
-def test_while_git_holds_its_lock_nothing_is_read(shop: Shop) -> None:
+def test_nothing_is_read_while_git_has_its_lock(shop: Shop) -> None:
     file = shop.tool("greet", "", "def greet(): ...")
     lock = shop.write(".git/index.lock", "")
     with watched(shop, settle_s=0.0) as (ws, heard):
@@ -190,7 +190,9 @@ def refuses(code: int) -> Any:
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EMFILE])
-def test_where_the_system_has_no_more_watches_it_polls_and_says_so(shop: Shop, code: int) -> None:
+def test_the_watcher_polls_and_says_so_if_the_system_has_no_more_watches(
+    shop: Shop, code: int
+) -> None:
     file = shop.tool("greet", "", "def greet(): ...")
     ws = shop.open()
     heard = StreamedEvent(ws)
@@ -203,12 +205,12 @@ def test_where_the_system_has_no_more_watches_it_polls_and_says_so(shop: Shop, c
         assert "looking every" in watcher.problem
 
 
-def test_a_watcher_that_is_told_of_events_has_no_trouble(shop: Shop) -> None:
+def test_a_watcher_that_receives_events_has_no_error(shop: Shop) -> None:
     with Watcher(shop.open()) as watcher:
         assert watcher.problem == ""
 
 
-def test_a_watcher_ends_when_it_is_told_to_and_may_begin_again(shop: Shop) -> None:
+def test_a_watcher_can_be_stopped_and_started_again(shop: Shop) -> None:
     file = shop.tool("greet", "", "def greet(): ...")
     ws = shop.open()
     heard = StreamedEvent(ws)

@@ -16,7 +16,7 @@ def saved(state: Path, *rows: LastLive) -> Baseline:
     return kept
 
 
-def test_what_one_remembers_the_next_knows(tmp_path: Path) -> None:
+def test_the_next_process_reads_the_stored_baseline(tmp_path: Path) -> None:
     odd = row("b", '{"a": "\\t\\n"}', 'tools_md/x\ty\n"z".tool.md')
     first = saved(tmp_path, row("a"), odd)
     assert first.save(first.load(), {"a": row("a", "[1]")}, ["b"])
@@ -25,7 +25,7 @@ def test_what_one_remembers_the_next_knows(tmp_path: Path) -> None:
     assert dict(first.load().rows) == {"a": row("a", "[1]")}
 
 
-def test_who_decided_on_old_grounds_is_told_so(tmp_path: Path) -> None:
+def test_an_acceptance_of_an_outdated_change_is_reported(tmp_path: Path) -> None:
     one, other = saved(tmp_path, row("a")), Baseline(tmp_path)
     known = other.load()
     assert one.save(one.load(), {"b": row("b")})
@@ -47,7 +47,7 @@ def test_a_line_that_a_crash_cut_off_costs_that_line_alone(tmp_path: Path) -> No
         assert Baseline(tmp_path).load().rows["c"] == row("c")
 
 
-def test_damage_is_told_and_the_rest_is_read(tmp_path: Path) -> None:
+def test_damage_is_reported_and_the_rest_is_read(tmp_path: Path) -> None:
     kept = saved(tmp_path, row("a"), row("b"))
     data = kept.file.read_bytes()
     kept.file.write_bytes(data.replace(b"tools_md/a", b"tools_md/x"))
@@ -70,7 +70,7 @@ def test_the_journal_does_not_grow_without_end(tmp_path: Path) -> None:
     assert kept.load().rows["a"].spec == b"[299]"
 
 
-def test_a_journal_that_forgets_all_is_not_empty(tmp_path: Path) -> None:
+def test_a_journal_without_entries_is_not_an_empty_file(tmp_path: Path) -> None:
     kept = Baseline(tmp_path, spare=-1000)
     assert kept.save(kept.load(), {"a": row("a")})
     assert kept.save(kept.load(), {}, ["a"])
@@ -79,7 +79,7 @@ def test_a_journal_that_forgets_all_is_not_empty(tmp_path: Path) -> None:
     assert Baseline(tmp_path).load().rows == {}
 
 
-def test_writers_at_one_time_lose_nothing(tmp_path: Path) -> None:
+def test_concurrent_writers_lose_nothing(tmp_path: Path) -> None:
     def write(name: str) -> None:
         kept = Baseline(tmp_path)
         for number in range(20):

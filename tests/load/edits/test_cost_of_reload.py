@@ -72,7 +72,7 @@ def broken_skill(project: Project, number: int) -> None:
 
 
 @pytest.mark.parametrize("change", [unchanged, gone_and_unreadable, broken_skill])
-def test_eight_times_the_files_cost_no_sixty_four_times_the_work(
+def test_the_cost_of_a_reload_grows_linearly_with_its_files(
     project: Project, change: Callable[[Project, int], None]
 ) -> None:
     cost = {}

@@ -32,7 +32,7 @@ def made(*, audit: bool = True, trust_edits: bool = False, **safety: Any) -> Set
          {"floor": 0.5, "audit": True}, ("safety.floor", "audit", "trust_edits")),
     ],
 )  # fmt: skip
-def test_what_an_edit_drops_stays_and_is_named(old, new, live, keys) -> None:
+def test_a_dropped_setting_stays_in_force_and_is_named(old, new, live, keys) -> None:
     assert hold_settings(made(**old), made(**new)) == (made(**live), keys)
 
 
@@ -50,7 +50,7 @@ def test_what_an_edit_drops_stays_and_is_named(old, new, live, keys) -> None:
         ({"trust_edits": True, "floor": 0.5}, {"audit": False}),
     ],
 )
-def test_what_loosens_nothing_is_taken_as_it_is(old, new) -> None:
+def test_settings_that_weaken_nothing_are_applied_unchanged(old, new) -> None:
     after = made(**new)
 
     live, keys = hold_settings(made(**old), after)

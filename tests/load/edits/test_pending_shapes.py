@@ -78,7 +78,7 @@ def held_result(old: Schema, new: Schema) -> tuple[Schema, list[tuple[str, objec
          [("Items: a: Max Length", 5, None)]),
     ],
 )  # fmt: skip
-def test_an_argument_takes_no_more_than_it_did(old, new, live, found) -> None:
+def test_an_argument_accepts_no_more_than_before(old, new, live, found) -> None:
     assert held_argument(old, new) == (live, found)
 
 
@@ -101,7 +101,7 @@ def test_an_argument_takes_no_more_than_it_did(old, new, live, found) -> None:
          replace(SHORT, types=NULLABLE)),
     ],
 )  # fmt: skip
-def test_a_default_is_one_that_the_held_shape_takes(old, new, live) -> None:
+def test_a_default_fits_the_shape_in_force(old, new, live) -> None:
     assert held_argument(old, new)[0] == live
 
 
@@ -132,18 +132,18 @@ def test_a_default_is_one_that_the_held_shape_takes(old, new, live) -> None:
         (fields(a=TEXT), fields(a=SECRET), fields(a=SECRET), []),
     ],
 )  # fmt: skip
-def test_what_of_a_result_is_not_recorded_stays_so(old, new, live, found) -> None:
+def test_a_hidden_part_of_a_result_stays_hidden(old, new, live, found) -> None:
     assert held_result(old, new) == (live, found)
 
 
-def test_a_parameter_that_need_not_be_given_may_go() -> None:
+def test_an_optional_parameter_may_be_removed() -> None:
     start, _, rest = HARMLESS_RULES.partition("### note")
     new = spec_of(start + "### days" + rest.partition("### days")[2])
 
     assert keep_stricter(spec_of(HARMLESS_RULES), new).weakened == ()
 
 
-def test_what_must_be_given_is_not_replaced_by_what_need_not() -> None:
+def test_a_required_parameter_is_not_replaced_by_an_optional_one() -> None:
     old = tool_of(SHORT)
     new = old.model_copy(update={"parameters": (Parameter("y", TEXT),)})
 
@@ -155,7 +155,7 @@ def test_what_must_be_given_is_not_replaced_by_what_need_not() -> None:
     assert held.spec.parameters == (Parameter("y", TEXT), Parameter("x", SHORT, required=True))
 
 
-def test_what_must_be_given_anew_takes_no_name_of_another() -> None:
+def test_a_restored_required_parameter_takes_no_name_of_another() -> None:
     old = tool_of(SHORT)
     both = (*old.parameters, Parameter("y", TEXT, required=True))
     new = old.model_copy(update={"parameters": both})
@@ -163,7 +163,7 @@ def test_what_must_be_given_anew_takes_no_name_of_another() -> None:
     assert keep_stricter(old, new).weakened == ()
 
 
-def test_a_finding_of_what_need_not_be_given_any_more_tells_so() -> None:
+def test_a_finding_says_that_a_parameter_is_not_required_any_more() -> None:
     line = "- **Required**: true\n- **Description**: How much"
 
     (found,) = keep_stricter(OLD, edited(line, "- **Description**: How much")).weakened
@@ -171,7 +171,7 @@ def test_a_finding_of_what_need_not_be_given_any_more_tells_so() -> None:
     assert (found.place, found.before, found.after) == ("Parameters: dose: Required", True, False)
 
 
-def test_what_is_new_in_an_edit_that_is_held_is_live() -> None:
+def test_additions_of_a_pending_change_are_live() -> None:
     old = tool_of(SHORT)
     new = old.model_copy(update={"parameters": (Parameter("x", TEXT), Parameter("y", TEXT))})
 

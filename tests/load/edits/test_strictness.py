@@ -22,7 +22,7 @@ EVERY = {**SAFETY, **LIMITS, **METADATA, **SCHEMA, **SKILL}
 
 
 @pytest.mark.parametrize("name", LOWER)
-def test_a_lower_bound_is_looser_where_it_is_lower_or_gone(name: str) -> None:
+def test_a_lower_bound_is_weaker_if_it_is_lower_or_removed(name: str) -> None:
     looser = EVERY[name]
 
     assert looser(2, 1)
@@ -32,7 +32,7 @@ def test_a_lower_bound_is_looser_where_it_is_lower_or_gone(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", UPPER)
-def test_an_upper_bound_is_looser_where_it_is_higher_or_gone(name: str) -> None:
+def test_an_upper_bound_is_weaker_if_it_is_higher_or_removed(name: str) -> None:
     looser = EVERY[name]
 
     assert looser(2, 3)
@@ -42,14 +42,14 @@ def test_an_upper_bound_is_looser_where_it_is_higher_or_gone(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", DEMANDS)
-def test_what_is_demanded_is_looser_only_where_it_is_demanded_no_more(name: str) -> None:
+def test_a_requirement_is_weaker_only_if_it_is_removed(name: str) -> None:
     looser = EVERY[name]
 
     assert looser(True, False)
     assert [looser(True, True), looser(False, True), looser(False, False)] == [False] * 3
 
 
-def test_a_fact_that_is_required_no_more_is_looser() -> None:
+def test_a_context_that_is_no_longer_required_is_weaker() -> None:
     looser = METADATA["requires_context"]
 
     assert looser(("patient",), ())
@@ -57,11 +57,11 @@ def test_a_fact_that_is_required_no_more_is_looser() -> None:
     assert [looser((), ("patient",)), looser(("patient",), ("tenant", "patient"))] == [False] * 2
 
 
-def test_of_a_result_only_what_must_not_be_recorded_is_held() -> None:
+def test_a_result_is_compared_only_by_its_sensitivity() -> None:
     assert {name: looser(True, False) for name, looser in RESULT.items()} == {"sensitive": True}
 
 
-def test_a_claim_to_change_nothing_is_looser_where_it_is_new() -> None:
+def test_a_new_read_only_claim_is_weaker() -> None:
     looser = METADATA["read_only"]
 
     assert looser(False, True)
@@ -69,7 +69,7 @@ def test_a_claim_to_change_nothing_is_looser_where_it_is_new() -> None:
 
 
 @pytest.mark.parametrize("name", EQUAL)
-def test_what_can_not_be_compared_is_looser_where_it_differs(name: str) -> None:
+def test_a_value_without_an_order_is_weaker_if_it_differs(name: str) -> None:
     looser = EVERY[name]
 
     assert looser("a", "b")
@@ -86,7 +86,7 @@ def test_what_can_not_be_compared_is_looser_where_it_differs(name: str) -> None:
         ("on_missing_confidence", ("confirm", None, "deny")),
     ],
 )
-def test_words_have_an_order_and_each_step_down_is_looser(name: str, loosest_first) -> None:
+def test_levels_are_ordered_and_each_step_down_is_weaker(name: str, loosest_first) -> None:
     for old, before in enumerate(loosest_first):
         for new, after in enumerate(loosest_first):
             assert EVERY[name](before, after) == (new < old), (before, after)
@@ -122,9 +122,7 @@ def test_words_have_an_order_and_each_step_down_is_looser(name: str, loosest_fir
         ("max_batch", None, [], [Batch("days", 4), None]),
     ],
 )  # fmt: skip
-def test_what_has_several_values_is_looser_where_one_more_comes_through(
-    name: str, old, looser, as_strict
-) -> None:
+def test_a_list_is_weaker_if_it_allows_one_more_value(name: str, old, looser, as_strict) -> None:
     assert [new for new in looser if not EVERY[name](old, new)] == []
     assert [new for new in as_strict if EVERY[name](old, new)] == []
 

@@ -8,11 +8,11 @@ from toolmd._load.edits.weakening import tightened, weakened
 OLD = spec_of(FULL)
 
 
-def test_what_has_not_changed_is_the_tool_of_then_itself() -> None:
+def test_an_unchanged_tool_is_the_old_tool_itself() -> None:
     assert tightened(OLD, spec_of(FULL)) is OLD
 
 
-def test_what_now_demands_more_holds_for_the_tool_of_then() -> None:
+def test_stricter_new_fields_apply_to_the_old_tool() -> None:
     now = edited("- **Min Confidence**: 0.8", "- **Min Confidence**: 0.9")
     free = edited("- **Requires Auth**: true\n")
 
@@ -21,13 +21,13 @@ def test_what_now_demands_more_holds_for_the_tool_of_then() -> None:
     assert tightened(edited("- **Max Calls**: 20\n"), OLD).limits.max_calls == 20
 
 
-def test_what_now_demands_less_stays_as_it_was() -> None:
+def test_weaker_new_fields_do_not_apply_to_the_old_tool() -> None:
     now = edited("- **Min Confidence**: 0.8\n")
 
     assert tightened(OLD, now) is OLD
 
 
-def test_what_it_takes_and_gives_stays_as_the_steps_that_use_it_know_it() -> None:
+def test_its_parameters_and_result_stay_as_the_steps_expect() -> None:
     secret = "What was given\n- **Sensitive**: true\n"
     text = FULL.replace("What was given\n", secret).replace("- **Maximum**: 10", "- **Maximum**: 5")
     now = spec_of(text.replace("## Rules\n\n", "## Rules\n\n- `dose != 4`: Not four.\n"))
@@ -43,7 +43,7 @@ def test_what_it_takes_and_gives_stays_as_the_steps_that_use_it_know_it() -> Non
         ("- **Escalate When**: `{}`\n", "dose > 9", "dose == 1", "escalate_when"),
     ],
 )
-def test_where_both_ask_at_a_condition_either_of_them_counts(line, then, now, field) -> None:
+def test_of_two_conditions_either_applies(line, then, now, field) -> None:
     said = line.format(then)
     without, other = edited(said), edited(said, line.format(now))
 
@@ -54,7 +54,7 @@ def test_where_both_ask_at_a_condition_either_of_them_counts(line, then, now, fi
     assert getattr(tightened(without, without).safety, field) is None
 
 
-def test_a_default_that_is_asked_where_the_file_says_nothing_counts_as_its_own() -> None:
+def test_a_default_threshold_counts_as_the_files_own() -> None:
     silent = edited("- **Min Confidence**: 0.8\n")
     low = edited("- **Min Confidence**: 0.8", "- **Min Confidence**: 0.5")
 
@@ -63,7 +63,7 @@ def test_a_default_that_is_asked_where_the_file_says_nothing_counts_as_its_own()
     assert tightened(low, silent, default_min=0.5).safety.min_confidence == 0.5
 
 
-def test_it_is_as_strict_as_either() -> None:
+def test_the_combined_tool_is_as_strict_as_either() -> None:
     now = edited("- **Sensitivity**: high", "- **Sensitivity**: critical")
     then = edited("- **Timeout**: 10s", "- **Timeout**: 5s")
 

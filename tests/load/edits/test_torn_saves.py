@@ -3,9 +3,9 @@
 from torn_saves import tear
 
 
-def test_no_torn_save_is_live_looser_than_before(tmp_path) -> None:
+def test_no_torn_save_weakens_the_live_policy(tmp_path) -> None:
     assert tear(tmp_path, times=150) == []
 
 
-def test_without_the_hold_some_would_be(tmp_path) -> None:
+def test_without_pending_changes_some_torn_saves_would_weaken_it(tmp_path) -> None:
     assert tear(tmp_path, times=20, trust_edits=True)

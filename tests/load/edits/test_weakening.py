@@ -93,13 +93,13 @@ def test_every_field_is_compared_or_known_to_restrict_nothing(noun, table) -> No
         (", *.care.example.org", ", x.care.example.org", ""),
     ],
 )  # fmt: skip
-def test_an_edit_that_lets_more_through_is_found_and_named(line, by, place) -> None:
+def test_an_edit_that_allows_more_is_found_and_named(line, by, place) -> None:
     found = weakened(OLD, edited(line, by))
 
     assert places(found) == ({place} if place else set())
 
 
-def test_a_parameter_that_must_be_given_must_not_vanish() -> None:
+def test_a_required_parameter_must_not_be_removed() -> None:
     start, _, rest = FULL.partition("### dose")
     new = spec_of(start + "### note" + rest.partition("### note")[2].replace("dose", "size(drug)"))
 
@@ -107,7 +107,7 @@ def test_a_parameter_that_must_be_given_must_not_vanish() -> None:
     assert keep_stricter(OLD, new).spec.parameters[-1].name == "dose"
 
 
-def test_a_parameter_may_be_renamed_and_is_held_to_what_it_was() -> None:
+def test_a_renamed_parameter_keeps_its_restrictions() -> None:
     text = FULL.replace("dose", "amount").replace("give_amount", "give_dose")
     text = text.replace("give, amount", "give, dose")
     renamed = spec_of(text)
@@ -117,14 +117,14 @@ def test_a_parameter_may_be_renamed_and_is_held_to_what_it_was() -> None:
     assert "Parameters: amount: Maximum" in places(weakened(OLD, wider))
 
 
-def test_a_new_parameter_a_new_description_and_examples_loosen_nothing() -> None:
+def test_a_new_parameter_a_new_description_and_examples_weaken_nothing() -> None:
     more = "### why\n\n- **Type**: string\n- **Description**: Why\n\n## Returns"
     new = spec_of(FULL.replace("## Returns", more).replace("a dose.", "one dose.", 1))
 
     assert weakened(OLD, new) == ()
 
 
-def test_a_threshold_below_what_silent_tools_need_is_found() -> None:
+def test_a_threshold_below_the_default_is_found() -> None:
     silent = edited("- **Min Confidence**: 0.8\n")
     low = edited("- **Min Confidence**: 0.8", "- **Min Confidence**: 0.5")
 
@@ -135,7 +135,7 @@ def test_a_threshold_below_what_silent_tools_need_is_found() -> None:
     assert (found.before, found.after) == (0.7, 0.5)
 
 
-def test_a_threshold_of_no_less_than_silent_tools_need_loosens_nothing() -> None:
+def test_a_threshold_of_at_least_the_default_weakens_nothing() -> None:
     silent = edited("- **Min Confidence**: 0.8\n")
     low = edited("- **Min Confidence**: 0.8", "- **Min Confidence**: 0.5")
 
@@ -145,7 +145,7 @@ def test_a_threshold_of_no_less_than_silent_tools_need_loosens_nothing() -> None
     assert weakened(low, OLD, default_min=0.9) == ()
 
 
-def test_a_threshold_that_a_file_names_is_held_whatever_silent_tools_need() -> None:
+def test_a_threshold_of_a_file_is_kept_for_any_default() -> None:
     low = edited("- **Min Confidence**: 0.8", "- **Min Confidence**: 0.5")
 
     held = keep_stricter(OLD, low, default_min=0.9)
@@ -154,7 +154,7 @@ def test_a_threshold_that_a_file_names_is_held_whatever_silent_tools_need() -> N
     assert held.spec.safety.min_confidence == 0.8
 
 
-def test_a_result_that_is_not_hidden_any_more_is_found() -> None:
+def test_a_result_that_is_no_longer_hidden_is_found() -> None:
     fields = (
         "- **Properties**:\n  - **ssn**:\n    - **Type**: string\n    - **Sensitive**: true\n"
         "  - **n**:\n    - **Type**: integer\n"
@@ -168,7 +168,7 @@ def test_a_result_that_is_not_hidden_any_more_is_found() -> None:
     assert "Returns: ssn: Sensitive" in places(weakened(hidden, OLD))
 
 
-def test_what_tightens_in_the_same_edit_is_live_at_once() -> None:
+def test_stricter_parts_of_the_same_edit_are_live_at_once() -> None:
     text = FULL.replace("- **Min Confidence**: 0.8\n", "").replace("10\n", "5\n", 1)
     new = spec_of(text.replace("Give a patient a dose.", "Give it."))
 
@@ -181,13 +181,13 @@ def test_what_tightens_in_the_same_edit_is_live_at_once() -> None:
     assert held.spec.hash not in (OLD.hash, new.hash)
 
 
-def test_an_edit_that_loosens_nothing_is_taken_as_it_is() -> None:
+def test_an_edit_that_weakens_nothing_is_applied_unchanged() -> None:
     new = edited("- **Maximum**: 10", "- **Maximum**: 9")
 
     assert keep_stricter(OLD, new).spec is new
 
 
-def test_a_finding_tells_both_values() -> None:
+def test_a_finding_names_both_values() -> None:
     (found,) = weakened(OLD, edited("- **Timeout**: 10s\n"))
 
     assert str(found) == "Limits: Timeout: 10.0 → none"
@@ -205,13 +205,13 @@ def test_a_finding_tells_both_values() -> None:
         ("- **Max Calls**: 20\n", 20),
     ],
 )  # fmt: skip
-def test_a_finding_tells_what_was_as_json_and_what_is_gone_as_none(line, before) -> None:
+def test_a_finding_has_the_old_value_as_json_and_a_removed_one_as_none(line, before) -> None:
     (found,) = weakened(OLD, edited(line))
 
     assert (found.before, found.after) == (before, None)
 
 
-def test_a_finding_tells_what_is_now_as_json() -> None:
+def test_a_finding_has_the_new_value_as_json() -> None:
     (found,) = weakened(OLD, edited("- **Rate**: 3/s\n", "- **Rate**: 4/s\n"))
 
     assert found.after == {"calls": 4, "per_s": 1.0}
@@ -231,7 +231,7 @@ def test_the_projects_have_lines_that_restrict() -> None:
 
 
 @pytest.mark.parametrize(("text", "number"), lines_of_project())
-def test_removing_a_restricting_line_loosens_or_breaks_and_adding_it_never_does(
+def test_removing_a_restricting_line_weakens_or_breaks_and_adding_it_never_does(
     text: str, number: int
 ) -> None:
     whole, less = spec_of(text), parse_tool(without(text, number), "x.tool.md")[0]
@@ -255,7 +255,7 @@ CUTS = [FULL, *(file.read_text("utf-8") for file in project_files())]
 
 @given(text=st.sampled_from(CUTS), data=st.data())
 @settings(max_examples=300, deadline=None)
-def test_whatever_part_of_a_file_is_lost_what_stays_live_is_as_strict(text, data) -> None:
+def test_a_file_that_loses_any_part_leaves_the_live_policy_as_strict(text, data) -> None:
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
     old = spec_of(text)
@@ -334,7 +334,7 @@ def takes(spec: ToolSpec, arguments: dict[str, object]) -> bool:
 )
 @given(old=shapes, new=shapes, value=values)
 @settings(max_examples=400, deadline=None)
-def test_what_stays_live_is_as_strict_at_every_depth(old, new, value) -> None:
+def test_the_live_policy_stays_as_strict_at_every_depth(old, new, value) -> None:
     """A value that passes passed before, but for fields that the old object did not know."""
     before, after = tool_of(old), tool_of(new)
     held = keep_stricter(before, after)
@@ -412,7 +412,7 @@ def skill_of(text: str) -> SkillSpec:
         ("- **Required**: true\n", "Input Schema: who: Required"),
     ],
 )
-def test_a_skill_that_asks_or_checks_less_stays_as_it_was(line: str, place: str) -> None:
+def test_a_skill_that_asks_or_checks_less_is_a_pending_change(line: str, place: str) -> None:
     old, new = skill_of(SKILL), skill_of(SKILL.replace(line, ""))
 
     held = keep_stricter(old, new)
@@ -438,7 +438,7 @@ def test_a_skill_may_use_another_tool_and_a_tool_as_freely_as_before() -> None:
     assert weakened(skill_of(freely), skill_of(unasked)) == ()
 
 
-def test_a_finding_tells_what_guarded_a_tool_at_least_and_what_does_now() -> None:
+def test_a_finding_names_the_least_policy_of_a_tool_before_and_now() -> None:
     greet = "\n2. **Greet** again.\n   - **Use**: greet\n   - **Check**: `true`\n"
     guarded = SKILL.replace("\n2. **Wave**", greet + "\n3. **Wave**")
     asked = guarded.replace("   - **Check**: `size(said) > 0`\n", "")
@@ -454,7 +454,7 @@ def test_a_finding_tells_what_guarded_a_tool_at_least_and_what_does_now() -> Non
 @pytest.mark.parametrize(
     ("field", "old", "new"), [("durable", True, False), ("context", {"patient": "who"}, {})]
 )
-def test_a_skill_demands_of_its_runs_what_it_did(field: str, old: object, new: object) -> None:
+def test_a_skill_keeps_the_requirements_for_its_runs(field: str, old: object, new: object) -> None:
     before = skill_of(SKILL).model_copy(update={field: old})
     after = before.model_copy(update={field: new})
 

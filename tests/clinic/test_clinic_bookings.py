@@ -149,7 +149,7 @@ def test_a_visit_that_is_over_is_neither_moved_nor_cancelled(clinic, clock):
 
 
 @pytest.mark.parametrize("number", ["", "A-", "B-1", "A-1 OR 1=1", "A-99999", "٣", "9" * 400])
-def test_a_number_that_is_no_booking_is_not_found(clinic, number):
+def test_an_unknown_booking_number_is_not_found(clinic, number):
     with refused("booking_not_found"):
         clinic.bookings.cancel("P-1001", number, "No")
 

@@ -27,7 +27,7 @@ def typed(environment, *words, cwd=ROOT):
     return done.returncode, done.stdout, done.stderr
 
 
-def test_seed_says_what_it_added_and_where_there_is_no_room(environment, tmp_path):
+def test_seed_reports_the_added_rows_and_full_evenings(environment, tmp_path):
     status, told, _ = typed(environment, "clinic", "seed")
     assert status == 0
     assert told.splitlines() == [

@@ -138,7 +138,7 @@ def test_the_scheduling_skill_takes_the_seeds_five_inputs():
     ]
 
 
-def test_what_takes_no_arguments_says_so():
+def test_a_tool_without_arguments_says_so():
     for name in ("get_clinic_hours", "get_directions", "get_available_services"):
         assert tool(name).parameters == ()
 

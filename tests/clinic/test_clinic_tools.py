@@ -84,7 +84,7 @@ def test_notes_are_added_once_per_request(clinic):
     assert noted["notes"] == ["Shy."]
 
 
-def test_get_patient_info_gives_the_family_and_its_insurance(clinic):
+def test_get_patient_info_returns_the_family_and_its_insurance(clinic):
     family = get_patient_info(clinic=clinic, context=line("P-1002"))
     assert family["parent_name"] == "Samuel Okafor"
     assert family["insurance"]["member_id"] == "BBH-55-1290"
@@ -127,7 +127,7 @@ def test_nobody_is_reminded_of_a_cancelled_visit(clinic):
     assert clinic.outbox.messages() == []
 
 
-def test_the_clinic_tells_its_hours_services_preparation_and_way(empty_clinic):
+def test_the_clinic_returns_its_hours_services_preparation_and_address(empty_clinic):
     assert len(get_clinic_hours(clinic=empty_clinic)["week"]) == 7
     services = get_available_services(clinic=empty_clinic)
     assert [s["name"] for s in services] == [
@@ -219,7 +219,7 @@ def test_a_silent_insurer_is_reported():
         (httpx.Response(200, json={"eligible": True, "copay_usd": "free"}), "unreadable answer"),
     ],
 )
-def test_an_answer_that_is_no_answer_is_no_coverage(response, what):
+def test_an_invalid_answer_of_the_insurer_is_not_a_coverage(response, what):
     async def ask():
         transport = httpx.MockTransport(lambda _: response)
         async with httpx.AsyncClient(transport=transport) as http:

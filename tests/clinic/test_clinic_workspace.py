@@ -20,7 +20,7 @@ def agreed(workspace, name, arguments, **context):
     return result
 
 
-def test_nothing_is_to_be_said_about_the_clinics_files(workspace):
+def test_the_clinics_files_have_no_findings(workspace):
     assert workspace.diagnostics == ()
     assert len(workspace.tools) == 14
     assert sorted(workspace.skills) == [

@@ -19,9 +19,7 @@ def implementations(state: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("way", ["reload", "restart"])
-def test_a_confirmation_is_stale_once_a_module_that_the_tool_imports_was_edited(
-    shop: Shop, way: str
-) -> None:
+def test_a_confirmation_is_stale_after_an_edit_of_an_imported_module(shop: Shop, way: str) -> None:
     shop.tool("pay", PAY, ASKS)
     shop.write("tools_md/bank.py", "def send(): return 1\n")
     shop.write("tools_md/unrelated.py", "N = 1\n")
@@ -47,7 +45,7 @@ def test_a_confirmation_is_stale_once_a_module_that_the_tool_imports_was_edited(
     assert hashes[0] != hashes[-1]
 
 
-def test_a_confirmation_stays_good_while_the_module_of_before_runs_on(shop: Shop) -> None:
+def test_a_confirmation_stays_valid_while_the_previous_module_is_used(shop: Shop) -> None:
     shop.tool("pay", PAY, ASKS)
     shop.write("tools_md/bank.py", "def send(): return 1\n")
     ws = shop.open()

@@ -7,7 +7,7 @@ from toolmd._export.targets import TARGETS
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_the_second_export_is_the_first_and_nobodys_but_the_askers(shop: Shop, target: str) -> None:
+def test_the_second_export_equals_the_first_and_is_a_copy(shop: Shop, target: str) -> None:
     shop.tool("greet", "def greet(): return {}")
     shop.tool("leave", "def leave(): return {}")
     ws = shop.open()
@@ -24,7 +24,7 @@ def test_the_second_export_is_the_first_and_nobodys_but_the_askers(shop: Shop, t
     assert ws.export(target) == first.items
 
 
-def test_a_reload_is_exported_anew(shop: Shop) -> None:
+def test_a_reload_is_exported_again(shop: Shop) -> None:
     shop.tool("greet", "def greet(): return {}")
     ws = shop.open()
     assert len(ws.export("openai")) == 1

@@ -15,7 +15,7 @@ class Till:
         self.sum = 0
 
 
-def test_definitions_are_text_and_functions_are_handed_in() -> None:
+def test_a_workspace_is_made_of_texts_and_functions() -> None:
     async def greet(name: str) -> dict[str, str]:
         return {"said": f"Hello {name}"}
 
@@ -27,7 +27,7 @@ def test_definitions_are_text_and_functions_are_handed_in() -> None:
     assert not root.exists()
 
 
-def test_resources_are_handed_in_by_type() -> None:
+def test_resources_are_passed_by_type() -> None:
     def pay(*, till: Till) -> dict[str, int]:
         till.sum += 1
         return {"sum": till.sum}
@@ -40,7 +40,7 @@ def test_resources_are_handed_in_by_type() -> None:
     assert till.sum == 2
 
 
-def test_a_function_that_drifted_is_told() -> None:
+def test_a_function_that_differs_is_reported() -> None:
     def greet(nam: str) -> dict[str, str]: ...
 
     with memory_workspace({"greet.tool.md": tool("greet", word("name"))}, [greet]) as ws:
@@ -55,14 +55,14 @@ def test_definitions_can_change_while_it_runs() -> None:
         assert list(ws.tools) == ["a", "b"]
 
 
-def test_python_may_stand_beside_the_text() -> None:
+def test_python_may_be_given_next_to_the_text() -> None:
     files = {"a.tool.md": tool("a"), "a.py": "def a(): return {'from': 'text'}"}
 
     with memory_workspace(files) as ws:
         assert ws.call_sync("a").data == {"from": "text"}
 
 
-def test_plugins_and_settings_are_handed_in() -> None:
+def test_plugins_and_settings_are_passed_as_arguments() -> None:
     class Gives:
         @hookimpl
         def toolmd_implementation(self, spec):
@@ -75,7 +75,7 @@ def test_plugins_and_settings_are_handed_in() -> None:
         assert ws.settings.safety.floor == 0.5
 
 
-def test_a_clock_moves_when_it_is_told_to() -> None:
+def test_a_fake_clock_moves_only_when_advanced() -> None:
     clock = FakeClock(dt.datetime(2026, 1, 1, tzinfo=dt.UTC))
     steps = "1. **Return**:\n   - at: `string(now())`"
     with memory_workspace({"tell.skill.md": skill("tell", "", steps)}, clock=clock) as ws:
@@ -86,7 +86,7 @@ def test_a_clock_moves_when_it_is_told_to() -> None:
     assert (before, after) == ("2026-01-01T00:00:00Z", "2026-01-01T00:01:01Z")
 
 
-def test_a_scripted_model_says_what_it_was_given_and_remembers_what_it_heard() -> None:
+def test_a_scripted_model_returns_its_replies_and_records_its_requests() -> None:
     model = ScriptedModel("first", {"second": 2})
 
     async def talk() -> list[object]:

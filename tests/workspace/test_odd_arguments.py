@@ -165,7 +165,7 @@ def makes_sense(parameter: inspect.Parameter, value: Any) -> bool:
 
 
 @pytest.mark.parametrize(("place", "name", "parameter"), cases())
-def test_an_odd_argument_is_denied_or_named_and_nothing_happens(
+def test_an_invalid_argument_is_denied_or_named_without_an_effect(
     tmp_path: Path, place: str, name: str, parameter: str
 ) -> None:
     world = World(tmp_path)

@@ -29,9 +29,7 @@ def codes(ws: Workspace) -> list[str]:
 
 
 @pytest.mark.parametrize("body", ["return None", "pass", "return {}.get(spec.name)"])
-def test_a_plugin_that_answers_none_leaves_skills_of_steps_to_their_steps(
-    shop: Shop, body: str
-) -> None:
+def test_a_plugin_that_returns_none_leaves_a_skills_steps_in_use(shop: Shop, body: str) -> None:
     shop.write("tools_md/plugin.py", GIVES.format(body=body))
     shop.tool("greet", "def greet(): return {'said': 'beside'}")
     shop.write("skills_md/hello.skill.md", skill("hello", "greet", STEPS))
@@ -42,7 +40,7 @@ def test_a_plugin_that_answers_none_leaves_skills_of_steps_to_their_steps(
     assert ws.skills["hello"].binding.kind == "none"
 
 
-def test_a_plugin_that_answers_none_hides_no_error_of_a_skill(shop: Shop) -> None:
+def test_a_plugin_that_returns_none_hides_no_error_of_a_skill(shop: Shop) -> None:
     shop.tool("greet", "def greet(): return {}")
     shop.write("skills_md/hello.skill.md", skill("hello", "greet", BROKEN))
     shop.write("skills_md/prose.skill.md", skill("prose", "greet", "Greet somebody."))
@@ -54,7 +52,7 @@ def test_a_plugin_that_answers_none_hides_no_error_of_a_skill(shop: Shop) -> Non
     assert shop.open().diagnostics == plain
 
 
-def test_a_skill_that_a_plugin_implements_runs_that_whatever_its_steps_say(shop: Shop) -> None:
+def test_a_plugins_implementation_replaces_the_steps_of_a_skill(shop: Shop) -> None:
     body = "return greet if spec.name == 'hello' else None"
     shop.write("tools_md/plugin.py", GIVES.format(body=body))
     shop.tool("greet", "def greet(): return {'said': 'beside'}")
@@ -78,7 +76,7 @@ def test_reading_a_project_runs_no_plugin_that_may_implement_its_skills(shop: Sh
     assert not ws.run_sync("hello", {}).success
 
 
-def test_a_tool_that_no_plugin_gives_is_as_one_without_python(shop: Shop) -> None:
+def test_a_tool_that_no_plugin_implements_is_not_implemented(shop: Shop) -> None:
     shop.write("tools_md/plugin.py", NONE)
     shop.tool("greet", "")
     (shop.root / "tools_md/greet.py").unlink()
@@ -89,7 +87,7 @@ def test_a_tool_that_no_plugin_gives_is_as_one_without_python(shop: Shop) -> Non
 
 
 @pytest.mark.parametrize("value", ["5", "'greet'", "False", "{}"])
-def test_an_implementation_that_is_no_function_is_told(shop: Shop, value: str) -> None:
+def test_an_implementation_that_is_not_a_function_is_reported(shop: Shop, value: str) -> None:
     shop.write("tools_md/plugin.py", GIVES.format(body=f"return {value}"))
     shop.write("skills_md/hello.skill.md", skill("hello", "greet", STEPS))
     shop.tool("greet", "def greet(): return {}")
@@ -154,7 +152,7 @@ def open_with(shop: Shop, value: Any) -> Workspace:
     return opened
 
 
-def test_none_means_nothing_in_every_hook(shop: Shop) -> None:
+def test_none_is_no_answer_in_every_hook(shop: Shop) -> None:
     ws = open_with(shop, None)
 
     assert ws.diagnostics == ()
@@ -164,7 +162,7 @@ def test_none_means_nothing_in_every_hook(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("value", [0, False, 5, "abc", "", {"a": 1}, object()])
-def test_an_odd_answer_is_told_by_the_plugins_name_and_guards_closed(
+def test_an_invalid_answer_is_reported_with_its_plugin_and_denies_calls(
     shop: Shop, value: Any
 ) -> None:
     ws = open_with(shop, value)
@@ -196,7 +194,7 @@ def toolmd_exporters(): return {value}
         ("{'pigeon': 5}", "can't import x"),
     ],
 )
-def test_an_importer_that_is_odd_is_told(
+def test_an_importer_with_an_invalid_answer_is_reported(
     shop: Shop, value: str, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TOOLMD_LOAD_PLUGINS", "")
@@ -209,7 +207,7 @@ def test_an_importer_that_is_odd_is_told(
 
 
 @pytest.mark.parametrize("value", ["lambda tools, skills: None", "lambda: []", "5"])
-def test_an_exporter_that_is_odd_is_told(shop: Shop, value: str) -> None:
+def test_an_exporter_with_an_invalid_answer_is_reported(shop: Shop, value: str) -> None:
     shop.write("tools_md/plugin.py", IMPORTS.format(value=f"{{'pigeon': {value}}}"))
 
     with pytest.raises(ToolmdError, match=r"plugin\.py can't export pigeon"):

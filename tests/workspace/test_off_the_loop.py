@@ -55,7 +55,7 @@ def reject(ws, held):
 
 
 @pytest.mark.parametrize("work", [pending, get, reject])
-def test_a_locked_store_of_confirmations_holds_up_nobody_else(strict, work):
+def test_a_locked_store_of_confirmations_blocks_no_other_call(strict, work):
     async def main(ws, somebody):
         held = (await ws.call("greet", {})).confirmation.id
         somebody.execute("BEGIN EXCLUSIVE")

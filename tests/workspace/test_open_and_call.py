@@ -74,7 +74,7 @@ def test_a_broken_file_next_to_good_ones_does_not_hinder_them(shop: Shop) -> Non
         assert ws.call_sync(name, {}).outcome == "failed"
 
 
-def test_a_broken_plugin_of_a_folder_is_told_once_and_its_tools_are_refused(shop: Shop) -> None:
+def test_a_broken_plugin_of_a_folder_is_reported_once_and_its_tools_are_denied(shop: Shop) -> None:
     shop.write("toolmd.toml", 'tools = ["tools_md", "more_md"]')
     shop.write("tools_md/plugin.py", "raise OSError('no database')")
     shop.tool("one", "def one(): return {}")
@@ -91,7 +91,7 @@ def test_a_broken_plugin_of_a_folder_is_told_once_and_its_tools_are_refused(shop
     assert ws.call_sync("three", {}).success
 
 
-def test_a_skill_runs_its_steps_through_the_same_door(shop: Shop) -> None:
+def test_a_skill_runs_its_steps_through_the_dispatcher(shop: Shop) -> None:
     shop.tool("greet", "def greet(name): return {'said': f'Hello {name}'}", word("name"))
     steps = (
         "1. **Greet** them.\n   - **Use**: greet\n   - **With**:\n     - name: `who`\n"
@@ -107,7 +107,7 @@ def test_a_skill_runs_its_steps_through_the_same_door(shop: Shop) -> None:
     assert result.data == {"said": "Hello Ada"}
 
 
-def test_a_skill_with_python_runs_that_and_its_calls_go_through_the_door(shop: Shop) -> None:
+def test_a_skill_in_python_makes_its_calls_through_the_dispatcher(shop: Shop) -> None:
     shop.tool("greet", "def greet(name): return {'said': f'Hello {name}'}", word("name"))
     text = skill("welcome", "greet", "Greets everyone, in whatever order.", word("who"))
     shop.write("skills_md/welcome.skill.md", text)
@@ -126,7 +126,7 @@ def test_a_skill_with_python_runs_that_and_its_calls_go_through_the_door(shop: S
     assert result.data == {"bad": "invalid_arguments", "good": "Hello Ada"}
 
 
-def test_a_skill_that_asks_for_what_its_tool_lacks_does_not_load(shop: Shop) -> None:
+def test_a_skill_with_an_argument_that_its_tool_lacks_does_not_load(shop: Shop) -> None:
     shop.tool("greet", "def greet(name): ...", word("name"))
     steps = "1. **Greet**.\n   - **Use**: greet\n   - **With**:\n     - nam: Ada"
     shop.write("skills_md/welcome.skill.md", skill("welcome", "greet", steps))
@@ -150,7 +150,7 @@ def test_a_skill_that_needs_a_broken_skill_is_broken_too(shop: Shop) -> None:
     assert "broken-requirement" in {d.code for d in ws.registry.diagnostics}
 
 
-def test_a_step_asks_whoever_is_at_hand(shop: Shop) -> None:
+def test_a_step_asks_the_present_person(shop: Shop) -> None:
     shop.tool("greet", "def greet(): return {}")
     steps = "1. **Greet**, if they like.\n   - **Ask**: Shall I greet?\n   - **Use**: greet"
     shop.write("skills_md/welcome.skill.md", skill("welcome", "greet", steps))
@@ -171,7 +171,7 @@ def test_a_step_asks_whoever_is_at_hand(shop: Shop) -> None:
     assert ws.run_sync("welcome", {}).outcome == "confirm"
 
 
-def test_whoever_looks_on_hears_of_each_step(shop: Shop) -> None:
+def test_observers_receive_each_step(shop: Shop) -> None:
     shop.tool("greet", "def greet(): return {}")
     steps = "1. **Greet**.\n   - **Use**: greet"
     shop.write("skills_md/welcome.skill.md", skill("welcome", "greet", steps))
@@ -182,7 +182,7 @@ def test_whoever_looks_on_hears_of_each_step(shop: Shop) -> None:
     assert heard == [("started", "1"), ("done", "1")]
 
 
-def test_inputs_that_are_no_object_are_a_result_not_an_exception(shop: Shop) -> None:
+def test_inputs_that_are_not_an_object_are_a_denied_result(shop: Shop) -> None:
     steps = "1. **Return**:\n   - n: `1`"
     shop.write("skills_md/welcome.skill.md", skill("welcome", "", steps))
 
@@ -218,7 +218,7 @@ def test_resources_are_made_by_the_folders_plugin_and_closed_with_the_workspace(
     assert (shop.root / "till").read_text() == "3"
 
 
-def test_what_a_factory_makes_lives_for_one_call_and_is_closed_after_it(shop: Shop) -> None:
+def test_a_resource_of_a_factory_lives_for_one_call(shop: Shop) -> None:
     shop.write(
         "tools_md/plugin.py",
         "from toolmd.hooks import hookimpl\nfrom ._desk import Desk\n"
@@ -256,7 +256,7 @@ def test_a_plugin_that_fails_to_provide_fails_only_calls_that_need_it(shop: Shop
     assert ws.call_sync("free", {}).success
 
 
-def test_the_sync_twins_work_from_any_thread_and_beside_a_running_loop(shop: Shop) -> None:
+def test_the_sync_methods_work_from_any_thread_and_next_to_a_running_loop(shop: Shop) -> None:
     shop.tool("greet", "async def greet(): return {'ok': True}")
     ws = shop.open()
     done: list[bool] = []
@@ -277,7 +277,7 @@ def test_the_sync_twins_work_from_any_thread_and_beside_a_running_loop(shop: Sho
     assert asyncio.run(inside())
 
 
-def test_a_sync_twin_within_a_tool_that_it_runs_is_refused_instead_of_hanging(shop: Shop) -> None:
+def test_a_sync_method_within_its_own_tool_raises_instead_of_hanging(shop: Shop) -> None:
     shop.tool("inner", "async def inner(): return {}")
     shop.tool(
         "outer",
@@ -295,7 +295,7 @@ def test_a_sync_twin_within_a_tool_that_it_runs_is_refused_instead_of_hanging(sh
     assert result.outcome == "failed"
 
 
-def test_a_closed_workspace_takes_no_call(shop: Shop) -> None:
+def test_a_closed_workspace_accepts_no_call(shop: Shop) -> None:
     shop.tool("greet", "def greet(): return {}")
     ws = shop.open()
     ws.close()
@@ -307,7 +307,7 @@ def test_a_closed_workspace_takes_no_call(shop: Shop) -> None:
         ws.reload()
 
 
-def test_an_async_workspace_awaits_what_closes_asynchronously(shop: Shop) -> None:
+def test_an_async_workspace_awaits_async_close_methods(shop: Shop) -> None:
     shop.write(
         "tools_md/plugin.py",
         "from toolmd.hooks import hookimpl\nimport pathlib\n"
@@ -332,7 +332,7 @@ def test_settings_that_cannot_be_read_raise_before_anything_runs(shop: Shop) -> 
         Workspace.open(shop.root)
 
 
-def test_overrides_stand_over_the_file(shop: Shop, tmp_path: Path) -> None:
+def test_overrides_take_precedence_over_the_file(shop: Shop, tmp_path: Path) -> None:
     shop.write("toolmd.toml", "[safety]\nfloor = 0.5")
 
     ws = shop.open(overrides={"safety.floor": 0.9})
@@ -369,7 +369,7 @@ def test_a_tool_with_a_threshold_asks_for_confidence_in_its_export(shop: Shop) -
     assert "_confidence" in asking["function"]["parameters"]["properties"]
 
 
-def test_a_decorator_that_is_not_async_may_stand_over_a_function_that_is(shop: Shop) -> None:
+def test_a_sync_decorator_may_wrap_an_async_function(shop: Shop) -> None:
     wraps = "functools.wraps(function)(lambda **given: function(**given))"
     python = (
         f"import functools\ndef plain(function):\n    return {wraps}\n"

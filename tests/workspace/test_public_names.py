@@ -16,14 +16,14 @@ def run(code: str) -> str:
     return done.stdout
 
 
-def test_every_name_of_the_face_is_there() -> None:
+def test_every_public_name_exists() -> None:
     for name in toolmd.__all__:
         assert getattr(toolmd, name) is not None, name
     assert set(toolmd.__all__) <= set(dir(toolmd))
     assert toolmd.__version__
 
 
-def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="nothing_of_it"):
         toolmd.nothing_of_it  # noqa: B018
 
@@ -68,6 +68,6 @@ def test_a_skills_steps_are_those_of_its_canonical_json() -> None:
     assert spec.steps[0]["title"] == "Say it"
 
 
-def test_a_result_shows_its_data_and_its_error_as_they_are() -> None:
+def test_the_repr_of_a_result_shows_its_data_and_its_error() -> None:
     kept = Result(True, "find", "ok", data=b'{"n":1}', error=lambda: Failure("c", "m"))
     assert "data={'n': 1}, error=Failure(code='c'" in repr(kept)

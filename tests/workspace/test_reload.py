@@ -64,7 +64,7 @@ def test_a_change_in_any_file_makes_a_new_snapshot(shop: Shop, name: str) -> Non
     assert ws.reload() is not before
 
 
-def test_a_file_that_broke_is_told_and_the_rest_stays(shop: Shop) -> None:
+def test_a_file_that_broke_is_reported_and_the_rest_stays(shop: Shop) -> None:
     shop.tool("greet", "def greet(): return {}")
     shop.tool("other", "def other(): return {}")
     ws = shop.open()
@@ -92,7 +92,7 @@ def test_settings_that_broke_leave_the_old_snapshot_with_a_diagnostic(shop: Shop
     assert ws.settings.safety.floor == 0.6
 
 
-def test_a_call_under_way_ends_on_the_snapshot_on_which_it_began(shop: Shop) -> None:
+def test_a_call_in_flight_ends_on_its_first_snapshot(shop: Shop) -> None:
     python = (
         "import asyncio\nGATE = asyncio.Event()\nIN = asyncio.Event()\n"
         "async def wait_here():\n    IN.set()\n    await GATE.wait()\n"
@@ -128,7 +128,7 @@ def test_a_call_under_way_ends_on_the_snapshot_on_which_it_began(shop: Shop) -> 
     assert old.data == {"n": "old"}
 
 
-def test_a_run_under_way_ends_on_the_snapshot_on_which_it_began(shop: Shop) -> None:
+def test_a_run_in_flight_ends_on_its_first_snapshot(shop: Shop) -> None:
     shop.tool("say", "def say(): return {'n': 'old'}")
     steps = (
         "1. **Say** it.\n   - **Use**: say\n   - **Save as**: a\n"

@@ -90,7 +90,7 @@ def checked(shop, work):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_the_loop_goes_on_while_a_first_use_waits_for_a_slow_plugin(slow, way):
+def test_the_loop_continues_while_a_first_use_waits_for_a_slow_plugin(slow, way):
     plugin, work = WAYS[way]
     slow.write("skills_md/welcome.skill.md", SKILL)
     slow.write("tools_md/plugin.py", plugin)
@@ -98,7 +98,7 @@ def test_the_loop_goes_on_while_a_first_use_waits_for_a_slow_plugin(slow, way):
     assert checked(slow, work).outcome == "ok"
 
 
-def test_the_loop_goes_on_while_a_plugin_says_which_python_a_tool_has(slow):
+def test_the_loop_continues_while_a_plugin_names_an_implementation(slow):
     (slow.root / "tools_md/greet.py").unlink()
     slow.write(
         "tools_md/plugin.py",
@@ -108,7 +108,7 @@ def test_the_loop_goes_on_while_a_plugin_says_which_python_a_tool_has(slow):
     assert checked(slow, call).outcome == "ok"
 
 
-def test_the_loop_goes_on_while_plugins_provide_what_a_tool_asks_for(slow):
+def test_the_loop_continues_while_plugins_provide_resources(slow):
     slow.tool("greet", ASKS + "    return await context.resource(int)\n")
     slow.write(
         "tools_md/plugin.py",
@@ -119,7 +119,7 @@ def test_the_loop_goes_on_while_plugins_provide_what_a_tool_asks_for(slow):
     assert checked(slow, call).data == 7
 
 
-def test_the_loop_goes_on_while_plugins_approve_what_a_tool_may_reach(slow):
+def test_the_loop_continues_while_plugins_approve_domains(slow):
     slow.tool("greet", ASKS + "    return str(bool(context.http))\n")
     slow.write(
         "tools_md/plugin.py",
@@ -129,7 +129,7 @@ def test_the_loop_goes_on_while_plugins_approve_what_a_tool_may_reach(slow):
     assert checked(slow, call).outcome == "ok"
 
 
-def test_the_loop_goes_on_while_a_decision_waits_for_a_slow_plugin(slow):
+def test_the_loop_continues_while_a_decision_waits_for_a_slow_plugin(slow):
     extra = "\n## Safety\n\n- **Requires Confirmation**: true\n"
     slow.write("tools_md/greet.tool.md", tool("greet", extra=extra))
     slow.write("tools_md/plugin.py", IMPORT)
@@ -141,7 +141,7 @@ def test_the_loop_goes_on_while_a_decision_waits_for_a_slow_plugin(slow):
     assert checked(slow, lambda ws: ws.confirmations.approve(held)).outcome == "ok"
 
 
-def test_the_loop_goes_on_while_python_that_can_not_be_loaded_is_tried_for_an_approval(slow):
+def test_the_loop_continues_while_an_approval_loads_broken_python(slow):
     extra = "\n## Safety\n\n- **Requires Confirmation**: true\n"
     slow.write("tools_md/greet.tool.md", tool("greet", extra=extra))
     slow.write("tools_md/greet.py", IMPORT + "slow_code.close()\nraise OSError\n")

@@ -20,7 +20,7 @@ def careless() -> Iterator[None]:
 
 @pytest.mark.skipif(os.name != "posix", reason="this system keeps rights elsewhere")
 @pytest.mark.usefixtures("careless")
-def test_in_a_folder_that_others_enter_no_file_is_theirs_to_read(shop: Shop) -> None:
+def test_no_file_in_a_shared_folder_is_readable_by_others(shop: Shop) -> None:
     state = shop.root / ".toolmd"
     state.mkdir(mode=0o755)
     shop.tool("greet", "def greet(): return {}")

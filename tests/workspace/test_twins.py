@@ -59,7 +59,7 @@ def given(hints: dict[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize(("face", "name", "twin"), [p for p in pairs() if "take" not in p.id])
-def test_an_async_method_has_a_twin_with_the_same_parameters_and_result(
+def test_an_async_method_has_a_sync_method_with_the_same_signature(
     face: type, name: str, twin: str
 ) -> None:
     one, other = methods(face)[name], methods(face)[twin]
@@ -74,14 +74,14 @@ def test_an_async_method_has_a_twin_with_the_same_parameters_and_result(
 
 
 @pytest.mark.parametrize("face", FACES)
-def test_a_twin_belongs_to_an_async_method(face: type) -> None:
+def test_a_sync_method_belongs_to_an_async_method(face: type) -> None:
     known = methods(face)
     for name in known:
         if name.endswith("_sync"):
             assert is_async(known[name.removesuffix("_sync")]), name
 
 
-def test_what_stays_on_the_workspace_is_this_and_no_more() -> None:
+def test_the_workspace_has_exactly_these_methods() -> None:
     public = {name for name in dir(Workspace) if not name.startswith("_")}
     twins = {name for name in public if name.endswith("_sync")} | set(PLAIN)
     assert public - twins == {

@@ -51,7 +51,7 @@ def held_for_ana(ws: Workspace) -> str:
     return result.confirmation.id
 
 
-def test_nobody_decides_anothers_held_call(house: House, ws: Workspace) -> None:
+def test_no_user_decides_anothers_confirmation(house: House, ws: Workspace) -> None:
     held = held_for_ana(ws)
     tries = (
         ws.confirmations.approve_sync(held, user="eve"),
@@ -68,7 +68,7 @@ def test_nobody_decides_anothers_held_call(house: House, ws: Workspace) -> None:
     assert ws.confirmations.approve_sync(held, user="ana").data == {"user": "ana"}
 
 
-def test_nobody_answers_anothers_run(house: House, ws: Workspace) -> None:
+def test_no_user_answers_anothers_run(house: House, ws: Workspace) -> None:
     run_id = ws.run_sync("welcome", {}, user="ana").run_id
     (asked,) = ws.confirmations.pending_sync(user="ana")
     tries = (
@@ -87,7 +87,7 @@ def test_nobody_answers_anothers_run(house: House, ws: Workspace) -> None:
     assert house.ran() == ["ana"]
 
 
-def test_nobody_sees_anothers_runs(ws: Workspace) -> None:
+def test_no_user_sees_anothers_runs(ws: Workspace) -> None:
     run_id = ws.run_sync("welcome", {}, user="ana").run_id
     assert run_id is not None
 
@@ -100,7 +100,7 @@ def test_nobody_sees_anothers_runs(ws: Workspace) -> None:
 @pytest.mark.parametrize(
     "other", [{"user": "eve"}, {}, {"user": "ana", "context": {"patient": "p-2"}}]
 )
-def test_nobody_gets_anothers_result_by_the_id_of_its_run(
+def test_no_user_gets_anothers_result_by_the_id_of_its_run(
     house: House, ws: Workspace, other: dict[str, Any]
 ) -> None:
     mine: dict[str, Any] = {"user": "ana", "context": {"patient": "p-1"}, "run_id": "run-1"}

@@ -56,11 +56,11 @@ def child(tmp_path):
     return run
 
 
-def test_every_module_is_imported_without_them(child):
+def test_every_module_is_imported_without_posix_modules(child):
     child("-c", EVERY_MODULE)
 
 
-def test_a_durable_run_and_a_reload_need_none_of_them(child, shop, tmp_path):
+def test_a_durable_run_and_a_reload_need_no_posix_modules(child, shop, tmp_path):
     shop.write("toolmd.toml", "plugins = []\n")
     shop.tool("greet", 'def greet(): return {"said": "hello"}')
     shop.write("skills_md/welcome.skill.md", skill("welcome", "greet", STEPS))
@@ -70,5 +70,5 @@ def test_a_durable_run_and_a_reload_need_none_of_them(child, shop, tmp_path):
     assert (tmp_path / ".toolmd" / "runs.sqlite3").is_file()
 
 
-def test_the_demonstration_needs_none_of_them(child):
+def test_the_demonstration_needs_no_posix_modules(child):
     assert "Schedule Appointment: done." in child(ROOT / "demo" / "main_job.py")

@@ -59,7 +59,7 @@ def test_confidence_counts_from_the_seeds_number_on(call, tool, least):
 
 
 @pytest.mark.parametrize("tool", ASKED_FOR)
-def test_the_user_must_have_asked_in_words(call, tool):
+def test_a_call_without_the_users_request_is_denied(call, tool):
     for message in ASKED_FOR[tool]:
         assert call(tool, VALID[tool], message=message, dry_run=True).error is None
     for message in ("", "Hello!", "I have a headache"):

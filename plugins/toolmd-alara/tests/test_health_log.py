@@ -57,7 +57,7 @@ def test_one_key_writes_one_entry(log):
     assert today(log.of("ana"))["hydration"] == {"total_ml": 500, "drinks": 2}
 
 
-def test_nobody_sees_anothers_entries(log):
+def test_no_user_sees_anothers_entries(log):
     for name, amount in (("ana", 1), ("ben", 10), (None, 100)):
         person = log.of(name)
         person.write("hydration", "k", {"amount_ml": amount})

@@ -53,9 +53,7 @@ def test_a_rule_above_the_title_is_not_front_matter() -> None:
         ("\n".join("  " * i + f"- level {i}" for i in range(60)), 40, "nested too deep: not read"),
     ],
 )
-def test_each_thing_that_is_not_read_is_noted_with_its_line(
-    text: str, line: int, note: str
-) -> None:
+def test_each_unread_part_is_noted_with_its_line(text: str, line: int, note: str) -> None:
     (found,) = [one for one in read(text, "t.md").notes if note in one.text]
 
     assert found.line == line

@@ -33,17 +33,17 @@ def _asking(workspace: Workspace, target: str) -> set[str]:
     }
 
 
-def test_a_skill_asks_for_what_its_tools_ask_through_other_skills_too(opened: Workspace) -> None:
+def test_a_skill_requires_the_confidence_that_its_tools_require(opened: Workspace) -> None:
     assert _asking(opened, "mcp") == {"say", "once", "outer"}
 
 
-def test_a_skill_that_is_exported_alone_asks_too(opened: Workspace) -> None:
+def test_a_skill_that_is_exported_alone_requires_it_too(opened: Workspace) -> None:
     (item,) = opened.export("mcp", ["outer"])
     assert "_confidence" in item["inputSchema"]["required"]
 
 
 @pytest.mark.parametrize("name", ["once", "outer"])
-def test_what_a_model_states_reaches_the_skills_steps(opened: Workspace, name: str) -> None:
+def test_the_models_confidence_reaches_the_skills_steps(opened: Workspace, name: str) -> None:
     def reply(confidence: float) -> dict[str, object]:
         arguments = json.dumps({"word": "hi", "_confidence": confidence})
         function = {"name": name, "arguments": arguments}
@@ -58,7 +58,7 @@ def test_what_a_model_states_reaches_the_skills_steps(opened: Workspace, name: s
     assert refused.error.code == "low_confidence"
 
 
-def test_the_openapi_document_takes_a_skills_confidence_beside_its_inputs(
+def test_the_openapi_document_has_a_skills_confidence_next_to_its_inputs(
     opened: Workspace,
 ) -> None:
     path = opened.export("openapi")["paths"]["/api/skills/once/run"]
@@ -68,7 +68,7 @@ def test_the_openapi_document_takes_a_skills_confidence_beside_its_inputs(
 
 
 @pytest.mark.parametrize("confidence", [5, -0.1, float("nan"), "0.9", True, object()])
-def test_a_skill_denies_a_confidence_that_is_no_number_from_0_to_1(
+def test_a_skill_denies_a_confidence_that_is_not_a_number_from_0_to_1(
     opened: Workspace, confidence: Any
 ) -> None:
     call = Call("quiet", {"word": "hi"}, confidence=confidence)

@@ -47,7 +47,7 @@ def test_a_plugins_dialect_is_spoken_by_its_name(with_plugin):
     assert turn.messages == [{"role": "user", "content": "[true, true]"}]
 
 
-def test_a_call_that_it_makes_says_nothing_of_who_calls(with_plugin):
+def test_a_call_of_a_plugins_dialect_cannot_set_its_caller(with_plugin):
     forged = Call(
         "ask_first", {"word": "a"}, caller=Caller("root", {"patient": "p"}), key="mine", depth=-9
     )
@@ -71,7 +71,7 @@ def crash(_):
     ],
     ids=["crash", "nothing", "words", "a list"],
 )
-def test_one_that_breaks_or_answers_oddly_lets_nothing_through(with_plugin, parse):
+def test_a_dialect_that_raises_or_returns_an_invalid_value_runs_nothing(with_plugin, parse):
     world = with_plugin(Shouting(parse=parse))
     turn = world.handle("x", "shout")
     (result,) = turn.results
@@ -95,20 +95,20 @@ def refuse(_):
     ],
     ids=["size", "calls", "confidence", "true", "its own"],
 )
-def test_it_keeps_the_bounds_of_every_reply(with_plugin, reply, parse):
+def test_a_plugins_dialect_keeps_the_limits_of_every_reply(with_plugin, reply, parse):
     world = with_plugin(Shouting(parse=parse))
     assert [r.error.code for r in world.handle(reply, "shout").results] == ["malformed_call"]
     assert world.ran == []
 
 
-def test_results_are_told_even_where_it_cannot_write_them(with_plugin):
+def test_results_are_rendered_even_if_the_dialect_fails_to_render(with_plugin):
     world = with_plugin(Shouting(render=crash))
     turn = world.handle("HELLO", "shout")
     assert turn.messages[0]["role"] == "tool"
     assert world.ran == [("say", "HELLO")]
 
 
-def test_a_name_that_is_taken_is_left_out_with_a_diagnostic(with_plugin):
+def test_a_dialect_with_a_used_name_is_omitted_with_a_diagnostic(with_plugin):
     world = with_plugin(Shouting(name="inline"))
     found = said_of_plugins(world)[0]
     assert "'inline'" in found.message
@@ -116,7 +116,7 @@ def test_a_name_that_is_taken_is_left_out_with_a_diagnostic(with_plugin):
 
 
 @pytest.mark.parametrize("given", [["shout"], 7, [None]], ids=["a word", "a number", "none"])
-def test_a_share_that_is_none_is_left_out_with_a_diagnostic(with_plugin, given):
+def test_an_invalid_dialect_is_omitted_with_a_diagnostic(with_plugin, given):
     plugin = Shouting()
     plugin.given = given
     world = with_plugin(plugin)

@@ -52,7 +52,7 @@ def test_any_other_name_is_unknown(world, name):
 
 
 @pytest.mark.parametrize("name", ["greet_in_prose", "greet-in-prose"])
-def test_a_skill_that_no_reply_can_call_is_told_to_be_a_skill(world, name):
+def test_a_call_of_a_prose_skill_is_denied_as_a_skill(world, name):
     (result,) = world.handle(inline(name, word="a")).results
     assert (result.outcome, result.error.code) == ("denied", "unknown_tool")
     assert result.error.message == (
@@ -65,7 +65,7 @@ def test_an_unknown_name_is_answered_with_the_nearest(world):
     assert "ask_first" in result.error.message
 
 
-def test_two_tools_that_differ_in_a_hyphen_are_told_apart(open_world):
+def test_two_tools_that_differ_in_a_hyphen_stay_distinct(open_world):
     files = {"ask-first.tool.md": tool("ask-first"), "b.tool.md": tool("ask_first")}
     world = open_world(files)
     for name in world.workspace.tools:

@@ -27,7 +27,7 @@ def responses(name, arguments):
     "reply", [chat(("travel", GIVEN)), responses("travel", GIVEN)], ids=["chat", "responses"]
 )
 @pytest.mark.parametrize("dialect", ["auto", "openai"])
-def test_null_is_not_given_at_any_depth(world, reply, dialect):
+def test_null_is_removed_at_every_depth(world, reply, dialect):
     (result,) = world.handle(reply, dialect).results
     assert result.success
     trip = {"to": "Rome", "none": None}
@@ -42,14 +42,14 @@ def test_the_whole_optional_argument_may_be_null(world):
 
 
 @pytest.mark.parametrize("reply", [tool_use(("travel", GIVEN)), inline("travel", **GIVEN)])
-def test_elsewhere_null_is_a_value_that_does_not_fit(world, reply):
+def test_in_other_dialects_null_is_an_invalid_value(world, reply):
     (result,) = world.handle(reply).results
     assert result.error.code == "invalid_arguments"
     assert {p.path for p in result.error.details} == {"trip.by", "stops[0].at"}
 
 
 @pytest.mark.parametrize("arguments", [{"trip": None}, {"trip": {"to": None}}, {"nothing": None}])
-def test_null_for_what_is_needed_or_unknown_stays_wrong(world, arguments):
+def test_null_for_a_required_or_unknown_argument_stays_an_error(world, arguments):
     (result,) = world.handle(chat(("travel", arguments))).results
     assert result.error.code == "invalid_arguments"
 
@@ -77,7 +77,7 @@ VALUES = st.recursive(
 
 
 @given(FIELDS, st.dictionaries(st.sampled_from("abcd"), VALUES))
-def test_only_nulls_go_and_nothing_is_changed_in_place(parameters, arguments):
+def test_only_nulls_are_removed_and_nothing_is_changed_in_place(parameters, arguments):
     before = copy.deepcopy(arguments)
     kept = without_absent(arguments, parameters)
     assert arguments == before

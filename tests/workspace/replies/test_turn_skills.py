@@ -22,7 +22,7 @@ def test_an_executable_skill_is_exported_and_can_be_called(world):
     assert world.ran == SAID
 
 
-def test_its_question_is_decided_once(world):
+def test_a_question_of_a_skill_is_decided_once(world):
     held = world.handle(inline("greet_twice", word="a")).pending[0]
 
     async def race():
@@ -35,7 +35,7 @@ def test_its_question_is_decided_once(world):
     assert world.ran == SAID
 
 
-def test_a_no_stops_it(world):
+def test_a_rejection_stops_the_skill(world):
     held = world.handle(inline("greet_twice", word="a")).pending[0]
     done = asyncio.run(world.workspace.confirmations.reject(held.id))
     assert (done.outcome, done.error.code) == ("denied", "refused")
@@ -50,7 +50,7 @@ def test_an_approval_may_change_the_arguments(world):
     assert world.ran == [("say", "a"), ("ask_first", "b")]
 
 
-def test_another_user_cannot_decide_it(world):
+def test_another_user_cannot_decide_a_question_of_a_skill(world):
     held = world.handle(inline("greet_twice", word="a"), user="u1").pending[0]
     refused = asyncio.run(world.workspace.confirmations.approve(held.id, user="u2"))
     assert refused.error.code == "confirmation_not_found"
@@ -58,7 +58,7 @@ def test_another_user_cannot_decide_it(world):
     assert asyncio.run(world.workspace.confirmations.approve(held.id, user="u1")).success
 
 
-def test_inputs_that_do_not_fit_are_told_one_by_one(world):
+def test_invalid_inputs_are_reported_one_by_one(world):
     (result,) = world.handle(inline("greet_twice", word="far too long a word")).results
     assert (result.outcome, result.error.code) == ("denied", "invalid_arguments")
     assert [p.path for p in result.error.details] == ["word"]

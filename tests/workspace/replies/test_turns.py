@@ -11,7 +11,7 @@ from toolmd import Turn
 from toolmd.errors import NotFoundError, ToolmdError
 
 
-def test_a_reply_gives_its_words_and_its_results_in_order(world):
+def test_a_reply_returns_its_text_and_its_results_in_order(world):
     reply = f"First {inline('say', word='a')} then {inline('fail', word='b')}" + inline(
         "say", word="c"
     )
@@ -48,7 +48,7 @@ def test_independent_calls_run_at_the_same_time(open_world):
     assert world.ran == []
 
 
-def test_one_call_that_cannot_be_read_refuses_the_whole_reply(world):
+def test_one_unreadable_call_denies_the_whole_reply(world):
     turn = world.handle(f"Well, {inline('say', word='a')}" + '[TOOL_CALL:{"tool":"say"}]')
     assert turn.clean_message == "Well,"
     (result,) = turn.results
@@ -72,7 +72,7 @@ def test_one_call_that_cannot_be_read_refuses_the_whole_reply(world):
         (inline("say", 1.5, word="a"), "inline", "malformed_call"),
     ],
 )
-def test_a_reply_that_cannot_be_read_is_one_refusal(world, reply, dialect, code):
+def test_an_unreadable_reply_is_one_denial(world, reply, dialect, code):
     turn = world.handle(reply, dialect)
     assert [(r.outcome, r.error.code) for r in turn.results] == [("denied", code)]
     (message,) = turn.messages
@@ -81,7 +81,7 @@ def test_a_reply_that_cannot_be_read_is_one_refusal(world, reply, dialect, code)
     assert world.ran == []
 
 
-def test_the_crisis_flag_rides_on_every_outcome(open_world):
+def test_the_crisis_flag_is_on_every_outcome(open_world):
     world = open_world(**{"safety.crisis_words": ["suicide"]})
     for reply in (
         inline("say", word="a"),
@@ -98,7 +98,7 @@ def test_the_crisis_flag_rides_on_every_outcome(open_world):
     ] == ["review"]
 
 
-def test_what_waits_is_told_and_confirmed_by_its_id(world):
+def test_a_pending_call_is_reported_and_confirmed_by_its_id(world):
     turn = world.handle(inline("ask_first", word="a") + inline("say", word="b"), user="u1")
     (held,) = turn.pending
     assert held.to_dict() == {
@@ -119,7 +119,7 @@ def test_what_waits_is_told_and_confirmed_by_its_id(world):
     assert world.ran == [("say", "b"), ("ask_first", "c")]
 
 
-def test_what_was_decided_meanwhile_is_rendered_in_the_turns_dialect(world):
+def test_a_later_decision_is_rendered_in_the_turns_dialect(world):
     turn = world.handle(chat(("ask_first", {"word": "a"}), ("say", {"word": "b"})))
     assert "ask first" not in turn.messages[1]["content"]
     done = asyncio.run(world.workspace.confirmations.approve(turn.pending[0].id))
@@ -128,7 +128,7 @@ def test_what_was_decided_meanwhile_is_rendered_in_the_turns_dialect(world):
     assert json.loads(messages[0]["content"])["outcome"] == "ok"
 
 
-def test_a_dry_run_runs_and_keeps_nothing(world):
+def test_a_dry_run_runs_and_stores_nothing(world):
     reply = (
         inline("ask_first", word="a") + inline("say", word="b") + inline("greet_twice", word="c")
     )
@@ -141,7 +141,7 @@ def test_a_dry_run_runs_and_keeps_nothing(world):
     assert world.ran == []
 
 
-def test_the_turn_as_json(world):
+def test_a_turn_is_written_as_json(world):
     shown = world.handle(inline("say", word="a")).to_dict()
     assert list(shown) == ["clean_message", "results", "pending", "dialect", "messages"]
     assert shown["results"][0]["data"] == {"said": "a", "note": ""}
@@ -186,7 +186,7 @@ def test_the_budget_of_a_plan_reaches_its_calls(world):
     assert turn.results[0].error.code == "outcome_unknown"
 
 
-def test_an_unknown_tool_of_an_action_is_told_with_exactly_the_seeds_body(world):
+def test_an_unknown_tool_of_an_action_is_reported_with_exactly_the_seeds_body(world):
     turn = world.handle('Action: {"tool": "nothing", "args": {}}')
     assert turn.results[0].error.code == "unknown_tool"
     assert turn.messages == [{"role": "user", "content": '{"error":"unknown_tool"}'}]
@@ -199,7 +199,7 @@ def test_an_action_without_an_argument_has_the_status_error(world):
     assert body["error"]["details"][0]["code"] == "missing_argument"
 
 
-def test_a_dialect_that_is_not_there_names_those_that_are(world):
+def test_an_unknown_dialect_is_reported_with_the_known_ones(world):
     with pytest.raises(NotFoundError, match="inline"):
         world.handle("Hello", "klingon")
 
@@ -211,7 +211,7 @@ def test_the_prompt_of_a_text_dialect_teaches_the_tools(world):
     assert world.workspace.system_prompt("openai") == ""
 
 
-def test_the_sync_twin_works_beside_a_running_loop(world):
+def test_the_sync_method_works_next_to_a_running_loop(world):
     async def main():
         return await asyncio.to_thread(world.workspace.handle_sync, inline("say", word="a"))
 

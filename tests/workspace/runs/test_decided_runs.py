@@ -118,7 +118,7 @@ def workspace(cellar: Cellar, request: pytest.FixtureRequest) -> Iterator[Worksp
         yield opened
 
 
-def test_a_changed_critical_call_is_shown_once_more_though_a_step_asked(
+def test_an_edited_critical_call_of_a_run_asks_again_though_a_step_asked(
     workspace: Workspace, cellar: Cellar
 ) -> None:
     assert workspace.run_sync("close_cellar", {"barrel": 3}).outcome == "confirm"
@@ -135,7 +135,7 @@ def test_a_changed_critical_call_is_shown_once_more_though_a_step_asked(
     assert cellar.sealed == [4]
 
 
-def test_a_critical_call_that_stays_as_it_was_is_asked_about_once(
+def test_an_unchanged_critical_call_of_a_run_asks_once(
     workspace: Workspace, cellar: Cellar
 ) -> None:
     workspace.run_sync("close_cellar", {"barrel": 3})
@@ -144,7 +144,7 @@ def test_a_critical_call_that_stays_as_it_was_is_asked_about_once(
     assert cellar.sealed == [3]
 
 
-def test_the_ids_in_a_models_replies_make_no_idempotency_keys(
+def test_the_ids_in_a_models_replies_are_not_idempotency_keys(
     workspace: Workspace, cellar: Cellar
 ) -> None:
     reply = '[TOOL_CALL:{"id":"call-1","tool":"seal_barrel","parameters":{"barrel":1}}]'
@@ -160,7 +160,7 @@ def yes(question: object) -> bool:
     return True
 
 
-def test_a_review_on_the_way_of_a_run_waits_for_somebody_else(
+def test_a_review_within_a_run_waits_for_another_person(
     workspace: Workspace, cellar: Cellar
 ) -> None:
     result = workspace.run_sync("taste", {"barrel": 101}, user="ana", ask=yes)
@@ -175,7 +175,7 @@ def test_a_review_on_the_way_of_a_run_waits_for_somebody_else(
     assert workspace.confirmations.pending_sync() == ()
 
 
-def test_a_reviewer_may_change_what_runs(workspace: Workspace, cellar: Cellar) -> None:
+def test_a_reviewer_may_edit_the_call(workspace: Workspace, cellar: Cellar) -> None:
     workspace.run_sync("taste", {"barrel": 101}, user="ana", ask=yes)
     (held,) = workspace.confirmations.pending_sync()
     stranger = workspace.confirmations.approve_sync(held.id, user="carl")
@@ -185,7 +185,7 @@ def test_a_reviewer_may_change_what_runs(workspace: Workspace, cellar: Cellar) -
     assert cellar.opened == [7]
 
 
-def test_the_runs_own_user_may_take_back_what_waits_for_a_review(
+def test_the_runs_own_user_may_reject_a_pending_review(
     workspace: Workspace, cellar: Cellar
 ) -> None:
     reply = '[TOOL_CALL:{"id":"call-1","tool":"taste","parameters":{"barrel":101}}]'
@@ -204,7 +204,7 @@ ASKED = CLOSE.replace("close_cellar", "close_later").replace("   - **Ask**: Seal
 
 
 @pytest.mark.parametrize("name", ["close_cellar", "close_later"])
-def test_who_answers_in_a_calls_stead_keeps_it_from_running(cellar: Cellar, name: str) -> None:
+def test_an_answer_in_place_of_a_call_prevents_it(cellar: Cellar, name: str) -> None:
     said = CLOSE.replace("done.sealed", "done"), ASKED.replace("done.sealed", "done")
     texts = {"seal-barrel.tool.md": SEAL, "now.skill.md": said[0], "later.skill.md": said[1]}
     with memory_workspace(texts, [cellar.seal_barrel]) as workspace:

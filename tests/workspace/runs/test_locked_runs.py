@@ -133,7 +133,7 @@ WORK = [begin, show, answer, page, get, steer, answer_alone, pending, question, 
 
 
 @pytest.mark.parametrize("work", WORK)
-def test_whoever_opens_the_runs_holds_up_nobody_else(project, work):
+def test_opening_the_runs_blocks_no_other_call(project, work):
     async def main(workspace, somebody):
         somebody.execute("BEGIN IMMEDIATE")
         waiting = asyncio.create_task(work(workspace))
@@ -153,7 +153,7 @@ def test_whoever_opens_the_runs_holds_up_nobody_else(project, work):
         asyncio.run(main(workspace, somebody))
 
 
-def test_a_run_that_can_not_be_kept_does_not_begin_and_does_with_room_again(project, limited_disk):
+def test_a_run_that_cannot_be_stored_does_not_start_until_space_is_free(project, limited_disk):
     said = project / "tools_md" / "said"
     with Workspace.open(project, overrides=KEPT) as workspace:
         assert workspace.run_sync("walk", run_id="r2").outcome == "confirm"

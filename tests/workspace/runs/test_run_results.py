@@ -99,7 +99,7 @@ def test_a_run_and_the_answer_to_its_question_give_the_same_shape(ws: Workspace)
     }  # fmt: skip
 
 
-def test_a_run_that_waits_says_for_what(ws: Workspace) -> None:
+def test_a_waiting_run_names_its_question(ws: Workspace) -> None:
     result = ws.run_sync("greet", {"word": "hi"}, user="ana")
     assert (result.success, result.outcome, result.error) == (False, "confirm", None)
     (asked,) = result.waiting
@@ -115,7 +115,7 @@ def test_a_run_that_waits_says_for_what(ws: Workspace) -> None:
     assert held.call.caller.user == "ana"
 
 
-def test_a_run_that_fails_has_an_error_as_a_call_has(ws: Workspace) -> None:
+def test_a_failed_run_has_an_error_like_a_call(ws: Workspace) -> None:
     result = ws.run_sync("greet", {"word": "bad"}, ask=lambda _: True)
     assert (result.outcome, result.data) == ("failed", None)
     assert isinstance(result.error, Failure)
@@ -126,13 +126,13 @@ def test_a_run_that_fails_has_an_error_as_a_call_has(ws: Workspace) -> None:
     assert shown(kept) == shown(result)
 
 
-def test_a_persons_no_denies(ws: Workspace) -> None:
+def test_a_rejection_denies_the_run(ws: Workspace) -> None:
     result = ws.run_sync("greet", {"word": "hi"}, ask=lambda _: False)
     assert result.error is not None
     assert (result.outcome, result.error.code) == ("denied", "refused")
 
 
-def test_inputs_that_do_not_fit_begin_no_run(ws: Workspace) -> None:
+def test_invalid_inputs_start_no_run(ws: Workspace) -> None:
     result = ws.run_sync("greet", {"word": 1})
     assert result.error is not None
     assert (result.outcome, result.error.code) == ("denied", "invalid_arguments")
@@ -162,7 +162,7 @@ def test_runs_are_listed_in_pages_the_newest_first(ws: Workspace) -> None:
         ws.runs.list_sync(limit=0)
 
 
-def test_a_run_is_answered_by_its_id_alone_where_it_asks_one_thing(ws: Workspace) -> None:
+def test_a_run_with_one_question_is_answered_by_its_id(ws: Workspace) -> None:
     run_id = str(ws.run_sync("greet", {"word": "hi"}, user="ana").run_id)
     with pytest.raises(NotFoundError):
         ws.runs.answer_sync(run_id, True, user="ben")
@@ -174,7 +174,7 @@ def test_a_run_is_answered_by_its_id_alone_where_it_asks_one_thing(ws: Workspace
     assert again.error.code == "confirmation_used"
 
 
-def test_another_users_run_is_not_there(ws: Workspace) -> None:
+def test_another_users_run_is_not_found(ws: Workspace) -> None:
     run_id = str(ws.run_sync("greet", {"word": "hi"}, user="ana").run_id)
     runs = ws.runs
     for steer in (runs.get_sync, runs.trace_sync, runs.resume_sync, runs.cancel_sync):

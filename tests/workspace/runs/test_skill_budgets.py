@@ -107,7 +107,7 @@ class Archive:
         ({"size": 29}, [1, 2, 3], {"rows": False, "bytes": True}),
     ],
 )
-def test_what_a_skill_returns_is_cut_by_the_budget_of_its_plan(
+def test_a_skills_result_is_cut_by_the_budget_of_its_plan(
     budget: dict[str, int], rows: list[int], truncated: dict[str, bool] | None
 ) -> None:
     archive = Archive()
@@ -123,7 +123,7 @@ def test_what_a_skill_returns_is_cut_by_the_budget_of_its_plan(
     ("idempotent", "outcome", "code"),
     [("no", "unknown", "outcome_unknown"), ("yes", "failed", "timeout")],
 )
-def test_a_skill_that_is_late_for_its_plan_is_told_so_with_its_run(
+def test_a_skill_that_exceeds_its_plans_time_is_reported_with_its_run(
     idempotent: str, outcome: str, code: str
 ) -> None:
     async def scene() -> None:
@@ -138,7 +138,7 @@ def test_a_skill_that_is_late_for_its_plan_is_told_so_with_its_run(
     asyncio.run(scene())
 
 
-def test_a_run_that_is_late_is_told_to_stop_until_it_has() -> None:
+def test_a_late_run_is_cancelled_until_it_stops() -> None:
     async def scene() -> None:
         stopped, told = asyncio.Event(), []
 
@@ -156,7 +156,7 @@ def test_a_run_that_is_late_is_told_to_stop_until_it_has() -> None:
     asyncio.run(scene())
 
 
-def test_a_run_in_time_is_not_told_to_stop() -> None:
+def test_a_run_in_time_is_not_cancelled() -> None:
     async def run() -> str:
         return "done"
 
@@ -166,7 +166,7 @@ def test_a_run_in_time_is_not_told_to_stop() -> None:
     assert asyncio.run(in_time(run(), 60.0, stop)) == "done"
 
 
-def test_whoever_gives_up_waiting_for_a_run_ends_it() -> None:
+def test_a_caller_that_stops_waiting_for_a_run_cancels_it() -> None:
     async def scene() -> None:
         begun, ended = asyncio.Event(), asyncio.Event()
 

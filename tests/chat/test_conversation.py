@@ -128,7 +128,7 @@ def test_one_unreadable_call_rejects_the_whole_reply(nursery) -> None:
     assert nursery.garden.done == []
 
 
-def test_a_model_that_does_not_mend_its_calls_is_given_up(nursery) -> None:
+def test_a_model_that_does_not_repair_its_calls_ends_the_exchange(nursery) -> None:
     with ModelServer(BROKEN, BROKEN, BROKEN, "never said") as server:
         (exchange,) = nursery.talk(server, "Water the fern")
     assert (exchange.stopped, exchange.rounds, exchange.text) == ("malformed", 3, "")
@@ -210,7 +210,7 @@ def test_a_truncated_call_is_not_run(nursery) -> None:
     assert nursery.garden.done == []
 
 
-def test_a_model_without_words_gives_an_empty_text(nursery) -> None:
+def test_a_model_without_text_returns_an_empty_text(nursery) -> None:
     silent = {"role": "assistant", "content": None}
     with ModelServer(silent, "Here.") as server:
         nothing, _ = nursery.talk(server, "Hm", "There?")

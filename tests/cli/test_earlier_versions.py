@@ -19,12 +19,12 @@ def weakened(shop) -> None:
     path.write_text(path.read_text("utf-8").replace("- **Minimum**: 1\n", ""), "utf-8")
 
 
-def test_a_call_of_a_tool_whose_file_is_sound_says_nothing(shop) -> None:
+def test_a_call_of_a_valid_file_prints_no_warning(shop) -> None:
     assert shop(*CALL).err == ""
 
 
 @pytest.mark.parametrize("more", [(), ("--json",)])
-def test_a_call_says_that_the_last_good_version_of_a_broken_file_runs(shop, more) -> None:
+def test_a_call_warns_that_the_last_good_version_of_a_broken_file_runs(shop, more) -> None:
     assert shop(*CALL).code == 0
     broken(shop)
     typed = shop(*CALL, *more)
@@ -39,7 +39,7 @@ def test_a_call_says_that_the_last_good_version_of_a_broken_file_runs(shop, more
         assert typed.out == "2 x rose\n"
 
 
-def test_a_call_says_which_weakening_edit_waits(shop) -> None:
+def test_a_call_names_the_pending_weakening_edit(shop) -> None:
     assert shop(*CALL).code == 0
     weakened(shop)
     typed = shop("call", "sell_flowers", "kind=rose", "number=0")
@@ -49,7 +49,7 @@ def test_a_call_says_which_weakening_edit_waits(shop) -> None:
     assert "`toolmd accept sell_flowers`" in typed.err
 
 
-def test_handle_says_which_of_its_tools_run_an_earlier_version(shop) -> None:
+def test_handle_names_the_tools_that_run_an_earlier_version(shop) -> None:
     assert shop(*CALL).code == 0
     broken(shop)
     call = {"id": "1", "tool": "sell_flowers", "parameters": {"kind": "rose", "number": 2}}
@@ -58,7 +58,7 @@ def test_handle_says_which_of_its_tools_run_an_earlier_version(shop) -> None:
     assert "the last good version of sell_flowers runs" in typed.err
 
 
-def test_a_run_says_which_of_its_tools_run_an_earlier_version(shop) -> None:
+def test_a_run_names_the_tools_that_run_an_earlier_version(shop) -> None:
     assert shop(*CALL).code == 0
     broken(shop)
     typed = shop("run", "make-bouquet", "kind=rose", "number=2", "--yes")

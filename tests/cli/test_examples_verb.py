@@ -230,7 +230,7 @@ def test_a_skill_has_no_examples(shop):
     assert typed.code == 5
 
 
-def test_without_examples_it_says_so(project):
+def test_missing_examples_are_reported(project):
     typed = project()("test")
     assert (typed.out, typed.code) == ("", 0)
     assert typed.err.startswith("There are no examples. Write some below `## Examples`")

@@ -85,7 +85,7 @@ def test_a_plugin_that_could_never_be_imported_is_not_written(console, name: str
     assert not list(console.folder.iterdir())
 
 
-def test_a_list_that_lacks_what_could_not_be_read_says_so(project) -> None:
+def test_an_incomplete_list_names_the_check_command(project) -> None:
     project.write("tools_md/greet.tool.md", "# Greet\n")
 
     assert "say_hello" in project("list").out

@@ -27,7 +27,7 @@ def finding(path: str, *fix: Edit, code: str = "misspelt-field") -> Diagnostic:
         ("😀b", [Edit(1, 2, 1, 3, "X")], "😀X"),
     ],
 )
-def test_edits_land_where_they_point(text: str, edits: list[Edit], mended: str) -> None:
+def test_edits_are_applied_at_their_positions(text: str, edits: list[Edit], mended: str) -> None:
     assert edited(text, edits) == mended
 
 

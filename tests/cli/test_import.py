@@ -73,7 +73,7 @@ def test_as_json_the_notes_come_with_the_files(shop) -> None:
     } in told["notes"]
 
 
-def test_a_file_that_is_there_is_never_written_over(shop) -> None:
+def test_an_existing_file_is_never_overwritten(shop) -> None:
     shop.write("roses.json", json.dumps(ROSES))
     mine = shop.write("tools_md/cut-roses.tool.md", "mine")
     typed = shop("import", "openai", "roses.json")
@@ -120,7 +120,7 @@ def test_a_folder_of_skills_is_read_whole(shop) -> None:
     assert "not imported: tie: a second skill of this name" in typed.err
 
 
-def test_what_is_left_out_ends_with_one(shop) -> None:
+def test_an_omitted_tool_exits_with_1(shop) -> None:
     shop.write("tools.json", json.dumps([*FUNCTIONS, {"type": "web_search"}]))
     typed = shop("import", "openai", "tools.json")
 
@@ -145,7 +145,7 @@ def test_what_is_left_out_ends_with_one(shop) -> None:
         (("mcp", "http://127.0.0.1:9/mcp"), 5, "no MCP server answers"),
     ],
 )
-def test_each_failure_says_what_it_is(shop, words, code: int, told: str) -> None:
+def test_each_failure_states_its_cause(shop, words, code: int, told: str) -> None:
     shop.write("letter.md", "Dear reader,\n")
     shop.write("empty.json", "[]")
     (shop.folder / "latin.md").write_bytes(b"bouq\xfbet")
@@ -219,7 +219,7 @@ def verses(source):
 """
 
 
-def test_a_plugin_reads_what_toolmd_does_not(shop) -> None:
+def test_a_plugin_reads_other_formats(shop) -> None:
     shop.write("tools_md/plugin.py", PLUGIN)
     typed = shop("import", "poems", "book.txt")
 
@@ -261,7 +261,7 @@ def test_standard_input_reaches_a_plugin_as_a_file(shop) -> None:
     assert (shop.folder / "tools_md/read-poem.tool.md").read_text() == "from stdin"
 
 
-def test_a_plugins_own_error_is_shown_as_it_stands(shop) -> None:
+def test_a_plugins_own_error_is_shown_unchanged(shop) -> None:
     shop.write("tools_md/plugin.py", PLUGIN)
     shop.write("verse.txt", "")
     typed = shop("import", "verses", "verse.txt")

@@ -66,7 +66,7 @@ def test_show_as_json_is_canonical(shop, name: str) -> None:
 @pytest.mark.parametrize(
     "file", ["tools_md/count-flowers.tool.md", "skills_md/make-bouquet.skill.md"]
 )
-def test_show_file_says_the_same_without_a_project(shop, file: str) -> None:
+def test_show_file_prints_the_same_without_a_project(shop, file: str) -> None:
     name = file.partition("/")[2].partition(".")[0].replace("-", "_")
     (shop.folder / "toolmd.toml").unlink()
     alone = json.loads(shop("show", "--file", file, "--json").out)
@@ -87,14 +87,14 @@ def test_show_reads_stdin_as_a_tool_or_a_skill(shop) -> None:
     assert json.loads(shop("show", "--file", "-", "--json", stdin=text).out)["kind"] == "tool"
 
 
-def test_show_of_a_broken_file_says_why(shop) -> None:
+def test_show_of_a_broken_file_prints_its_errors(shop) -> None:
     file = shop.write("x.tool.md", "# X\n")
     typed = shop("show", "--file", str(file), "--json")
     assert (typed.out, typed.code) == ("", 1)
     assert "error[missing-section]" in typed.err
 
 
-def test_show_of_an_unknown_name_gives_near_ones(shop) -> None:
+def test_show_of_an_unknown_name_suggests_near_ones(shop) -> None:
     typed = shop("show", "sell-flower")
     assert typed.code == 5
     assert typed.err == (
@@ -190,7 +190,7 @@ def test_rule_lists_every_code(shop) -> None:
     assert all({"code", "says"} == set(rule) for rule in json.loads(shop("rule", "--json").out))
 
 
-def test_plugins_without_any_says_what_one_is(shop) -> None:
+def test_plugins_without_any_explains_plugins(shop) -> None:
     typed = shop("plugins", "--json")
     assert isinstance(json.loads(typed.out), list)
 
@@ -243,7 +243,7 @@ def test_a_broken_plugin_is_reported_and_the_rest_works(shop) -> None:
     assert shop("list").code == 0
 
 
-def test_doctor_finds_all_well(shop) -> None:
+def test_doctor_passes_in_a_valid_project(shop) -> None:
     signs = json.loads(shop("doctor", "--json").out)
     assert [sign for sign in signs if sign["state"] == "bad"] == []
     assert {"python", "toolmd", "project", "state", "cache", "engine", "definitions"} <= {
@@ -251,7 +251,7 @@ def test_doctor_finds_all_well(shop) -> None:
     }
 
 
-def test_doctor_says_what_is_missing_and_the_remedy(shop, console, monkeypatch) -> None:
+def test_doctor_names_the_missing_part_and_the_remedy(shop, console, monkeypatch) -> None:
     monkeypatch.delenv("TOOLMD_ENGINE", raising=False)
     shop.write("toolmd.toml", 'engine = "mysql"\n')
     typed = shop("doctor")

@@ -28,7 +28,7 @@ def test_a_new_project_checks_and_calls_at_once(console, as_golden) -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_init_makes_its_folder_and_keeps_what_is_there(console) -> None:
+def test_init_creates_its_folder_and_keeps_existing_files(console) -> None:
     console.write("flowers/.gitignore", "*.log")
     assert console("init", "flowers").code == 0
     assert (console.folder / "flowers/.gitignore").read_text() == "*.log\n.toolmd/\n"
@@ -82,7 +82,7 @@ def test_an_invalid_name_is_a_usage_error(shop, name: str, help_: str) -> None:
     assert help_ in typed.err or "did you mean" in typed.err
 
 
-def test_nothing_is_written_over(shop) -> None:
+def test_no_existing_file_is_overwritten(shop) -> None:
     typed = shop("new", "tool", "sell_flowers")
     assert typed.code == 2
     assert "exists already" in typed.err

@@ -81,7 +81,7 @@ def typed(folder: Path, *words: str, **environment: str) -> subprocess.Completed
 @pytest.mark.parametrize("below", ["src/", ""])
 @pytest.mark.parametrize("python", [ABSOLUTE, RELATIVE])
 @pytest.mark.parametrize("own", [True, False])
-def test_a_plugin_is_tried_where_it_lies(
+def test_a_plugin_is_tested_in_its_own_folder(
     tmp_path: Path, below: str, python: str, own: bool
 ) -> None:
     only = 'plugins = ["garden-tools"]\n'

@@ -116,7 +116,7 @@ def test_the_worst_call_decides_the_exit_code(florist, reply, words, code):
     assert florist("pending", "--json").out == "[]\n"
 
 
-def test_what_comes_on_stdin_may_be_a_providers_json(florist):
+def test_stdin_may_contain_a_providers_json(florist):
     function = {"name": "sell_flowers", "arguments": '{"kind":"rose","number":1,"note":null}'}
     call = {"id": "call_1", "type": "function", "function": function}
     reply = {"choices": [{"message": {"role": "assistant", "content": None, "tool_calls": [call]}}]}
@@ -209,7 +209,7 @@ def test_a_user_decides_over_their_own_calls_only(florist):
     assert florist("confirm", name, "--user", "ana").code == 0
 
 
-def test_a_dry_run_of_a_call_that_asks_gives_no_command_to_confirm(florist):
+def test_a_dry_run_of_a_call_that_asks_prints_no_command_to_confirm(florist):
     typed = florist("call", "gift_flowers", "kind=rose", "--dry-run")
     assert "toolmd confirm" not in typed.err
     assert typed.code == 4

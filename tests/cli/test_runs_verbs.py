@@ -85,7 +85,7 @@ def test_a_run_that_ended_is_watched_once_through(shop) -> None:
     assert shop("runs", "watch", "run-none").code == 5
 
 
-def test_a_run_is_drawn_as_it_stands_and_as_its_skill_was(shop) -> None:
+def test_a_run_is_drawn_with_its_state_and_its_pinned_skill(shop) -> None:
     run_id = parked(shop)
     (shop.folder / "skills_md" / "make-bouquet.skill.md").unlink()
     drawn = json.loads(shop("runs", "graph", run_id, "--svg", "--json").out)

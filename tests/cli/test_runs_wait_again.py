@@ -88,7 +88,7 @@ def parked(florist) -> str:
     return one["id"]
 
 
-def test_a_rejection_after_which_the_run_asks_for_its_undo_says_what_it_waits_for(florist):
+def test_a_rejection_after_which_the_run_asks_for_its_undo_names_the_question(florist):
     held = parked(florist)
     run_id = held.partition("/")[0]
     typed = florist("reject", held)
@@ -101,7 +101,7 @@ def test_a_rejection_after_which_the_run_asks_for_its_undo_says_what_it_waits_fo
     assert typed.code == 4
 
 
-def test_a_rejection_with_json_gives_the_question_that_comes_next(florist):
+def test_a_rejection_with_json_returns_the_next_question(florist):
     typed = florist("reject", parked(florist), "--json")
     (following,) = json.loads(florist("pending", "--json").out)
     assert json.loads(typed.out)["confirmation"]["id"] == following["id"]
@@ -110,7 +110,7 @@ def test_a_rejection_with_json_gives_the_question_that_comes_next(florist):
 
 @pytest.mark.parametrize("verb", [("confirm",), ("respond", "Yes, now.")])
 @pytest.mark.parametrize("shape", [(), ("--json",)])
-def test_an_approval_or_an_answer_says_what_the_run_waits_for_next(florist, verb, shape):
+def test_an_approval_or_an_answer_names_the_next_question(florist, verb, shape):
     word, *text = verb
     typed = florist(word, parked(florist), *text, *shape)
     (following,) = json.loads(florist("pending", "--json").out)

@@ -15,7 +15,7 @@ def write(folder: Path, text: str, name: str = "toolmd.toml") -> Path:
     return folder
 
 
-def test_a_folder_that_is_given_needs_no_file(tmp_path: Path) -> None:
+def test_a_given_folder_needs_no_settings_file(tmp_path: Path) -> None:
     settings = load_settings(tmp_path, environ={})
 
     assert settings.tools == ("tools_md",)
@@ -122,9 +122,7 @@ def test_an_unreadable_value_is_an_error(tmp_path: Path, text: str) -> None:
         ("TOOLMD_AUDIT", "perhaps"),
     ],
 )
-def test_a_variable_that_nearly_says_something_is_an_error(
-    tmp_path: Path, name: str, value: str
-) -> None:
+def test_a_misspelt_variable_is_an_error(tmp_path: Path, name: str, value: str) -> None:
     with pytest.raises(ConfigError, match=name):
         load_settings(tmp_path, environ={name: value})
 

@@ -18,7 +18,7 @@ def test_the_oldest_sqlite_passes() -> None:
 
 
 @pytest.mark.parametrize("version", [(3, 36, 0), (3, 34, 1), (3, 7, 17)])
-def test_an_older_sqlite_is_denied_with_what_to_do(version: tuple[int, ...]) -> None:
+def test_an_older_sqlite_is_an_error_with_a_remedy(version: tuple[int, ...]) -> None:
     with pytest.raises(ConfigError) as caught:
         check_sqlite(version)
 

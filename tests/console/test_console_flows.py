@@ -331,7 +331,7 @@ def test_the_audit_is_verified_and_a_forged_record_shows(visitor, served):
     expect(page.locator(".verdict")).to_contain_text("Record 1 was changed")
 
 
-def test_the_audit_and_the_runs_follow_what_happens(visitor, served):
+def test_the_audit_and_the_runs_are_updated_live(visitor, served):
     page = visitor.go("/audit")
     served.workspace.call_sync("order_supplies", {"item": "gauze", "amount": 1})
     expect(page.locator("tbody tr")).to_have_count(1)
@@ -424,7 +424,7 @@ def test_the_console_works_with_the_keyboard(visitor, served):
     assert served.called()[-1]["arguments"] == {"invoice": "K-1", "euros": 5}
 
 
-def test_a_form_keeps_what_was_typed_when_its_file_is_saved(visitor, served):
+def test_a_form_keeps_its_values_when_its_file_is_saved(visitor, served):
     page = visitor.go("/tools/pay_invoice")
     field(page, "invoice").fill("half-typ")
     served.edit("tools_md/pay-invoice.tool.md", "The invoice's number", "The number on the invoice")

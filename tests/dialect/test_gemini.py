@@ -46,7 +46,7 @@ def given() -> Given:
     [answer(*PARTS), json.dumps(answer(*PARTS)), {"role": "model", "parts": PARTS}, given()],
     ids=["answer", "text", "content", "object"],
 )
-def test_every_form_of_an_answer_gives_its_calls(reply: Any, dialect: str) -> None:
+def test_calls_are_read_from_every_form_of_an_answer(reply: Any, dialect: str) -> None:
     parsed = parse_reply(reply, dialect)
     assert (parsed.clean_message, parsed.dialect) == ("One moment.", "gemini")
     assert [(c.tool, dict(c.arguments), c.id) for c in parsed.calls] == [
@@ -87,7 +87,7 @@ def test_an_answer_without_words_is_empty() -> None:
 
 
 @pytest.mark.parametrize("said", ['{"candidates": ["Ana", "Ben"]}', '{"parts": [{"name": "a"}]}'])
-def test_json_that_only_looks_like_an_answer_is_what_the_model_said(said: str) -> None:
+def test_json_that_only_looks_like_an_answer_is_text(said: str) -> None:
     assert parse_reply(said, "auto").clean_message == said
 
 

@@ -24,7 +24,7 @@ def marked(**call):
     return f"[TOOL_CALL:{json.dumps({'tool': 'note', 'parameters': {}, **call})}]"
 
 
-def test_the_seeds_first_example_gives_its_call_and_its_words():
+def test_the_seeds_first_example_is_read_as_its_call_and_its_text():
     parsed = inline(
         "Got it! I'll log that for you. "
         '[TOOL_CALL:{"id":"call-123","tool":"log_medication","parameters":'

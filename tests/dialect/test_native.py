@@ -73,7 +73,7 @@ class Given(BaseModel, extra="allow"):
 
 @pytest.mark.parametrize(("dialect", "found", "reply"), FORMS)
 @pytest.mark.parametrize("give", [lambda reply: reply, json.dumps, "object"])
-def test_every_form_gives_the_same_call_and_words(dialect, found, reply, give):
+def test_every_form_is_read_as_the_same_call_and_text(dialect, found, reply, give):
     if give == "object":
         given = [Given(**r) for r in reply] if isinstance(reply, list) else Given(**reply)
     else:
@@ -210,7 +210,7 @@ def test_calls_in_messages_of_others_are_not_read():
     assert parse_reply([SAID, output]).calls == ()
 
 
-def test_what_a_provider_ran_itself_is_not_run_again():
+def test_a_call_that_the_provider_ran_is_not_run_again():
     ran = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}
     assert parse_reply([TEXT, ran, block()]).calls[0].tool == "log_blood_pressure"
     assert len(parse_reply([TEXT, ran, block()]).calls) == 1
@@ -281,7 +281,7 @@ def test_a_model_reads_the_prompt_of_a_pending_call_but_not_its_id():
     assert "secret-id" not in message["content"]
 
 
-def test_no_results_are_no_message():
+def test_no_results_make_no_message():
     for dialect in ("openai", "openai-responses", "anthropic", "inline", "action", "plan", "text"):
         assert render_results([], dialect) == []
 

@@ -113,12 +113,12 @@ def test_the_prompt_has_a_tools_parameters_limits_and_policy():
     assert "_confidence" not in prompt
 
 
-def test_a_dialect_without_a_place_for_it_takes_confidence_as_an_argument():
+def test_a_dialect_without_a_confidence_field_has_it_as_an_argument():
     prompt = system_prompt([PRESSURE, PLAIN], "action")
     assert prompt.count("`_confidence`") == 1
 
 
-def test_without_tools_it_says_so():
+def test_a_prompt_without_tools_says_so():
     assert "no tools" in system_prompt([], "inline")
 
 

@@ -24,6 +24,6 @@ def pages() -> list[str]:
 
 
 @pytest.mark.parametrize("name", pages())
-def test_a_page_does_what_it_says(name: str, read_page: Callable[[Path], Document]) -> None:
+def test_the_examples_of_a_page_work(name: str, read_page: Callable[[Path], Document]) -> None:
     for example in read_page(ROOT / name).examples():
         example.evaluate()

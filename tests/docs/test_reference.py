@@ -34,7 +34,7 @@ def page(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_generated_page_is_what_the_generator_gives(name: str) -> None:
+def test_a_generated_page_is_up_to_date(name: str) -> None:
     assert page(name) == GENERATOR["NOTE"] + PAGES[name](), "run `make docs`"
 
 

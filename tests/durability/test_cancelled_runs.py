@@ -55,13 +55,13 @@ def test_a_cancelled_run_asks_for_the_undo_that_needs_a_yes_and_then_ends(
     assert cancelled.engine.view("run-1").state == "cancelled"
 
 
-def test_nobody_wakes_a_cancelled_run_before_its_question_is_answered(cancelled: Kept) -> None:
+def test_a_cancelled_run_waits_until_its_question_is_answered(cancelled: Kept) -> None:
     assert cancelled.engine._store.due() == ()
     with pytest.raises(NotFoundError):
         cancelled.answer(YES, key="3:ask")
 
 
-def test_what_a_cancelled_run_asks_waits_over_a_restart(cancelled: Kept) -> None:
+def test_a_question_of_a_cancelled_run_survives_a_restart(cancelled: Kept) -> None:
     key = question(cancelled)
     cancelled.reopen()
 

@@ -167,7 +167,7 @@ def test_the_next_process_executes_the_orphans_of_a_dead_one(kept: Kept) -> None
     assert kept.engine._locks.dead() == []
 
 
-def test_a_run_that_comes_no_further_is_left_until_somebody_resumes_it(kept: Kept) -> None:
+def test_a_stuck_run_waits_until_a_person_resumes_it(kept: Kept) -> None:
     kept.run(kept.order())
     kept.rows("UPDATE toolmd_run SET attempts = 99, held = 1")
     stuck = kept.answer(YES)

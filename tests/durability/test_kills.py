@@ -58,7 +58,7 @@ def test_a_run_killed_at_a_boundary_ends_as_if_it_had_not_been(
     assert len(clinic.outbox.messages()) == 1
 
 
-def test_the_next_process_resumes_a_run_whatever_its_own_task(
+def test_the_next_process_resumes_a_run_next_to_its_own_task(
     clinic: Clinic, tmp_path: Path
 ) -> None:
     assert process(tmp_path, "after book_appointment") == -signal.SIGKILL

@@ -246,7 +246,7 @@ def test_deleted_files_do_not_strand_a_run(project: Project) -> None:
     assert project.notes() == DONE
 
 
-def test_the_undo_of_a_deleted_tool_is_what_it_was(project: Project) -> None:
+def test_the_undo_of_a_deleted_tool_is_pinned(project: Project) -> None:
     project.remove("tools_md/act.tool.md", "tools_md/undo.tool.md", "tools_md/undo.py")
     project.answer(approved=False)
     assert project.notes() == ["did begin by first", "undid begin by first"]
@@ -275,7 +275,7 @@ def test_a_policy_that_was_weakened_since_stays_as_it_was(tmp_path: Path) -> Non
     assert project.asked() == ["3:act:ask0"]
 
 
-def test_within_one_process_a_stricter_policy_holds_from_the_next_question_on(
+def test_within_one_process_a_stricter_policy_applies_from_the_next_question(
     project: Project,
 ) -> None:
     with project.open() as workspace:

@@ -97,7 +97,7 @@ def test_a_failing_counter_denies_the_call(tmp_path):
     assert "secret" not in str(refused.value.failure)
 
 
-def test_all_who_name_one_postgres_share_its_starts(starts, postgres):
+def test_projects_on_one_postgres_share_its_starts(starts, postgres):
     other = PostgresRates(postgres)
     assert taken(starts, 3600.0) == 0.0
     assert 3500 < taken(other, 3600.0) <= 3600

@@ -55,7 +55,7 @@ def test_runs_of_an_earlier_release_are_finished(
     assert project.notes() == [DONE[1], DONE[1]]
 
 
-def test_what_a_newer_release_kept_is_not_touched(kept: Kept) -> None:
+def test_runs_of_a_newer_release_are_not_touched(kept: Kept) -> None:
     kept.rows("UPDATE toolmd_meta SET value = '2' WHERE key = 'version'")
     kept.engine.close()
     with pytest.raises(ConfigError, match="newer release of Toolmd"):

@@ -182,7 +182,7 @@ def test_a_name_that_the_target_rejects_is_adapted_and_noted(target: str) -> Non
     assert [loss.what for loss in exported.losses] == [f"the name, written {n}" for n in names]
 
 
-def test_a_pattern_holds_for_the_whole_text() -> None:
+def test_a_pattern_applies_to_the_whole_text() -> None:
     spec = tool(
         required("loose", "string", pattern="[a-z]+"), required("tight", "string", pattern="^a$")
     )
@@ -206,7 +206,7 @@ def test_anthropic_leaves_out_a_tool_whose_argument_it_cannot_name() -> None:
     assert "left out" in exported.losses[0].what
 
 
-def test_gemini_says_a_choice_of_booleans_in_words() -> None:
+def test_gemini_describes_an_enum_of_booleans_in_words() -> None:
     exported = export("gemini", [tool(required("on", "boolean", enum=(True,)))])
     assert exported.items[0]["parametersJsonSchema"]["properties"]["on"] == {
         "type": "boolean",
@@ -235,7 +235,7 @@ def test_mcp_states_all_four_hints_and_the_policy() -> None:
     }
 
 
-def test_mcp_wraps_a_result_that_is_no_object_and_says_so() -> None:
+def test_mcp_wraps_a_result_that_is_not_an_object_and_notes_it() -> None:
     (item,) = export("mcp", [tool(returns=Schema(types=("array",)))]).items
     assert item["outputSchema"]["properties"] == {"result": {"type": "array"}}
     assert item["_meta"]["toolmd/wrapped"] is True

@@ -109,7 +109,7 @@ def test_a_description_that_some_models_reject_is_reported_and_not_cut(target: s
     ]
 
 
-def test_a_union_stands_as_any_of_with_each_types_own_words() -> None:
+def test_a_union_is_exported_as_any_of_with_each_types_own_keywords() -> None:
     union = required("a", "string", "array", items=Schema(types=("integer",)), description="Ids")
     assert function(tool(union))["parameters"]["properties"]["a"] == {
         "description": "Ids",

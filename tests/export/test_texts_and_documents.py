@@ -33,7 +33,7 @@ def test_a_folder_is_named_in_kebab_case(name: str, kebab: str) -> None:
     assert folder(name) == kebab
 
 
-def test_tools_and_skills_of_a_taken_folder_are_noted() -> None:
+def test_tools_and_skills_with_a_used_folder_name_are_noted() -> None:
     twin = SCHEDULE.model_copy(update={"name": "schedule__appointment"})
     exported = export("agentskills", [tool()], [SCHEDULE, twin])
     assert len(exported.items) == 1

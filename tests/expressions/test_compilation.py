@@ -77,7 +77,7 @@ CHECKER = Checker(NAMES, functions=True)
         ("date == 'a' &&\n '\0' == date", (2, 3), "the character NUL", ""),
     ],
 )
-def test_a_mistake_is_found_where_it_is(
+def test_an_error_has_its_position(
     source: str, place: tuple[int, int], message: str, suggestion: str
 ) -> None:
     with pytest.raises(ExpressionError) as caught:

@@ -65,7 +65,7 @@ def test_has_inside_strings_and_comments_is_text() -> None:
     assert value("'has(x)' + \"has(x)\" + '''has(x)''' + r'has(x)' // has(x)") == "has(x)" * 4
 
 
-def test_has_on_a_field_stays_what_it_is() -> None:
+def test_has_on_a_field_stays_unchanged() -> None:
     assert value("has(a.b) && !has(a.c) && has(a)", a={"b": 1})
 
 
@@ -91,7 +91,7 @@ def test_names_that_are_words_of_cel_or_no_identifiers_are_reached() -> None:
     )
 
 
-def test_next_days_gives_the_days_after_a_date() -> None:
+def test_next_days_returns_the_days_after_a_date() -> None:
     assert value("next_days('2028-02-28', 2)") == ["2028-02-29", "2028-03-01"]
     assert value("next_days(day, n)", day="2026-12-31", n=1.0) == ["2027-01-01"]
     assert value("next_days('2026-03-02T09:30:00', 0)") == []
@@ -192,7 +192,7 @@ def test_a_value_comes_through_unchanged(given_value: Any) -> None:
 
 
 @given(st.text(max_size=60), json_values)
-def test_any_text_gives_a_value_or_one_of_two_errors(source: str, given_value: Any) -> None:
+def test_any_text_has_a_value_or_one_of_two_errors(source: str, given_value: Any) -> None:
     try:
         value(source, x=given_value, y=1)
     except (ExpressionError, EvaluationError) as error:
@@ -208,7 +208,7 @@ def test_any_text_gives_a_value_or_one_of_two_errors(source: str, given_value: A
         max_size=25,
     )
 )  # fmt: skip
-def test_near_misses_give_a_value_or_one_of_two_errors(pieces: list[str]) -> None:
+def test_near_misses_have_a_value_or_one_of_two_errors(pieces: list[str]) -> None:
     try:
         value(" ".join(pieces), x=[{"a": [1]}])
     except (ExpressionError, EvaluationError) as error:

@@ -45,7 +45,7 @@ def test_tools_and_skills_are_listed_and_shown_whole(api: httpx.Client, kiosk: A
     assert "toolmd run dine" in api.get("/api/tools/dine").json()["detail"]
 
 
-def test_a_result_is_a_200_whatever_its_outcome(api: httpx.Client, kiosk: Any) -> None:
+def test_a_result_of_any_outcome_is_a_200(api: httpx.Client, kiosk: Any) -> None:
     outcomes = {
         "ok": call(api, "echo", {"value": {"a": "ü"}}, call_id="c1"),
         "denied": call(api, "order", {"count": "2"}),

@@ -140,7 +140,7 @@ def test_findings_are_events(api: httpx.Client, kiosk: Any) -> None:
     assert api.get("/api/tools/echo").json()["stale"] is True
 
 
-def test_a_stream_goes_on_where_it_broke_off(api: httpx.Client, kiosk: Any) -> None:
+def test_a_broken_stream_continues_after_its_last_event(api: httpx.Client, kiosk: Any) -> None:
     with followed(api) as coming, kiosk.client() as other:
         call(other, "who_asks", call_id="one")
         last = until(coming, "call", tool_call_id="one").id

@@ -138,7 +138,7 @@ def served(kiosk: Kiosk) -> int:
         return answer(sock)[0]
 
 
-def test_a_new_client_takes_the_place_of_a_stranger_before_that_of_a_known_one(
+def test_an_unauthenticated_client_is_closed_before_an_authenticated_one(
     small: Kiosk,
 ) -> None:
     with connected(small.port) as known, connected(small.port) as stranger:

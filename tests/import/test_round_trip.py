@@ -137,7 +137,7 @@ def test_arguments_come_back_as_they_went(target: str, kind: str, given_: list[P
     assert comparable(back(spec, target, kind).input_schema) == comparable(spec.input_schema)
 
 
-def test_what_the_protocol_carries_of_policy_comes_back() -> None:
+def test_the_policy_in_the_protocol_comes_back() -> None:
     amount = Parameter(name="amount", shape=Schema(types=("integer",)), required=True)
     spec = tool(
         amount,

@@ -95,7 +95,7 @@ RULED = [
 
 
 @pytest.mark.parametrize(("field", "rule"), RULED)
-def test_what_no_field_holds_becomes_a_rule(field: Any, rule: str) -> None:
+def test_a_constraint_without_a_field_becomes_a_rule(field: Any, rule: str) -> None:
     _, rules, _ = one(field)
 
     assert rules == [rule]
@@ -153,7 +153,7 @@ def test_a_root_of_several_shapes_becomes_a_rule() -> None:
     ]
 
 
-def test_unknown_arguments_are_welcome_only_where_the_schema_says_so() -> None:
+def test_unknown_arguments_are_allowed_only_if_the_schema_says_so() -> None:
     said = {"type": "object", "properties": {}, "additionalProperties": True}
     silent = {"type": "object", "properties": {}}
     read = imported([function(silent)])

@@ -230,7 +230,7 @@ def test_a_spec_that_cannot_be_decoded_is_read_from_its_file(filled: Project) ->
         pytest.param(lambda payload: payload.replace(b'"title"', b'"tilte"'), id="no title"),
     ],
 )
-def test_the_hash_of_what_cannot_be_decoded_is_that_of_its_file(filled: Project, spoil) -> None:
+def test_the_hash_of_an_undecodable_spec_is_that_of_its_file(filled: Project, spoil) -> None:
     import hashlib
 
     before = again(filled)[2].registry.tools["one"].spec.hash

@@ -125,7 +125,7 @@ def test_a_module_that_is_not_imported_leaves_the_hash_as_it_is(project: Project
     assert hash_of(project.build()) == before
 
 
-def test_a_module_that_takes_the_place_of_another_changes_the_hash(project: Project) -> None:
+def test_a_module_that_replaces_another_changes_the_hash(project: Project) -> None:
     project.tool("pay", python="from .bank import send\n" + PAY)
     project.write("tools_md/bank/__init__.py", SEND)
     before = hash_of(project.build())
@@ -195,7 +195,9 @@ def toolmd_implementation(spec):
 
 
 @pytest.mark.parametrize("path", ["plugin.py", "_bank.py", "_wrap.py"])
-def test_the_plugin_that_gives_the_implementation_is_covered(project: Project, path: str) -> None:
+def test_the_plugin_that_provides_the_implementation_is_covered(
+    project: Project, path: str
+) -> None:
     project.write("tools_md/plugin.py", GIVES)
     project.write(
         "tools_md/_bank.py",

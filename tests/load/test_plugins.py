@@ -199,7 +199,7 @@ def test_one_plugin_that_fails_to_answer_stops_no_other(project: Project) -> Non
     assert answers["answers"].value == ["mild"]
 
 
-def test_a_plugin_gives_implementations_for_tools_without_python(project: Project) -> None:
+def test_a_plugin_provides_implementations_for_tools_without_python(project: Project) -> None:
     class Gives:
         @hookimpl
         def toolmd_implementation(self, spec):
@@ -215,7 +215,7 @@ def test_a_plugin_gives_implementations_for_tools_without_python(project: Projec
     assert registry.tools["bare"].binding.kind == "none"
 
 
-def test_the_plugin_of_a_folder_gives_implementations_without_running_at_load(
+def test_the_plugin_of_a_folder_provides_implementations_without_running_at_load(
     project: Project,
 ) -> None:
     project.write(

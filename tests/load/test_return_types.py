@@ -328,9 +328,7 @@ def test_a_result_is_reported_with_both_places(
         "from typing import Any\ndef one() -> Any: ...",
     ],
 )
-def test_a_result_that_fits_or_says_nothing_leaves_nothing_to_report(
-    project: Project, python: str
-) -> None:
+def test_a_result_that_fits_or_has_no_type_has_no_finding(project: Project, python: str) -> None:
     project.tool("one", python=python)
 
     assert project.inspect("one") == []
@@ -395,7 +393,7 @@ shapes = st.recursive(
 
 @settings(max_examples=500)
 @given(shape=shapes, pair=annotated(), data=st.data())
-def test_where_nothing_is_reported_each_value_of_the_type_passes_at_the_call(
+def test_without_a_finding_every_value_of_the_type_passes(
     shape: Schema, pair: tuple[Any, st.SearchStrategy[Any]], data: st.DataObject
 ) -> None:
     annotation, values = pair
@@ -427,9 +425,7 @@ valued = annotated().flatmap(lambda pair: st.tuples(st.just(pair[0]), pair[1]))
     shape=of("object", values=of("array", items=CERTAIN)), pair=(dict[str, list[str]], {"k": []})
 )
 @example(shape=of(), pair=(list[bytes], [b""]))
-def test_where_an_error_is_reported_no_value_of_the_type_passes(
-    shape: Schema, pair: tuple[Any, Any]
-) -> None:
+def test_with_an_error_no_value_of_the_type_passes(shape: Schema, pair: tuple[Any, Any]) -> None:
     annotation, value = pair
     found = unwritable(shape, annotation, "sync")
     if found is not None and not found.partly:

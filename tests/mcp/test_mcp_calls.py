@@ -63,7 +63,7 @@ def test_the_list_is_the_export_sorted_by_name(client: MakeClient, workspace: Wo
     assert list(listed) == sorted(listed)
 
 
-def test_every_tool_says_all_four_hints_and_its_policy(client: MakeClient) -> None:
+def test_every_tool_has_all_four_hints_and_its_policy(client: MakeClient) -> None:
     listed = tools(client())
 
     hints = {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}

@@ -94,7 +94,7 @@ def test_lists_are_stale_at_once_in_the_new_era_alone(client: MakeClient, mode: 
     assert ({k: listed[k] for k in hints} == hints) if mode == "auto" else "ttlMs" not in listed
 
 
-def test_a_folder_holds_its_file(client: MakeClient) -> None:
+def test_a_folder_contains_its_file(client: MakeClient) -> None:
     found = ask(client(), "resources/directory/read", Uri(uri="skill://plan-a-day"))["resources"]
 
     assert [(child["uri"], child["name"]) for child in found] == [

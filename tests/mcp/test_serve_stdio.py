@@ -46,7 +46,7 @@ def test_a_host_calls_and_its_user_confirms(
     assert len(reminders()) == 1
 
 
-def test_what_a_tool_prints_does_not_disturb_the_host(
+def test_a_tools_prints_do_not_disturb_the_host(
     serving: StdioServerParameters, project: Path
 ) -> None:
     path = project / "tools_md" / "greet.py"
@@ -146,7 +146,7 @@ def test_a_saved_file_is_reloaded_and_the_host_is_notified(project: Path, mode: 
     assert "hail" in asyncio.run(run())
 
 
-def test_what_was_printed_does_not_reach_the_host_at_the_end(project: Path) -> None:
+def test_buffered_prints_do_not_reach_the_host_at_the_end(project: Path) -> None:
     path = project / "tools_md" / "greet.py"
     path.write_text(
         'print("stray")\n\n\ndef greet(name: str) -> str:\n    print("stray")\n    return name\n'

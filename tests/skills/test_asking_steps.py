@@ -37,7 +37,7 @@ def test_a_guarded_tool_that_a_person_declines_does_not_run(world: World) -> Non
     assert world.rejected == ["held-2"]
 
 
-def test_if_no_leads_on_where_a_guarded_tool_asks_by_itself(world: World) -> None:
+def test_if_no_applies_to_the_confirmation_of_a_guarded_tool(world: World) -> None:
     steps = (
         "1. **Do it**\n   - **Use**: guarded\n   - **With**:\n     - name: x\n"
         '   - **If no**: stop "Left as it was."\n'

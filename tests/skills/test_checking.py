@@ -156,7 +156,7 @@ def test_a_jump_backwards_is_an_error() -> None:
     assert "leads back" in codes["jump-backwards"].message
 
 
-def test_a_name_of_one_way_only_may_be_unset_where_ways_meet() -> None:
+def test_a_name_set_on_one_path_only_may_be_unset_later() -> None:
     steps = """
 1. **Find**
    - **Use**: find

@@ -73,7 +73,7 @@ def test_a_timeout_with_a_possible_effect_is_unknown(world: World, name: str, co
     assert "within 0.01 s" in result.message
 
 
-def test_a_failing_dispatcher_gives_an_unknown_outcome(
+def test_a_failing_dispatcher_means_an_unknown_outcome(
     world: World,
 ) -> None:
     def broken() -> None:

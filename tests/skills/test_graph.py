@@ -35,7 +35,7 @@ UNDER_WAY = {"1": "done", "2": "done", "3": "done", "4": "waiting"}
         (svg, UNDER_WAY, "under-way.svg"),
     ],
 )
-def test_the_example_is_drawn_as_it_stands(draw, states, name: str) -> None:
+def test_the_drawing_of_the_example_is_the_golden_file(draw, states, name: str) -> None:
     golden = (HERE / "golden" / name).read_text(encoding="utf-8")
     assert draw(chart_of(example()), states) == golden
 

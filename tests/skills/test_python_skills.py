@@ -21,7 +21,7 @@ def python_world(function: Callable[..., Any]) -> World:
     return world
 
 
-def test_a_prose_workflow_without_python_says_that_it_can_not_run() -> None:
+def test_a_prose_workflow_without_python_is_not_executable() -> None:
     result = asyncio.run(small_world().run(skill(PROSE)))
     assert result.code == "not_executable"
     assert "trial.skill.md" in result.message

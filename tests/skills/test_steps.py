@@ -90,7 +90,7 @@ def test_a_step_whose_when_is_false_is_skipped(world: World) -> None:
     assert play_steps(world, steps, {"word": "x"}).data == {"known": True}
 
 
-def test_an_empty_result_goes_where_the_step_says(world: World) -> None:
+def test_an_empty_result_jumps_to_the_steps_target(world: World) -> None:
     steps = (
         "1. **List**\n   - **Use**: list\n   - **Save as**: names\n   - **If empty**: go to None\n"
         "2. **Return**:\n   - n: `size(names)`\n\n### None\n\n"
@@ -144,7 +144,7 @@ def test_a_false_check_fails_the_step(world: World) -> None:
     assert play_steps(world, steps.replace("> 3", "== 3")).success
 
 
-def test_an_expression_that_gives_no_value_fails_its_step(world: World) -> None:
+def test_an_expression_without_a_value_fails_its_step(world: World) -> None:
     result = play_steps(world, "1. **Say**\n   - **Ask**: {word}?\n")
     assert result.code == "expression_failed"
     assert "'word' has no value" in result.message

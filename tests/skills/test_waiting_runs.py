@@ -47,7 +47,7 @@ def test_the_first_answer_counts_and_a_second_gets_an_error() -> None:
     asyncio.run(scene())
 
 
-def test_an_answer_from_elsewhere_wins_over_one_who_is_still_thinking() -> None:
+def test_an_answer_from_another_client_ends_the_local_prompt() -> None:
     async def scene() -> None:
         world = small_world()
         order = world.order(skill(ASKING, "make, drop"), run_id="r")
@@ -93,7 +93,7 @@ def test_a_run_goes_on_after_an_answer_that_came_too_late() -> None:
     asyncio.run(scene())
 
 
-def test_the_clock_ends_the_wait_for_one_who_is_still_thinking() -> None:
+def test_an_expired_question_ends_the_local_prompt() -> None:
     async def scene() -> None:
         world = small_world()
 
@@ -143,7 +143,7 @@ def test_an_expired_question_is_a_no() -> None:
     asyncio.run(scene())
 
 
-def test_one_who_does_not_answer_in_time_has_said_no() -> None:
+def test_a_missing_answer_is_a_no() -> None:
     async def scene() -> None:
         world = small_world()
         spec = skill(ASKING.replace("1h", "10ms").replace('   - **If no**: stop "No."\n', ""),

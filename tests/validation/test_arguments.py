@@ -71,7 +71,7 @@ def test_an_integral_number_is_an_integer_and_comes_out_as_one() -> None:
 
 
 @pytest.mark.parametrize(("text", "kind"), [("2", int), ("2.0", float), ("2.5", float)])
-def test_a_number_stays_what_it_was(text: str, kind: type) -> None:
+def test_a_number_stays_unchanged(text: str, kind: type) -> None:
     (value,) = one(Schema(types=("number",))).validate(f'{{"x": {text}}}').values()
     assert type(value) is kind
 

@@ -57,7 +57,7 @@ def saying(words: str) -> str:
 
 
 @pytest.mark.parametrize("save", EDITORS, ids=lambda save: save.__name__)
-def test_a_save_by_any_editor_gives_one_snapshot(shop: Shop, save: Save) -> None:
+def test_a_save_by_any_editor_makes_one_snapshot(shop: Shop, save: Save) -> None:
     file = shop.tool("greet", GUARDED, "def greet(): ...")
     with watched(shop) as (_, heard):
         for words in ("Says one.", "Says two.", "Says three."):
@@ -70,7 +70,7 @@ def test_a_save_by_any_editor_gives_one_snapshot(shop: Shop, save: Save) -> None
         assert heard.nothing_more()
 
 
-def test_python_and_what_it_imports_reload(shop: Shop) -> None:
+def test_python_and_its_imports_are_reloaded(shop: Shop) -> None:
     shop.write("tools_md/_words/__init__.py", "from .more import WORD\n")
     shop.write("tools_md/_words/more.py", "WORD = 1\n")
     shop.tool("greet", "", "from ._words import WORD\ndef greet(): return {'n': WORD}\n")

@@ -48,7 +48,7 @@ def test_a_project_is_opened_without_what_only_calls_need(tmp_path) -> None:
     assert run(code).strip() == "[]"
 
 
-def test_a_diagnostic_has_what_its_json_says() -> None:
+def test_a_diagnostic_has_the_fields_of_its_json() -> None:
     _, (found, *_) = parse_tool("# A\n\nB.\n", "a.tool.md")
     for name, value in found.to_dict().items():
         if name not in {"help", "fix"}:

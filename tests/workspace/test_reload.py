@@ -27,7 +27,7 @@ def write(shop: Shop, number: int) -> None:
     shop.write("tools_md/_n.py", f"N = {number}\n")
 
 
-def test_a_reload_reads_what_changed(shop: Shop) -> None:
+def test_a_reload_reads_changed_files(shop: Shop) -> None:
     shop.tool("greet", "def greet(): return {'n': 1}")
     ws = shop.open()
     before = ws.registry

@@ -42,7 +42,7 @@ POLICY = [
 
 
 @pytest.mark.parametrize("row", POLICY)
-def test_the_file_says_what_the_seed_says(workspace, row):
+def test_the_file_matches_the_seed(workspace, row):
     tool, least, confirmed, sensitivity, intent = row
     safety = workspace.tools[tool].spec.safety
     assert safety.min_confidence == least
@@ -211,7 +211,7 @@ def test_a_value_beyond_its_limit_is_denied(call, tool, arguments):
     assert result.error.code == "invalid_arguments"
 
 
-def test_arguments_that_are_left_out_take_the_seeds_defaults(workspace):
+def test_omitted_arguments_get_the_seeds_defaults(workspace):
     def default(tool, name):
         parameters = {p.name: p.shape for p in workspace.tools[tool].spec.parameters}
         return parameters[name].default
@@ -230,7 +230,7 @@ def test_a_diagnosis_and_a_treatment_must_be_the_users_own_words(workspace):
 
 
 @pytest.mark.parametrize("tool", VALID)
-def test_its_own_examples_are_what_they_say(workspace, call, tool):
+def test_its_own_examples_pass(workspace, call, tool):
     for example in workspace.tools[tool].spec.examples:
         result = call(tool, example.arguments, dry_run=True)
         assert (result.error and result.error.code) == example.error

@@ -108,7 +108,7 @@ def test_a_catalogue_comes_from_standard_input_outside_of_any_project(tmp_path: 
         ("long.md", 1, "over 2,000,000 characters"),
     ],
 )
-def test_each_failure_says_what_is_wrong(garden: Path, file: str, code: int, error: str) -> None:
+def test_each_failure_states_its_cause(garden: Path, file: str, code: int, error: str) -> None:
     (garden / "latin.md").write_bytes(b"bouq\xfbet")
     (garden / "letter.md").write_text("Dear reader,\n", "utf-8")
     (garden / "long.md").write_text("rose " * 400_001, "utf-8")

@@ -15,7 +15,7 @@ def test_plain_words_below_one_title_are_each_a_tool() -> None:
     }
 
 
-def test_shared_parameters_go_where_the_text_puts_them() -> None:
+def test_shared_parameters_belong_to_the_tools_that_the_text_names() -> None:
     listed = """
 Global parameters (where applicable):
 - limit: integer, 1-100 (optional)

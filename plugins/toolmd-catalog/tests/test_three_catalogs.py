@@ -126,7 +126,7 @@ def test_the_items_of_a_response_become_the_result() -> None:
     assert list(fields)[:4] == ["code", "display", "value", "unit"]
 
 
-def test_limits_are_read_where_they_stand() -> None:
+def test_limits_are_read_in_their_places() -> None:
     found = specs(imported("reviews"))
     rate, batch = found["search_pubmed"].limits.rate, found["embed_text"].limits.max_batch
 

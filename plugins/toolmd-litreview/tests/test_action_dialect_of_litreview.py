@@ -55,7 +55,7 @@ def test_a_missing_key_has_the_status_error_and_changes_nothing(handle, ncbi):
     assert ncbi.asked == []
 
 
-def test_a_missing_key_with_a_default_takes_it(handle, ncbi):
+def test_a_missing_key_gets_its_default(handle, ncbi):
     ncbi.add(1)
     assert json.loads(observed(handle(action("search_pubmed", query="x"))))["success"]
 

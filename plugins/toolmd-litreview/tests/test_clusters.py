@@ -131,7 +131,7 @@ def test_a_label_has_words_that_set_titles_apart():
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(1, 40), st.integers(1, 8), st.integers(0, 99))
-def test_each_vector_stands_in_the_group_whose_centre_is_nearest(count, groups, seed):
+def test_each_vector_is_in_the_group_with_the_nearest_centre(count, groups, seed):
     chance = np.random.default_rng(seed)
     rows = normal(chance.standard_normal((count, DIMENSIONS)).astype(np.float32))
     belongs, centres = part(rows, groups)

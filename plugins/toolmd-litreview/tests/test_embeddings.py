@@ -30,14 +30,14 @@ def embedder_of(openai, *, shorten=False, clock=None):
     return Embedder(source, clock) if clock else Embedder(source)
 
 
-def test_a_text_gives_one_vector_of_1024_numbers(call):
+def test_a_text_has_one_vector_of_1024_numbers(call):
     result = call("embed_text", {"text": "statins in the old"})
     assert (result.outcome, result.notes) == ("ok", ())
     (vector,) = result.data
     assert vector == pytest.approx(vector_of("statins in the old"))
 
 
-def test_texts_give_a_vector_each_in_their_order(call, openai):
+def test_texts_have_one_vector_each_in_order(call, openai):
     texts = [f"text {number}" for number in range(300)]
     result = call("embed_text", {"text": texts})
     assert result.success
@@ -175,7 +175,7 @@ def test_a_value_that_is_not_text_is_not_embedded(call, openai, text):
     assert openai.asked == []
 
 
-def test_without_a_server_the_tool_says_what_to_set():
+def test_without_a_server_the_error_names_the_settings():
     with memory_workspace({"none.txt": ""}, plugins={"l": Litreview({}, FakeClock())}) as workspace:
         result = workspace.call_sync("embed_text", {"text": "a"})
     assert result.error.code == "not_configured"
@@ -205,7 +205,7 @@ def test_a_model_in_this_process_runs_in_a_thread_of_its_own():
     assert all(thread is not threading.main_thread() for thread, _ in model.seen)
 
 
-def test_a_model_in_this_process_that_runs_out_of_memory_says_so():
+def test_a_local_model_that_runs_out_of_memory_is_reported():
     with pytest.raises(MemoryError):
         vectors_of(Embedder(LocalSource("m", lambda _: LocalModel(most=1))), ["a", "b"])
 

@@ -41,14 +41,14 @@ def test_more_than_256_texts_are_split_without_a_word(call, openai):
     assert [len(asked["input"]) for _, asked, *_ in openai.asked] == [256, 256, 88]
 
 
-def test_memory_that_runs_out_halves_the_batch_once(call, openai):
+def test_a_batch_that_exhausts_memory_is_halved_once(call, openai):
     openai.faults.append(Fault(500, b"CUDA out of memory"))
     result = call("embed_text", {"text": [f"text {number}" for number in range(256)]})
     assert (result.success, len(result.data)) == (True, 256)
     assert [len(asked["input"]) for _, asked, *_ in openai.asked] == [256, 128, 128]
 
 
-def test_memory_that_runs_out_twice_skips_the_batch_and_says_so(call, openai):
+def test_a_batch_that_exhausts_memory_twice_is_skipped_and_reported(call, openai):
     texts = [f"text {number}" for number in range(300)]
     openai.faults += [Fault(500, b"CUDA out of memory")] * 3
     result = call("embed_text", {"text": texts})
@@ -65,7 +65,7 @@ def test_a_search_outlives_a_batch_that_was_skipped(call, ncbi, openai):
     assert len(result.data["papers"]) == 300
 
 
-def test_a_run_of_pico_goes_on_where_it_was_cut(call, ncbi, openai):
+def test_a_run_of_pico_continues_after_its_cut(call, ncbi, openai):
     for pmid in range(1, 81):
         ncbi.add(pmid)
     openai.say = lambda task, material: pico_of(material)

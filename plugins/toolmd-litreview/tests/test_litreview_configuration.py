@@ -8,13 +8,13 @@ from toolmd_litreview.configuration import NCBI, Endpoint, read
 from toolmd_litreview.plugin import Litreview
 
 
-def test_an_empty_environment_knows_ncbi_and_nobody_else():
+def test_an_empty_environment_allows_only_ncbi():
     known = read({})
     assert (known.ncbi.url, known.ncbi.tool) == (NCBI, "toolmd-litreview")
     assert (known.model, known.embeddings, known.local, known.shorten) == (None, None, "", False)
 
 
-def test_a_key_alone_sends_nothing_to_anybody():
+def test_a_key_alone_sends_no_request():
     assert read({"OPENAI_API_KEY": "k", "LITREVIEW_MODEL": "m"}).model is None
 
 
@@ -24,7 +24,7 @@ def test_the_usual_variables_name_the_model_too():
     assert known.embeddings == Endpoint("http://h/v1", "Qwen/Qwen3-Embedding-0.6B", "k")
 
 
-def test_our_own_variables_stand_above_the_usual_ones():
+def test_our_own_variables_override_the_usual_ones():
     usual = {"OPENAI_BASE_URL": "http://h/v1", "OPENAI_API_KEY": "k", "LITREVIEW_MODEL": "m"}
     known = read({**usual, "LITREVIEW_MODEL_URL": "http://own/v1"})
     assert known.model == Endpoint("http://own/v1", "m", "")

@@ -28,7 +28,7 @@ def stored(workspace):
     return rows
 
 
-def test_a_search_gives_triples_and_saves_them(call, ncbi, workspace):
+def test_a_search_returns_triples_and_saves_them(call, ncbi, workspace):
     ncbi.add(11, "First.", "One.")
     ncbi.add(12, "Second.", "")
     result = call("search_pubmed", {"query": "statins"})

@@ -14,7 +14,7 @@ def paper(*arguments, **more):
     return read
 
 
-def test_a_record_gives_its_own_number_title_and_abstract():
+def test_a_record_has_its_own_number_title_and_abstract():
     assert paper(31345678, "Statins in the old.", "They help.") == (
         31345678,
         "Statins in the old.",
@@ -60,7 +60,7 @@ def test_a_raised_number_does_not_become_another_number(written, read):
     assert paper(1, written).title == read
 
 
-def test_mathematics_gives_its_letters():
+def test_mathematics_is_read_as_its_letters():
     title = (
         'When <mml:math xmlns:mml="http://www.w3.org/1998/Math/MathML"><mml:mi>p</mml:mi>'
         "<mml:mo>&lt;</mml:mo><mml:mn>0.05</mml:mn></mml:math> is enough."
@@ -73,7 +73,7 @@ def test_a_collective_author_changes_nothing():
     assert paper(1, "T.", "A.", authors=authors) == (1, "T.", "A.")
 
 
-def test_a_title_that_is_not_available_gives_way_to_the_one_in_its_language():
+def test_a_missing_title_is_replaced_by_the_one_in_its_language():
     told = "<VernacularTitle>Estatinas en ancianos.</VernacularTitle>"
     assert paper(1, NOTHING, vernacular=told).title == "Estatinas en ancianos."
     assert paper(1, "", vernacular="").title == NOTHING

@@ -46,7 +46,7 @@ def test_a_search_names_the_clusters(searched, call):
     assert result.data["clusters"][hearts].startswith("failure heart statins: 30 papers")
 
 
-def test_a_search_whose_vectors_fail_saves_the_papers_and_says_so(call, ncbi, openai):
+def test_a_search_without_vectors_saves_the_papers_and_reports_it(call, ncbi, openai):
     ncbi.add(1)
     openai.faults += [Fault(401)] * 40
     result = call("search_pubmed", {"query": "x"})
@@ -56,7 +56,7 @@ def test_a_search_whose_vectors_fail_saves_the_papers_and_says_so(call, ncbi, op
     assert len(call("search_pubmed", {"query": "x"}).data["clusters"]) == 1
 
 
-def test_a_semantic_search_keeps_what_is_closest_in_meaning(call, ncbi):
+def test_a_semantic_search_keeps_the_papers_closest_in_meaning(call, ncbi):
     for pmid in range(1, 9):
         ncbi.add(pmid, "Knees and hips", "Joints.")
     for pmid in (6, 8):
@@ -127,7 +127,7 @@ def test_existing_reviews_are_those_close_to_the_centre(call, searched, ncbi):
     assert result.message == "2 of 4 systematic reviews are close to the theme"
 
 
-def test_a_theme_that_nobody_reviewed_has_no_overlap(call, searched, ncbi):
+def test_a_theme_without_reviews_has_no_overlap(call, searched, ncbi):
     ncbi.find = lambda term: []
     result = call("find_existing_sr", {"cluster_id": searched[0]})
     assert result.data == {"overlap": 0.0, "sr_pmids": []}

@@ -70,7 +70,7 @@ def test_resources_that_name_no_time_load_again_unchanged_too(records, make, clo
     assert records.load_bytes(bundle).resources == {"unchanged": 2}
 
 
-def test_a_newer_version_takes_the_place_of_the_one_in_the_store(records, make):
+def test_a_newer_version_replaces_the_stored_one(records, make):
     def version(value, day):
         return make.lab(value, id="a", meta={"lastUpdated": f"2025-05-0{day}T00:00:00Z"})
 
@@ -83,7 +83,7 @@ def test_a_newer_version_takes_the_place_of_the_one_in_the_store(records, make):
     assert [item["value"] for item in records.labs()] == [5]
 
 
-def test_a_version_that_was_entered_in_error_takes_the_items_away(records, make):
+def test_a_version_that_was_entered_in_error_removes_the_items(records, make):
     records.load(make.lab(id="a"), make.condition(id="b"), make.note(id="c"))
     refuted = make.code("entered-in-error")
     reasons = records.reasons(
@@ -182,7 +182,7 @@ def test_a_resource_that_changes_its_patient_rejects_the_file(records, make):
     assert records.store.patients() == ["123"]
 
 
-def test_forgetting_a_patient_takes_everything_away_and_a_new_one_finds_nothing(records, make):
+def test_a_forgotten_patient_leaves_no_records(records, make):
     records.load(make.lab(), make.note("A cough."), make.lab(patient="456"))
     records.index()
     records.store.forget("123")
@@ -218,7 +218,7 @@ def test_a_resource_without_an_id_that_fhir_allows_is_left_out(id_, records, mak
     assert records.reasons(make.lab(id=id_)) == ["it has no id that FHIR allows"]
 
 
-def test_provenance_comes_from_the_resource_or_else_from_what_stands_around_it(records, make):
+def test_provenance_comes_from_the_resource_or_from_its_bundle(records, make):
     def source(**fields):
         records.load_bytes(
             make.bundle(make.lab(id="a", **fields), timestamp="2025-04-01T00:00:00Z"),

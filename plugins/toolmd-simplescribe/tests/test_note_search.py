@@ -56,7 +56,7 @@ def test_a_note_that_changed_is_not_found_until_it_is_indexed_again(records, mak
     assert records.index() == (0, 0, 2)
 
 
-def test_a_note_that_was_taken_back_is_found_no_more(records, make):
+def test_a_withdrawn_note_is_not_found(records, make):
     records.load(make.note(COUGH, id="a"), make.note(SUGAR, id="b"))
     records.index()
     records.load(make.note(COUGH, id="a", status="entered-in-error"))
@@ -64,7 +64,7 @@ def test_a_note_that_was_taken_back_is_found_no_more(records, make):
     assert records.index() == (0, 1, 1)
 
 
-def test_no_other_patients_note_is_found_or_weighs_on_a_score(records, make):
+def test_no_other_patients_note_is_found_or_changes_a_score(records, make):
     mine = [make.note(COUGH, id="a"), make.note(SUGAR, id="b")]
     records.load(*mine)
     records.index()
@@ -83,7 +83,7 @@ def test_the_ids_of_notes_narrow_a_search(records, make):
     assert ids(records.chart().search("cough", 2, None)) == ["a", "b"]
 
 
-def test_words_match_whatever_their_case_accents_and_endings(records, make):
+def test_words_match_in_any_case_accent_and_ending(records, make):
     records.load(make.note("Émile coughed at night.", id="a"))
     records.index()
     for query in ("COUGHING", "emile", "ÉMILE", "nights"):
@@ -134,7 +134,7 @@ def indexed(records, make):
 
 
 @given(st.text(max_size=6000) | st.lists(st.sampled_from(["word", ". ", "\n\n", " "])).map("".join))
-def test_chunks_hold_every_word_once_and_in_order(text):
+def test_chunks_contain_every_word_once_and_in_order(text):
     chunks = list(chunks_of(text))
     assert "".join("".join(chunk.split()) for chunk in chunks) == "".join(text.split())
     assert all(0 < len(chunk) <= SIZE for chunk in chunks)

@@ -29,7 +29,7 @@ def test_a_store_of_a_later_version_is_not_touched(tmp_path):
         PatientStore(tmp_path)
 
 
-def test_what_is_kept_is_readable_by_its_owner_only(records, make):
+def test_only_the_owner_reads_the_stored_files(records, make):
     records.load(make.note())
     records.index()
     kept = list(records.store.database.path.parent.rglob("*.sqlite3*"))

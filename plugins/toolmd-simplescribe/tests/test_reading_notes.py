@@ -22,7 +22,7 @@ def note(records, resource):
         ({"clinicalStatus": None, "abatementDateTime": "2020"}, "resolved"),
     ],
 )
-def test_a_problem_is_there_or_over(fields, status, records, make):
+def test_a_problem_is_active_or_resolved(fields, status, records, make):
     assert problem(records, make.condition(**fields))["status"] == status
 
 
@@ -40,7 +40,7 @@ def test_the_onset_is_returned_as_recorded(fields, onset, records, make):
     assert problem(records, make.condition(**fields)).get("onset") == onset
 
 
-def test_conditions_that_are_none_are_left_out(records, make):
+def test_invalid_conditions_are_omitted(records, make):
     reasons = records.reasons(
         make.condition(verificationStatus=make.code("refuted")),
         make.condition(code=None),

@@ -257,7 +257,7 @@ def test_edited_arguments_are_reported_before_omitted_ones(harness, tool, tmp_pa
 
 
 @pytest.mark.parametrize("odd", [object(), {1, 2}])
-def test_an_edit_that_is_no_json_is_malformed_and_decides_nothing(world, odd):
+def test_an_edit_that_is_not_json_is_malformed_and_decides_nothing(world, odd):
     dispatcher = world.dispatcher()
     held = dispatcher.call("act", {"number": 1})
     refused = world.decide(dispatcher, held, edit={"number": odd})

@@ -39,7 +39,7 @@ def test_a_short_deadline_is_met_while_a_long_one_waits():
     assert asyncio.run(main()) == 0.01
 
 
-def test_all_that_are_late_end_and_those_in_time_give_what_they_have():
+def test_late_tasks_end_and_tasks_in_time_return_their_values():
     deadlines = Deadlines()
 
     async def main():
@@ -153,7 +153,7 @@ def test_each_call_is_late_at_its_own_time_or_not_at_all(calls):
     leap(main())
 
 
-def test_a_loop_in_which_nobody_waits_has_no_timer():
+def test_a_loop_without_waiters_has_no_timer():
     deadlines = Deadlines()
 
     async def main():

@@ -231,7 +231,7 @@ def test_a_wait_below_a_millisecond_is_one_millisecond():
         ("postgresql://nobody@127.0.0.1:1/none", PostgresRates),
     ],
 )
-def test_starts_are_kept_where_the_engine_is(tmp_path, engine, kind):
+def test_starts_are_stored_in_the_engines_database(tmp_path, engine, kind):
     project = Project(root=tmp_path, state=tmp_path, engine=engine)
     assert type(shared_rates(project, MACHINE)) is kind
     assert (shared_rates(project, MACHINE) is shared_rates(project, MACHINE)) is (

@@ -56,7 +56,7 @@ def test_bytes_are_cut_at_a_row(harness, tool):
         assert result.truncated == {"rows": False, "bytes": True}
 
 
-def test_the_stricter_of_file_and_plan_holds_field_by_field(harness, tool):
+def test_the_stricter_of_file_and_plan_applies_field_by_field(harness, tool):
     limits = Limits(max_rows=10, max_bytes=10_000)
     plan = Budget(rows=30, bytes=len(compact(ROWS[:4])), timeout_ms=1000)
     result = given(harness, tool, ROWS, limits=limits, budget=plan)
@@ -123,7 +123,7 @@ def paged(*, offset, context):
     return list(range(offset, 100))
 
 
-def test_a_tool_that_pages_says_how_to_read_on(harness, tool):
+def test_a_tool_with_pages_returns_the_arguments_of_the_next_page(harness, tool):
     bound = tool("act", paged, OFFSET, context="context", mode="inline", limits=Limits(max_rows=40))
     dispatcher = harness(bound, settings=MEMORY)
     read, arguments = [], {}

@@ -12,7 +12,7 @@ def clinic(tmp_path) -> Project:
     return Project(tmp_path / "clinic")
 
 
-def test_every_definition_is_well(clinic) -> None:
+def test_every_definition_is_valid(clinic) -> None:
     checked = clinic.toolmd("check")
 
     assert (checked.code, checked.err) == (0, "All well: 14 tools, 3 skills.\n")
@@ -25,7 +25,7 @@ def test_the_main_job_goes_to_its_end(clinic) -> None:
     assert "Traceback" not in done.out + done.err
 
 
-def test_the_examples_hold(clinic) -> None:
+def test_the_examples_pass(clinic) -> None:
     tested = clinic.toolmd("test")
 
     assert tested.code == 0, tested

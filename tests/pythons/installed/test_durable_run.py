@@ -85,7 +85,7 @@ None
 """
 
 
-def test_a_run_goes_on_where_its_process_was_killed(project) -> None:
+def test_a_run_of_a_killed_process_is_resumed(project) -> None:
     for name, text in (("note", NOTE), ("fall", FALL)):
         project.write(f"tools_md/{name}.tool.md", TOOL.format(name=name, title=name.title()))
         project.write(f"tools_md/{name}.py", text)

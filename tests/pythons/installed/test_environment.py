@@ -5,7 +5,7 @@ import sqlite3
 import sys
 
 
-def test_python_and_sqlite_are_those_of_this_round() -> None:
+def test_python_and_sqlite_are_the_expected_ones() -> None:
     assert ".".join(map(str, sys.version_info[:3])) == os.environ["PYTHONS_PYTHON"]
     assert sqlite3.sqlite_version == os.environ["PYTHONS_SQLITE"]
 

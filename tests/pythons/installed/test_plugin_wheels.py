@@ -4,7 +4,7 @@ PLUGINS = {"toolmd-alara", "toolmd-catalog", "toolmd-litreview", "toolmd-simples
 LOADED = {"TOOLMD_LOAD_PLUGINS": ",".join(sorted(PLUGINS))}
 
 
-def test_each_is_there_in_a_project_of_its_own(project) -> None:
+def test_each_plugin_works_in_its_own_project(project) -> None:
     plugins = project.toolmd("plugins", "--json", **LOADED).json
 
     found = {plugin["name"]: plugin["state"] for plugin in plugins}
@@ -13,7 +13,7 @@ def test_each_is_there_in_a_project_of_its_own(project) -> None:
     assert checked.code == 0, checked
 
 
-def test_alara_logs_what_its_user_told(project) -> None:
+def test_alara_logs_its_users_entry(project) -> None:
     caller = ("--confidence", "0.9", "--user", "ana")
     words = ("log_blood_pressure", "systolic=120", "diastolic=80", *caller)
     logged = project.toolmd("call", *words, **LOADED)
@@ -23,7 +23,7 @@ def test_alara_logs_what_its_user_told(project) -> None:
     assert "120" in summary.out, summary
 
 
-def test_simplescribe_loads_indexes_and_gives_one_patients_record(project) -> None:
+def test_simplescribe_loads_indexes_and_returns_one_patients_record(project) -> None:
     for words in (
         ("samples", "bundles"),
         ("load", "bundles/avery-example.json"),
@@ -45,7 +45,7 @@ def test_simplescribe_loads_indexes_and_gives_one_patients_record(project) -> No
     assert other.code != 0
 
 
-def test_litreview_says_what_it_lacks(project) -> None:
+def test_litreview_names_its_missing_settings(project) -> None:
     done = project.toolmd("call", "embed_text", "text=one", **LOADED)
 
     assert done.code != 0

@@ -1,4 +1,4 @@
-"""Measure what it costs to cut a result of 1,000 items: `view.py cut`."""
+"""Measure what it costs to cut a result of 1,000 items: `bench.py cut`."""
 
 import asyncio
 import gc

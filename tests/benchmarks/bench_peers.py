@@ -1,4 +1,4 @@
-"""Put Toolmd beside its peers, in one run: `python tests/benchmarks/bench_peers.py`.
+"""Compare Toolmd with its peers in one run: `python tests/benchmarks/bench_peers.py`.
 
 Runs in an environment that has the peers (`make bench-peers` makes it), and writes a table and a
 chart into docs/explanation. Each does the same: a call of book_appointment from JSON text; and

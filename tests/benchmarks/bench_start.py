@@ -1,4 +1,4 @@
-"""What it costs to have many tools: to start, to hold, to call one of them, to export them all."""
+"""Measure the cost of many tools: to start, to keep, to call one and to export all."""
 
 import asyncio
 import gc

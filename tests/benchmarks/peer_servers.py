@@ -1,4 +1,4 @@
-"""The servers that Toolmd's is measured beside: `python peer_servers.py NAME PORT`.
+"""The servers that Toolmd's is compared with: `python peer_servers.py NAME PORT`.
 
 Each serves one tool, whose function awaits once and returns a booking, on 127.0.0.1. A peer is
 imported only when it is asked for.

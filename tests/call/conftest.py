@@ -1,4 +1,4 @@
-"""A door in front of one tool, made of nouns and a function."""
+"""A dispatcher for one tool, made of a spec and a function."""
 
 import asyncio
 import inspect

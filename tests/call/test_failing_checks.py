@@ -1,4 +1,4 @@
-"""An exception in any gate refuses: what it guards never runs, and nobody sees the crash."""
+"""An exception in any check denies the call: nothing runs, and the crash stays internal."""
 
 import asyncio
 import sqlite3

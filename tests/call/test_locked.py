@@ -1,4 +1,4 @@
-"""Data bases that another process has locked: waited for beside the loop, then refused."""
+"""Calls wait for a locked database next to the event loop, and are then denied."""
 
 import asyncio
 import sqlite3

@@ -1,4 +1,4 @@
-"""The rows of the ladder that every call takes: known, admitted, valid, run."""
+"""The call pipeline: lookup, context, arguments, rules and the run."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""A row of the ladder that does not pass tells everything that is wrong in it."""
+"""A check that fails reports every problem that it found."""
 
 import pytest
 

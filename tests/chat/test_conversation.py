@@ -224,13 +224,13 @@ def test_calls_are_of_the_user_that_the_host_names(make_nursery) -> None:
     def guard(call, _arguments):
         seen.append((call.caller.user, call.caller.context.get("patient"), call.caller.message))
 
-    nursery = make_nursery(plugins={"judge": _Judging(guard)})
+    nursery = make_nursery(plugins={"guard": _GuardPlugin(guard)})
     with ModelServer(asking(("look_up", {"plant": "fern"})), "Done.") as server:
         nursery.talk(server, "Look it up", user="u1", context={"patient": "p1"})
     assert seen == [("u1", "p1", "Look it up")]
 
 
-class _Judging:
+class _GuardPlugin:
     def __init__(self, guard) -> None:
         self.toolmd_guards = hookimpl(lambda spec: [guard])
 

@@ -1,4 +1,4 @@
-"""State files are created whole: an empty one was emptied, whoever creates it and whatever ends."""
+"""State files are created whole; an empty one was emptied and is an error."""
 
 import os
 import sqlite3

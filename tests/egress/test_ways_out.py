@@ -1,4 +1,4 @@
-"""Names are looked up once and pinned, redirects are held to the list, and the rest is refused."""
+"""Names are resolved once and pinned, redirects are checked, and other hosts are denied."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Expressions as text: where a mistake is, what would be right, and what is never accepted."""
+"""Expressions as text: positions of errors, suggestions, and rejected syntax."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Expressions on values: what they give, what they lack, and what they never do."""
+"""Expressions on values: results, missing values and limits."""
 
 import datetime as dt
 import json

@@ -1,4 +1,4 @@
-"""Raise an exception at the n-th function that is entered: every gate, without a list of them."""
+"""Raise an exception at the n-th function that is entered, without a list of functions."""
 
 import sys
 from pathlib import Path

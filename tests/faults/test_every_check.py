@@ -1,7 +1,7 @@
-"""Whatever breaks on the way of a call, at any function: it is refused, recorded and not run.
+"""A failure anywhere in a call, in any function: the call is denied, recorded and not run.
 
-The gates are not listed. Each call is made again and again, and each time the next function of
-Toolmd that it enters raises: a gate that is new is broken as well.
+The checks are not listed. Each call is made repeatedly, and each time the next function of
+Toolmd that it enters raises, so a new check is covered without a change of this test.
 """
 
 import asyncio

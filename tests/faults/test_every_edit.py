@@ -1,4 +1,4 @@
-"""Whatever breaks while an edit is read: no looser policy goes live, and none is remembered."""
+"""A failure while an edit is read never makes the live or the stored policy weaker."""
 
 import logging
 from itertools import count

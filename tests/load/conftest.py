@@ -1,4 +1,4 @@
-"""Give each test a project of its own."""
+"""A project of its own for each test."""
 
 from pathlib import Path
 

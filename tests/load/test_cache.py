@@ -1,4 +1,4 @@
-"""The cache of parsed specs: quick where it holds, and never trusted where it might not."""
+"""The cache of parsed specs: fast if it is valid, and not used if it may not be."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Markdown and Python side by side: each difference told with both places."""
+"""Markdown and Python compared: each difference is reported with both places."""
 
 import textwrap
 

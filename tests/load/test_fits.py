@@ -1,4 +1,4 @@
-"""Annotations against schemas: what one can't hold of the other, and the way from JSON."""
+"""Annotations against schemas: values that don't fit, and the conversion from JSON."""
 
 import dataclasses
 import datetime as dt

@@ -1,4 +1,4 @@
-"""The Python beside a definition: found, compiled from the bytes read, held to the snapshot."""
+"""The Python next to a definition: found, compiled, and kept with its snapshot."""
 
 import gc
 import linecache

@@ -1,4 +1,4 @@
-"""A tool's Python that opens its own way out is found where its names tell."""
+"""A tool's Python that opens its own connections is found by the names that it uses."""
 
 import pytest
 from bind_project import Project

@@ -1,4 +1,4 @@
-"""The Python of a snapshot, pinned and had again; what packages give is held to its version."""
+"""The Python of a snapshot is pinned and loaded again; packages must have their version."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Plugins: found where they are installed, held apart, and told when they are broken."""
+"""Plugins: found where they are installed, isolated, and reported if they are broken."""
 
 import sys
 from collections.abc import Iterator

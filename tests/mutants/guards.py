@@ -1,4 +1,4 @@
-"""What is broken on purpose, the tests that must notice it, and what none can notice."""
+"""The guarded files, the tests that must notice a change, and the excused changes."""
 
 import tomllib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What `make mutants` judges is there: the guards' files, their tests, and what is excused."""
+"""The files that `make mutants` changes, their tests and the excused changes exist."""
 
 import pytest
 from guards import GUARDS, PACKAGE, REASONS, ROOT

@@ -1,4 +1,4 @@
-"""A call reads of a definition's JSON what it is held to, and no more; both readings agree."""
+"""A call spec read from a definition's JSON equals the one made from its spec."""
 
 import json
 import subprocess

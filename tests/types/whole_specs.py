@@ -1,4 +1,4 @@
-"""A tool and a skill that say everything a definition can say, as nouns."""
+"""A tool and a skill that set every field of a definition."""
 
 from toolmd._types.call_spec import Batch, Limits, Rate, Rule, Safety
 from toolmd._types.schema import Parameter, Schema

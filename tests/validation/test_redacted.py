@@ -1,4 +1,4 @@
-"""Sensitive values are hidden wherever arguments are kept or told, however deep they stand."""
+"""Sensitive values are hidden at every depth wherever arguments are stored or shown."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Hold made-up values to the shapes that they are made for."""
+"""Sample values fit the shapes that they are made for."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Whatever happens to a file, and whenever, what is live is what the rules say."""
+"""After any changes of a file, the live version follows the rules."""
 
 import shutil
 import tempfile

@@ -1,4 +1,4 @@
-"""An edit that loosens a policy is not live before somebody says so."""
+"""An edit that weakens a policy is not live before it is accepted."""
 
 import subprocess
 import sys

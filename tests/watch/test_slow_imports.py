@@ -1,4 +1,4 @@
-"""Python that takes long to import holds up nothing else, and is reported."""
+"""Python that takes long to import blocks nothing else and is reported."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Give each test a shop of its own, and close what it opened."""
+"""A shop for each test, closed after it."""
 
 from collections.abc import Iterator
 from pathlib import Path

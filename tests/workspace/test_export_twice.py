@@ -1,4 +1,4 @@
-"""What is exported of all tools is made once a snapshot, and given to each as their own."""
+"""The export of all tools is built once a snapshot; each caller gets a copy."""
 
 import pytest
 from workspace_shop import Shop

@@ -1,4 +1,4 @@
-"""What `toolmd.testing` gives to those who test their tools."""
+"""The helpers of `toolmd.testing` for authors of tools."""
 
 import asyncio
 import datetime as dt

@@ -1,4 +1,4 @@
-"""Hooks that answer None, which means nothing, or an odd value, which is told by the plugin."""
+"""Hooks that return None are ignored; invalid values are reported with their plugin."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""A project opened, its tools called, what is wrong told."""
+"""A project is opened, its tools are called, and its errors are reported."""
 
 import asyncio
 import threading

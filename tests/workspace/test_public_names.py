@@ -1,4 +1,4 @@
-"""The face: every name comes when it is asked for, and nothing heavy before."""
+"""The public names: each is imported on first use, and nothing heavy before."""
 
 import subprocess
 import sys

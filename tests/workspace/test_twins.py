@@ -1,4 +1,4 @@
-"""Whoever awaits and whoever can't are given the same: parameters, types and results."""
+"""Async and sync methods have the same parameters, types and results."""
 
 import inspect
 from collections.abc import AsyncIterator, Coroutine, Iterator

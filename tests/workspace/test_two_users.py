@@ -1,4 +1,4 @@
-"""Two users of one workspace: what is one's is not there for the other."""
+"""Two users of one workspace: neither finds the other's calls, runs or results."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""An approval is good for the call as it was judged: a change of any of it asks anew."""
+"""An approval applies to the checked call only; any change of it asks again."""
 
 import asyncio
 import sqlite3

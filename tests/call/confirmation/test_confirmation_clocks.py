@@ -1,4 +1,4 @@
-"""A hold is open for ten minutes by the clock that held it, wherever that clock goes."""
+"""A confirmation is pending for ten minutes, even if the clock jumps."""
 
 import asyncio
 

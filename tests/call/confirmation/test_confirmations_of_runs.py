@@ -1,4 +1,4 @@
-"""A call that a run holds is the run's to lift: anybody else would do it under another key."""
+"""Only its run approves a pending call of a run, since its key must stay the same."""
 
 import asyncio
 

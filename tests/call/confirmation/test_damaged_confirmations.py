@@ -1,4 +1,4 @@
-"""Where held calls can't be kept or read, nothing is held, nothing is decided and nothing runs."""
+"""If confirmations can't be stored or read, nothing is decided and nothing runs."""
 
 import asyncio
 import sqlite3

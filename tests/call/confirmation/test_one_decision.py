@@ -1,4 +1,4 @@
-"""A held call is redeemed once, with what was shown, by who may, whatever else happens."""
+"""A pending call runs at most once, as shown, and only by a user who may approve it."""
 
 import asyncio
 import tempfile

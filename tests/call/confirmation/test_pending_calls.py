@@ -1,4 +1,4 @@
-"""Held calls: approved once, by whom they are for, and only as they were shown."""
+"""Pending calls: approved once, by an allowed user, and only as they were shown."""
 
 import asyncio
 import sqlite3

@@ -1,4 +1,4 @@
-"""The question of a held call names the tool and every argument, as a person would read them."""
+"""The prompt of a pending call names the tool and every argument in plain words."""
 
 import pytest
 

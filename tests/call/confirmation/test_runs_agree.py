@@ -1,4 +1,4 @@
-"""A run agrees to the call that it holds, as it holds it, and to no other."""
+"""A run approves its own pending call with the same arguments, and no other call."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Rows 4 to 8: confidence, intent, review, confirmation, judges, limits."""
+"""The policy checks: confidence, intent, review, confirmation, guards and limits."""
 
 import asyncio
 import itertools

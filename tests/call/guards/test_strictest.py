@@ -1,4 +1,4 @@
-"""The strictest of all judges wins, in whatever order they are asked, and odd ones refuse."""
+"""The strictest of all guards wins in any order, and invalid verdicts deny."""
 
 import asyncio
 import itertools

@@ -1,4 +1,4 @@
-"""Row 9: long arrays are run in pieces, and given back as one result."""
+"""Long arrays are run in batches and returned as one result."""
 
 import itertools
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Row 9: a call that is late or cancelled stops, and what may have happened is unknown."""
+"""A late or cancelled call stops; a possible effect has an uncertain outcome."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""Row 9: what fails for want of a connection is tried again, where that does no harm."""
+"""A call without a connection is retried if a retry is safe."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Row 9: threads, streams, crashes, and what a function may know of its call."""
+"""Threads, streams, crashes, and the context of a running function."""
 
 import asyncio
 import contextvars

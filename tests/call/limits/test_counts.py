@@ -1,4 +1,4 @@
-"""Row 8: calls in a conversation, and calls at one time."""
+"""Limits on the calls of a conversation and on concurrent calls."""
 
 import asyncio
 from pathlib import Path

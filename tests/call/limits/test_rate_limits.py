@@ -1,4 +1,4 @@
-"""Row 8: starts keep their distance, wait in order, and are refused where it takes too long."""
+"""Calls keep their rate, wait in order, and are denied if they would wait too long."""
 
 import asyncio
 import itertools

@@ -1,4 +1,4 @@
-"""Row 8, in the small: places are taken in order and given back once; conversations are counted."""
+"""Semaphores are acquired in order and released once; conversations are counted."""
 
 import asyncio
 import threading

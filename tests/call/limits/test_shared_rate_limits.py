@@ -1,4 +1,4 @@
-"""Row 8 over processes: each asks for the starts that all of them share, and waits by its own."""
+"""Processes share one rate: each requests its starts and waits by its own clock."""
 
 import asyncio
 import sqlite3

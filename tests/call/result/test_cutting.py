@@ -1,4 +1,4 @@
-"""Row 9: a result that is too much is cut at a row, by the stricter of the file and the plan."""
+"""A result that is too large is cut at a row, by the stricter of the file and the plan."""
 
 import dataclasses
 import json

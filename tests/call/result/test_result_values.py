@@ -1,4 +1,4 @@
-"""Row 9: what a function may give, and what becomes of it in the result."""
+"""The values that a function may return, and the result that they become."""
 
 import dataclasses
 import datetime as dt

@@ -1,4 +1,4 @@
-"""Tell the harness, a line a check, how a client fared."""
+"""Report each check of a client to the harness, one JSON line per check."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""What was live last is remembered, whoever writes and whatever breaks."""
+"""The live versions are stored safely with concurrent writers and after crashes."""
 
 import threading
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Each field that restricts, compared on its own: what is looser, what is as strict, and why."""
+"""Each restricting field, compared on its own: weaker, equal or stricter."""
 
 import pytest
 

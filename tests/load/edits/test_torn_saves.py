@@ -1,4 +1,4 @@
-"""A half-written save is never looser than what was live before."""
+"""A half-written save never weakens the live policy."""
 
 from torn_saves import tear
 

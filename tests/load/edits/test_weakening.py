@@ -1,4 +1,4 @@
-"""Which edits loosen a policy, and what stays live of one that does."""
+"""Edits that weaken a policy, and the policy that stays live."""
 
 from dataclasses import fields
 

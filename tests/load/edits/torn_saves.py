@@ -1,4 +1,4 @@
-"""Save a guarded tool again and again, half-written each time, and look at what is live."""
+"""Save a guarded tool half-written again and again, and check the live policy."""
 
 import random
 import re

@@ -1,4 +1,4 @@
-"""Give each test a world of its own, closed after it."""
+"""A world for each test, closed after it."""
 
 from collections.abc import Callable, Iterator
 

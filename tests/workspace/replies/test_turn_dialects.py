@@ -1,4 +1,4 @@
-"""Dialects that plugins bring: held to the same bounds, and never trusted to work."""
+"""Dialects of plugins have the same limits, and their failures run nothing."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""OpenAI's strict mode writes `null` for what is not given; elsewhere null is a value."""
+"""OpenAI's strict mode writes `null` for omitted arguments; elsewhere null is a value."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""Skills that a model calls as functions: runs through the same door, decided the same way."""
+"""Skills that a model calls as functions run through the same dispatcher."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""What people decide on the way of a run, and what the model is told of it."""
+"""Decisions of people within a run, and the model's messages about them."""
 
 import asyncio
 from collections.abc import Iterator

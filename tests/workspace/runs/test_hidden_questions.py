@@ -1,4 +1,4 @@
-"""What a waiting run asks is told without the Sensitive values of its inputs and its call."""
+"""Questions of a waiting run hide the Sensitive values of its inputs and its call."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""While the data base of the runs is locked, or full, whoever runs waits; the others go on."""
+"""While the database of the runs is locked or full, runs wait and other calls continue."""
 
 import asyncio
 import sqlite3

@@ -46,7 +46,7 @@ def test_a_duplicate_key_is_rejected_at_every_depth(
     twice = f"{{{dump(key)}: {dump(first)}, {dump(key)} : {dump(second)}}}"
     inner = f'{{"outer": [{dump(around)}, {twice}]}}'
     for text in (twice, inner):
-        with pytest.raises(MalformedError, match="stands twice"):
+        with pytest.raises(MalformedError, match="occurs twice"):
             read_object(text)
 
 
@@ -60,7 +60,7 @@ def test_a_duplicate_key_is_rejected_at_every_depth(
     ],
 )
 def test_no_spelling_hides_a_duplicate_key(text: str) -> None:
-    with pytest.raises(MalformedError, match="stands twice"):
+    with pytest.raises(MalformedError, match="occurs twice"):
         read_object(text)
 
 

@@ -7,8 +7,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-MAX_DEPTH = 32
-"""How deep objects and arrays may nest (the size check of behaviour.md)."""
+from toolmd._validation.strict_json import MAX_DEPTH, JsonError, unique
 
 _NOT_FINITE = "NaN, Infinity and numbers beyond a double are not JSON"
 _SCALARS = frozenset({bool, int, float, type(None)})
@@ -56,7 +55,10 @@ def _read_text(text: str) -> dict[str, Any]:
     # Every quote but an escaped one begins or ends a key or a text, so equal counts mean that
     # no duplicate key replaced a value.
     if text.count('"') != 2 * count_texts(value):
-        json.loads(text, object_pairs_hook=_refuse_duplicates)
+        try:
+            json.loads(text, object_pairs_hook=unique)
+        except JsonError as error:
+            raise MalformedError(str(error)) from None
     return value
 
 
@@ -80,15 +82,6 @@ def _texts_in(items: Iterable[Any], depth: int) -> int:
         elif kind is float and not isfinite(item):
             raise MalformedError(_NOT_FINITE)
     return count
-
-
-def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> None:
-    seen: set[str] = set()
-    for name, _ in pairs:
-        if name in seen:
-            message = f"the key {json.dumps(name[:64])} stands twice in one object: keep one"
-            raise MalformedError(message)
-        seen.add(name)
 
 
 def _copy(value: Any, depth: int) -> Any:

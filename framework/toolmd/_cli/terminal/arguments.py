@@ -1,11 +1,11 @@
 """Convert `key=value` on the command line to JSON, typed by a definition's parameters."""
 
-import json
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
 from toolmd._types.schema import Parameter, Schema
+from toolmd._validation.strict_json import JsonError, read_json
 
 
 class ArgumentFormError(ValueError):
@@ -48,8 +48,8 @@ def typed(text: str, shape: Schema) -> Any:
     if {"number", "integer"} & set(types) and (number := _number(text)) is not None:
         return number
     if {"array", "object"} & set(types) and text.lstrip()[:1] in ("[", "{"):
-        with suppress(ValueError):
-            return json.loads(text)
+        with suppress(JsonError):
+            return read_json(text)
     if "array" in types and "string" not in types:
         items = shape.items or Schema(types=("string",))
         return [typed(item.strip(), items) for item in text.split(",")] if text else []
@@ -58,10 +58,7 @@ def typed(text: str, shape: Schema) -> Any:
 
 def _number(text: str) -> int | float | None:
     try:
-        number = json.loads(text)
-    except (ValueError, RecursionError):
+        number = read_json(text)
+    except JsonError:
         return None
-    if isinstance(number, bool) or not isinstance(number, int | float):
-        return None
-    # Python's reader accepts `Infinity` and `NaN`; JSON does not.
-    return number if abs(number) != float("inf") and number == number else None  # noqa: PLR0124  # NaN differs from itself
+    return None if isinstance(number, bool) or not isinstance(number, int | float) else number

@@ -1,14 +1,16 @@
 """Read the JSON body of a request, strictly and within limits."""
 
-import json
 from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
 
 from toolmd._http.api.errors import ApiError
+from toolmd._validation.strict_json import read_json as parse_json
 
 MAX_BODY = 512 * 1024
 """The most bytes of a request; a model's reply may have 256 KiB."""
+MAX_DEPTH = 64
+"""The most levels of a request; a reply, or a call's arguments in it, has fewer."""
 
 
 async def read_json(request: Request) -> Any:
@@ -19,11 +21,8 @@ async def read_json(request: Request) -> Any:
     """
     data = await _whole(request)
     try:
-        return json.loads(
-            data.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_constant
-        )
-    except RecursionError:
-        raise ApiError(400, "malformed_request", "The body is nested too deeply.") from None
+        # A call or a reply with half of a surrogate pair is denied, and recorded, by the core.
+        return parse_json(data.decode("utf-8"), depth=MAX_DEPTH, halves=True)
     except ValueError as error:
         detail = f"The body is not JSON: {error}"
         raise ApiError(400, "malformed_request", detail) from None
@@ -40,16 +39,3 @@ async def _whole(request: Request) -> bytes:
     except ClientDisconnect:
         raise ApiError(400, "malformed_request", "The body was cut off.") from None
     return bytes(parts)
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {twice[:64]!r} appears twice")
-    return found
-
-
-def _no_constant(word: str) -> Any:
-    raise ValueError(f"{word} is not a JSON number")

@@ -1,7 +1,6 @@
 """Handle actions in the console: try, decide, accept, run; each answers with a part of a page."""
 
 import asyncio
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +15,7 @@ from toolmd._http.console.view import ConsoleView
 from toolmd._types.call import Caller, fact_name
 from toolmd._types.result import Result
 from toolmd._validation import MalformedError, read_object
+from toolmd._validation.strict_json import read_json
 from toolmd._workspace.examples import try_examples
 from toolmd.errors import NotFoundError, ToolmdError
 
@@ -152,8 +152,8 @@ async def _read(request: Request) -> dict[str, Any]:
         if len(body) > LONGEST:
             raise _UnfitError(f"A request may have at most {LONGEST // 1024} KiB.")
     try:
-        given = json.loads(bytes(body) or b"{}")
-    except (ValueError, RecursionError):
+        given = read_json(bytes(body).decode() or "{}", depth=64)
+    except ValueError:
         raise _UnfitError("The request is not JSON.") from None
     if not isinstance(given, dict):
         raise _UnfitError("The request is not a JSON object.")

@@ -1,6 +1,5 @@
 """The Examples section: calls that the author shows, each with its expected outcome."""
 
-import json
 from typing import Any
 
 from toolmd._parse.blocks.block import Block, Bullets, Fence, Item, Paragraph, Part
@@ -11,11 +10,11 @@ from toolmd._parse.fields.values import code_text
 from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.words.flow import flow
 from toolmd._parse.words.keys import fold, heading_text, plain, split
-from toolmd._parse.words.scalars import no_constant
 from toolmd._types.code import Code
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.tool import Example
 from toolmd._validation import problems
+from toolmd._validation.strict_json import JsonError, read_json
 
 _LABELS = frozenset(("arguments", "result", "error"))
 _CALL_KEYS = {"name", "tool", "arguments", "params", "parameters", "args"}
@@ -166,11 +165,9 @@ class _Reader:
 def _json(text: str) -> tuple[Any, tuple[str, int, int] | None]:
     """Return the parsed value, or the fault with its line and column from 1."""
     try:
-        return json.loads(text, parse_constant=no_constant), None
-    except json.JSONDecodeError as error:
-        return None, (error.msg, error.lineno, error.colno)
-    except (ValueError, RecursionError) as error:
-        return None, (str(error), 1, 1)
+        return read_json(text), None
+    except JsonError as error:
+        return None, (error.reason, error.line, error.column)
 
 
 def _check_arguments(

@@ -1,7 +1,5 @@
 """Read the sections that contain parameters or the schema of a result."""
 
-import json
-
 from toolmd._parse.blocks.block import Block, Bullets, Paragraph, Raw, Table, mark_of
 from toolmd._parse.document.definition import Definition
 from toolmd._parse.document.sections import Section, keep
@@ -15,6 +13,7 @@ from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.words.none import says_none
 from toolmd._types.code import Code
 from toolmd._types.schema import Parameter, Schema
+from toolmd._validation.strict_json import JsonError, read_json
 
 
 def read_section(definition: Definition, name: str) -> tuple[Parameter, ...]:
@@ -80,8 +79,8 @@ def _says_none(code: str) -> bool:
     if not code.strip() or says_none(code):
         return True
     try:
-        said = json.loads(code)
-    except (ValueError, RecursionError):
+        said = read_json(code)
+    except JsonError:
         return False
     return not said or (isinstance(said, dict) and "type" in said and not said.get("properties"))
 

@@ -1,6 +1,5 @@
 """Single values as people write them: yes and no, numbers, durations, sizes, lists."""
 
-import json
 import math
 
 from pydantic import JsonValue
@@ -8,6 +7,7 @@ from pydantic import JsonValue
 from toolmd._parse.words.keys import fold, plain, value_text, without_invisible
 from toolmd._types.call_spec import Batch, Rate
 from toolmd._types.schema import Schema
+from toolmd._validation.strict_json import JsonError, read_json
 
 _TRUE = {"true", "yes", "y", "on", "required", "mandatory"}
 _FALSE = {"false", "no", "n", "off", "optional"}
@@ -253,16 +253,10 @@ def _literals(text: str, items: Schema | None) -> list[JsonValue]:
 
 def _json(text: str) -> JsonValue | None:
     try:
-        value: JsonValue = json.loads(text, parse_constant=no_constant)
-    except (ValueError, RecursionError):
+        value: JsonValue = read_json(text)
+    except JsonError:
         return None
     return value
-
-
-def no_constant(word: str) -> None:
-    """Reject NaN and Infinity, which JSON does not have."""
-    message = f"{word} is not valid JSON"
-    raise ValueError(message)
 
 
 def _amount(text: str) -> tuple[int | float | None, str]:

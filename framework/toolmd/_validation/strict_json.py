@@ -1,0 +1,168 @@
+"""Read JSON strictly: text that two readers could understand differently is an error."""
+
+import json
+import sys
+from math import isinf
+from typing import Any
+
+MAX_DEPTH = 32
+"""Deepest nesting of objects and arrays in one JSON value."""
+
+_SPACE = " \t\r\n"
+_SAFE_RECURSION = 20_000
+"""The decoder recurses in C, so a higher recursion limit of the host could overflow its stack."""
+_NO_BRACKETS = bytes(set(range(256)) - set(b"{}[]"))
+_ONE_BRACKET = bytes.maketrans(b"[]", b"{}")
+
+
+class JsonError(ValueError):
+    """A text is not strict JSON: `reason` says why; `line` and `column`, from 1, say where."""
+
+    def __init__(self, reason: str, place: json.JSONDecodeError | None = None) -> None:
+        super().__init__(reason if place is None else f"{reason} at character {place.pos}")
+        self.reason = reason
+        self.line, self.column = (1, 1) if place is None else (place.lineno, place.colno)
+
+
+def read_json(text: str, *, depth: int = MAX_DEPTH, halves: bool = False) -> Any:
+    """Return the value of a whole text.
+
+    Args:
+        text: JSON, with white space around it or not.
+        depth: The most levels of objects and arrays.
+        halves: Whether halves of surrogate pairs are accepted.
+
+    Raises:
+        JsonError: As `decode`; also for text after the value and raw line breaks in strings.
+    """
+    value, end = _decode(_STRICT, text, _start(text), depth, halves=halves)
+    if rest := text[end:].lstrip(_SPACE):
+        raise JsonError("Extra data", json.JSONDecodeError("", text, len(text) - len(rest)))
+    return value
+
+
+def decode(text: str, start: int) -> tuple[Any, int]:
+    """Return the value that begins at `start`, and its end.
+
+    Strings may contain raw line breaks, because models write them.
+
+    Raises:
+        JsonError: For duplicate keys, NaN, Infinity, numbers beyond a double, halves of
+            surrogate pairs, and more than 32 levels.
+    """
+    return _decode(_RELAXED, text, start, MAX_DEPTH, halves=False)
+
+
+def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object with these members; raises JsonError where a key occurs twice."""
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise JsonError(f"the key {json.dumps(twice[:64])} occurs twice in one object: keep one")
+    return members
+
+
+def _constant(name: str) -> None:
+    raise JsonError(f"{name} is not a JSON number")
+
+
+def _float(digits: str) -> float:
+    number = float(digits)
+    if isinf(number):
+        raise JsonError("a number is outside the range of a double")
+    return number
+
+
+_STRICT = json.JSONDecoder(object_pairs_hook=unique, parse_constant=_constant, parse_float=_float)
+_RELAXED = json.JSONDecoder(
+    object_pairs_hook=unique, parse_constant=_constant, parse_float=_float, strict=False
+)
+
+
+def _start(text: str) -> int:
+    return len(text) - len(text.lstrip(_SPACE))
+
+
+def _decode(
+    decoder: json.JSONDecoder, text: str, start: int, depth: int, *, halves: bool
+) -> tuple[Any, int]:
+    if sys.getrecursionlimit() > _SAFE_RECURSION:
+        _deny_depth(text, start, depth)
+    try:
+        value, end = decoder.raw_decode(text, start)
+    except json.JSONDecodeError as error:
+        raise JsonError(error.msg, error) from None
+    except RecursionError:
+        raise _too_deep(depth) from None
+    except JsonError:
+        raise
+    except ValueError as error:
+        # An integer of more digits than Python reads.
+        raise JsonError(str(error)) from None
+    source = text[start:end]
+    if not halves and _has_half_a_pair(value, source):
+        raise JsonError("a text contains half of a surrogate pair")
+    if _is_deep(source, depth):
+        raise _too_deep(depth)
+    return value, end
+
+
+def _too_deep(depth: int) -> JsonError:
+    return JsonError(f"JSON nests deeper than {depth} levels")
+
+
+def _is_deep(source: str, most: int) -> bool:
+    """Return whether valid JSON nests too deep, by removing its innermost pairs level by level."""
+    if source.count("{") + source.count("[") <= most:
+        return False
+    if "\\" in source:
+        source = source.replace("\\\\", "").replace('\\"', "")
+    outside = "".join(source.split('"')[::2])
+    brackets = outside.encode().translate(_ONE_BRACKET, _NO_BRACKETS)
+    for _ in range(most):
+        brackets = brackets.replace(b"{}", b"")
+    return bool(brackets)
+
+
+def _deny_depth(text: str, start: int, most: int) -> None:
+    """Reject deep JSON before it is decoded, up to its end or its first error."""
+    if text.count("{", start) + text.count("[", start) <= most:
+        return
+    depth, at, size = 0, start, len(text)
+    while at < size:
+        match text[at]:
+            case '"':
+                at = _string_end(text, at + 1)
+            case "{" | "[":
+                depth += 1
+                if depth > most:
+                    raise _too_deep(most)
+            case "}" | "]":
+                depth -= 1
+                if depth <= 0:
+                    return
+            case _:
+                pass
+        at += 1
+
+
+def _string_end(text: str, at: int) -> int:
+    while (quote := text.find('"', at)) >= 0:
+        before = quote
+        while before > at and text[before - 1] == "\\":
+            before -= 1
+        if (quote - before) % 2 == 0:
+            return quote
+        at = quote + 1
+    return len(text)
+
+
+def _has_half_a_pair(value: Any, source: str) -> bool:
+    if source.isascii() and "\\u" not in source:
+        return False
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False

@@ -51,11 +51,14 @@ def is_usual(context: Any, *names: Any) -> bool:
         names = (*names, *context, *context.values())
     elif context != {}:
         return False
-    return all(
-        name is None
-        or (type(name) is str and 0 < len(name) <= MAX_NAME and name.isascii() and "\0" not in name)
-        for name in names
-    )
+    for name in names:
+        if name is None:
+            continue
+        if type(name) is not str or not 0 < len(name) <= MAX_NAME:
+            return False
+        if not name.isascii() or "\0" in name:
+            return False
+    return True
 
 
 def checked(face: _Face) -> _Face:

@@ -35,7 +35,7 @@ class Authentication:
 
 
 @pytest.fixture
-def gate():
+def blocker():
     made = Authentication()
     yield made
     made.opened.set()
@@ -57,20 +57,20 @@ def test_400_blocking_calls_at_once_all_run(harness, tool):
     assert {result.outcome for result in asyncio.run(main())} == {"ok"}
 
 
-def test_functions_beyond_the_threads_run_in_order(gate):
+def test_functions_beyond_the_threads_run_in_order(blocker):
     threads = Threads("few", most=2)
 
     async def main():
-        made = [asyncio.create_task(threads.run(lambda n=n: gate(n))) for n in range(20)]
+        made = [asyncio.create_task(threads.run(lambda n=n: blocker(n))) for n in range(20)]
         await asyncio.sleep(0)
-        gate.wait_for(2)
-        assert sorted(gate.order) == [0, 1]
-        gate.opened.set()
+        blocker.wait_for(2)
+        assert sorted(blocker.order) == [0, 1]
+        blocker.opened.set()
         return await asyncio.gather(*made)
 
     assert asyncio.run(main()) == list(range(20))
     # Two threads take them in order; who of the two is ahead is theirs.
-    assert all(abs(number - place) <= 1 for place, number in enumerate(gate.order))
+    assert all(abs(number - place) <= 1 for place, number in enumerate(blocker.order))
 
 
 def test_a_thread_is_kept_for_the_next_function():
@@ -93,35 +93,35 @@ def test_a_thread_without_work_ends_after_a_while():
     assert asyncio.run(main()) == (False, "another")
 
 
-def test_a_cancelled_function_that_still_waits_never_runs(gate):
+def test_a_cancelled_function_that_still_waits_never_runs(blocker):
     threads = Threads("one", most=1)
     ran = []
 
     async def main():
-        first = asyncio.create_task(threads.run(gate))
+        first = asyncio.create_task(threads.run(blocker))
         second = asyncio.create_task(threads.run(lambda: ran.append("second")))
         third = asyncio.create_task(threads.run(lambda: ran.append("third")))
         await asyncio.sleep(0)
         second.cancel()
         with pytest.raises(asyncio.CancelledError):
             await second
-        gate.opened.set()
+        blocker.opened.set()
         await asyncio.gather(first, third)
 
     asyncio.run(main())
     assert ran == ["third"]
 
 
-def test_queued_functions_of_a_closed_loop_never_run(gate):
+def test_queued_functions_of_a_closed_loop_never_run(blocker):
     threads = Threads("one", most=1)
     ran = []
     loop = asyncio.new_event_loop()
-    left = [loop.create_task(threads.run(gate)),
+    left = [loop.create_task(threads.run(blocker)),
             loop.create_task(threads.run(lambda: ran.append("left")))]  # fmt: skip
     loop.run_until_complete(asyncio.sleep(0))
-    gate.wait_for(1)
+    blocker.wait_for(1)
     loop.close()
-    gate.opened.set()
+    blocker.opened.set()
     asyncio.run(threads.run(lambda: ran.append("later")))
     assert ran == ["later"]
     assert not any(task.done() for task in left)
@@ -165,10 +165,10 @@ def test_references_of_a_function_are_released_before_the_next_one_runs():
     assert asyncio.run(main()) is None
 
 
-def test_a_call_that_times_out_in_the_queue_never_runs(harness, tool, gate):
+def test_a_call_that_times_out_in_the_queue_never_runs(harness, tool, blocker):
     ran = []
     world = harness(
-        tool("hold", gate),
+        tool("hold", blocker),
         tool("pay", lambda: ran.append("paid"), mode="sync", limits=Limits(timeout_s=0.05)),
     )
 
@@ -179,7 +179,7 @@ def test_a_call_that_times_out_in_the_queue_never_runs(harness, tool, gate):
         await asyncio.sleep(0)
         # A late call of another test may hold a place, which only adds to the queue.
         late = await world.dispatcher.call("pay", "{}")
-        gate.opened.set()
+        blocker.opened.set()
         await asyncio.gather(*held)
         return late
 
@@ -191,9 +191,9 @@ def test_a_call_that_times_out_in_the_queue_never_runs(harness, tool, gate):
 
 
 def test_stuck_functions_block_only_their_own_calls_and_release_their_threads_later(
-    harness, tool, gate
+    harness, tool, blocker
 ):
-    stuck = tool("stuck", gate, limits=Limits(timeout_s=0.05))
+    stuck = tool("stuck", blocker, limits=Limits(timeout_s=0.05))
     world = harness(stuck, tool("quick", lambda: "done", mode="sync"))
 
     async def main():
@@ -201,7 +201,7 @@ def test_stuck_functions_block_only_their_own_calls_and_release_their_threads_la
         late = await asyncio.gather(*calls)
         waits = asyncio.create_task(world.dispatcher.call("quick", "{}"))
         await asyncio.sleep(0)
-        gate.opened.set()
+        blocker.opened.set()
         return late, await waits
 
     late, quick = asyncio.run(main())
@@ -209,14 +209,14 @@ def test_stuck_functions_block_only_their_own_calls_and_release_their_threads_la
     assert quick.data == "done"
 
 
-def test_a_guard_does_not_wait_behind_the_functions_of_tools(harness, tool, gate):
+def test_a_guard_does_not_wait_behind_the_functions_of_tools(harness, tool, blocker):
     from toolmd._call.threads import AROUND
 
     async def main():
-        held = [asyncio.create_task(CALLS.run(gate)) for _ in range(MAX_THREADS)]
+        held = [asyncio.create_task(CALLS.run(blocker)) for _ in range(MAX_THREADS)]
         await asyncio.sleep(0)
         asked = await AROUND.run(lambda: "asked")
-        gate.opened.set()
+        blocker.opened.set()
         await asyncio.gather(*held)
         return asked
 

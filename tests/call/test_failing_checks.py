@@ -45,7 +45,7 @@ def break_clock(world):
     world.clock = Broken()
 
 
-def break_judge(world):
+def break_guard(world):
     world.guard = Broken()
 
 
@@ -56,7 +56,7 @@ def break_audit(world):
     store.close()
 
 
-def break_holds(world):
+def break_confirmations(world):
     store = sqlite3.connect(world.root / "confirmations.sqlite3")
     store.executescript(
         "DROP TABLE IF EXISTS confirmations; CREATE TABLE confirmations (odd TEXT) STRICT"
@@ -73,7 +73,7 @@ def break_part(name):
 
 GATES = {
     "the clock": break_clock,
-    "a judge": break_judge,
+    "a judge": break_guard,
     "the audit": break_audit,
     "the arguments": break_part("validator"),
     "the rules": break_part("_rules"),
@@ -143,7 +143,7 @@ def test_a_call_behind_a_failing_check_does_not_run(world, gate):
 def test_an_approval_behind_a_failing_check_runs_nothing(world, gate):
     held = world.call("ask")
     assert held.outcome == "confirm"
-    {**GATES, "the held calls": break_holds}[gate](world)
+    {**GATES, "the held calls": break_confirmations}[gate](world)
     result = asyncio.run(world.dispatcher.decisions.confirm(held.confirmation.id))
     assert (result.outcome, result.error.code) == ("denied", "internal_guard_error")
     assert world.ran == []
@@ -151,7 +151,7 @@ def test_an_approval_behind_a_failing_check_runs_nothing(world, gate):
 
 def test_a_call_that_cannot_be_stored_as_pending_does_not_run(world):
     world.call("ask")
-    break_holds(world)
+    break_confirmations(world)
     assert world.call("ask").error.code == "internal_guard_error"
     assert world.ran == []
 
@@ -159,7 +159,7 @@ def test_a_call_that_cannot_be_stored_as_pending_does_not_run(world):
 @pytest.mark.parametrize("decide", ["reject", "respond"])
 def test_a_decision_that_cannot_be_stored_is_denied(world, decide):
     held = world.call("ask")
-    break_holds(world)
+    break_confirmations(world)
     given = ("no",) if decide == "respond" else ()
     deciding = getattr(world.dispatcher.decisions, decide)
     result = asyncio.run(deciding(held.confirmation.id, *given))

@@ -64,7 +64,7 @@ def world(harness, tool, tmp_path):
     return World(harness, tool, tmp_path)
 
 
-def refused(result):
+def denied(result):
     return result.error is not None and result.error.code == "internal_guard_error"
 
 
@@ -138,7 +138,7 @@ def test_other_calls_continue_while_one_waits_for_a_locked_file(world, what):
 
     result = run(world.time, main)
     assert result is not None
-    assert not refused(result) if hasattr(result, "error") else result.state == "pending"
+    assert not denied(result) if hasattr(result, "error") else result.state == "pending"
 
 
 @pytest.mark.parametrize("what", [what for what in LOCKS if "refusal" not in what])
@@ -156,7 +156,7 @@ def test_a_file_that_stays_locked_denies_the_call_and_nothing_runs(world, what):
         return result, waited
 
     result, waited = run(world.time, main)
-    assert result is None or refused(result)
+    assert result is None or denied(result)
     assert result is None or "Nothing happened" in result.error.message
     longest = 2.0 if file == STARTS_FILE else 10.0
     assert longest <= waited < longest + 1.5
@@ -178,11 +178,11 @@ def test_calls_continue_after_the_lock_is_released(world):
         first, second, third = await made(dispatcher)
         for file in (HELD_FILE, AUDIT_FILE):
             with world.locked(file):
-                assert refused(await dispatcher.decisions.confirm(first))
+                assert denied(await dispatcher.decisions.confirm(first))
         # What was taken and could not be recorded is not given back: better never than twice.
         assert (await dispatcher.decisions.confirm(first)).error.code == "confirmation_used"
         with world.locked(HELD_FILE):
-            assert refused(await dispatcher.decisions.confirm(second))
+            assert denied(await dispatcher.decisions.confirm(second))
         assert (await dispatcher.decisions.confirm(second)).success
         assert (await dispatcher.call("say", {})).success
         assert (await dispatcher.decisions.reject(third)).error.code == "rejected"
@@ -231,7 +231,7 @@ def test_a_file_that_is_locked_at_its_first_opening_is_retried(world, file):
         wait.over.set()
         return await waiting
 
-    assert not refused(run(world.time, main))
+    assert not denied(run(world.time, main))
 
 
 @pytest.mark.parametrize("look", ["confirmation_sync", "pending"])

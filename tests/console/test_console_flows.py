@@ -155,7 +155,7 @@ def test_examples_are_run_from_the_page(visitor):
     expect(page.locator(".tried .is-passed")).to_have_count(2)
 
 
-def hold(visitor, euros="12.5"):
+def request(visitor, euros="12.5"):
     page = visitor.go("/tools/pay_invoice")
     field(page, "invoice").fill("A-7")
     field(page, "euros").fill(euros)
@@ -168,7 +168,7 @@ def hold(visitor, euros="12.5"):
 
 
 def test_a_pending_call_is_approved_with_an_edit_and_the_page_follows(visitor, served):
-    hold(visitor)
+    request(visitor)
     page = visitor.go("/pending")
     slip = page.locator(".slip")
     expect(slip).to_contain_text("I'd like to pay invoice: invoice: A-7, euros: 12.5")
@@ -184,10 +184,10 @@ def test_a_pending_call_is_approved_with_an_edit_and_the_page_follows(visitor, s
 
 
 def test_a_pending_call_is_rejected_or_answered_on_the_tools_page(visitor, served):
-    page = hold(visitor)
+    page = request(visitor)
     page.locator(".slip").get_by_role("button", name="Reject").click()
     expect(page.locator(".slip .result code")).to_have_text("rejected")
-    page = hold(visitor)
+    page = request(visitor)
     page.locator(".slip").get_by_role("button", name="Respond…").click()
     page.get_by_label("Answer for the model").fill("Paid by hand.")
     page.locator(".slip").get_by_role("button", name="Respond", exact=True).click()
@@ -370,7 +370,7 @@ def test_a_hidden_tab_closes_its_connection(visitor, served):
 
 
 def test_numbers_of_any_length_reach_the_dispatcher_unchanged(visitor, served):
-    page = hold(visitor)
+    page = request(visitor)
     page.locator(".slip").get_by_role("button", name="Edit…").click()
     page.locator(".slip .field[data-key='euros'] > [data-input]").fill("999.00000000000000000001")
     page.locator(".slip").get_by_role("button", name="Approve with these values").click()

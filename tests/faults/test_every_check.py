@@ -226,7 +226,7 @@ async def broken(world, make, at):
         return breaker, error
 
 
-def held_to_it(world, breaker, result, ran, records, *, unrecorded):
+def check_outcome(world, breaker, result, ran, records, *, unrecorded):
     """Hold what came of a broken call to what is promised."""
     times = world.ran - ran
     assert times <= 1, breaker.chain
@@ -282,7 +282,7 @@ async def break_everywhere(world, make, name):
         breaker, result = await broken(world, make, at)
         if not breaker.chain:
             break
-        held_to_it(world, breaker, result, ran, records, unrecorded=name == "a dry run")
+        check_outcome(world, breaker, result, ran, records, unrecorded=name == "a dry run")
     assert at > 30
     # Nothing was left behind that keeps the next one out.
     assert (await world.say()).success

@@ -81,11 +81,11 @@ class World:
         return {name: decode(row.kind, row.spec) for name, row in rows.items()}
 
 
-def edit_loosens(world):
+def edit_weakens(world):
     world.write("say", policy=LOOSE)
 
 
-def edit_renames_and_loosens(world):
+def edit_renames_and_weakens(world):
     (world.root / "tools_md" / "say.tool.md").unlink(missing_ok=True)
     world.write("say", file=f"say{world.number % 2}", policy=LOOSE)
     (world.root / "tools_md" / f"say{world.number % 2}.tool.md").unlink(missing_ok=True)
@@ -96,11 +96,11 @@ def edit_breaks(world):
     world.write("keep", policy={"length": 50, "safety": "- **Sensitivity**: odd"})
 
 
-def edit_loosens_settings(world):
+def edit_weakens_settings(world):
     world.settings(least=0.1, audit="false")
 
 
-EDITS = [edit_loosens, edit_renames_and_loosens, edit_breaks, edit_loosens_settings]
+EDITS = [edit_weakens, edit_renames_and_weakens, edit_breaks, edit_weakens_settings]
 
 
 def is_strict(workspace):
@@ -147,7 +147,7 @@ def test_a_reload_that_fails_anywhere_weakens_no_live_policy(tmp_path, caplog, e
     assert at > 100
     told = " ".join(str(found) for found in workspace.diagnostics)
     assert SECRET not in told
-    if edit is not edit_loosens_settings:  # which a new start takes
+    if edit is not edit_weakens_settings:  # which a new start takes
         with Workspace.open(tmp_path) as fresh:
             is_strict(fresh)
     # Nothing was left behind that keeps the next edit out.

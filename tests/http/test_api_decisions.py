@@ -15,7 +15,7 @@ def decide(client: httpx.Client, held: str, decision: str, **more: Any) -> httpx
     return client.post(f"/api/pending/{held}", json={"decision": decision, **more})
 
 
-def held_by(client: httpx.Client, **arguments: Any) -> str:
+def pending_by(client: httpx.Client, **arguments: Any) -> str:
     result = call(client, "order", {"dish": "soup", **arguments}).json()
     return str(result["confirmation"]["id"])
 
@@ -52,10 +52,10 @@ def test_a_reply_may_be_a_providers_message(api: httpx.Client) -> None:
 
 
 def test_each_decision_has_its_effect(api: httpx.Client, kiosk: Any) -> None:
-    approved = decide(api, held_by(api), "confirm").json()
-    edited = decide(api, held_by(api), "edit", edit={"count": 3}).json()
-    rejected = decide(api, held_by(api), "reject").json()
-    told = decide(api, held_by(api), "respond", text="We are closed.").json()
+    approved = decide(api, pending_by(api), "confirm").json()
+    edited = decide(api, pending_by(api), "edit", edit={"count": 3}).json()
+    rejected = decide(api, pending_by(api), "reject").json()
+    told = decide(api, pending_by(api), "respond", text="We are closed.").json()
 
     assert (approved["outcome"], edited["data"]["count"]) == ("ok", 3)
     assert (rejected["outcome"], rejected["error"]["code"]) == ("denied", "rejected")
@@ -65,7 +65,7 @@ def test_each_decision_has_its_effect(api: httpx.Client, kiosk: Any) -> None:
 
 
 def test_an_edit_is_checked_again(api: httpx.Client, kiosk: Any) -> None:
-    held = held_by(api)
+    held = pending_by(api)
 
     refused = decide(api, held, "edit", edit={"count": 10}).json()
 
@@ -74,7 +74,7 @@ def test_an_edit_is_checked_again(api: httpx.Client, kiosk: Any) -> None:
 
 
 def test_an_invalid_decision_is_a_problem(api: httpx.Client) -> None:
-    held = held_by(api)
+    held = pending_by(api)
 
     assert problem(decide(api, held, "maybe")) == (400, "malformed_request")
     assert problem(decide(api, held, "edit")) == (400, "malformed_request")
@@ -87,7 +87,7 @@ def test_an_invalid_decision_is_a_problem(api: httpx.Client) -> None:
 
 
 def test_racing_approvals_run_it_once(kiosk: Any, api: httpx.Client) -> None:
-    held = held_by(api)
+    held = pending_by(api)
     answers: list[str] = []
 
     def approve() -> None:
@@ -106,7 +106,7 @@ def test_racing_approvals_run_it_once(kiosk: Any, api: httpx.Client) -> None:
 
 def test_a_guest_sees_and_decides_their_own_alone(guest: Guest, api: httpx.Client) -> None:
     ana, eve = guest("ana"), guest("eve")
-    held = held_by(ana)
+    held = pending_by(ana)
 
     assert [one["id"] for one in ana.get("/api/pending").json()] == [held]
     assert eve.get("/api/pending").json() == []
@@ -123,7 +123,7 @@ def test_only_the_operator_decides_a_review(kiosk: Any, guest: Guest) -> None:
     )
     kiosk.workspace.reload()
     ana, eve = guest("ana"), guest("eve")
-    held = held_by(ana)
+    held = pending_by(ana)
 
     for decision, more in (("approve", {}), ("respond", {"text": "Looked at."})):
         assert problem(decide(eve, held, decision, **more)) == (404, "confirmation_not_found")

@@ -57,7 +57,7 @@ class Tool:
         self.policy = rules | (self.policy or frozenset())
         self.live = True
 
-    def acknowledge(self) -> None:
+    def accept(self) -> None:
         if isinstance(self.read, tuple):
             self.policy = self.read[0]
 
@@ -154,10 +154,10 @@ class Directory(RuleBasedStateMachine):
         self.open()
 
     @rule(name=names)
-    def acknowledge(self, name: str) -> None:
+    def accept(self, name: str) -> None:
         if any(edit.name == name for edit in self.workspace.changes.list_sync()):
             self.workspace.changes.accept_sync(name)
-            self.tools[name].acknowledge()
+            self.tools[name].accept()
             # Whoever acknowledges sees what is live then, and so all files are read.
             self.look()
 
@@ -183,7 +183,7 @@ class Directory(RuleBasedStateMachine):
             assert spec.description == f"Does {name} {known.words}."
 
     @invariant()
-    def what_is_held_is_told(self) -> None:
+    def pending_changes_are_reported(self) -> None:
         held = {edit.name for edit in self.workspace.changes.list_sync()}
         assert held == {name for name, known in self.tools.items() if known.held}
         told = {d.code for d in self.workspace.registry.diagnostics}

@@ -45,14 +45,14 @@ def ws(house: House) -> Workspace:
     return house.workspace
 
 
-def held_for_ana(ws: Workspace) -> str:
+def pending_for_ana(ws: Workspace) -> str:
     result = ws.call_sync("pay", {"sum": "5"}, user="ana")
     assert result.confirmation is not None
     return result.confirmation.id
 
 
 def test_no_user_decides_anothers_confirmation(house: House, ws: Workspace) -> None:
-    held = held_for_ana(ws)
+    held = pending_for_ana(ws)
     tries = (
         ws.confirmations.approve_sync(held, user="eve"),
         ws.confirmations.approve_sync(held, edit={"sum": "500"}, user="eve"),

@@ -68,7 +68,7 @@ def test_pending_calls_and_their_decisions_are_recorded(harness, tool, settings)
     assert decisions == ["confirm", "run", "confirm", "deny"]
 
 
-def held_door(harness, tool, settings, **safety):
+def pending_dispatcher(harness, tool, settings, **safety):
     async def act(number=0):
         return {}
 
@@ -81,7 +81,7 @@ def told(dispatcher, *keys):
 
 
 def test_a_run_record_names_the_approved_call(harness, tool, settings):
-    dispatcher = held_door(harness, tool, settings, requires_confirmation=True)
+    dispatcher = pending_dispatcher(harness, tool, settings, requires_confirmation=True)
     held = asyncio.run(dispatcher.call("act", {})).confirmation.id
     asyncio.run(dispatcher.decisions.confirm(held))
     asyncio.run(dispatcher.decisions.confirm(held))
@@ -97,19 +97,21 @@ def test_the_record_of_a_review_names_the_review(harness, tool, tmp_path, crisis
     project = Settings(
         root=tmp_path, state=tmp_path, safety=SafetySettings(crisis_words=crisis_words)
     )
-    dispatcher = held_door(harness, tool, project, escalate_when=None if crisis_words else "true")
+    dispatcher = pending_dispatcher(
+        harness, tool, project, escalate_when=None if crisis_words else "true"
+    )
     asyncio.run(dispatcher.call("act", {}, message="suicide"))
     assert told(dispatcher, "decision", "code") == [("review", "held_for_review")]
 
 
 def test_the_record_of_a_call_without_approval_names_none(harness, tool, settings):
-    dispatcher = held_door(harness, tool, settings)
+    dispatcher = pending_dispatcher(harness, tool, settings)
     asyncio.run(dispatcher.call("act", {}))
     assert told(dispatcher, "decision", "held") == [("run", None)]
 
 
 def test_a_denial_is_recorded_with_its_reason(harness, tool, settings):
-    dispatcher = held_door(harness, tool, settings, min_confidence=0.9)
+    dispatcher = pending_dispatcher(harness, tool, settings, min_confidence=0.9)
     results = [asyncio.run(dispatcher.call("act", {}, confidence)) for confidence in (0.5, None)]
     results.append(asyncio.run(dispatcher.call("act", {"number": "1"})))
     results.append(asyncio.run(dispatcher.call("nothing", {})))
@@ -118,7 +120,7 @@ def test_a_denial_is_recorded_with_its_reason(harness, tool, settings):
 
 
 def test_each_decision_names_its_pending_call(harness, tool, settings):
-    dispatcher = held_door(harness, tool, settings, requires_confirmation=True)
+    dispatcher = pending_dispatcher(harness, tool, settings, requires_confirmation=True)
     first, second = (asyncio.run(dispatcher.call("act", {})).confirmation.id for _ in range(2))
     asyncio.run(dispatcher.decisions.reject(first))
     asyncio.run(dispatcher.decisions.respond(second, "Done by hand."))
@@ -126,7 +128,7 @@ def test_each_decision_names_its_pending_call(harness, tool, settings):
 
 
 def test_an_edited_critical_call_that_asks_again_has_its_own_record(harness, tool, settings):
-    dispatcher = held_door(harness, tool, settings, sensitivity="critical")
+    dispatcher = pending_dispatcher(harness, tool, settings, sensitivity="critical")
     first = asyncio.run(dispatcher.call("act", {"number": 1})).confirmation.id
     second = asyncio.run(dispatcher.decisions.confirm(first, edit={"number": 2})).confirmation.id
     asyncio.run(dispatcher.decisions.confirm(second))
@@ -138,9 +140,9 @@ def test_an_edited_critical_call_that_asks_again_has_its_own_record(harness, too
 
 
 def test_a_stale_approval_that_asks_again_has_its_own_record(harness, tool, settings):
-    dispatcher = held_door(harness, tool, settings, requires_confirmation=True)
+    dispatcher = pending_dispatcher(harness, tool, settings, requires_confirmation=True)
     first = asyncio.run(dispatcher.call("act", {"number": 5})).confirmation.id
-    changed = held_door(harness, tool, settings, escalate_when="number > 4")
+    changed = pending_dispatcher(harness, tool, settings, escalate_when="number > 4")
     result = asyncio.run(changed.decisions.confirm(first))
     second = result.confirmation.id
     assert (result.outcome, result.error.code) == ("review", "confirmation_stale")
@@ -150,9 +152,9 @@ def test_a_stale_approval_that_asks_again_has_its_own_record(harness, tool, sett
 
 
 def test_a_new_confirmation_is_recorded_if_the_tool_needs_none_any_more(harness, tool, settings):
-    dispatcher = held_door(harness, tool, settings, requires_confirmation=True)
+    dispatcher = pending_dispatcher(harness, tool, settings, requires_confirmation=True)
     first = asyncio.run(dispatcher.call("act", {"number": 5})).confirmation.id
-    changed = held_door(harness, tool, settings)
+    changed = pending_dispatcher(harness, tool, settings)
     second = asyncio.run(changed.decisions.confirm(first)).confirmation.id
     assert told(changed, "decision", "held", "instead_of", "code")[1:] == [
         ("confirm", second, first, "confirmation_stale")
@@ -160,7 +162,7 @@ def test_a_new_confirmation_is_recorded_if_the_tool_needs_none_any_more(harness,
 
 
 def test_a_new_confirmation_without_a_record_is_denied(harness, tool, settings):
-    dispatcher = held_door(harness, tool, settings, sensitivity="critical")
+    dispatcher = pending_dispatcher(harness, tool, settings, sensitivity="critical")
     first = asyncio.run(dispatcher.call("act", {"number": 1})).confirmation.id
     store = sqlite3.connect(settings.state / "audit.sqlite3")
     store.executescript("DROP TABLE decision")

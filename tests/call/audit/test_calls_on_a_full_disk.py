@@ -62,7 +62,7 @@ def shelves(harness, tool, tmp_path):
     return make
 
 
-def refused(result):
+def denied(result):
     return result.error is not None and result.error.code == "internal_guard_error"
 
 
@@ -72,7 +72,7 @@ def test_a_call_runs_with_its_record_or_not_at_all(limited_disk, shelves, before
         with limited_disk(size):
             result = shelf.say()
         assert result.success == bool(shelf.ran)
-        assert result.success or refused(result)
+        assert result.success or denied(result)
         assert shelf.recorded()[before:].count("run") >= len(shelf.ran)
         # With free space the workspace continues.
         assert shelf.say().success
@@ -87,8 +87,8 @@ def test_a_pending_call_is_stored_whole_or_not_at_all(limited_disk, shelves):
         with limited_disk(size):
             result = shelf.ask()
         held = [one.id for one in shelf.dispatcher.decisions.pending()]
-        assert refused(result) or held == [result.confirmation.id]
-        assert (result.confirmation is None) == refused(result)
+        assert denied(result) or held == [result.confirmation.id]
+        assert (result.confirmation is None) == denied(result)
         assert shelf.ran == []
         assert shelf.confirm(shelf.ask()).success
         if result.confirmation:
@@ -102,7 +102,7 @@ def test_an_approval_runs_once_or_not_at_all(limited_disk, shelves):
         with limited_disk(size):
             result = shelf.confirm(held)
         assert result.success == bool(shelf.ran)
-        assert result.success or refused(result)
+        assert result.success or denied(result)
         again = shelf.confirm(held)
         # What was taken and could not be recorded is not given back: better never than twice.
         assert again.success or again.error.code == "confirmation_used"

@@ -26,28 +26,28 @@ def dispatcher(harness, tool, tmp_path, keys):
 
 
 @pytest.fixture
-def hold(dispatcher):
-    """The id of a call that a run made, and holds."""
+def pending_id(dispatcher):
+    """The id of a pending call that a run made."""
     call = Call("act", {}, KEY, key=KEY)
     return asyncio.run(dispatcher.take(call)).confirmation.id
 
 
-def test_a_pending_call_of_a_run_is_not_listed_for_a_person(dispatcher, hold):
+def test_a_pending_call_of_a_run_is_not_listed_for_a_person(dispatcher, pending_id):
     assert dispatcher.decisions.pending() == ()
 
 
-def test_only_its_run_can_approve_a_pending_call(dispatcher, hold, keys):
-    refused = asyncio.run(dispatcher.decisions.confirm(hold))
+def test_only_its_run_can_approve_a_pending_call(dispatcher, pending_id, keys):
+    refused = asyncio.run(dispatcher.decisions.confirm(pending_id))
 
     assert refused.error.code == "confirmation_not_found"
     assert KEY in refused.error.message
     assert keys == []
 
 
-def test_the_run_approves_its_pending_call_under_its_key(dispatcher, hold, keys):
-    asyncio.run(dispatcher.decisions.confirm(hold))
+def test_the_run_approves_its_pending_call_under_its_key(dispatcher, pending_id, keys):
+    asyncio.run(dispatcher.decisions.confirm(pending_id))
     assert asyncio.run(
-        dispatcher.decisions.confirm_call(hold, Call("act", {}, KEY, key=KEY))
+        dispatcher.decisions.confirm_call(pending_id, Call("act", {}, KEY, key=KEY))
     ).success
     assert keys == [KEY]
 

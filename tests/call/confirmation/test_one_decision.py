@@ -55,7 +55,7 @@ class PendingCallMachine(RuleBasedStateMachine):
         return result.confirmation.id
 
     @rule(target=holds, number=st.integers(0, 9), user=USERS)
-    def hold(self, number, user):
+    def request(self, number, user):
         result = self.harness.call("act", {"number": number}, user=user)
         return self.keep(result, number, user)
 

@@ -46,7 +46,7 @@ class OneToolProject:
         )  # fmt: skip
         self.dispatcher = self.harness.dispatcher
 
-    def hold(self, arguments=None, **context):
+    def request(self, arguments=None, **context):
         result = self.harness.call("create_reminder", arguments or SEED, **context)
         assert result.outcome in ("confirm", "review")
         return result
@@ -67,14 +67,14 @@ def confirmations(harness, tool, tmp_path):
 
 
 def test_the_prompt_names_every_argument_in_the_seeds_words(confirmations):
-    held = confirmations.hold(call_id="call-456").to_dict()
+    held = confirmations.request(call_id="call-456").to_dict()
     assert held["confirmation"]["prompt"] == (
         "I'd like to create reminder: title: Take medication, time: 09:00, "
         "days: 1,2,3,4,5,6,7. Is this correct?"
     )
     assert held["confirmation"]["sensitivity"] == "low"
     confirmations.open(safety=Safety(sensitivity="critical"))
-    critical = confirmations.hold({"title": "a\nb", "time": "09:00"}).confirmation
+    critical = confirmations.request({"title": "a\nb", "time": "09:00"}).confirmation
     assert critical.prompt == (
         "I'd like to create reminder: title: a b, time: 09:00. "
         "Please confirm these details are correct."
@@ -82,7 +82,7 @@ def test_the_prompt_names_every_argument_in_the_seeds_words(confirmations):
 
 
 def test_an_approved_call_runs_with_the_arguments_that_were_shown(confirmations):
-    held = confirmations.hold(call_id="call-456", user="u1")
+    held = confirmations.request(call_id="call-456", user="u1")
     assert confirmations.ran == []
     assert [h.id for h in confirmations.dispatcher.decisions.pending("u1")] == [
         held.confirmation.id
@@ -95,13 +95,13 @@ def test_an_approved_call_runs_with_the_arguments_that_were_shown(confirmations)
 
 
 def test_a_pending_call_survives_a_restart(confirmations):
-    held = confirmations.hold()
+    held = confirmations.request()
     confirmations.open()
     assert confirmations.confirm(held).success
 
 
 def test_a_call_is_approved_once(confirmations):
-    held = confirmations.hold()
+    held = confirmations.request()
     assert confirmations.confirm(held).success
     again = confirmations.confirm(held)
     assert (again.outcome, again.error.code) == ("denied", "confirmation_used")
@@ -109,7 +109,7 @@ def test_a_call_is_approved_once(confirmations):
 
 
 def test_of_racing_approvals_one_runs(confirmations):
-    held = confirmations.hold()
+    held = confirmations.request()
     dispatcher, outcomes = confirmations.dispatcher, []
     ready = threading.Barrier(8)
 
@@ -132,7 +132,7 @@ def test_of_racing_approvals_one_runs(confirmations):
 
 
 def test_a_decision_after_ten_minutes_is_denied(confirmations):
-    held = confirmations.hold()
+    held = confirmations.request()
     confirmations.now += 599
     assert len(confirmations.dispatcher.decisions.pending()) == 1
     confirmations.now += 1
@@ -142,7 +142,7 @@ def test_a_decision_after_ten_minutes_is_denied(confirmations):
 
 
 def test_another_user_cannot_decide(confirmations):
-    held = confirmations.hold(user="u1")
+    held = confirmations.request(user="u1")
     assert confirmations.confirm(held, user="u2").error.code == "confirmation_not_found"
     assert confirmations.reject(held, user="u2").error.code == "confirmation_not_found"
     assert confirmations.dispatcher.decisions.pending("u2") == ()
@@ -155,14 +155,14 @@ def test_an_unknown_id_is_reported(confirmations):
 
 
 def test_an_edit_by_the_user_counts_as_approval_and_is_reported(confirmations):
-    result = confirmations.confirm(confirmations.hold(), edit={"days": [1, 2]})
+    result = confirmations.confirm(confirmations.request(), edit={"days": [1, 2]})
     assert result.success
     assert result.notes == ("The user changed days: [1, 2, 3, 4, 5, 6, 7] → [1, 2].",)
     assert confirmations.ran[0][2] == [1, 2]
 
 
 def test_an_invalid_edit_is_denied_and_the_call_stays_pending(confirmations):
-    held = confirmations.hold()
+    held = confirmations.request()
     assert confirmations.confirm(held, edit={"days": [8]}).error.code == "invalid_arguments"
     assert confirmations.confirm(held, edit={"nonsense": 1}).error.code == "invalid_arguments"
     assert confirmations.confirm(held).success
@@ -170,7 +170,7 @@ def test_an_invalid_edit_is_denied_and_the_call_stays_pending(confirmations):
 
 def test_an_edited_critical_call_asks_again(confirmations):
     confirmations.open(safety=Safety(sensitivity="critical"))
-    first = confirmations.hold()
+    first = confirmations.request()
     second = confirmations.confirm(first, edit={"time": "10:00"})
     assert second.outcome == "confirm"
     assert "time: 10:00" in second.confirmation.prompt
@@ -181,7 +181,7 @@ def test_an_edited_critical_call_asks_again(confirmations):
 
 def test_edited_arguments_are_in_the_second_prompt_and_in_the_result(confirmations):
     confirmations.open(safety=Safety(sensitivity="critical"))
-    second = confirmations.confirm(confirmations.hold(), edit={"time": "10:00"})
+    second = confirmations.confirm(confirmations.request(), edit={"time": "10:00"})
     told = ('The user changed time: "09:00" → "10:00".',)
     assert second.notes == told
     third = confirmations.confirm(second, edit={"title": "Walk"})
@@ -192,7 +192,7 @@ def test_edited_arguments_are_in_the_second_prompt_and_in_the_result(confirmatio
 
 def test_an_edit_is_checked_again(confirmations):
     confirmations.open(safety=Safety(requires_confirmation=True, escalate_when="size(days) < 2"))
-    second = confirmations.confirm(confirmations.hold(), edit={"days": [1]})
+    second = confirmations.confirm(confirmations.request(), edit={"days": [1]})
     assert second.outcome == "review"
     assert confirmations.ran == []
     assert confirmations.confirm(second, user="a reviewer").success
@@ -203,7 +203,7 @@ REVIEWED = Safety(escalate_when="true")
 
 def test_a_caller_cannot_approve_or_answer_their_own_review(confirmations):
     confirmations.open(safety=REVIEWED)
-    held = confirmations.hold(user="u1")
+    held = confirmations.request(user="u1")
     for refused in (
         confirmations.confirm(held, user="u1"),
         confirmations.confirm(held, user="u1", edit={"days": [1]}),
@@ -221,20 +221,20 @@ def test_a_caller_cannot_approve_or_answer_their_own_review(confirmations):
 def test_the_operator_decides_a_review(confirmations):
     confirmations.open(safety=REVIEWED)
     for user in ("u1", None):
-        assert confirmations.confirm(confirmations.hold(user=user)).success
+        assert confirmations.confirm(confirmations.request(user=user)).success
     assert len(confirmations.ran) == 2
 
 
 def test_a_caller_may_reject_their_own_review(confirmations):
     confirmations.open(safety=REVIEWED)
-    held = confirmations.hold(user="u1")
+    held = confirmations.request(user="u1")
     assert confirmations.reject(held, user="u1").error.code == "rejected"
     assert confirmations.ran == []
 
 
 def test_a_run_of_the_caller_cannot_approve_a_review_of_another_call(confirmations):
     confirmations.open(safety=REVIEWED)
-    held = confirmations.hold(user="u1").confirmation.id
+    held = confirmations.request(user="u1").confirmation.id
     call = Call("create_reminder", SEED, caller=Caller(user="u1"), key="run-1/4:create_reminder")
     assert (
         asyncio.run(confirmations.dispatcher.decisions.confirm_call(held, call)).error.code
@@ -257,7 +257,7 @@ def test_a_run_approves_its_own_review_for_any_user(confirmations):
 
 def test_an_edit_that_requires_a_review_cannot_be_approved_by_its_caller(confirmations):
     confirmations.open(safety=Safety(requires_confirmation=True, escalate_when="size(days) < 2"))
-    second = confirmations.confirm(confirmations.hold(user="u1"), edit={"days": [1]}, user="u1")
+    second = confirmations.confirm(confirmations.request(user="u1"), edit={"days": [1]}, user="u1")
     assert second.outcome == "review"
     assert confirmations.confirm(second, user="u1").error.code == "held_for_review"
     assert confirmations.ran == []
@@ -273,7 +273,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("what", CHANGES)
 def test_an_approval_after_a_change_is_stale_and_asks_with_a_new_prompt(confirmations, what):
-    held = confirmations.hold(confidence=0.9)
+    held = confirmations.request(confidence=0.9)
     change = dict(CHANGES[what])
     confirmations.open(*change.pop("parameters", ()), **change)
     fresh = confirmations.confirm(held)
@@ -285,7 +285,7 @@ def test_an_approval_after_a_change_is_stale_and_asks_with_a_new_prompt(confirma
 
 
 def test_a_stricter_tool_that_denies_a_pending_call_returns_the_denial(confirmations):
-    held = confirmations.hold(confidence=0.9)
+    held = confirmations.request(confidence=0.9)
     confirmations.open(safety=Safety(requires_confirmation=True, min_confidence=0.95))
     result = confirmations.confirm(held)
     assert (result.outcome, result.error.code) == ("denied", "confirmation_stale")
@@ -296,14 +296,14 @@ def test_a_stricter_tool_that_denies_a_pending_call_returns_the_denial(confirmat
 
 def test_a_late_decision_is_reported_with_the_calls_own_id(confirmations):
     confirmations.open(safety=REVIEWED)
-    held = confirmations.hold(call_id="call-9", user="u1")
+    held = confirmations.request(call_id="call-9", user="u1")
     for refused in (
         confirmations.confirm(held, user="u1"),
         confirmations.reject(held),
         confirmations.confirm(held),
     ):
         assert (refused.tool, refused.tool_call_id) == ("create_reminder", "call-9")
-    stranger = confirmations.confirm(confirmations.hold(user="u1"), user="u2")
+    stranger = confirmations.confirm(confirmations.request(user="u1"), user="u2")
     assert stranger.tool_call_id is None
 
 
@@ -316,11 +316,11 @@ def test_pending_calls_of_an_older_release_can_be_approved(confirmations):
             " created REAL NOT NULL, expires REAL NOT NULL, state TEXT NOT NULL,"
             " shown TEXT NOT NULL) STRICT"
         )
-    assert confirmations.confirm(confirmations.hold()).success
+    assert confirmations.confirm(confirmations.request()).success
 
 
 def test_a_pending_call_of_a_removed_tool_does_not_run(confirmations):
-    held = confirmations.hold()
+    held = confirmations.request()
     confirmations.harness = confirmations.make(
         confirmations.tool("other"),
         settings=Settings(root=confirmations.root, state=confirmations.root, audit=False),
@@ -331,7 +331,7 @@ def test_a_pending_call_of_a_removed_tool_does_not_run(confirmations):
 
 
 def test_a_rejected_call_never_runs(confirmations):
-    held = confirmations.hold()
+    held = confirmations.request()
     result = confirmations.reject(held)
     assert (result.outcome, result.error.code) == ("denied", "rejected")
     assert confirmations.confirm(held).error.code == "confirmation_used"
@@ -339,7 +339,7 @@ def test_a_rejected_call_never_runs(confirmations):
 
 
 def test_a_person_may_answer_in_place_of_the_tool(confirmations):
-    held = confirmations.hold(call_id="c")
+    held = confirmations.request(call_id="c")
     result = confirmations.respond(held, "It is on the fridge.")
     assert (result.success, result.data, result.tool_call_id) == (True, "It is on the fridge.", "c")
     assert confirmations.confirm(held).error.code == "confirmation_used"
@@ -347,7 +347,7 @@ def test_a_person_may_answer_in_place_of_the_tool(confirmations):
 
 
 def test_a_dry_run_shows_the_prompt_and_stores_nothing(confirmations):
-    result = confirmations.hold(dry_run=True)
+    result = confirmations.request(dry_run=True)
     assert result.confirmation.prompt.startswith("I'd like to create reminder")
     assert "id" not in result.to_dict()["confirmation"]
     assert confirmations.dispatcher.decisions.pending() == ()
@@ -356,7 +356,7 @@ def test_a_dry_run_shows_the_prompt_and_stores_nothing(confirmations):
 def test_stored_confirmations_hide_sensitive_values(confirmations):
     secret = Parameter(name="title", shape=replace(TEXT, sensitive=True))
     confirmations.open(secret, *REMINDER[1:])
-    held = confirmations.hold()
+    held = confirmations.request()
     assert "title: (hidden)" in held.confirmation.prompt
     assert "Take medication" not in held.confirmation.prompt
     (kept,) = confirmations.dispatcher.decisions.pending()
@@ -369,7 +369,7 @@ def test_stored_confirmations_hide_sensitive_values(confirmations):
 def test_true_and_one_are_different_approved_arguments(confirmations):
     flag = Parameter(name="title", shape=Schema())
     confirmations.open(flag, *REMINDER[1:])
-    held = confirmations.hold({"title": True, "time": "09:00"})
+    held = confirmations.request({"title": True, "time": "09:00"})
     assert confirmations.confirm(held, edit={"title": 1}).notes == (
         "The user changed title: true → 1.",
     )
@@ -378,7 +378,7 @@ def test_true_and_one_are_different_approved_arguments(confirmations):
 
 def test_a_run_approves_with_the_arguments_that_its_person_approved(confirmations):
     for days in (SEED["days"], [1, 2]):
-        held = confirmations.hold()
+        held = confirmations.request()
         call = Call("create_reminder", {**SEED, "days": days}, key="run-1/4:create_reminder")
         assert asyncio.run(
             confirmations.dispatcher.decisions.confirm_call(held.confirmation.id, call)
@@ -394,7 +394,7 @@ def test_a_run_approves_with_the_arguments_that_its_person_approved(confirmation
 def test_a_run_that_approved_one_does_not_approve_true(confirmations):
     flag = Parameter(name="title", shape=Schema())
     confirmations.open(flag, *REMINDER[1:])
-    held = confirmations.hold({"title": True, "time": "09:00"})
+    held = confirmations.request({"title": True, "time": "09:00"})
     call = Call("create_reminder", {"title": 1, "time": "09:00"})
     assert asyncio.run(
         confirmations.dispatcher.decisions.confirm_call(held.confirmation.id, call)
@@ -410,7 +410,7 @@ def test_a_run_may_omit_filled_in_defaults(confirmations):
         safety=Safety(sensitivity="critical"),
     )
     given = {"title": "Walk", "time": "09:00"}
-    held = confirmations.hold(given)
+    held = confirmations.request(given)
     call = Call("create_reminder", given)
     assert asyncio.run(
         confirmations.dispatcher.decisions.confirm_call(held.confirmation.id, call)

@@ -28,7 +28,7 @@ class Run:
         made = tool("act", act, free, DETAILS, safety=Safety(sensitivity="critical"))
         self.dispatcher = harness(made, settings=Settings(root=root, state=root, audit=False))
 
-    def hold(self, arguments, **caller):
+    def request(self, arguments, **caller):
         return self.dispatcher.call("act", arguments, **caller).confirmation.id
 
     def agree(self, held, arguments, user=None):
@@ -42,26 +42,26 @@ def agreed(harness, tool, tmp_path):
 
 
 def test_a_run_may_repeat_a_call_with_its_keys_in_any_order(agreed):
-    held = agreed.hold({"details": {"a": 1, "b": {"c": 2, "d": 3}}})
+    held = agreed.request({"details": {"a": 1, "b": {"c": 2, "d": 3}}})
     assert agreed.agree(held, {"details": {"b": {"d": 3, "c": 2}, "a": 1}}).success
     assert len(agreed.ran) == 1
 
 
 def test_a_run_that_adds_an_argument_has_edited_the_call(agreed):
-    again = agreed.agree(agreed.hold({"number": 1}), {"number": 1, "details": {}})
+    again = agreed.agree(agreed.request({"number": 1}), {"number": 1, "details": {}})
     assert (again.outcome, agreed.ran) == ("confirm", [])
     assert "details: {}" in again.confirmation.prompt
 
 
 def test_a_run_of_another_user_approves_nothing(agreed):
-    held = agreed.hold({"number": 1}, user="ada")
+    held = agreed.request({"number": 1}, user="ada")
     assert agreed.agree(held, {"number": 1}, user="bob").error.code == "confirmation_not_found"
     assert agreed.agree(held, {"number": 1}, user="ada").success
 
 
 @pytest.mark.parametrize("odd", [object(), {1, 2}])
 def test_a_run_that_approves_invalid_json_is_denied(agreed, odd):
-    refused = agreed.agree(agreed.hold({"number": 1}), {"number": odd})
+    refused = agreed.agree(agreed.request({"number": 1}), {"number": odd})
     assert refused.outcome == "denied"
     assert agreed.ran == []
 
@@ -81,7 +81,7 @@ def test_an_approved_call_beyond_its_limit_stays_pending(harness, tool, tmp_path
 
 
 def test_text_typed_into_a_form_is_not_the_message_of_a_call_that_asks_again(agreed):
-    held = agreed.hold({"number": 1}, message="One, please.")
+    held = agreed.request({"number": 1}, message="One, please.")
     again = agreed.agree(held, {"number": 2})
     kept = agreed.dispatcher.dispatcher.decisions.confirmation_sync(again.confirmation.id)
     assert kept.call.caller.message == "One, please."

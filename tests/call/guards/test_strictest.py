@@ -42,7 +42,7 @@ OWN = {
 }
 
 
-def judge_of(said):
+def guard_of(said):
     async def later(_call, _arguments):
         return SAID[said]()
 
@@ -50,20 +50,20 @@ def judge_of(said):
 
 
 @pytest.fixture(scope="module")
-def judged(harness, tool):
+def guarded(harness, tool):
     """Judge a call by what its file says and by these judges, in this order."""
 
     def guard(own, said):
         made = tool("act", dict, safety=OWN[own])
-        guards = tuple(judge_of(word) for word in said)
+        guards = tuple(guard_of(word) for word in said)
         return harness(made, settings=PROJECT, guards=lambda _: guards).call("act", dry_run=True)
 
     return guard
 
 
 @given(own=st.sampled_from(list(OWN)), said=st.lists(st.sampled_from(list(SAID)), max_size=5))
-def test_the_strictest_of_all_guards_wins(judged, own, said):
-    result = judged(own, said)
+def test_the_strictest_of_all_guards_wins(guarded, own, said):
+    result = guarded(own, said)
     rulings = [Action[word] for word in (own, *said) if word in Action.__members__]
     strictest = max(rulings, default=Action.ALLOW)
     if own != "DENY" and ODD & set(said) and "DENY" not in said:
@@ -73,8 +73,8 @@ def test_the_strictest_of_all_guards_wins(judged, own, said):
 
 
 @given(said=st.lists(st.sampled_from(list(SAID)), max_size=4, unique=True))
-def test_the_order_of_guards_changes_no_outcome(judged, said):
-    results = [judged("nothing", order) for order in itertools.permutations(said)]
+def test_the_order_of_guards_changes_no_outcome(guarded, said):
+    results = [guarded("nothing", order) for order in itertools.permutations(said)]
     assert len({result.outcome for result in results}) == 1
 
 

@@ -15,7 +15,7 @@ from toolmd._types.call import Budget, Call, Caller
 from toolmd._types.call_spec import Limits, Rate
 
 
-async def refused(work):
+async def denied(work):
     with pytest.raises(CallDenied) as caught:
         await work
     assert "are running: try later" in caught.value.failure.message
@@ -43,7 +43,7 @@ def test_a_call_that_waits_too_long_is_denied_at_that_time():
         counter = CallCounter()
         places = CallSemaphore("act", 1, counter)
         await places.enter(5)
-        assert await refused(places.enter(5)) == "rate_limited"
+        assert await denied(places.enter(5)) == "rate_limited"
         assert not counter.wakers
         places.leave()
         await places.enter(5)
@@ -64,7 +64,7 @@ def test_a_thousand_calls_may_wait_and_no_more():
         await asyncio.sleep(0)
         with pytest.raises(CallDenied):
             places.check()
-        assert await refused(places.enter(100)) == "rate_limited"
+        assert await denied(places.enter(100)) == "rate_limited"
         for task in waiting:
             places.leave()
             await task
@@ -86,7 +86,7 @@ def test_a_call_that_ends_as_it_acquires_the_semaphore_releases_it(ends):
         if ends == "too late":
             # Its timer comes first, in the same round of the loop.
             asyncio.get_running_loop().call_at(5, places.leave)
-            assert await refused(second) == "rate_limited"
+            assert await denied(second) == "rate_limited"
         else:
             places.leave()
             second.cancel()

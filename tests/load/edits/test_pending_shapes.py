@@ -33,7 +33,7 @@ def items(shape: Schema) -> Schema:
 ANY_OBJECT = Schema(("object",))
 
 
-def held_argument(old: Schema, new: Schema) -> tuple[Schema, list[tuple[str, object, object]]]:
+def stricter_argument(old: Schema, new: Schema) -> tuple[Schema, list[tuple[str, object, object]]]:
     """Give what stays live of an argument's shape, and what was found."""
     held = keep_stricter(tool_of(old), tool_of(new))
     found = [(one.place.removeprefix("Parameters: x: "), one.before, one.after)
@@ -41,7 +41,7 @@ def held_argument(old: Schema, new: Schema) -> tuple[Schema, list[tuple[str, obj
     return held.spec.parameters[0].shape, found
 
 
-def held_result(old: Schema, new: Schema) -> tuple[Schema, list[tuple[str, object, object]]]:
+def stricter_result(old: Schema, new: Schema) -> tuple[Schema, list[tuple[str, object, object]]]:
     """Give what stays live of a result's shape, and what was found."""
     held = keep_stricter(tool_of(TEXT, old), tool_of(TEXT, new))
     found = [(one.place.removeprefix("Returns: "), one.before, one.after) for one in held.weakened]
@@ -79,7 +79,7 @@ def held_result(old: Schema, new: Schema) -> tuple[Schema, list[tuple[str, objec
     ],
 )  # fmt: skip
 def test_an_argument_accepts_no_more_than_before(old, new, live, found) -> None:
-    assert held_argument(old, new) == (live, found)
+    assert stricter_argument(old, new) == (live, found)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_an_argument_accepts_no_more_than_before(old, new, live, found) -> None:
     ],
 )  # fmt: skip
 def test_a_default_fits_the_shape_in_force(old, new, live) -> None:
-    assert held_argument(old, new)[0] == live
+    assert stricter_argument(old, new)[0] == live
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_a_default_fits_the_shape_in_force(old, new, live) -> None:
     ],
 )  # fmt: skip
 def test_a_hidden_part_of_a_result_stays_hidden(old, new, live, found) -> None:
-    assert held_result(old, new) == (live, found)
+    assert stricter_result(old, new) == (live, found)
 
 
 def test_an_optional_parameter_may_be_removed() -> None:

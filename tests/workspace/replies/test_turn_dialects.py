@@ -80,7 +80,7 @@ def test_a_dialect_that_raises_or_returns_an_invalid_value_runs_nothing(with_plu
     assert world.ran == []
 
 
-def refuse(_):
+def reject(_):
     raise MalformedReplyError("too quiet", clean_message="psst")
 
 
@@ -91,7 +91,7 @@ def refuse(_):
         ("x", lambda _: Parsed("", (Call("say", {"word": "a"}),) * 33, "shout")),
         ("x", lambda _: Parsed("", (Call("say", {"word": "a"}, confidence=2),), "shout")),
         ("x", lambda _: Parsed("", (Call("say", {"word": "a"}, confidence=True),), "shout")),
-        ("x", refuse),
+        ("x", reject),
     ],
     ids=["size", "calls", "confidence", "true", "its own"],
 )

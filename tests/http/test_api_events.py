@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import httpx
 from test_api_calls import call
-from test_api_decisions import decide, held_by
+from test_api_decisions import decide, pending_by
 from test_api_runs import run
 
 from toolmd._http.api.events import KINDS
@@ -53,7 +53,7 @@ def until(coming: Iterator[Event], what: str, /, **parts: Any) -> Event:
 
 def test_calls_and_confirmations_are_events(api: httpx.Client, kiosk: Any) -> None:
     with followed(api) as coming, kiosk.client() as other:
-        held = held_by(other)
+        held = pending_by(other)
         until(coming, "call", tool="order", outcome="confirm")
         until(coming, "pending", id=held, state="pending", tool="order")
         decide(other, held, "edit", edit={"count": 2})

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 from test_api_calls import problem
-from test_api_decisions import decide, held_by
+from test_api_decisions import decide, pending_by
 from test_api_runs import run
 
 Guest = Callable[..., httpx.Client]
@@ -29,7 +29,7 @@ def test_no_user_decides_anothers_pending_call(
     guests: tuple[httpx.Client, httpx.Client], kiosk: Any, decision: dict[str, Any]
 ) -> None:
     ana, eve = guests
-    held = held_by(ana)
+    held = pending_by(ana)
 
     answer = decide(eve, held, **decision)
 
@@ -67,7 +67,7 @@ def test_no_user_changes_anothers_run(
 
 def test_no_header_changes_a_guests_user(kiosk: Any, guest: Guest) -> None:
     said = {"x-toolmd-user": "ana", "x-user": "ana", "x-forwarded-user": "ana"}
-    held = held_by(guest("ana"))
+    held = pending_by(guest("ana"))
 
     assert problem(decide(guest("eve", **said), held, "approve"))[0] == 404
     assert kiosk.orders() == []

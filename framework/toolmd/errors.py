@@ -79,7 +79,7 @@ class ModelError(ToolmdError):
         super().__init__(message)
         self.code = code
         """`unauthorized`, `not_paid`, `not_found`, `rejected`, `rate_limited`, `unavailable`,
-        `timeout`, `unreachable`, or `unreadable` for an answer that is not of the API's form."""
+        `timeout`, `unreachable`, or `unreadable` for an answer that does not follow the API."""
         self.retry_after_s = retry_after_s
         """The endpoint's `Retry-After` in seconds; None if it sent none."""
 

@@ -91,7 +91,7 @@ def test_a_package_brings_its_tools_and_their_python(project: Project, packages:
         ("@hookimpl\ndef toolmd_definitions(what): ...", "what"),
         ("@hookimpl\ndef toolmd_jugdes(): ...", "toolmd_jugdes"),
         ("@hookimpl\ndef toolmd_definitions(): raise OSError('disk')", "disk"),
-        ("@hookimpl\ndef toolmd_definitions(): return 5", "no list of paths"),
+        ("@hookimpl\ndef toolmd_definitions(): return 5", "must return a list of paths"),
         ("@hookimpl\ndef toolmd_definitions(): return ['/nowhere/at/all']", "no folder"),
     ],
 )

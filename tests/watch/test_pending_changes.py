@@ -132,7 +132,7 @@ def test_restoring_the_restriction_removes_the_pending_change(shop: Shop) -> Non
     ws.reload()
 
     assert ws.changes.list_sync() == ()
-    with pytest.raises(NotFoundError, match="no edit of greet"):
+    with pytest.raises(NotFoundError, match="greet has no change"):
         ws.changes.accept_sync("greet")
 
 

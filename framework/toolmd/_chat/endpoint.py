@@ -147,7 +147,7 @@ class Endpoint:
                 for piece in delta.tool_calls or ():
                     _add(calls, piece)
         except (AttributeError, TypeError, ValueError) as error:
-            raise self._unreadable(f"its stream is not of the API's form: {error}") from error
+            raise self._unreadable(f"its stream does not follow the API: {error}") from error
         finally:
             await stream.close()
         if not finish and not parts and not calls:

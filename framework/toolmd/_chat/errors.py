@@ -43,7 +43,7 @@ def model_error(error: Exception, url: str, secret: str) -> ModelError | None:
         why = _clean(str(error.__cause__ or error), secret)
         return fault("unreachable", f"{url} can't be reached: {why}")
     if isinstance(error, openai.APIResponseValidationError):
-        return fault("unreadable", f"{url} answered something that is not of the API's form")
+        return fault("unreadable", f"{url} sent an answer that does not follow the API")
     if isinstance(error, openai.APIError):
         return said_by_body(error.body or {"message": error.message}, url, secret)
     if isinstance(error, openai.OpenAIError):

@@ -213,7 +213,7 @@ def _told_of_place(error: OSError) -> ExitCode:
     """Report an error of the operating system, and its place."""
     if error.filename is None:
         drop(sys.stdout)
-    help_ = _REMEDIES.get(error.errno or 0, "check the permissions of that place")
+    help_ = _REMEDIES.get(error.errno or 0, "check the permissions of this path")
     complain(f"{error.filename or 'standard output'}: {error.strerror}", help_)
     return ExitCode.FINDINGS
 

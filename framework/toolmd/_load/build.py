@@ -40,9 +40,9 @@ class Snapshot:
     plugins: Plugins
     resources: SnapshotResources
     stamp: tuple[Any, ...] = field(repr=False)
-    """Equal for two snapshots that read the same."""
+    """Equal for two snapshots that were read from the same files."""
     waiting: Mapping[str, Waiting] = field(default_factory=dict, repr=False)
-    """The edits that wait to be acknowledged, by name."""
+    """The edits that wait to be accepted, by name."""
     folders: tuple[Path, ...] = ()
     """The folders that were read."""
     links: tuple[Path, ...] = ()
@@ -52,14 +52,14 @@ class Snapshot:
     python: Mapping[str, File] = field(default_factory=dict, repr=False)
     """The Python of the folders, by path."""
     digests: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """What each live definition says, by name."""
+    """The digest of each live definition, by name."""
     used: frozenset[str] = frozenset()
     """The definitions whose Python was loaded in a snapshot before."""
 
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Keep Python's collector from what is made of a thousand files: it would find nothing."""
+    """Pause garbage collection while many files are read: it would free nothing."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -82,7 +82,7 @@ def build(  # noqa: PLR0913 - by keyword, but for two
     """Read everything, bind it, and report the errors; a bad file never raises.
 
     `given` are plugins by name. The cache and the baseline are brought up to date; without a
-    baseline no edit is checked. `put` is Python of the `old` snapshot that stays.
+    baseline no edit is checked. `put` is the Python of the `old` snapshot that stays in use.
     """
     plugins = _plugins(settings, given)
     groups = _groups(settings, plugins, put)

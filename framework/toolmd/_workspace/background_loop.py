@@ -9,9 +9,9 @@ _P = ParamSpec("_P")
 
 
 async def off_loop(work: Callable[_P, _T], *given: _P.args, **named: _P.kwargs) -> _T:
-    """Return what `work` returns, from the pool of threads: the event loop goes on meanwhile.
+    """Run blocking `work` in the thread pool and return its result.
 
-    For what ends; `in_daemon_thread` is for what may not.
+    Work that may never end belongs in `in_daemon_thread`.
     """
     import asyncio
 
@@ -19,7 +19,7 @@ async def off_loop(work: Callable[_P, _T], *given: _P.args, **named: _P.kwargs) 
 
 
 class BackgroundLoop:
-    """The loop behind the sync twins; it starts with the first call and ends with `close`.
+    """The loop behind the sync methods; it starts with the first call and ends with `close`.
 
     One loop for all of them, since what a tool keeps open belongs to the loop it was opened in.
     """
@@ -29,7 +29,7 @@ class BackgroundLoop:
         self._lock = threading.Lock()
 
     def run(self, coroutine: Coroutine[Any, Any, _T]) -> _T:
-        """Return what the coroutine gives; the calling thread waits."""
+        """Run the coroutine and return its result; the calling thread waits."""
         import asyncio
 
         loop = self._running()

@@ -16,7 +16,7 @@ class Changes:
         self._reloader = reloader
 
     async def list(self) -> tuple[PendingChange, ...]:
-        """Return the changes that wait, by the names of their tools and skills."""
+        """Return the pending changes of tools and skills."""
         return self._project.live.registry.pending_changes
 
     def list_sync(self) -> tuple[PendingChange, ...]:
@@ -24,13 +24,13 @@ class Changes:
         return self._project.live.registry.pending_changes
 
     async def accept(self, name: str) -> PendingChange:
-        """Accept the waiting change of a tool or skill: it is live from now on.
+        """Accept the pending change of a tool or skill: it becomes live.
 
         Returns:
-            The change as `list` gives it, whatever its file says by now.
+            The change as `list` returned it, even if the file has changed since.
 
         Raises:
-            NotFoundError: no change of this name waits.
+            NotFoundError: No pending change has this name.
         """
         return await off_loop(self._reloader.accept, name)
 

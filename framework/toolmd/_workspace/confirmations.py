@@ -20,8 +20,8 @@ _NOTHING_HAPPENED = frozenset(
 class Confirmations:
     """The calls that wait for a person, and the decisions on them, each once.
 
-    The question of a run is decided under `RUN/KEY`. A `user` decides only over their own calls; a
-    host that names none decides for its operator.
+    The question of a run is decided under `RUN/KEY`. A `user` can decide only
+    their own calls; a host that passes no user acts as the operator.
     """
 
     def __init__(self, project: OpenProject, runs: Runs) -> None:
@@ -32,7 +32,7 @@ class Confirmations:
         """Return the pending calls and the questions of runs, oldest first.
 
         Args:
-            user: whose; all where it is None.
+            user: Only the calls of this user; None for all users.
         """
         decisions, questions = (
             (await self._project.dispatcher()).decisions,
@@ -41,7 +41,7 @@ class Confirmations:
 
         def read() -> tuple[Confirmation, ...]:
             asked = questions.waiting()
-            # A run asks for the calls that were held for it; they are not decided twice.
+            # A run asks for its own pending calls; they must not be listed twice.
             confirmation = [
                 one
                 for one in decisions.pending(user)
@@ -59,10 +59,10 @@ class Confirmations:
     async def get(self, confirmation_id: str, *, user: str | None = None) -> Confirmation | None:
         """Return a pending or decided call by its id, or an open question of a run.
 
-        None where nothing of that id is kept, or it is another user's.
+        Returns None if the id is unknown or belongs to another user.
 
         Raises:
-            UnreachableError: the store can't be read, so nobody knows whether it is kept.
+            UnreachableError: The store can't be read.
         """
         if "/" in str(confirmation_id):
             confirmation = await off_loop(self._runs.service.questions.find, confirmation_id)
@@ -87,8 +87,8 @@ class Confirmations:
     ) -> Result:
         """Approve a pending call and run it; `edit` replaces some of its arguments.
 
-        An edit is validated and checked again, and counts as approval but for critical tools,
-        which ask once more.
+        Edited arguments are validated and checked again. An edit also approves the call, except
+        for critical tools, which ask for another confirmation.
         """
         answer = Answer(approved=True, arguments=dict(edit) if edit else None, by=user)
         result = await self._answered(confirmation_id, answer, user)
@@ -154,6 +154,6 @@ class Confirmations:
     async def _answered(
         self, confirmation_id: str, answer: Answer, user: str | None
     ) -> Result | None:
-        """Return what comes of a question that a run asked; None where none did."""
+        """Decide a question of a run and return the Result; None if the id is not a question."""
         run_id, slash, key = str(confirmation_id).partition("/")
         return await self._runs.service.decide(run_id, key, answer, user) if slash else None

@@ -45,7 +45,7 @@ class OpenProject:
         self._reader = reader
         self.baseline = Baseline(settings.state)
         self.lock = threading.Lock()
-        self._tallies: dict[str, CallCounter] = {}
+        self._counters: dict[str, CallCounter] = {}
         self.loop = BackgroundLoop()
         self.workspace_events: Listeners[WorkspaceEventKind, dict[str, Any], str | None]
         self.workspace_events = Listeners("runs and decisions")
@@ -115,7 +115,7 @@ class OpenProject:
 
     def made_live(self, settings: Settings, snapshot: Snapshot) -> Live:
         """Return the snapshot with the parts that take its calls."""
-        return Live(settings, snapshot, self.clock, self._tallies)
+        return Live(settings, snapshot, self.clock, self._counters)
 
 
 async def _call_on(live: Live, given: tuple[Any, ...]) -> Result:

@@ -1,4 +1,4 @@
-"""A project, read: its definitions, what is wrong with them, and how they follow their files."""
+"""An open project: its definitions, their diagnostics, and their reloads."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 class ReadProject:
     """The definitions of a project, in one immutable snapshot behind one pointer.
 
-    What opens, reloads and closes blocks; `aopen`, `areload` and `aclose` do not.
+    `open`, `reload` and `close` block; `aopen`, `areload` and `aclose` do not.
     """
 
     def __init__(self, project: OpenProject) -> None:
         self._project = project
         self._reloader = Reloader(project)
         self.changes = Changes(project, self._reloader)
-        """The policy changes that wait for somebody to accept them."""
+        """The policy changes that wait for acceptance."""
 
     def close(self) -> None:
-        """End what is under way in the sync twins, and close the resources."""
+        """Stop the calls of the sync methods, and close the resources."""
         if self._project.end():
             self._project.live.snapshot.resources.retire()
             self._project.ended()
@@ -65,7 +65,7 @@ class ReadProject:
 
     @property
     def registry(self) -> Registry:
-        """The snapshot that calls go to now."""
+        """The current snapshot, which new calls use."""
         return self._project.live.registry
 
     @property
@@ -80,23 +80,23 @@ class ReadProject:
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """All there is to say, over files, skills and bindings, in the order of their places.
+        """All diagnostics of files, skills and bindings, in the order of their places.
 
-        The first look imports every implementation, since the markdown is held against it;
-        `registry.diagnostics` holds what reading alone has found.
+        The first access imports every implementation and checks it against the markdown;
+        `registry.diagnostics` contains only those of reading the files.
         """
         return self._project.diagnostics
 
     @property
     def overdue_imports(self) -> tuple[str, ...]:
-        """What of the project's Python is past `import_timeout`, in a sentence each."""
+        """One sentence for each import of the project that exceeded `import_timeout`."""
         live = self._project.live
         late = [d.message for d in live.registry.diagnostics if d.code is Code.IMPORT_TIMEOUT]
         return tuple(dict.fromkeys((*late, *live.snapshot.plugins.imports.overdue)))
 
     @property
     def plugins(self) -> tuple[PluginInfo, ...]:
-        """What is known of each plugin; those of the definitions' folders are loaded for it."""
+        """The state of each plugin; access loads the plugins of the definitions' folders."""
         known = self._project.live.snapshot.plugins
         known.wake()
         return tuple(known.listed.values())
@@ -104,26 +104,26 @@ class ReadProject:
     def exported(
         self, target: str, names: Sequence[str] = (), *, skills: bool = True
     ) -> "Exported":
-        """Return the tools, and the skills that can run, as `target` reads them, and the losses.
+        """Return the tools and runnable skills in the format of `target`, and the losses.
 
-        A list and its dicts are the caller's; what lies deeper is shared: copy what you change.
-        Raises NotFoundError for a target or a name that is not there.
+        The list and its dicts belong to the caller; deeper values are shared: copy them first.
+        Raises NotFoundError for an unknown target or name.
         """
         from toolmd._workspace.exports import export_from
 
         return export_from(self._project.live, target, names, skills=skills)
 
     def export(self, target: str, names: Sequence[str] = (), *, skills: bool = True) -> Any:
-        """Return what `target` reads: a list of functions, a document, or text."""
+        """Return the items of `exported`: a list of functions, a document, or text."""
         return self.exported(target, names, skills=skills).items
 
     def reload(self, *, wait: bool = True) -> Registry:
-        """Read the project again and give the new snapshot, or the old one where nothing changed.
+        """Read the project again and return the new snapshot, or the old one if nothing changed.
 
-        Markdown is live at once. Python that was in use and changed is imported first; where that
-        takes more than a second, the Python of before runs on until it is done, and `wait` tells
-        whether to wait for that, at most `import_timeout` for each file.
-        Where the settings can't be read any more, the old snapshot stays, with a diagnostic.
+        Changed markdown is live at once. Changed Python that was in use is imported first; if that
+        takes more than a second, the previous Python stays in use until the import ends. With
+        `wait`, the call waits for that, at most `import_timeout` for each file.
+        If the settings can't be read, the old snapshot stays, with a diagnostic.
         """
         return self._reloader.reload(wait=wait)
 
@@ -133,14 +133,14 @@ class ReadProject:
 
     @property
     def watched(self) -> Watched:
-        """What a reload reads."""
+        """The folders and files that a reload reads."""
         return self._reloader.watched
 
     def on_change(self, listener: ChangeListener) -> Callable[[], None]:
         """Call `listener` with the old and the new registry after each change.
 
-        It is called once for each new snapshot, in their order, by the thread that made it. What
-        it raises is logged. Gives what ends it.
+        The thread that made the snapshot calls it, once for each snapshot, in order. Exceptions
+        of the listener are logged. Returns a function that stops it.
         """
         return self._project.changes.add(listener)
 
@@ -152,5 +152,5 @@ class ReadProject:
         return self._reloader.checker.listeners.add(listener)
 
     def check_soon(self) -> None:
-        """Collect all diagnostics in a thread of its own, for those of `on_checked`."""
+        """Collect all diagnostics in a separate thread, and call the `on_checked` listeners."""
         self._reloader.checker.check_soon()

@@ -1,4 +1,4 @@
-"""Replace a workspace's snapshot by what the files say now, and tell those who listen."""
+"""Replace a workspace's snapshot after a change of its files, and call the listeners."""
 
 import logging
 import os
@@ -30,7 +30,7 @@ SETTLE_S = 1.0
 
 
 class Watched(NamedTuple):
-    """What a reload reads; what is not there may come."""
+    """The folders and files that a reload reads; some may not exist yet."""
 
     folders: tuple[Path, ...]
     """Of definitions, with all that is below them."""
@@ -55,7 +55,7 @@ class Reloader:
 
     @property
     def watched(self) -> Watched:
-        """What a reload reads."""
+        """The folders and files that a reload reads."""
         live = self._project.live
         settings = live.settings
         named = [settings.root / Path(n).expanduser() for n in (*settings.tools, *settings.skills)]
@@ -109,7 +109,7 @@ class Reloader:
             waiting = live.snapshot.waiting
             folded = known_name(name, live.registry, "tool or skill")
             if folded not in waiting:
-                raise NotFoundError(f"no edit of {folded} waits to be acknowledged")
+                raise NotFoundError(f"{folded} has no change that waits for acceptance")
             edit, row = waiting[folded]
             self._project.baseline.accept(row)
             self.reload(wait=False)
@@ -144,7 +144,7 @@ class Reloader:
             return project.live.registry
 
     def _publish(self, snapshot: Snapshot, settings: Settings) -> None:
-        """Put a snapshot behind the pointer, where it says anything new."""
+        """Make a snapshot the live one if it differs from the live one."""
         kept = self._project.live
         fresh = self._project.made_live(settings, snapshot)
         spare = fresh
@@ -169,7 +169,9 @@ class Reloader:
                 if project.live.registry is not old:
                     self._tell(old)
         except Exception:  # noqa: BLE001 - nobody waits for it
-            _log.exception("the changed Python could not be taken; that of before runs on")
+            _log.exception(
+                "the changed Python could not be loaded; the previous version stays in use"
+            )
         finally:
             trial.over.set()
 

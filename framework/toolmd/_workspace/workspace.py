@@ -1,4 +1,4 @@
-"""The workspace: a project's tools called, its skills run, and its models' replies handled."""
+"""The workspace: call a project's tools, run its skills, and handle model replies."""
 
 from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
@@ -30,10 +30,10 @@ Arguments = Mapping[str, Any] | str | bytes
 
 @checked
 class Workspace(ReadProject):
-    """A project, read: its tools and skills, the one way to call them, and what is wrong.
+    """An open project: its tools and skills, the methods that call them, and its diagnostics.
 
-    A reload replaces the snapshot; calls under way stay on theirs. Each async method has a twin
-    for callers that can't await: `call_sync` of `call`, and so on.
+    A reload replaces the snapshot; calls under way stay on theirs. Each async method has a sync
+    version for callers that can't await: `call_sync` of `call`, and so on.
     """
 
     def __init__(
@@ -45,10 +45,14 @@ class Workspace(ReadProject):
         clock: Clock | None = None,
         on_close: Callable[[], None] | None = None,
     ) -> None:
-        """Read the project; `plugins` are objects with hooks, by name, beside the installed.
+        """Read the project.
 
-        `clock` gives the time with its zone, for runs; the machine's where there is none.
-        `on_close` is called when the workspace is closed.
+        Args:
+            settings: The project's settings.
+            plugins: Objects with hooks, by name; they join the installed plugins.
+            reader: Parses the definitions.
+            clock: Returns the time of runs, with its zone; by default the machine's time.
+            on_close: Called when the workspace is closed.
         """
         super().__init__(
             OpenProject(settings, plugins=plugins, reader=reader, clock=clock, on_close=on_close)
@@ -56,7 +60,7 @@ class Workspace(ReadProject):
         self.runs = Runs(self._project)
         """The runs of skills: listed, followed, resumed, cancelled, answered."""
         self.confirmations = Confirmations(self._project, self.runs)
-        """What waits for a person, and their decisions."""
+        """The calls and questions that wait for a person, and the decisions on them."""
         self._turns = Turns(self._project, self.runs)
 
     @classmethod
@@ -67,11 +71,16 @@ class Workspace(ReadProject):
         overrides: Mapping[str, Any] | None = None,
         plugins: Mapping[str, object] | None = None,
     ) -> Self:
-        """Read the project in `folder`, or the nearest one upward of where you are.
+        """Read a project; a bad definition never raises, it becomes a diagnostic.
 
-        `overrides` are settings by key, such as `{"safety.floor": 0.5}`. A bad file never
-        raises: it is a diagnostic. Raises ConfigError where the settings can't be read,
-        UnreachableError where the record of what was live last was emptied.
+        Args:
+            folder: The project's folder; by default, the nearest project upward.
+            overrides: Settings by key, such as `{"safety.floor": 0.5}`.
+            plugins: Objects with hooks, by name.
+
+        Raises:
+            ConfigError: The settings can't be read.
+            UnreachableError: The record of the last live definitions was emptied.
         """
         workspace = cls(load_settings(folder, overrides=overrides), plugins=plugins)
         root = workspace.settings.root
@@ -107,8 +116,8 @@ class Workspace(ReadProject):
         """Call a tool with an object or its JSON text, and return its Result.
 
         `confidence` is 0..1; `message` is what the user said; `user`, `context` and
-        `conversation` (for Max Calls) come from the host, never from a model. What goes wrong is
-        in the Result. Raises ArgumentError for a value of the host that makes no sense.
+        `conversation` (for Max Calls) come from the host, never from a model. Errors of
+        the call are in the Result. Raises ArgumentError for an invalid value from the host.
         """
         plain = dry_run is False and budget is None and on_event is None and type(message) is str
         if not plain or not is_usual(context, name, user, conversation, call_id):
@@ -197,9 +206,9 @@ class Workspace(ReadProject):
     ) -> Result:
         """Run a skill to its end, or until it waits for a person: the Result has the `run_id`.
 
-        One that waits has the outcome `confirm` or `review`, and tells in `waiting` for what.
-        `ask` takes a Question and gives an Answer, yes or no, or None where nobody is at hand.
-        `on_event` hears of each step. Raises NotFoundError for an unknown skill.
+        A waiting run has the outcome `confirm` or `review`; `waiting` names its questions.
+        `ask` receives a Question and returns an Answer, yes or no, or None to leave it open.
+        `on_event` receives each step. Raises NotFoundError for an unknown skill.
         """
         caller = Caller(user, context, message, conversation)
         call = Call(name, inputs, confidence=confidence, caller=caller)
@@ -226,25 +235,25 @@ class Workspace(ReadProject):
         return self._project.loop.run(running)
 
     async def take(self, call: Call, on_event: EventListener | None = None) -> Result:
-        """Make one call of a model, of a tool or a skill, by a name of an export.
+        """Call the tool or skill that a model named, by its exported name.
 
-        For interfaces that carry single calls: `handle` reads whole replies.
+        Use it in interfaces that carry single calls; `handle` reads whole replies.
         """
         return await self._turns.take(call, on_event)
 
     def system_prompt(self, dialect: str) -> str:
-        """Return the prompt that teaches a text dialect and the tools, made from the definitions.
+        """Return the system prompt that explains a text dialect and the tools.
 
-        It is empty for a dialect of an interface that carries tools itself: `export` those.
-        Raises NotFoundError for a dialect that is not there.
+        It is empty for a dialect whose API carries tools itself: use `export` there.
+        Raises NotFoundError for an unknown dialect.
         """
         return self._turns.system_prompt(dialect)
 
     def on_workspace_event(self, listener: WorkspaceEventListener) -> Callable[[], None]:
         """Call `listener` for decisions and runs, from any interface.
 
-        It is called by the thread in which they happen, with `pending`, `run` or `run-step`,
-        the JSON of it, and the user whose it is. What it raises is logged. Gives what ends it.
+        The thread of the event calls it with `pending`, `run` or `run-step`, the event's JSON,
+        and its user. Exceptions of the listener are logged. Returns a function that stops it.
         """
         return self._project.workspace_events.add(listener)
 

@@ -133,7 +133,7 @@ def _given(answer: PluginAnswer, settings: Settings, plugins: Plugins) -> Iterat
     try:
         paths = [Path(str(path)) for path in several(answer.value)]
     except Exception as error:  # noqa: BLE001 - a plugin may return anything
-        fault = f"gives no list of paths in toolmd_definitions: {reason(error)}"
+        fault = f"must return a list of paths from toolmd_definitions: {reason(error)}"
         plugins.diagnostics.append(broken_plugin(answer.plugin, fault))
         return
     for path in paths:

@@ -94,7 +94,7 @@ class Reading:
     """Whether anything was parsed, so that the cache must be written."""
 
     def group(self, group: Group) -> Iterator[FoundDefinition]:
-        """Read a folder's definitions; those that give no spec come without a name."""
+        """Read a folder's definitions; one without a spec has no name."""
         self.diagnostics += group.folder.diagnostics
         known = self.cache.entries if self.cache is not None else {}
         for kind, file in group.folder.definitions:
@@ -145,7 +145,7 @@ class Reading:
 
 
 class _Encoded:
-    """A definition of which the JSON is there: read on first use."""
+    """A definition that is stored as JSON and decoded on first use."""
 
     __slots__ = ("_call_spec", "_encoded", "_file", "_kind", "_reader")
 
@@ -159,11 +159,11 @@ class _Encoded:
         self._call_spec: ToolCallSpec | None = None
 
     def spec(self) -> AnySpec:
-        """Return what the file says."""
+        """Return the whole spec of the file."""
         try:
             return decode(self._kind, self._encoded)
         except ValueError:
-            # The hashes held and yet it isn't a spec: somebody else's. The file itself decides.
+            # The hash matches, but the JSON is not a spec: parse the file instead.
             spec, _ = self._reader.parse(self._kind, self._file.data, self._file.path)
             if spec is None:
                 raise
@@ -181,7 +181,7 @@ class _Encoded:
         return self._call_spec
 
     def content_hash(self) -> str:
-        """Return the hash over what the file says; of a tool without making its spec."""
+        """Return the hash of the definition; for a tool, without building its spec."""
         call_spec = self.call_spec()
         if call_spec is self._call_spec:
             with contextlib.suppress(*NONSENSE):
@@ -190,7 +190,7 @@ class _Encoded:
 
 
 def fault(file: File, error: Exception) -> Diagnostic:
-    """Make the diagnostic of a fault of Toolmd's own, met on a file; the trace is logged."""
+    """Make the diagnostic of an error inside Toolmd on a file; the traceback is logged."""
     _log.error("reading %s failed", file.path, exc_info=error)
     message = f"Toolmd itself failed on this file: {type(error).__name__}: {error}"
     help_ = "please report it with the file; until then, write it in the canonical form"

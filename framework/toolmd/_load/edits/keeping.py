@@ -141,8 +141,8 @@ class Keeper:
         try:
             return decode(row.kind, row.spec)
         except ValueError:
-            message = f"what {row.name} was before can't be read, so its edit is not held to that"
-            help_ = "look at its policy yourself"
+            message = f"the last policy of {row.name} can't be read, so its edit was not compared"
+            help_ = "check in the file that the edit does not weaken the policy"
             told = whole_file(row.path, Code.UNREADABLE_STATE, message, help_)
             kept.diagnostics.append(told._replace(severity=Severity.WARNING))
             return None

@@ -31,7 +31,7 @@ _PRIVATE = re.compile(rf"{PREFIX}\d+\.")
 
 
 class PluginAnswer(NamedTuple):
-    """What one plugin said when a hook was called."""
+    """The result of one plugin for one hook call."""
 
     plugin: str
     value: Any
@@ -58,7 +58,7 @@ class Plugins:
         self.manager = new_manager()
         self.diagnostics: list[Diagnostic] = []
         self.listed: dict[str, PluginInfo] = {}
-        """What came of each plugin, by its name."""
+        """The state of each plugin, by its name."""
         self.imports = BoundedImports(import_timeout)
         self.modules = Modules()
         """The Python of the snapshot; forgotten when its plugins are."""
@@ -66,7 +66,7 @@ class Plugins:
         self._points: dict[str, str] = {}
         """The modules that entry points name, by plugin."""
         self._beside: set[str] = set()
-        """The implementations' modules: which of them are loaded depends on the calls."""
+        """The modules of implementations; they load when their tools are called."""
         self._broken: dict[str, BaseException] = {}
         self._lock = threading.RLock()
         for name, plugin in (given or {}).items():
@@ -103,7 +103,7 @@ class Plugins:
                 del self._late[name]
 
     def key_of(self, path: str) -> Callable[[], Hashable]:
-        """Return what names the code of a file, together with all that it may import."""
+        """Return a key for the code of a file and of all modules that it may import."""
         return lambda: (path, self.modules.fingerprint())
 
     def demand(self, name: str) -> None:
@@ -112,7 +112,7 @@ class Plugins:
         if (error := self._broken.get(name)) is not None:
             # It may have guards: without them, its folder's tools would be less restricted.
             raise ImplementationError(
-                f"{name} can't be loaded: {reason(error)}; tools of its folder are refused"
+                f"{name} can't be loaded: {reason(error)}; calls to its folder's tools are denied"
             ) from error
 
     def sound(self, name: str) -> bool:
@@ -135,9 +135,9 @@ class Plugins:
     def ask(
         self, hook: str, *, awake: bool = True, at_load: bool = True, **arguments: Any
     ) -> Iterator[PluginAnswer]:
-        """Ask each plugin in turn; a failure is reported and stops no other plugin.
+        """Call a hook of each plugin in turn; a failure is reported, and the next plugin is called.
 
-        What is not asked `at_load` runs in the caller's thread, without a deadline.
+        Without `at_load`, the hook runs in the caller's thread and has no deadline.
         """
         if awake:
             self.wake()
@@ -222,11 +222,11 @@ class Plugins:
 
 
 class _UnknownHookError(ToolmdError):
-    """A plugin implements what nobody calls."""
+    """A plugin implements a hook that does not exist."""
 
 
 def _mismatch(error: pluggy.PluginValidationError, manager: pluggy.PluginManager) -> str:
-    """Report what an implementation takes that its hook does not give."""
+    """Describe the parameters of an implementation that its hook does not pass."""
     said = re.search(r"for hook '(\w+)'.*Argument\(s\) \{(.+?)\}", str(error), re.DOTALL)
     if said is None:
         return f"does not fit: {error}"

@@ -8,7 +8,7 @@ from toolmd._load.plugins.manager import Plugins, reason
 
 
 class Offered(NamedTuple):
-    """What one plugin offers under a name."""
+    """A function that a plugin offers under a name."""
 
     plugin: str
     make: Callable[..., Any]
@@ -17,7 +17,7 @@ class Offered(NamedTuple):
 def offered(
     plugins: Plugins, hook: str, name: str
 ) -> tuple[Offered | None, frozenset[str], tuple[str, ...]]:
-    """Return what the first plugin offers under a name, all names, and each plugin's fault.
+    """Return the first plugin's offer of this name, all offered names, and the plugins' errors.
 
     The hook gives functions by name; None means that a plugin has none.
     """

@@ -1,1 +1,1 @@
-"""The Python behind definitions: found, loaded, and held against the markdown."""
+"""The Python behind definitions: found, loaded, and checked against the markdown."""

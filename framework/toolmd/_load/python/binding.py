@@ -1,4 +1,4 @@
-"""Bind definitions to the Python beside them, or to what plugins give."""
+"""Bind definitions to the Python next to them, or to implementations from plugins."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -22,7 +22,7 @@ def bind_all(
 
     def given(definition: FoundDefinition) -> Binding | LateBinding:
         if late:
-            # Which of them a folder's plugin gives, nobody can know before it runs.
+            # Only running a folder's plugin shows which definitions it implements.
             decide = partial(_from_plugins, definition, around, late)
             return LateBinding(f"toolmd_implementation:{definition.name}", decide)
         return _from_plugins(definition, around) if asks else NOT_IMPLEMENTED
@@ -69,9 +69,9 @@ def _beside(definition: FoundDefinition, sibling: File, around: SnapshotParts) -
 def _from_plugins(
     definition: FoundDefinition, around: SnapshotParts, late: Sequence[str] = ()
 ) -> Binding:
-    """Bind to what plugins give: the first that answers with anything but None, or fails.
+    """Bind to the first plugin that returns an implementation or fails.
 
-    `late` are the folders' plugins that may answer; one that does not load may have given it.
+    `late` names the folders' plugins; one that does not load may be the implementer.
     """
     hook, plugins = "toolmd_implementation", around.plugins
     for answer in plugins.ask(hook, awake=bool(late), spec=definition.get()):

@@ -40,7 +40,7 @@ _WORDS: dict[Any, str] = {
 
 
 class Converter:
-    """Makes the annotated type of a JSON value, by a pydantic adapter that is built when needed.
+    """Converts a JSON value to the annotated type, with a pydantic adapter built on first use.
 
     Raises ValueError where the value can't become the type.
     """
@@ -53,7 +53,7 @@ class Converter:
 
     @property
     def wanted(self) -> str:
-        """What a value must be, in words that a model can act on."""
+        """The expected value, in words that a model can act on."""
         words = [_WORDS.get(m) or f"a value for {show(m)}" for m in members(self._annotation)]
         return " or ".join(words)
 
@@ -64,9 +64,9 @@ class Converter:
 
 
 def converter(shape: Schema, annotation: Any) -> Callable[[Any], Any] | None:
-    """Return what turns a value of `shape` into the annotated type; None where nothing has to."""
+    """Return a function that converts values of `shape` to the annotation; None if not needed."""
     if annotation is float:
-        # A whole number comes as an int, and an int is no float to `is_integer` and its like.
+        # A whole number comes as an int, and an int lacks some methods of a float.
         return None if shape.types == ("integer",) else _as_float
     if is_plain(annotation) and mismatch(shape, annotation) is None:
         return None
@@ -74,7 +74,7 @@ def converter(shape: Schema, annotation: Any) -> Callable[[Any], Any] | None:
 
 
 def is_plain(annotation: Any, depth: int = 0) -> bool:
-    """Return whether a JSON value that fits is what the annotation means, as it is."""
+    """Return whether a matching JSON value needs no conversion for this annotation."""
     if depth > MAX_DEPTH:
         return True
     if typing.get_origin(bare(annotation)) is typing.Annotated:

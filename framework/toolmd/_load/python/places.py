@@ -1,4 +1,4 @@
-"""Find where a parameter stands, in the markdown and in the Python, for what there is to say."""
+"""Find the place of a parameter in the markdown and in the Python, for diagnostics."""
 
 import ast
 import inspect

@@ -1,4 +1,4 @@
-"""Keep a definition's markdown against a Python signature."""
+"""Compare a definition's markdown with a Python signature."""
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
@@ -23,14 +23,14 @@ CONTEXT = "context"
 """The keyword-only parameter that takes the Context."""
 
 _RETURNS = "Returns"
-"""The section of the markdown that says what a tool gives."""
+"""The section of the markdown that describes the result of a tool."""
 _Kind = inspect.Parameter
 _NAMED = (_Kind.POSITIONAL_OR_KEYWORD, _Kind.KEYWORD_ONLY)
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class Bond:
-    """A definition and a function side by side, and what was found between them."""
+    """A definition, its function, and the differences between them."""
 
     call_spec: CallSpec
     function: Callable[..., Any]
@@ -62,9 +62,9 @@ class Bond:
 
 
 def bind(bond: Bond, target: str, provides: Callable[[type], bool]) -> Implementation:
-    """Keep the two sides against each other, fill the bond's diagnostics, and give both as one.
+    """Compare the markdown with the function, and return the Implementation.
 
-    `provides` tells which types a plugin registered; it is asked only where one is wanted.
+    Differences go to `bond.diagnostics`. `provides` reports whether a plugin registered a type.
     """
     signature = _signature(bond)
     accepted = signature.parameters if signature else {}
@@ -97,7 +97,7 @@ def bind(bond: Bond, target: str, provides: Callable[[type], bool]) -> Implement
 
 
 def mode_of(function: Callable[..., Any]) -> Mode:
-    """Report how a function is run."""
+    """Return the way in which a function runs."""
     if inspect.isasyncgenfunction(function) or inspect.isasyncgenfunction(_called(function)):
         return "stream"
     if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(_called(function)):
@@ -112,7 +112,7 @@ def _called(function: Callable[..., Any]) -> Any:
 
 
 def folded(name: str) -> str:
-    """Return what camelCase, snake_case and kebab-case of one name have in common."""
+    """Return a name without case and separators, to compare camelCase with snake_case."""
     return "".join(letter for letter in name if letter.isalnum()).casefold()
 
 
@@ -120,7 +120,7 @@ def _signature(bond: Bond) -> inspect.Signature | None:
     try:
         return inspect.signature(bond.function)
     except (TypeError, ValueError):
-        # Some callables of C do not tell: they are called as the markdown says.
+        # Some C callables have no signature: they are called as the markdown declares.
         return None
 
 
@@ -153,7 +153,7 @@ def _report_lacking(
 
 
 def _check_type(bond: Bond, parameter: Parameter, own: inspect.Parameter) -> None:
-    """Keep one parameter of the markdown against Python's of the same name."""
+    """Compare a parameter of the markdown with the Python parameter that it matches."""
     certain = parameter.required or parameter.shape.has_default
     if own.default is own.empty and not certain:
         bond.report(
@@ -181,7 +181,7 @@ def _check_type(bond: Bond, parameter: Parameter, own: inspect.Parameter) -> Non
 
 
 def _check_returns(bond: Bond, returns: Schema, signature: inspect.Signature, mode: Mode) -> None:
-    """Check what the function gives, by its annotation, against Returns."""
+    """Check the return annotation of the function against the Returns section."""
     annotation = _resolved(bond, signature.return_annotation, "the result", _RETURNS)
     if (found := unwritable(returns, annotation, mode)) is not None:
         bond.report(
@@ -194,7 +194,7 @@ def _check_returns(bond: Bond, returns: Schema, signature: inspect.Signature, mo
 
 
 def _provide(bond: Bond, own: inspect.Parameter, provides: Callable[[type], bool]) -> None:
-    """Find what a parameter gets that the markdown does not name."""
+    """Find the resource for a parameter that the markdown does not declare."""
     if own.kind in (own.VAR_KEYWORD, own.VAR_POSITIONAL):
         return
     needed = own.default is own.empty
@@ -247,7 +247,7 @@ def _annotation(bond: Bond, own: inspect.Parameter) -> Any:
 def _resolved(
     bond: Bond, annotation: Any, of: str, markdown: str | None = None, python: str | None = None
 ) -> Any:
-    """Resolve one annotation by itself: another's fault must not hide it."""
+    """Resolve one annotation by itself: an error in another annotation must not hide it."""
     if isinstance(annotation, str):
         scope = getattr(inspect.unwrap(bond.function), "__globals__", {})
         try:

@@ -1,4 +1,4 @@
-"""The runs of a workspace, whichever process began them: listed, followed and taken further."""
+"""The runs of a workspace, of any process: list, follow, resume and answer them."""
 
 from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from toolmd._workspace.runs.service import RunService
 
 PAGE = 50
-"""How many runs a page has, where nobody says."""
+"""The default number of runs on a page."""
 FOLLOW_S = 0.2
-"""How often a run of another process is looked at, in seconds."""
+"""The interval at which `follow` reads a run, in seconds."""
 _OVER = frozenset(("done", "failed", "cancelled", "stuck"))
 
 
@@ -24,8 +24,8 @@ _OVER = frozenset(("done", "failed", "cancelled", "stuck"))
 class Runs:
     """The runs of skills by their ids.
 
-    Where a method takes a `user`, the runs of others are not there for it: NotFoundError. A host
-    that names no user works for its operator, who sees all.
+    With a `user`, a method raises NotFoundError for the runs of other users. A host that passes
+    no user acts as the operator and sees all runs.
     """
 
     def __init__(self, project: OpenProject) -> None:
@@ -34,7 +34,7 @@ class Runs:
 
     @property
     def service(self) -> "RunService":
-        """What begins runs, for the other parts of a workspace; made on first use.
+        """The service that starts runs, for the rest of the workspace; made on first use.
 
         Programs that only call tools never import it.
         """
@@ -79,7 +79,7 @@ class Runs:
         return self._project.loop.run(self.list(user=user, limit=limit, after=after))
 
     async def get(self, run_id: str, *, user: str | None = None) -> RunView:
-        """Return one run step by step; raises NotFoundError."""
+        """Return one run with its steps; raises NotFoundError if it does not exist."""
         view = await self.service.show(run_id)
         await self._check(run_id, user)
         return view
@@ -89,7 +89,7 @@ class Runs:
         return self._project.loop.run(self.get(run_id, user=user))
 
     async def trace(self, run_id: str, *, user: str | None = None) -> RunTrace:
-        """Return what a run did so far, and the state of each step; raises NotFoundError."""
+        """Return the calls of a run so far, and the state of each step; raises NotFoundError."""
         traced = await self.service.trace(run_id)
         await self._check(run_id, user)
         return traced
@@ -99,9 +99,9 @@ class Runs:
         return self._project.loop.run(self.trace(run_id, user=user))
 
     async def follow(self, run_id: str, *, user: str | None = None) -> AsyncIterator[RunTrace]:
-        """Yield a run as it stands, and again each time that it got further, until it ends.
+        """Yield the trace of a run now and after each change, until the run ends.
 
-        Whichever process executes it. Raises NotFoundError.
+        Any process may execute the run. Raises NotFoundError.
         """
         import asyncio
 
@@ -134,7 +134,7 @@ class Runs:
         on_event: RunListener | None = None,
         user: str | None = None,
     ) -> Result:
-        """Resume a run that stands still, in this process; raises NotFoundError.
+        """Resume a stopped run in this process; raises NotFoundError.
 
         `ask` and `on_event` are those of `Workspace.run`.
         """
@@ -164,16 +164,16 @@ class Runs:
     async def answer(
         self, run_id: str, answer: YesOrNo, *, key: str | None = None, user: str | None = None
     ) -> Result:
-        """Answer what a run waits for, and run on; the first answer counts.
+        """Answer a question of a run and continue the run; the first answer counts.
 
         Args:
             run_id: The run.
             answer: Yes or no, or an Answer with a person's words or with other arguments.
-            key: Which of its questions; it may be left out where only one is open.
+            key: The question's key; optional if only one question is open.
             user: The person who answers.
 
         Raises:
-            NotFoundError: there is no such run, or it waits for nothing.
+            NotFoundError: The run does not exist, or it has no open question.
             ToolmdError: several questions are open, and no key names one.
         """
         await self._check(run_id, user)
@@ -192,9 +192,10 @@ class Runs:
         return self._project.loop.run(self.answer(run_id, answer, key=key, user=user))
 
     async def start(self) -> bool:
-        """Execute from now on the runs that were cut off, and those that get due.
+        """Execute interrupted and due runs until the workspace closes.
 
-        Until the workspace closes. Returns False where runs are in memory only.
+        Returns:
+            False if runs are kept in memory only, so that nothing was started.
         """
         engines = self.service.engines
         if engines.keep:

@@ -48,7 +48,7 @@ class Live:
         self.exports: dict[tuple[str, bool], Exported] = {}
         """What was exported of all definitions, by target and whether with skills."""
         self._clock = clock
-        self._tallies: dict[str, CallCounter] = {} if counters is None else counters
+        self._counters: dict[str, CallCounter] = {} if counters is None else counters
         self._beside = beside
         self._lock = threading.Lock()
         self._settled = False
@@ -76,7 +76,7 @@ class Live:
                     before=before,
                     after=after,
                     clock=time.time if clock is None else lambda: clock().timestamp(),
-                    counters=self._tallies,
+                    counters=self._counters,
                     origins=origins_of(snapshot.plugins, self.settings, self.registry.tools),
                 )
             return self.dispatcher
@@ -103,7 +103,7 @@ class Live:
 
     def taking_up(self, snapshot: Snapshot) -> "Live":
         """Return an earlier snapshot with its own dispatcher and today's guards in addition."""
-        return Live(self.settings, snapshot, self._clock, self._tallies, self.snapshot)
+        return Live(self.settings, snapshot, self._clock, self._counters, self.snapshot)
 
     @cached_property
     def pin(self) -> "Pin":
@@ -144,7 +144,7 @@ class Live:
     def _look(self) -> tuple[Diagnostic, ...]:
         found = set(self.registry.diagnostics)
         for name, error in self.snapshot.plugins.broken():
-            message = f"{name} can't be loaded, so the tools of its folder are refused"
+            message = f"{name} can't be loaded, so calls to its folder's tools are denied"
             found.add(whole_file(name, Code.BROKEN_PLUGIN, message, reason(error)))
         if self.snapshot.plugins.implements("toolmd_dialects"):
             found.update(self.dialects.diagnostics)

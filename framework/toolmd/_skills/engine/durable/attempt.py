@@ -157,7 +157,7 @@ class Attempts:
             pass
         except Exception as error:  # noqa: BLE001 - the run's result reports it
             reference = logged(error, "run %s broke", run_id)
-            message = f"the run failed inside; its operator finds the reason under {reference}."
+            message = f"the run failed inside; the log has the reason under {reference}."
             result = SkillResult(
                 success=False, message=message, error=message, run_id=run_id, code="internal_error"
             )

@@ -63,7 +63,7 @@ def test_a_name_without_a_pending_change_is_reported(held: Shop, capsys) -> None
     held.write("tools_md/other.tool.md", tool("other"))
 
     assert run(held, "accept", "other") == 5
-    assert "no edit of other waits" in capsys.readouterr().err
+    assert "other has no change that waits" in capsys.readouterr().err
     assert run(held, "accept", "say_helo") == 5
     assert "did you mean 'say_hello'?" in capsys.readouterr().err
 

@@ -170,7 +170,9 @@ async def _reached(name: str, answer: Awaitable[Result]) -> Done:
         return Done.of(await answer)
     except Exception as error:  # noqa: BLE001 - a failure of the call, as above
         reference = logged(error, "the call of %s did not reach its tool", name)
-        message = f"the call did not reach its tool; the log has the reason under {reference}."
+        message = (
+            f"the call failed and may have taken effect; the log has the reason under {reference}."
+        )
         return Done("unknown", None, "outcome_unknown", message, None)
 
 

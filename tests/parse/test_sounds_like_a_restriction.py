@@ -9,7 +9,8 @@ RESTRICTING = """
     Upper Limit|upper_limit|upperLimit|UPPER LIMIT|Lower Bound|At Most|atMost|At Least|No More Than|
     Not More Than|Must Match|Must Be|Must Not Be|Forbidden|Forbiden|Forbidden Values|Prohibited|
     Disallowed|Permitted Values|Allowed Regions|Only Allowed|Restricted To|Limited To|Whitelist|
-    Blacklist|Never|Excluded Values|Spending Limit|Quota|Constraint|Constraints
+    Blacklist|Never|Excluded Values|Spending Limit|Quota|Constraint|Constraints|Requires Login|
+    Login Required|Signed In|Requires User|User Required|Needs User|Identified User|Required Role
 """.replace("\n", "").split("|")
 OF_A_VALUE = """
     Ceiling|Cap|Floor|Highest|Lowest|Largest|Between|Bounds|Valid Range|Less Than|Greater Than|

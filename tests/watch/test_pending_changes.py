@@ -315,3 +315,45 @@ def test_a_pending_confirmation_applies_to_the_shown_call_only(shop: Shop) -> No
     stale = ws.confirmations.approve_sync(third)
     assert (stale.outcome, stale.error.code) == ("confirm", "confirmation_stale")
     assert ws.confirmations.approve_sync(stale.confirmation.id).success
+
+
+AMOUNT = "### amount\n\n- **Type**: integer\n- **Required**: true\n- **Description**: Euros"
+
+
+def pays(shop: Shop, condition: str) -> None:
+    safety = f"\n## Safety\n\n- **Confirm When**: `{condition}`\n"
+    shop.write("tools_md/pay.py", "def pay(amount: int): return {}")
+    shop.write("tools_md/pay.tool.md", tool("pay", safety, AMOUNT))
+
+
+def asks(workspace, *amounts: int) -> list[bool]:
+    results = [workspace.call_sync("pay", {"amount": amount}) for amount in amounts]
+    return [result.outcome == "confirm" for result in results]
+
+
+def test_a_stricter_condition_is_live_at_once(shop: Shop) -> None:
+    pays(shop, "amount > 500")
+    ws = shop.open()
+    assert asks(ws, 300, 600) == [False, True]
+
+    pays(shop, "amount > 200")
+    ws.reload()
+
+    assert asks(ws, 100, 300, 600) == [False, True, True]
+    assert ws.changes.list_sync() == ()
+
+
+def test_of_two_conditions_each_asks_until_the_change_is_accepted(shop: Shop) -> None:
+    pays(shop, "amount > 500")
+    ws = shop.open()
+    pays(shop, "amount % 2 == 0")
+    ws.reload()
+    for _ in range(2):
+        assert asks(ws, 301, 300, 601) == [False, True, True]
+        assert [edit.name for edit in ws.changes.list_sync()] == ["pay"]
+        ws.close()
+        ws = shop.open()
+
+    ws.changes.accept_sync("pay")
+
+    assert asks(ws, 301, 300, 601) == [False, True, False]

@@ -9,6 +9,7 @@ from toolmd._load.edits.strictness import (
     SAFETY,
     SCHEMA,
     SKILL,
+    either,
 )
 from toolmd._types.call_spec import Batch, Rate
 
@@ -75,6 +76,43 @@ def test_a_value_without_an_order_is_weaker_if_it_differs(name: str) -> None:
     assert looser("a", "b")
     assert looser("a", None)
     assert [looser("a", "a"), looser(None, "a"), looser(None, None)] == [False] * 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "weaker"),
+    [
+        ("amount > 500", "amount > 200", False),
+        ("amount > 200", "amount > 500", True),
+        ("amount > 5", "amount >= 5", False),
+        ("amount >= 5", "amount > 5", True),
+        ("amount >= 5", "amount > 4.5", False),
+        ("amount < 5", "amount <= 6", False),
+        ("amount < 5", "amount < 4", True),
+        ("amount > 5", "size > 5", True),
+        ("amount > 5", "amount < 9", True),
+        ("a == 'x'", "a == 'x' || b", False),
+        ("a || b", "b || (a)", False),
+        ("a || b", "b", True),
+        ("a", "a && b", True),
+        ("a == '||'", "a == '", True),
+        ("a ? b : c", "a ? b : c || d", True),
+        ("(a || b) && c", "a || b && c", True),
+        ("amount > 5", None, True),
+        (None, "amount > 5", False),
+    ],
+)
+@pytest.mark.parametrize("name", ["confirm_when", "escalate_when"])
+def test_a_condition_is_weaker_unless_it_surely_holds_as_often(name, old, new, weaker) -> None:
+    assert EVERY[name](old, new) is weaker
+
+
+def test_two_conditions_are_joined_once_and_with_a_limit() -> None:
+    joined = either("a > 5", "b")
+    assert joined == "(a > 5) || (b)"
+    assert either(joined, "b") == either(joined, "a > 5") == joined
+    for number in range(20):
+        joined = either(joined, f"c == {number}")
+    assert joined == "true"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,9 @@ can't be compared, such as two patterns, the new one counts as looser.
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import Any
 
 from toolmd._types.call_spec import Batch, Rate
@@ -89,15 +91,90 @@ def batch(old: Batch | None, new: Batch | None) -> bool:
     )
 
 
+_THRESHOLD = re.compile(r"([\w.]+) *(<=?|>=?) *(-?\d+(?:\.\d+)?)")
+
+
+def condition(old: str | None, new: str | None) -> bool:
+    """Compare conditions: as strict is only what surely holds wherever the old one held."""
+    if old is None:
+        return False
+    found = [] if new is None else alternatives(new)
+    return not all(any(_follows(one, other) for other in found) for one in alternatives(old))
+
+
+def alternatives(expression: str) -> list[str]:
+    """Return the parts of `a || b`, without their parentheses; the whole where in doubt."""
+    parts, depth, begin, quote, at = [], 0, 0, "", 0
+    if "?" in expression or "\\" in expression or "//" in expression:
+        return [expression.strip()]
+    while at < len(expression):
+        sign = expression[at]
+        if quote:
+            quote = "" if sign == quote else quote
+        elif sign in "'\"":
+            quote = sign
+        elif sign in "([{":
+            depth += 1
+        elif sign in ")]}":
+            depth -= 1
+        elif not depth and expression.startswith("||", at):
+            parts.append(expression[begin:at])
+            at += 1
+            begin = at + 1
+        at += 1
+    parts.append(expression[begin:])
+    if len(parts) > 1:
+        return [one for part in parts for one in alternatives(part)]
+    whole = expression.strip()
+    return alternatives(whole[1:-1]) if _is_wrapped(whole) else [whole]
+
+
+def either(old: str, new: str) -> str:
+    """Return the condition that holds where one of the two does; `true` where they are many."""
+    parts = list(dict.fromkeys((*alternatives(old), *alternatives(new))))
+    if "true" in parts or len(parts) > _MOST:
+        return "true"
+    return " || ".join(f"({part})" for part in parts)
+
+
+_MOST = 8
+"""The most alternatives of a condition whose edits wait; with more it always holds."""
+
+
+def _is_wrapped(text: str) -> bool:
+    """Return whether one pair of parentheses encloses all of a text without quotes."""
+    if not text.startswith("(") or not text.endswith(")") or "'" in text or '"' in text:
+        return False
+    depth = 0
+    for at, sign in enumerate(text):
+        depth += (sign == "(") - (sign == ")")
+        if not depth:
+            return at == len(text) - 1
+    return False
+
+
+def _follows(old: str, new: str) -> bool:
+    """Return whether the new condition surely holds where the old one does."""
+    before, after = _THRESHOLD.fullmatch(old), _THRESHOLD.fullmatch(new)
+    if old == new or before is None or after is None:
+        return old == new
+    if before[1] != after[1] or before[2][0] != after[2][0]:
+        return False
+    was, now = Decimal(before[3]), Decimal(after[3])
+    if was == now:
+        return len(after[2]) >= len(before[2])
+    return now < was if after[2][0] == ">" else now > was
+
+
 SAFETY: Mapping[str, Looser] = {
     "min_confidence": least,
     "on_missing_confidence": ranked(MISSING),
     "requires_confirmation": demand,
-    "confirm_when": unlike,
+    "confirm_when": condition,
     "sensitivity": ranked(SENSITIVITIES),
     "explicit_intent": demand,
     "intent_keywords": words,
-    "escalate_when": unlike,
+    "escalate_when": condition,
 }
 LIMITS: Mapping[str, Looser] = {
     "timeout_s": most,

@@ -1,8 +1,8 @@
 """Find what a new version of a definition weakens, and what stays live until it is accepted.
 
 Each restriction that the new version drops, widens, or changes beyond comparing keeps its old
-value; everything else of the new version is taken, what tightens among it. Pure: specs in, a
-spec and the findings out.
+value; of two conditions both apply. Everything else of the new version is taken, what tightens
+among it. Pure: specs in, a spec and the findings out.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,6 +17,7 @@ from toolmd._load.edits.strictness import (
     SCHEMA,
     SKILL,
     Looser,
+    either,
     least,
 )
 from toolmd._types.call_spec import Batch, Limits, Rate, Rule, Safety
@@ -72,13 +73,7 @@ def tightened(then: ToolSpec, now: ToolSpec, *, default_min: float | None = None
     policy = _with(now, parameters=then.parameters, returns=then.returns, rules=then.rules)
     held = keep_stricter(policy, then, default_min=default_min).spec
     assert isinstance(held, ToolSpec)
-    either = {
-        name: f"({before}) || ({after})"
-        for name in ("confirm_when", "escalate_when")
-        if (before := getattr(then.safety, name)) and (after := getattr(now.safety, name))
-        if before != after
-    }
-    return _with(held, safety=_with(held.safety, **either))
+    return _with(held, safety=_with(held.safety, **_either(then.safety, now.safety)))
 
 
 def _tool(
@@ -103,7 +98,18 @@ def _safety(found: list[Weakening], old: Safety, new: Safety, default_min: float
     if old.min_confidence is None and stated is not None and least(default_min, stated):
         found.append(Weakening("Safety: Min Confidence", default_min, stated))
         kept["min_confidence"] = None
-    return _with(new, **kept)
+    # Which of two conditions is stricter can't always be told, so the two apply until then.
+    both = {name: text for name, text in _either(old, new).items() if name in kept}
+    return _with(new, **(kept | both))
+
+
+def _either(one: Safety, other: Safety) -> dict[str, str]:
+    """Return the conditions that hold where those of either Safety do, if they differ."""
+    return {
+        name: either(before, after)
+        for name in ("confirm_when", "escalate_when")
+        if (before := getattr(one, name)) and (after := getattr(other, name)) and before != after
+    }
 
 
 def _kept(

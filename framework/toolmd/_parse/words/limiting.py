@@ -50,6 +50,16 @@ _ANYWHERE = (
         ),
     ),
     (Meant("", _BOUND), "limit, limits, limited, quota"),
+    (
+        Meant("Requires Auth", "did you mean 'Requires Auth'?"),
+        (
+            "login, log in, logged in, signed in, sign in required, requires sign in, anonymous,"
+            "authenticated, authorization required, requires authorization, requires user,"
+            "user required, needs user, identified user, identified users, requires role,"
+            "requires roles, role required, roles required, required role, required roles,"
+            "requires permission, requires permissions, permission required, permissions required"
+        ),
+    ),
 )
 """Phrases that restrict in any section of fields, by their possible meaning."""
 _OF_A_VALUE = (

@@ -13,7 +13,7 @@ chosen = settings(deadline=None, derandomize="CI" in os.environ)
 settings.register_profile("project", chosen)
 settings.register_profile("quick", chosen, max_examples=10)
 settings.load_profile("project")
-os.environ.setdefault("TOOLMD_ENGINE", "memory")
+os.environ.setdefault("TOOLMD_STORE", "memory")
 # The plugins of this repository are installed here; a test loads one where it says so.
 os.environ.setdefault("TOOLMD_LOAD_PLUGINS", "")
 # A shell starts what it puts into the background deaf to Ctrl-C, and what that starts stays so.

@@ -12,7 +12,7 @@ from toolmd._types.diagnostic import Diagnostic
 NO_POSTGRES_DRIVER = (
     "Postgres' driver, psycopg, is missing; install it: pip install 'toolmd[postgres]'"
 )
-"""The message if `engine` names a Postgres and the extra `postgres` is not installed."""
+"""The message if `store` names a Postgres and the extra `postgres` is not installed."""
 
 
 class ToolmdError(Exception):

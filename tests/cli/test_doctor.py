@@ -49,7 +49,7 @@ def test_a_sqlite_that_is_too_old_is_named_by_the_first_command_that_needs_it(
     assert project("new", "skill", "trial").code == 0
 
     done = apart(
-        project.folder, sys.executable, "-c", OLD_SQLITE, *words.split(), TOOLMD_ENGINE="sqlite"
+        project.folder, sys.executable, "-c", OLD_SQLITE, *words.split(), TOOLMD_STORE="sqlite"
     )
 
     assert done.returncode != 0
@@ -66,11 +66,11 @@ def test_commands_without_sqlite_work_with_an_old_one(project) -> None:
 
 def test_the_doctor_finds_a_sqlite_that_is_too_old(project) -> None:
     done = apart(
-        project.folder, sys.executable, "-c", OLD_SQLITE, "doctor", "--json", TOOLMD_ENGINE="sqlite"
+        project.folder, sys.executable, "-c", OLD_SQLITE, "doctor", "--json", TOOLMD_STORE="sqlite"
     )
 
     bad = {sign["about"]: sign for sign in json.loads(done.stdout) if sign["state"] == "bad"}
-    assert set(bad) == {"sqlite", "engine"}
+    assert set(bad) == {"sqlite", "store"}
     assert bad["sqlite"]["remedy"].startswith("install Toolmd with another Python")
     assert done.returncode == 1
 
@@ -80,15 +80,15 @@ def test_the_doctor_tries_the_engine_of_the_runs(project) -> None:
     assert project("list").code == 0
     doctor = (sys.executable, "-m", "toolmd", "doctor", "--json")
 
-    well = apart(project.folder, *doctor, TOOLMD_ENGINE="sqlite")
+    well = apart(project.folder, *doctor, TOOLMD_STORE="sqlite")
     full = apart(
         project.folder,
         *("bash", "-c", f"set -o pipefail; ulimit -f 8; {' '.join(doctor)} | cat"),
-        TOOLMD_ENGINE="sqlite",
+        TOOLMD_STORE="sqlite",
     )
 
     found = [
-        next(sign for sign in json.loads(done.stdout) if sign["about"] == "engine")
+        next(sign for sign in json.loads(done.stdout) if sign["about"] == "store")
         for done in (well, full)
     ]
     assert [sign["state"] for sign in found] == ["ok", "bad"]

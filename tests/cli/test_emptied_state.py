@@ -49,7 +49,7 @@ class Told(NamedTuple):
 @pytest.fixture
 def used(shop: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return a shop with a pending run, a pending call, a used rate and a weakened policy."""
-    monkeypatch.setenv("TOOLMD_ENGINE", "sqlite")
+    monkeypatch.setenv("TOOLMD_STORE", "sqlite")
     for name, text in {"pay": CONFIRMED, "ring": RARE}.items():
         shop.write(f"tools_md/{name}.tool.md", text)
         shop.write(f"tools_md/{name}.py", f"def {name}() -> str:\n    return 'Done.'\n")

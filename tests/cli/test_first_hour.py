@@ -121,9 +121,9 @@ def test_an_engine_that_does_not_answer_is_found_by_the_doctor(project) -> None:
     engine = "postgresql://ana:secret@127.0.0.1:1/runs"
     words = (sys.executable, "-m", "toolmd", "doctor", "--json")
 
-    done = apart(project.folder, *words, TOOLMD_ENGINE=engine)
+    done = apart(project.folder, *words, TOOLMD_STORE=engine)
 
-    (sign,) = (sign for sign in json.loads(done.stdout) if sign["about"] == "engine")
+    (sign,) = (sign for sign in json.loads(done.stdout) if sign["about"] == "store")
     assert sign["state"] == "bad"
     assert "postgresql://ana:***@127.0.0.1:1/runs can't be reached" in sign["found"]
     assert "secret" not in done.stdout + done.stderr

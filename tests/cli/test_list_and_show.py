@@ -246,14 +246,14 @@ def test_a_broken_plugin_is_reported_and_the_rest_works(shop) -> None:
 def test_doctor_passes_in_a_valid_project(shop) -> None:
     signs = json.loads(shop("doctor", "--json").out)
     assert [sign for sign in signs if sign["state"] == "bad"] == []
-    assert {"python", "toolmd", "project", "state", "cache", "engine", "definitions"} <= {
+    assert {"python", "toolmd", "project", "state", "cache", "store", "definitions"} <= {
         sign["about"] for sign in signs
     }
 
 
 def test_doctor_names_the_missing_part_and_the_remedy(shop, console, monkeypatch) -> None:
-    monkeypatch.delenv("TOOLMD_ENGINE", raising=False)
-    shop.write("toolmd.toml", 'engine = "mysql"\n')
+    monkeypatch.delenv("TOOLMD_STORE", raising=False)
+    shop.write("toolmd.toml", 'store = "mysql"\n')
     typed = shop("doctor")
     assert typed.code == 1
     assert "must be sqlite, memory or a postgresql:// URL" in typed.out

@@ -15,7 +15,7 @@ from toolmd._types.run import RunEvent
 @pytest.fixture(autouse=True)
 def kept(monkeypatch) -> None:
     """Keep the runs, so that other processes see them."""
-    monkeypatch.setenv("TOOLMD_ENGINE", "sqlite")
+    monkeypatch.setenv("TOOLMD_STORE", "sqlite")
 
 
 CODES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]|\r")

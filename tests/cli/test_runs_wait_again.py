@@ -74,7 +74,7 @@ None
 
 @pytest.fixture
 def florist(shop, monkeypatch):
-    monkeypatch.setenv("TOOLMD_ENGINE", "sqlite")
+    monkeypatch.setenv("TOOLMD_STORE", "sqlite")
     shop.write("tools_md/take-back.tool.md", GUARDED)
     shop.write("tools_md/take_back.py", "def take_back(kind: str) -> str: return kind\n")
     shop.write("skills_md/deliver.skill.md", SKILL)

@@ -57,7 +57,7 @@ def imported(folder, *words: str, script: str = LIST, among: set[str] = HEAVY) -
     done = subprocess.run(
         [sys.executable, "-c", script, *words],
         cwd=folder,
-        env={**os.environ, "TOOLMD_LOAD_PLUGINS": "", "TOOLMD_ENGINE": "sqlite"},
+        env={**os.environ, "TOOLMD_LOAD_PLUGINS": "", "TOOLMD_STORE": "sqlite"},
         capture_output=True,
         text=True,
         check=True,

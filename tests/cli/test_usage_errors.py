@@ -220,12 +220,12 @@ def test_a_port_in_use_is_reported_with_the_remedy(project) -> None:
 
 def test_a_waiting_run_names_the_command_to_resume_it(shop) -> None:
     words = "toolmd run make_bouquet kind=rose number=3"
-    waits = shell(shop.folder, words, TOOLMD_ENGINE="sqlite")
+    waits = shell(shop.folder, words, TOOLMD_STORE="sqlite")
     assert waits.returncode == 4
     help_ = waits.stderr.splitlines()[-1].removeprefix("help: ")
     assert help_.endswith(" [--yes]; toolmd pending lists the questions")
 
-    again = shell(shop.folder, f"{help_.partition(' [')[0]} --yes", TOOLMD_ENGINE="sqlite")
+    again = shell(shop.folder, f"{help_.partition(' [')[0]} --yes", TOOLMD_STORE="sqlite")
     assert json.loads(again.stdout) == {"sold": "3 x rose"}
 
 

@@ -73,7 +73,7 @@ def test_a_run_started_again_under_its_id_books_and_texts_once(workspace, clinic
     first = workspace.run_sync("schedule_appointment", RIVERA, ask=yes, run_id="run-7")
     booked = upcoming(clinic)
     # A workspace that knows nothing of the run, as after the loss of its record.
-    settings = {"state": str(tmp_path / "state"), "plugins": [], "engine": "memory"}
+    settings = {"state": str(tmp_path / "state"), "plugins": [], "store": "memory"}
     with Workspace.open(ROOT, overrides=settings) as other:
         again = other.run_sync("schedule_appointment", RIVERA, ask=yes, run_id="run-7")
     assert again.data == first.data

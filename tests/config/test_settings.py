@@ -28,12 +28,12 @@ def test_a_given_folder_needs_no_settings_file(tmp_path: Path) -> None:
 def test_the_command_line_overrides_the_environment_which_overrides_the_file(
     tmp_path: Path,
 ) -> None:
-    write(tmp_path, 'engine = "memory"\n[safety]\nfloor = 0.1\ndefault_min = 0.2\n')
+    write(tmp_path, 'store = "memory"\n[safety]\nfloor = 0.1\ndefault_min = 0.2\n')
     environ = {"TOOLMD_SAFETY_FLOOR": "0.3", "TOOLMD_SAFETY_DEFAULT_MIN": "0.4"}
 
     settings = load_settings(tmp_path, overrides={"safety.floor": 0.5}, environ=environ)
 
-    assert settings.engine == "memory"
+    assert settings.store == "memory"
     assert settings.safety.default_min == 0.4
     assert settings.safety.floor == 0.5
     assert settings.origin["safety.floor"] == "command line"
@@ -101,7 +101,7 @@ def test_a_safety_key_outside_its_table_is_an_error_that_says_where_it_belongs(
         "safety = 1",
         'audit = "yes"',
         "tools = [1]",
-        'engine = "mysql://x"',
+        'store = "mysql://x"',
         "this is no toml",
     ],
 )

@@ -19,7 +19,7 @@ INPUTS = {
 
 def main(state: str, run_id: str, boundary: str) -> None:
     """Book as `run_id`; an existing run is resumed."""
-    settings = {"state": state, "plugins": [], "engine": "sqlite"}
+    settings = {"state": state, "plugins": [], "store": "sqlite"}
     killer = Killer(boundary, lambda call: call.tool)
     with Workspace.open(ROOT, overrides=settings, plugins={"killer": killer}) as workspace:
         result = workspace.run_sync(

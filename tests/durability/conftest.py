@@ -52,7 +52,7 @@ def postgres(server: str, empty_database: str) -> Iterator[str]:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The setting `engine`: each test is run on both."""
+    """The setting `store`: each test is run on both."""
     if request.param == "sqlite":
         shutil.copy(request.getfixturevalue("empty_file"), tmp_path)
         return "sqlite"

@@ -10,7 +10,7 @@ from toolmd import Workspace
 def main(root: str, boundary: str) -> None:
     """Run or resume `run-1`."""
     killer = Killer(boundary, lambda call: str(call.arguments["what"]))
-    overrides = {"engine": "sqlite"}
+    overrides = {"store": "sqlite"}
     with Workspace.open(root, overrides=overrides, plugins={"killer": killer}) as workspace:
         result = workspace.run_sync("job", {}, ask=lambda question: True, run_id="run-1")
         killer.reach("at the end")

@@ -37,7 +37,7 @@ YES_WORD = '{"approved": true}'
 
 
 class Kept:
-    """A world whose runs are kept; `place` is the setting `engine`."""
+    """A world whose runs are kept; `place` is the setting `store`."""
 
     def __init__(self, state: Path, place: str = "sqlite", **options: Any) -> None:
         keyed = "- **Idempotent**: keyed\n"

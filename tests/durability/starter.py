@@ -15,7 +15,7 @@ from toolmd._types.settings import Settings
 
 async def main(state: str, engine: str, calls: int, seconds: float) -> None:
     """Start as often as `calls` a second allow, and no later than so many seconds from now."""
-    settings = Settings(root=Path(state), state=Path(state), engine=engine)
+    settings = Settings(root=Path(state), state=Path(state), store=engine)
     starts = shared_rates(settings, MACHINE)
     rate_limiter = RateLimiter("act", Rate(calls=calls, per_s=1), CallCounter(), MACHINE, starts)
     until = time.monotonic() + seconds

@@ -33,7 +33,7 @@ class Killer:
 
 def cut(root: str) -> None:
     """Run into the killer."""
-    overrides = {"engine": "sqlite"}
+    overrides = {"store": "sqlite"}
     with Workspace.open(root, overrides=overrides, plugins={"killer": Killer()}) as workspace:
         workspace.run_sync("job", {}, run_id="run-cut", ask=lambda question: True)
 

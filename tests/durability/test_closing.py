@@ -39,7 +39,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def open_durable(project: Path) -> Workspace:
-    return Workspace.open(project, overrides={"engine": "sqlite"})
+    return Workspace.open(project, overrides={"store": "sqlite"})
 
 
 def test_an_awaited_close_lets_the_call_in_progress_finish(project: Path) -> None:

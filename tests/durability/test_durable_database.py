@@ -81,7 +81,7 @@ def test_a_user_without_rights_gets_an_error(tmp_path: Path, server: str) -> Non
 def test_the_command_line_exits_with_5_if_the_runs_are_unreachable(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "toolmd", "runs", "--project", str(tmp_path)]
     url = f"postgresql://me:{SECRET}@127.0.0.1:1/runs"
-    environment = {**os.environ, "TOOLMD_ENGINE": url}
+    environment = {**os.environ, "TOOLMD_STORE": url}
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
 
     assert done.returncode == 5

@@ -36,7 +36,7 @@ def clinic(tmp_path: Path) -> Iterator[Clinic]:
 
 def process(state: Path, boundary: str, run_id: str = "run-1") -> int:
     environment = {**os.environ, NOW: MONDAY}
-    environment.pop("TOOLMD_ENGINE", None)
+    environment.pop("TOOLMD_STORE", None)
     words = [sys.executable, str(SCRIPT), str(state), run_id, boundary]
     return subprocess.run(words, env=environment, timeout=120, check=False).returncode
 
@@ -63,7 +63,7 @@ def test_the_next_process_resumes_a_run_next_to_its_own_task(
 ) -> None:
     assert process(tmp_path, "after book_appointment") == -signal.SIGKILL
     # Another family's run: the parent's text of the first run must go out meanwhile.
-    environment = {**os.environ, NOW: MONDAY, "TOOLMD_ENGINE": "sqlite"}
+    environment = {**os.environ, NOW: MONDAY, "TOOLMD_STORE": "sqlite"}
     environment["TOOLMD_STATE"] = str(tmp_path)
     command = [sys.executable, "-m", "toolmd", "worker"]
     worker = subprocess.Popen(

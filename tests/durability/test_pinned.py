@@ -127,7 +127,7 @@ None
 - **Error**: string - What went wrong
 """
 FILES = {
-    "toolmd.toml": 'engine = "sqlite"\nplugins = []\n',
+    "toolmd.toml": 'store = "sqlite"\nplugins = []\n',
     "tools_md/act.tool.md": ACT,
     "tools_md/act.py": PYTHON,
     "tools_md/undo.tool.md": UNDO,
@@ -155,7 +155,7 @@ class Project:
             workspace.run_sync("job", {}, run_id=self.run_id)
 
     def open(self) -> Workspace:
-        return Workspace.open(self.root, overrides={"engine": "sqlite"})
+        return Workspace.open(self.root, overrides={"store": "sqlite"})
 
     def write(self, path: str, text: str) -> None:
         file = self.root / path

@@ -75,7 +75,7 @@ def another(a: int) -> int:
     return a
 
 
-with Workspace.open(sys.argv[1], overrides={"engine": "sqlite"}) as workspace:
+with Workspace.open(sys.argv[1], overrides={"store": "sqlite"}) as workspace:
     workspace.confirmations.approve_sync("run-1/2:ask")
     sys.exit(0 if workspace.runs.get_sync("run-1").result else 1)
 '''

@@ -291,7 +291,7 @@ async def break_everywhere(world, make, name):
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_skill_that_fails_anywhere_runs_its_step_at_most_once(tmp_path, caplog):
-    world = World(tmp_path, caplog, engine="memory", audit=False)
+    world = World(tmp_path, caplog, store="memory", audit=False)
     asyncio.run(break_a_skill_everywhere(world))
     world.ws.close()
 

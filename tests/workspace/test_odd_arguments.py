@@ -90,7 +90,7 @@ def cases() -> list[Any]:
 
 def make(root: Path) -> Shop:
     shop = Shop(root)
-    shop.write("toolmd.toml", 'plugins = []\nengine = "memory"\n')
+    shop.write("toolmd.toml", 'plugins = []\nstore = "memory"\n')
     shop.tool("pay", "def pay():\n    return {}\n", extra=PAY)
     shop.write("skills_md/ask.skill.md", skill("ask", "pay", STEPS))
     return shop

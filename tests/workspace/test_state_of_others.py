@@ -27,7 +27,7 @@ def test_no_file_in_a_shared_folder_is_readable_by_others(shop: Shop) -> None:
     shop.tool("pay", "def pay(): return {}", extra=GUARDED)
     shop.write("skills_md/welcome.skill.md", skill("welcome", "greet", STEPS))
 
-    ws = shop.open(overrides={"engine": "sqlite"})
+    ws = shop.open(overrides={"store": "sqlite"})
     assert ws.call_sync("pay", {}, user="ana").outcome == "confirm"
     assert ws.run_sync("welcome", {}, user="ana").outcome == "confirm"
     shop.tool("pay", "def pay(): return {}")

@@ -28,7 +28,7 @@ class House:
         shop.tool("pay", GREET.replace("greet(", "pay(sum, ", 1), word("sum"), GUARDED)
         shop.write("skills_md/welcome.skill.md", skill("welcome", "greet", STEPS))
         self._folder = shop.root
-        self.workspace = shop.open(overrides={"engine": engine})
+        self.workspace = shop.open(overrides={"store": engine})
 
     def ran(self) -> list[str]:
         logs = self._folder.rglob("*.log")

@@ -43,7 +43,7 @@ def child(tmp_path):
         done = subprocess.run(
             [sys.executable, *words],
             cwd=folder,
-            env=os.environ | {"PYTHONPATH": str(blocked), "TOOLMD_ENGINE": "sqlite"},
+            env=os.environ | {"PYTHONPATH": str(blocked), "TOOLMD_STORE": "sqlite"},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -85,7 +85,7 @@ class Settings:
     """Folders of definitions of skills, relative to `root` or absolute."""
     state: Path = Path(".toolmd")
     """The folder of Toolmd's own state (cache, confirmations, runs, audit), absolute."""
-    engine: str = "sqlite"
+    store: str = "sqlite"
     """The store of runs: `sqlite`, `memory`, or a `postgresql://` URL."""
     safety: SafetySettings = field(default_factory=SafetySettings)
     """Safety settings that apply to every call."""

@@ -68,7 +68,7 @@ def _path(value: Any, place: Origin) -> Path:
         raise place.error(f"{value!r} names no user's folder") from error
 
 
-def _engine(value: Any, place: Origin) -> str:
+def _store(value: Any, place: Origin) -> str:
     if value in ("sqlite", "memory"):
         return str(value)
     if isinstance(value, str) and value.startswith(("postgresql://", "postgres://")):
@@ -184,7 +184,7 @@ READERS: Mapping[str, Callable[[Any, Origin], Any]] = {
     "tools": _folders,
     "skills": _folders,
     "state": _path,
-    "engine": _engine,
+    "store": _store,
     "safety.default_min": _confidence,
     "safety.floor": _confidence,
     "safety.crisis_words": _words,

@@ -12,7 +12,7 @@ from toolmd._types.call_spec import Batch, Limits, Rate
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.settings import Settings
 
-MEMORY = Settings(root=Path.cwd(), audit=False, engine="memory")
+MEMORY = Settings(root=Path.cwd(), audit=False, store="memory")
 NUMBERS = Parameter(
     name="items",
     shape=Schema(types=("array",), items=Schema(types=("integer",))),

@@ -12,7 +12,7 @@ from toolmd._types.call_spec import Limits, Rate
 from toolmd._types.settings import Settings
 from toolmd.errors import ToolError
 
-MEMORY = Settings(root=Path.cwd(), audit=False, engine="memory")
+MEMORY = Settings(root=Path.cwd(), audit=False, store="memory")
 THREE = Limits(retries=3)
 REQUEST = httpx.Request("GET", "http://a.example/")
 

@@ -7,7 +7,7 @@ from toolmd._types.call import Budget
 from toolmd._types.call_spec import Limits, Rate
 from toolmd._types.settings import Settings
 
-MEMORY = Settings(root=Path.cwd(), audit=False, engine="memory")
+MEMORY = Settings(root=Path.cwd(), audit=False, store="memory")
 
 
 async def nothing():

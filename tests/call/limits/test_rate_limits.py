@@ -126,7 +126,7 @@ def test_calls_of_all_users_wait_in_one_queue(harness, tool):
         starts.append(world.now())
 
     limits = Limits(rate=Rate(calls=3, per_s=1))
-    memory = Settings(root=Path.cwd(), audit=False, engine="memory")
+    memory = Settings(root=Path.cwd(), audit=False, store="memory")
     dispatcher = harness(
         tool("act", act, limits=limits), settings=memory, timing=world.timing
     ).dispatcher
@@ -145,7 +145,7 @@ def test_a_call_beyond_the_deadline_is_denied_with_a_time(harness, tool):
         return None
 
     limits = Limits(rate=Rate(calls=1, per_s=1), timeout_s=0.5)
-    memory = Settings(root=Path.cwd(), audit=False, engine="memory")
+    memory = Settings(root=Path.cwd(), audit=False, store="memory")
     dispatcher = harness(tool("act", act, limits=limits), settings=memory)
     assert dispatcher.call("act").success
     refused = dispatcher.call("act")
@@ -159,7 +159,7 @@ def test_a_new_dispatcher_continues_the_rate_of_the_old_one(harness, tool):
     async def act():
         return None
 
-    memory = Settings(root=Path.cwd(), audit=False, engine="memory")
+    memory = Settings(root=Path.cwd(), audit=False, store="memory")
     act_rarely = tool("act", act, limits=Limits(rate=Rate(calls=1, per_s=3600), max_calls=5))
     counters = {}
     assert harness(act_rarely, settings=memory, counters=counters).call("act").success

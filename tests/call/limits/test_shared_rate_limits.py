@@ -232,7 +232,7 @@ def test_a_wait_below_a_millisecond_is_one_millisecond():
     ],
 )
 def test_starts_are_stored_in_the_engines_database(tmp_path, engine, kind):
-    project = Project(root=tmp_path, state=tmp_path, engine=engine)
+    project = Project(root=tmp_path, state=tmp_path, store=engine)
     assert type(shared_rates(project, MACHINE)) is kind
     assert (shared_rates(project, MACHINE) is shared_rates(project, MACHINE)) is (
         kind is not SqliteRates

@@ -16,7 +16,7 @@ from toolmd._types.call_spec import Limits
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.settings import Settings
 
-MEMORY = Settings(root=Path.cwd(), audit=False, engine="memory")
+MEMORY = Settings(root=Path.cwd(), audit=False, store="memory")
 ROWS = [{"n": n, "text": "é" * 10} for n in range(50)]
 OFFSET = Parameter(name="offset", shape=Schema(types=("integer",), default=0, has_default=True))
 

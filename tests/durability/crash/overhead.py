@@ -80,7 +80,7 @@ def measure(engine: str, times: int, *, audit: bool) -> Overhead:
     write_project(folder, (SHORT, LONG))
 
     def work() -> None:
-        settings = {"engine": engine, "plugins": [], "audit": audit}
+        settings = {"store": engine, "plugins": [], "audit": audit}
         with Workspace.open(folder, overrides=settings) as workspace:
             found = asyncio.run(rounds(workspace, times))
         (folder / "found.json").write_text(json.dumps(found))

@@ -37,7 +37,7 @@ class Parked(NamedTuple):
 
 
 def measure(engine: str, runs: int, seconds: float) -> Parked:
-    """Park so many runs, then look at an idle worker for so long; `engine` is empty so far."""
+    """Park so many runs, then look at an idle worker for so long; `store` is empty so far."""
     folder = Path(tempfile.mkdtemp(prefix="toolmd-parked-"))
     write_project(folder, ())
     without = _idle(folder, engine, seconds)
@@ -50,7 +50,7 @@ def measure(engine: str, runs: int, seconds: float) -> Parked:
 
 def opened(folder: Path, engine: str) -> Workspace:
     """Open the project."""
-    return Workspace.open(folder, overrides={"engine": engine, "plugins": []})
+    return Workspace.open(folder, overrides={"store": engine, "plugins": []})
 
 
 def park(folder: Path, engine: str, runs: int) -> None:

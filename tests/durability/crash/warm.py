@@ -23,7 +23,7 @@ os.environ["CLINIC_NOW"] = MONDAY
 
 def opened(state: Path, engine: str, plugins: Mapping[str, Any] | None = None) -> Workspace:
     """Open the clinic, with its runs in a place of the harness."""
-    settings = {"state": str(state), "plugins": [], "engine": engine}
+    settings = {"state": str(state), "plugins": [], "store": engine}
     return Workspace.open(ROOT, overrides=settings, plugins=plugins)
 
 

@@ -114,7 +114,7 @@ def workspace(cellar: Cellar, request: pytest.FixtureRequest) -> Iterator[Worksp
         "taste.skill.md": TASTE,
     }
     functions = [cellar.seal_barrel, cellar.open_barrel]
-    with memory_workspace(texts, functions, overrides={"engine": request.param}) as opened:
+    with memory_workspace(texts, functions, overrides={"store": request.param}) as opened:
         yield opened
 
 

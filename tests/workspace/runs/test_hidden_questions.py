@@ -106,7 +106,7 @@ def held(tmp_path: Path) -> Any:
     }.items():
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text(text, "utf-8")
-    with Workspace.open(tmp_path, overrides={"engine": "memory"}) as workspace:
+    with Workspace.open(tmp_path, overrides={"store": "memory"}) as workspace:
         workspace.run_sync("post", {"name": "Ana", "street": "Elm 12 (rear)", "pin": 7})
         return workspace.confirmations.pending_sync()[0]
 

@@ -65,7 +65,7 @@ async def say():
         said.write("x")
     return {}
 """
-KEPT = {"engine": "sqlite"}
+KEPT = {"store": "sqlite"}
 
 
 @pytest.fixture

@@ -78,7 +78,7 @@ def say(word: str) -> dict[str, str]:
 @pytest.fixture(params=["memory", "sqlite"])
 def ws(request: pytest.FixtureRequest) -> Iterator[Workspace]:
     texts = {"say.tool.md": SAY, "greet.skill.md": GREET}
-    with memory_workspace(texts, [say], overrides={"engine": request.param}) as opened:
+    with memory_workspace(texts, [say], overrides={"store": request.param}) as opened:
         assert opened.diagnostics == ()
         yield opened
 

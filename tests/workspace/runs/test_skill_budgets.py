@@ -80,7 +80,7 @@ class Archive:
                  for name in ("look", "unlook", "more")}  # fmt: skip
         functions = {name: self._tool(name) for name in ("look", "unlook", "more")}
         self.workspace = memory_workspace(
-            {**texts, "search.skill.md": SKILL}, functions, overrides={"engine": "memory"}
+            {**texts, "search.skill.md": SKILL}, functions, overrides={"store": "memory"}
         )
 
     def _tool(self, name: str) -> Any:

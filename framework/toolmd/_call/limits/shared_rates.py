@@ -43,13 +43,13 @@ class SharedRates(Protocol):
 
 def shared_rates(settings: Settings, timing: Timing) -> SharedRates | None:
     """Return the rates of all processes that share the engine; None where it is in memory."""
-    if settings.engine == "memory":
+    if settings.store == "memory":
         return None
-    if settings.engine == "sqlite":
+    if settings.store == "sqlite":
         return SqliteRates(settings.state, timing)
     from toolmd._call.limits.postgres_rates import postgres_rates
 
-    return postgres_rates(settings.engine)
+    return postgres_rates(settings.store)
 
 
 class SqliteRates:

@@ -159,21 +159,21 @@ def _emptied(state: Path) -> Iterator[Sign]:
 
 
 def _engine(settings: Settings) -> Sign:
-    if settings.engine == "memory":
-        return Sign("engine", "note", "memory: runs end with the process")
-    if settings.engine == "sqlite":
+    if settings.store == "memory":
+        return Sign("store", "note", "memory: runs end with the process")
+    if settings.store == "sqlite":
         return _sqlite_engine(settings.state)
     from toolmd._skills.engine.durable.database import address, open_database, outspoken, shown
 
     try:
-        url = address(settings.engine, settings.state)
+        url = address(settings.store, settings.state)
         with outspoken(open_database(url)).connect():
-            return Sign("engine", "ok", f"{shown(url)} answers")
+            return Sign("store", "ok", f"{shown(url)} answers")
     except ConfigError as error:
-        return Sign("engine", "bad", str(error), "fix that setting")
+        return Sign("store", "bad", str(error), "fix that setting")
     except UnreachableError as error:
-        remedy = "start that server, or name another with TOOLMD_ENGINE=postgresql://…"
-        return Sign("engine", "bad", str(error), remedy)
+        remedy = "start that server, or name another with TOOLMD_STORE=postgresql://…"
+        return Sign("store", "bad", str(error), remedy)
 
 
 def _sqlite_engine(state: Path) -> Sign:
@@ -184,10 +184,10 @@ def _sqlite_engine(state: Path) -> Sign:
         with busy("Trying the engine"):
             try_sqlite(state)
     except Exception as error:  # noqa: BLE001 - the doctor reports every error
-        remedy = "see `state` and `sqlite`; until then TOOLMD_ENGINE=memory or =postgresql://…"
+        remedy = "see `state` and `sqlite`; until then TOOLMD_STORE=memory or =postgresql://…"
         said = str(error).partition("\n")[0]
-        return Sign("engine", "bad", f"sqlite can't run a skill: {said}", remedy)
-    return Sign("engine", "ok", "sqlite: a test skill ran in a store of its own")
+        return Sign("store", "bad", f"sqlite can't run a skill: {said}", remedy)
+    return Sign("store", "ok", "sqlite: a test skill ran in a store of its own")
 
 
 def _workspace(settings: Settings) -> Iterator[Sign]:

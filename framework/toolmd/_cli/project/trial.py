@@ -23,7 +23,7 @@ def try_sqlite(state: Path) -> None:
         skills = Path(folder, "skills_md")
         skills.mkdir()
         (skills / f"{_NAME}.skill.md").write_text(new_text("skill", _NAME), "utf-8")
-        overrides = {"engine": "sqlite", "state": ".toolmd", "plugins": ""}
+        overrides = {"store": "sqlite", "state": ".toolmd", "plugins": ""}
         with Workspace.open(folder, overrides=overrides) as workspace:
             result = workspace.run_sync(_NAME, {"text": "tried"})
     if not result.success:

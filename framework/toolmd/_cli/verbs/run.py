@@ -68,5 +68,5 @@ def run(
                 ask=lambda question: answer(question, steps, yes=yes),
                 on_event=steps.tell,
             )
-        kept = workspace.settings.engine != "memory" and bound.spec.durable
+        kept = workspace.settings.store != "memory" and bound.spec.durable
     end_run(result, json=json, kept=kept)

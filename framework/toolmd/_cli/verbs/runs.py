@@ -232,8 +232,8 @@ def worker(ctx: typer.Context, *, project: ProjectOption = None) -> None:
         signal.signal(number, lambda *_: ended.set())
     with open_workspace(project_of(ctx, project), traces=True) as workspace:
         if not workspace.runs.start_sync():
-            help_ = 'set engine = "sqlite", or a postgresql:// URL'
-            stop(ExitCode.USAGE, 'runs are in memory only (engine = "memory")', help_)
+            help_ = 'set store = "sqlite", or a postgresql:// URL'
+            stop(ExitCode.USAGE, 'runs are in memory only (store = "memory")', help_)
         err("worker: waits for runs; Ctrl-C ends it")
         ended.wait()
 

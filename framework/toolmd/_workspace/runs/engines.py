@@ -34,12 +34,12 @@ class Engines:
     @property
     def keep(self) -> bool:
         """Whether runs outlive this process."""
-        return self._settings.engine != "memory"
+        return self._settings.store != "memory"
 
     @property
     def _any_kept(self) -> bool:
         """Whether there may be runs of other processes; a look that imports nothing."""
-        if self._durable is not None or self._settings.engine not in {"sqlite", "memory"}:
+        if self._durable is not None or self._settings.store not in {"sqlite", "memory"}:
             return True
         return self.keep and Path(self._settings.state / RUNS_FILE).exists()
 
@@ -51,7 +51,7 @@ class Engines:
 
                 state = state_folder(self._settings.state)
                 self._durable = DurableEngine(
-                    self._play, self._settings.engine, state, clock=self._clock
+                    self._play, self._settings.store, state, clock=self._clock
                 )
             return self._durable
 

@@ -36,12 +36,12 @@ _TCP = {
 
 
 def is_postgres(engine: str) -> bool:
-    """Return whether the setting `engine` names a Postgres."""
+    """Return whether the setting `store` names a Postgres."""
     return engine.startswith(("postgresql://", "postgres://"))
 
 
 def address(engine: str, state: Path) -> str:
-    """Return the SQLAlchemy URL for the setting `engine`.
+    """Return the SQLAlchemy URL for the setting `store`.
 
     Raises ConfigError for an unreadable URL and for a unix socket.
     """

@@ -48,9 +48,9 @@ class DurableEngine:
         clock: Clock,
         store_wait_s: float = STORE_WAIT_S,
     ) -> None:
-        """Open the engine of the setting `engine` with the state folder `state`.
+        """Open the engine of the setting `store` with the state folder `state`.
 
-        `engine` is `sqlite` or a Postgres URL. A caller waits for a run that can't be recorded for
+        `store` is `sqlite` or a Postgres URL. A caller waits for a run that can't be recorded for
         `store_wait_s` seconds. Raises ConfigError for an unusable setting, UnreachableError for a
         database that does not answer.
         """

@@ -141,7 +141,7 @@ def test_each_emptied_file_is_reported_or_nothing_is_lost(
             assert bad == []
     # Each kind was met: records that are gone, and a cache that is read again.
     assert len(lost) >= 6
-    assert {"audit.sqlite3", "definitions.journal", "runs.sqlite3"} <= lost
+    assert {"audit.sqlite3", "definitions.journal", "store.sqlite3"} <= lost
     assert "specs.index.json" in harmless
 
 
@@ -194,13 +194,13 @@ def test_a_file_emptied_under_an_open_workspace_is_reported_or_nothing_is_lost(
                 assert outcome in {"denied", "raised"}
                 assert f"{folder / path} was emptied (0 bytes)" in message
     # The rates and what was live are in this process's memory, too.
-    assert lost == {"audit.newest", "audit.sqlite3", "confirmations.sqlite3", "runs.sqlite3"}
+    assert lost == {"audit.newest", "audit.sqlite3", "confirmations.sqlite3", "store.sqlite3"}
 
 
 def test_a_removed_file_of_runs_under_an_open_workspace_asks_for_a_restart(used: Any) -> None:
     with Workspace.open(used.folder, overrides={"plugins": []}) as workspace:
         assert len(workspace.runs.list_sync()) == 1
-        file = workspace.settings.state / "runs.sqlite3"
+        file = workspace.settings.state / "store.sqlite3"
         file.unlink()
         with pytest.raises(
             UnreachableError, match="was removed while this process uses it"

@@ -9,7 +9,7 @@ import pytest
 from kept import Kept
 from postgres_server import database, shared_server
 
-from toolmd._skills.engine import RUNS_FILE
+from toolmd._store import STORE_FILE
 
 
 @pytest.fixture(scope="session")
@@ -26,7 +26,7 @@ def empty_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file of runs with its tables and without runs; a copy spares each test a second."""
     state = tmp_path_factory.mktemp("empty")
     prepare(Kept(state))
-    return state / RUNS_FILE
+    return state / STORE_FILE
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from test_pinned import Project
 
 from toolmd import Workspace, hookimpl
-from toolmd._skills.engine import RUNS_FILE
+from toolmd._store import STORE_FILE
 
 
 class Killer:
@@ -45,7 +45,7 @@ def store(file: Path) -> None:
         assert project.asked() == ["2:ask"]
         done = subprocess.run([sys.executable, __file__, "cut", folder], check=False)
         assert done.returncode == -signal.SIGKILL
-        with sqlite3.connect(project.root / ".toolmd" / RUNS_FILE) as database:
+        with sqlite3.connect(project.root / ".toolmd" / STORE_FILE) as database:
             lines = list(database.iterdump())
     # The names of the processes contain the host name.
     text = re.sub(r"'[\w.-]+-[0-9]+-[0-9a-f]{8}'", "'a-process-of-before'", "\n".join(lines))

@@ -16,8 +16,8 @@ from kept import Kept
 from postgres_server import database
 from run_world import YES
 
-from toolmd._skills.engine import RUNS_FILE
-from toolmd._skills.engine.durable.database import CONNECT_S, address
+from toolmd._store import STORE_FILE
+from toolmd._store.database import CONNECT_S, address
 from toolmd.errors import ConfigError, UnreachableError
 
 
@@ -31,7 +31,7 @@ def test_the_file_is_in_wal_with_full_sync_and_for_this_user_only(kept: Kept) ->
         ]
 
     assert asked == ["wal", 2, 1, 10_000]
-    assert (kept.state / RUNS_FILE).stat().st_mode & 0o077 == 0
+    assert (kept.state / STORE_FILE).stat().st_mode & 0o077 == 0
 
 
 def test_a_unix_socket_is_not_an_address_of_postgres(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_a_locked_file_is_reported_after_a_bounded_wait(kept: Kept) -> None:
     # The test waits no longer than it must.
     sa.event.listen(kept.engine._database, "connect", be_impatient)
     kept.run(kept.order())
-    with closing(sqlite3.connect(kept.state / RUNS_FILE, isolation_level=None)) as other:
+    with closing(sqlite3.connect(kept.state / STORE_FILE, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         assert len(kept.engine.views()) == 1
         with pytest.raises(UnreachableError, match="locked by another program"):

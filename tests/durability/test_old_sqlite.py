@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from toolmd._skills.engine.durable.database import address, open_database
+from toolmd._store.database import address, open_database
 
 TABLE = "CREATE TABLE made (name TEXT, at INTEGER NOT NULL DEFAULT (unixepoch('subsec') * 1000))"
 

@@ -6,7 +6,7 @@ import threading
 from toolmd._skills.engine.durable.reclaimer import Reclaimer
 from toolmd.errors import UnreachableError
 
-GONE = UnreachableError("the runs in /state/runs.sqlite3 can't be reached: disk I/O error")
+GONE = UnreachableError("the store /state/store.sqlite3 can't be reached: disk I/O error")
 
 
 class Rounds:

@@ -11,7 +11,7 @@ import pytest
 from kept import Kept
 
 from toolmd import Workspace
-from toolmd._skills.engine.durable.database import address, open_database
+from toolmd._store.database import address, open_database
 
 ACT = """# Act
 

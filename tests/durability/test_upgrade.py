@@ -8,7 +8,7 @@ import pytest
 from kept import Kept
 from test_pinned import DONE, FILES, Project
 
-from toolmd._skills.engine import RUNS_FILE
+from toolmd._store import STORE_FILE
 from toolmd.errors import ConfigError
 
 STORED = Path(__file__).parent / "stored"
@@ -23,7 +23,7 @@ def restored(folder: Path, name: str, files: dict[str, str]) -> Project:
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, "utf-8")
-    with sqlite3.connect(state / RUNS_FILE) as database:
+    with sqlite3.connect(state / STORE_FILE) as database:
         database.executescript((STORED / name).read_text("utf-8"))
     database.close()
     (folder / "tools_md").mkdir(exist_ok=True)

@@ -16,7 +16,7 @@ except ConfigError as error:
     print(error)
 """
 MESSAGE = (
-    "engine: Postgres' driver, psycopg, is missing; install it: pip install 'toolmd[postgres]'\n"
+    "store: Postgres' driver, psycopg, is missing; install it: pip install 'toolmd[postgres]'\n"
 )
 
 

@@ -34,7 +34,7 @@ def test_no_file_in_a_shared_folder_is_readable_by_others(shop: Shop) -> None:
     ws.reload()
 
     kept = [path for path in state.rglob("*") if path.is_file()]
-    assert {"audit.sqlite3", "confirmations.sqlite3", "runs.sqlite3"} <= {
+    assert {"audit.sqlite3", "confirmations.sqlite3", "store.sqlite3"} <= {
         path.name for path in kept
     }
     for path in kept:

@@ -67,7 +67,7 @@ def test_a_durable_run_and_a_reload_need_no_posix_modules(child, shop, tmp_path)
 
     child("-c", RUN_AND_RELOAD)
 
-    assert (tmp_path / ".toolmd" / "runs.sqlite3").is_file()
+    assert (tmp_path / ".toolmd" / "store.sqlite3").is_file()
 
 
 def test_the_demonstration_needs_no_posix_modules(child):

@@ -145,7 +145,7 @@ def test_opening_the_runs_blocks_no_other_call(project, work):
         somebody.execute("ROLLBACK")
         return await waiting
 
-    file = project / ".toolmd" / "runs.sqlite3"
+    file = project / ".toolmd" / "store.sqlite3"
     with (
         Workspace.open(project, overrides=KEPT) as workspace,
         closing(sqlite3.connect(file, isolation_level=None)) as somebody,

@@ -92,7 +92,7 @@ class PostgresRates:
         try:
             import psycopg
         except ImportError as error:
-            raise ConfigError(f"engine: {NO_POSTGRES_DRIVER}") from error
+            raise ConfigError(f"store: {NO_POSTGRES_DRIVER}") from error
         self._connection = psycopg.connect(
             self._url, autocommit=True, connect_timeout=5, tcp_user_timeout=5000
         )

@@ -163,7 +163,7 @@ def _engine(settings: Settings) -> Sign:
         return Sign("store", "note", "memory: runs end with the process")
     if settings.store == "sqlite":
         return _sqlite_engine(settings.state)
-    from toolmd._skills.engine.durable.database import address, open_database, outspoken, shown
+    from toolmd._store.database import address, open_database, outspoken, shown
 
     try:
         url = address(settings.store, settings.state)

@@ -7,8 +7,6 @@ from toolmd._skills.journal import Journal
 from toolmd._types.result import SkillResult
 from toolmd._types.run import Answer, Order, Question, RunListener, RunQuery, RunView
 
-RUNS_FILE = "runs.sqlite3"
-"""The file for runs in the state folder, with `store` set to `sqlite`."""
 ALL_RUNS = RunQuery()
 Play = Callable[[Order, Journal], Awaitable[SkillResult]]
 """Interprets an order over its journal; raises ParkedError."""

@@ -5,8 +5,9 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from toolmd._skills.engine import RUNS_FILE, Engine, OpenQuestion, Play
+from toolmd._skills.engine import Engine, OpenQuestion, Play
 from toolmd._skills.engine.memory import MemoryEngine
+from toolmd._store import STORE_FILE
 from toolmd._types.registry import Bound
 from toolmd._types.run import Clock, Order, RunQuery, RunView
 from toolmd._types.settings import Settings
@@ -41,7 +42,7 @@ class Engines:
         """Whether there may be runs of other processes; a look that imports nothing."""
         if self._durable is not None or self._settings.store not in {"sqlite", "memory"}:
             return True
-        return self.keep and Path(self._settings.state / RUNS_FILE).exists()
+        return self.keep and Path(self._settings.state / STORE_FILE).exists()
 
     def durable(self) -> "DurableEngine":
         """Return the engine that keeps runs, opened on first use."""

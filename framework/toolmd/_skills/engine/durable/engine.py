@@ -11,12 +11,6 @@ import sqlalchemy as sa
 
 from toolmd._skills.engine import ALL_RUNS, Ask, Play
 from toolmd._skills.engine.durable.attempt import Attempts, RunWaiter, in_thread
-from toolmd._skills.engine.durable.database import (
-    address,
-    is_postgres,
-    open_database,
-    outspoken,
-)
 from toolmd._skills.engine.durable.heartbeat import Heartbeat
 from toolmd._skills.engine.durable.liveness import Locks
 from toolmd._skills.engine.durable.loop_bridge import LoopBridge
@@ -26,6 +20,12 @@ from toolmd._skills.engine.durable.rows import KeptQuestion, KeptRun
 from toolmd._skills.engine.durable.store import Store
 from toolmd._skills.engine.durable.views import stuck, too_late, view
 from toolmd._skills.engine.outcomes import taken, unknown, waiting
+from toolmd._store.database import (
+    address,
+    is_postgres,
+    open_database,
+    outspoken,
+)
 from toolmd._types.result import SkillResult
 from toolmd._types.run import Answer, Clock, Order, RunListener, RunQuery, RunView
 from toolmd.errors import ToolmdError, UnreachableError

@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from dbos import DBOS, SetEnqueueOptions, SetWorkflowID
 
-from toolmd._skills.engine.durable.database import SCHEMA, shown
 from toolmd._skills.engine.durable.journal import LostRunError
 from toolmd._skills.engine.durable.serializer import JsonSerializer, reject_pickles
 from toolmd._skills.engine.durable.store import workflow_id
+from toolmd._store.database import SCHEMA, shown
 from toolmd.errors import ToolmdError, UnreachableError
 
 T = TypeVar("T")

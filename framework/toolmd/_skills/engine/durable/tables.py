@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-from toolmd._skills.engine.durable.database import SCHEMA, shown
+from toolmd._store.database import SCHEMA, shown
 from toolmd.errors import ConfigError
 
 VERSION = 1

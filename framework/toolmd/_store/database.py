@@ -1,4 +1,4 @@
-"""Open the database of the runs: crash-safe SQLite, or Postgres over TCP."""
+"""Open the database of the store: crash-safe SQLite, or Postgres over TCP."""
 
 import sqlite3
 import time
@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from toolmd._skills.engine import RUNS_FILE
+from toolmd._store import STORE_FILE
 from toolmd.config.sqlite import create_store
 from toolmd.config.state_files import is_there
 from toolmd.errors import NO_POSTGRES_DRIVER, ConfigError, UnreachableError
@@ -35,28 +35,28 @@ _TCP = {
 }
 
 
-def is_postgres(engine: str) -> bool:
+def is_postgres(store: str) -> bool:
     """Return whether the setting `store` names a Postgres."""
-    return engine.startswith(("postgresql://", "postgres://"))
+    return store.startswith(("postgresql://", "postgres://"))
 
 
-def address(engine: str, state: Path) -> str:
+def address(store: str, state: Path) -> str:
     """Return the SQLAlchemy URL for the setting `store`.
 
     Raises ConfigError for an unreadable URL and for a unix socket.
     """
-    if not is_postgres(engine):
-        return sa.URL.create("sqlite", database=str(state / RUNS_FILE)).render_as_string()
+    if not is_postgres(store):
+        return sa.URL.create("sqlite", database=str(state / STORE_FILE)).render_as_string()
     example = "postgresql://user@127.0.0.1:5432/name"
     try:
-        url = sa.make_url("postgresql" + engine[engine.index("://") :])
+        url = sa.make_url("postgresql" + store[store.index("://") :])
     except (sa.exc.ArgumentError, ValueError):
         # The message must not contain the URL, which may have a password.
-        raise ConfigError(f"engine: not a Postgres URL; write {example}") from None
+        raise ConfigError(f"store: not a Postgres URL; write {example}") from None
     host = url.host or url.query.get("host") or ""
     if not host or str(host).startswith(("/", "@")):
         # Errors of a socket do not look like a broken connection, so runs would stand still.
-        raise ConfigError(f"engine: Postgres is supported over TCP only; write {example}")
+        raise ConfigError(f"store: Postgres is supported over TCP only; write {example}")
     return url.set(drivername="postgresql+psycopg").render_as_string(hide_password=False)
 
 
@@ -76,7 +76,7 @@ def open_database(url: str) -> sa.Engine:
         own = {key: value for key, value in _TCP.items() if key not in sa.make_url(url).query}
         engine = sa.create_engine(url, pool_pre_ping=True, pool_size=20, connect_args=own)
     except ImportError as error:
-        raise ConfigError(f"engine: {NO_POSTGRES_DRIVER}") from error
+        raise ConfigError(f"store: {NO_POSTGRES_DRIVER}") from error
     sa.event.listen(engine, "connect", _prepare_session)
     return engine
 
@@ -161,5 +161,5 @@ def _tell(context: Any) -> None:
             f"end what holds it, then try again"
         )
     else:
-        message = f"the runs in {where} can't be reached: {reason[0]}"
+        message = f"the store {where} can't be reached: {reason[0]}"
     raise UnreachableError(message) from error

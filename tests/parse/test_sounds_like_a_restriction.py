@@ -17,14 +17,22 @@ OF_A_VALUE = """
     Not Above|Accepted|Accepted Values|Supported Values|Matches|Validation|Validator|Rules|
     Required When|Not Empty|Exact Length|Digits|Positive
 """.replace("\n", "").split("|")
+OF_A_CALLER = """
+    Roles|roles|Role|User Role|Allowed Roles|Access|Access Level|access_control|Accessible To|Scope|
+    Scopes|OAuth Scopes|Permission|Permissions|Privileges|Visibility|Visible To|Available To|
+    Audience|Private|Internal|Confidential|Admin Only|Owner Only|Staff Only|Who May Call|ACL|
+    Authorization|Security
+""".replace("\n", "").split("|")
 HARMLESS = """
     Notes|Note|Source|Author|Author Name|License|Owner|Maintainer|See Also|Comment|Label|Title|
-    Since|Deprecated|Precision|Order|Icon|Colour|Hint|Read Only Hint|Mustard|Overview|Limitations
+    Since|Deprecated|Precision|Order|Icon|Colour|Hint|Read Only Hint|Mustard|Overview|Limitations|
+    Accessibility|Public Page|Private Notes|Inner Name|Administrator Guide|Access Notes
 """.replace("\n", "").split("|")
 OF_VALUES = ["parameter", "items", "returns", "returned field"]
 TOOLS = [Place("tool", name) for name in (*OF_VALUES, "metadata", "limits", "safety")]
 SKILLS = [Place("skill", name) for name in ("metadata", "input", "output schema")]
 VALUE_PLACES = [*(Place("tool", name) for name in OF_VALUES), Place("skill", "input")]
+HEADS = [Place("tool", "metadata"), Place("skill", "metadata")]
 OPEN_PLACES = [*VALUE_PLACES, Place("tool", "metadata"), Place("skill", "metadata")]
 
 
@@ -43,6 +51,52 @@ def test_a_key_that_sounds_like_a_restriction_is_an_error_among_all_fields(place
     (found,) = [d for d in diagnostics if d.severity == "error"]
     assert key in found.message
     assert found.help
+
+
+@given(st.sampled_from(HEADS), names(OF_A_CALLER), st.sampled_from(["admin", "yes", "u1, u2"]))
+def test_a_key_that_reads_as_access_control_is_an_error_in_the_head_of_a_file(place, key, value):
+    spec, diagnostics = put(place, key, value)
+    assert spec is None
+    (found,) = [d for d in diagnostics if d.severity == "error"]
+    assert "Requires Auth" in found.help or "Only" in key or "Allowed" in key
+
+
+@pytest.mark.parametrize(
+    "lines", ["roles: admin", "roles: [admin, boss]", "access:\n  - admin", "access:\n  to: admin"]
+)
+def test_a_key_of_access_in_front_matter_is_an_error_in_each_form(lines):
+    place = Place("tool", "")
+    spec, (found,) = read(place, f"---\n{lines}\n---\n{place.text()[0]}")
+    assert spec is None
+    assert (found.severity, found.line) == ("error", 2)
+    assert "Requires Auth" in found.help
+
+
+@pytest.mark.parametrize("value", ["false", "no", "❌"])
+@pytest.mark.parametrize("key", ["Public", "public", "Is Public", "Anonymous"])
+def test_a_public_or_anonymous_key_restricts_if_it_says_no(key, value):
+    place = Place("tool", "metadata")
+    spec, (found,) = put(place, key, value)
+    assert spec is None
+    assert "Requires Auth" in found.help
+    assert not found.fix, "the name alone would write 'Requires Auth: no'"
+    assert put(place, key, "yes")[0] is not None
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("Private", "no"), ("Access", "public"), ("Audience", "everyone"), ("Requires Login", "no")],
+)
+def test_a_key_of_access_that_opens_to_everyone_stays_a_warning(key, value):
+    spec, (found,) = put(Place("tool", "metadata"), key, value)
+    assert spec is not None
+    assert found.severity == "warning"
+
+
+def test_a_key_of_access_is_fixed_only_if_its_value_fits_requires_auth():
+    place = Place("tool", "metadata")
+    assert [edit.text for edit in put(place, "Private", "yes")[1][0].fix] == ["Requires Auth"]
+    assert not put(place, "Roles", "admin")[1][0].fix
 
 
 @given(st.sampled_from(VALUE_PLACES), names(OF_A_VALUE))

@@ -181,6 +181,9 @@ def _report_nested(definition: Definition, mark: Mark, data: object) -> None:
             f"write it as `## {sections[fold(name)].name}`",
         )
         return
+    unknown = Entry(mark, mark._replace(text=""))
+    if report_unknown(definition.page, unknown, TABLES[definition.kind][0]):
+        return
     _extra_warning(definition, mark, name)
     for key, value in _leaves(data):
         pair = Pair(mark._replace(text=key), mark._replace(text=value), marked=False)

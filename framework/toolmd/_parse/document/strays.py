@@ -1,6 +1,7 @@
 """Report restrictions in places where nothing would enforce them."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 from toolmd._parse.blocks.block import Block, Bullets, Item, Paragraph, Part, Raw, Table
 from toolmd._parse.fields.entries import Entry
@@ -10,8 +11,7 @@ from toolmd._parse.fields.step import key_meant
 from toolmd._parse.source.page import Mark, Page, replace
 from toolmd._parse.words import scalars
 from toolmd._parse.words.keys import Pair, fold, nearest, plain, split
-from toolmd._parse.words.limiting import limiting
-from toolmd._parse.words.none import says_none
+from toolmd._parse.words.limiting import AUTH, lifted, limiting
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Severity
 
@@ -109,8 +109,9 @@ def report_stray(page: Page, pair: Pair, *, field: bool = False) -> bool:
     page.error(
         Code.MISPLACED_FIELD,
         pair.key,
-        f"'{plain(pair.key.text)}' holds nothing back here",
-        f"a skill has `- **{key}**: …` below a step; a tool has Safety and Rules; or reword it",
+        f"'{plain(pair.key.text)}' restricts nothing here",
+        f"in a skill, write `- **{key}**: …` below a step; in a tool, write a field of Safety or "
+        "a rule; reword the key if it restricts nothing",
     )
     return True
 
@@ -121,20 +122,27 @@ def report_unknown(page: Page, entry: Entry, table: SectionTable) -> bool:
     Returns:
         Whether it was reported; any other key may be kept as a note.
     """
-    if report_stray(page, Pair(entry.key, entry.value, marked=True), field=True):
-        return True
+    pair = Pair(entry.key, entry.value, marked=True)
     of_value = table.field("types") is not None
     meant = limiting(entry.key.text, of_value=of_value)
-    if meant is None or (says_none(entry.text) and not entry.blocks):
+    about_caller = meant is not None and meant.field == AUTH
+    # `Permission` is also a word for a step's Ask, but in the head of a file it means the caller.
+    found = report_restriction if about_caller else partial(report_stray, field=True)
+    if found(page, pair):
+        return True
+    if meant is None or (lifted(meant, entry.text) and not entry.blocks):
         return False
+    # The name alone would turn `Roles: admin` into an unreadable value, and `Public: no` into
+    # `Requires Auth: no`.
+    fits = not about_caller or (scalars.boolean(entry.text) is True and not meant.inverted)
+    known = table.field(meant.field) if meant.field and fits else None
     key = page.mark(entry.name, entry.key.line, entry.key.column)
-    known = table.field(meant.field) if meant.field else None
     page.error(
         Code.UNKNOWN_FIELD,
         key,
         f"'{entry.name}' sounds like a restriction, but no field has this name: "
         "it would restrict nothing",
-        meant.help if of_value else _ELSEWHERE,
+        meant.help if of_value or about_caller else _ELSEWHERE,
         replace(key, known.name) if known else (),
     )
     return True

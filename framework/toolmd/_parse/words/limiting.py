@@ -1,10 +1,12 @@
 """Words of a key that announce a restriction: `Upper Limit`, `At Most`, `Forbidden`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
 from toolmd._parse.words.keys import MAX_KEY, distance, fold, plain
+from toolmd._parse.words.none import says_none
+from toolmd._parse.words.scalars import boolean
 
 
 class Meant(NamedTuple):
@@ -14,12 +16,19 @@ class Meant(NamedTuple):
     """The field with the same meaning; empty if several could express it."""
     help: str
     """The text to write instead."""
+    inverted: bool = False
+    """Whether `no` restricts and `yes` does not, as in `Public: no`."""
 
 
 _RULE = "write a rule below `## Rules`, such as `` - `amount != 13`: Another amount, please. ``"
 _BOUND = "write Minimum, Maximum, or a rule below `## Rules`"
 _LENGTH = "write Min Length, Max Length or Pattern"
 _ENUM = "did you mean 'Enum'? It lists the values that are allowed"
+AUTH = "Requires Auth"
+_USER = (
+    "did you mean 'Requires Auth'? A tool's Metadata has this field, for calls that need a user; "
+    "a guard in Python decides by role; reword the key if it restricts nothing"
+)
 
 _ANYWHERE = (
     (
@@ -51,17 +60,45 @@ _ANYWHERE = (
     ),
     (Meant("", _BOUND), "limit, limits, limited, quota"),
     (
-        Meant("Requires Auth", "did you mean 'Requires Auth'?"),
+        Meant(AUTH, _USER),
         (
-            "login, log in, logged in, signed in, sign in required, requires sign in, anonymous,"
+            "login, log in, logged in, signed in, sign in required, requires sign in,"
             "authenticated, authorization required, requires authorization, requires user,"
             "user required, needs user, identified user, identified users, requires role,"
             "requires roles, role required, roles required, required role, required roles,"
-            "requires permission, requires permissions, permission required, permissions required"
+            "requires permission, requires permissions, permission required, permissions required,"
+            "owner only, owners only, admin only, admins only, staff only, members only, users only"
+        ),
+    ),
+    (Meant(AUTH, _USER, inverted=True), "anonymous"),
+)
+"""Phrases that restrict in any section of fields, by their possible meaning."""
+_OF_A_CALL = (
+    (
+        Meant(AUTH, _USER),
+        (
+            "role, roles, permission, permissions, privilege, privileges, entitlement,"
+            "entitlements, clearance, visibility, acl, rbac, access level, access levels,"
+            "access control, access controls, access policy, access rights, access rule,"
+            "access rules, who may, who can, may call, can call, callable by, usable by,"
+            "visible to, visible for, available to, available for, accessible by, accessible to,"
+            "user group, user groups, authorized users, authorised users, authorized by"
         ),
     ),
 )
-"""Phrases that restrict in any section of fields, by their possible meaning."""
+"""Phrases that restrict the caller; among the fields of a value they may name a property."""
+_ALONE = (
+    (
+        Meant(AUTH, _USER),
+        (
+            "access, scope, scopes, oauth scope, oauth scopes, audience, private, internal,"
+            "confidential, admin, admins, security, authorization, authorisation, authorized"
+        ),
+    ),
+    (Meant(AUTH, _USER, inverted=True), "public, is public, open to all, open access"),
+)
+"""Keys that restrict the caller as a whole; within a longer key they are ordinary words."""
+_EVERYONE = frozenset(("public", "open", "all", "any", "everyone", "anyone", "everybody"))
 _OF_A_VALUE = (
     (
         Meant("Maximum", "did you mean 'Maximum'?"),
@@ -121,17 +158,28 @@ def _limiting(key: str, of_value: bool) -> Meant | None:  # noqa: FBT001 - a key
         found = whole == "".join(phrase) or _holds(words, phrase)
         if found and (best is None or len(phrase) > best[0]):
             best = len(phrase), meant
+    if best is None and not of_value:
+        return next((meant for meant, phrase in _split(_ALONE) if whole == "".join(phrase)), None)
     return best[1] if best else None
+
+
+def lifted(meant: Meant, value: str) -> bool:
+    """Return whether a value lifts what its key would restrict: `N/A`, `Private: no`."""
+    answer = boolean(value)
+    if meant.field == AUTH and answer is not None:
+        return answer is meant.inverted
+    return says_none(value) or (meant.field == AUTH and fold(value) in _EVERYONE)
 
 
 @lru_cache(maxsize=2)
 def _phrases(*, of_value: bool) -> tuple[tuple[Meant, tuple[str, ...]], ...]:
-    rows = (*_ANYWHERE, *_OF_A_VALUE) if of_value else _ANYWHERE
-    return tuple(
-        (meant, tuple(fold(word) for word in phrase.split()))
-        for meant, phrases in rows
-        for phrase in phrases.split(",")
-    )
+    return tuple(_split((*_ANYWHERE, *(_OF_A_VALUE if of_value else _OF_A_CALL))))
+
+
+def _split(rows: Iterable[tuple[Meant, str]]) -> Iterator[tuple[Meant, tuple[str, ...]]]:
+    for meant, phrases in rows:
+        for phrase in phrases.split(","):
+            yield meant, tuple(fold(word) for word in phrase.split())
 
 
 def _holds(words: list[str], phrase: tuple[str, ...]) -> bool:

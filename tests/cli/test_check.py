@@ -30,11 +30,28 @@ Find the weather.
 """
 
 
+BARE = "1 tool has no Python yet, so calls fail: order_vase."
+WRITE = "help: write tools_md/order_vase.py\n"
+
+
 def test_a_project_without_findings_exits_with_0(shop) -> None:
+    shop.write("tools_md/order_vase.py", "async def order_vase(): ...\n")
+    typed = shop("check", "tools_md/order-vase.tool.md")
+    assert (typed.out, typed.err, typed.code) == ("", "All well: 1 file.\n", 0)
+
+
+def test_the_last_line_names_tools_without_python_and_exits_with_0(shop) -> None:
     typed = shop("check")
     assert (typed.out, typed.code) == ("", 0)
-    note = "note: order_vase has no Python yet: write tools_md/order_vase.py\n"
-    assert typed.err == f"All well: 3 tools, 1 skill.\n{note}"
+    assert typed.err == f"No errors: 3 tools, 1 skill. {BARE}\n{WRITE}"
+    assert shop("check", "tools_md/order-vase.tool.md").err == f"No errors: 1 file. {BARE}\n{WRITE}"
+
+
+@pytest.mark.parametrize("form", ["json", "github", "sarif"])
+def test_tools_without_python_are_named_on_stderr_in_each_form_of_the_findings(shop, form) -> None:
+    typed = shop("check", "--output-format", form)
+    assert "no Python" not in typed.out
+    assert (typed.err, typed.code) == (f"{BARE}\n", 0)
 
 
 def test_full_shows_line_caret_and_help(shop, as_golden) -> None:
@@ -42,8 +59,7 @@ def test_full_shows_line_caret_and_help(shop, as_golden) -> None:
     typed = shop("check")
     as_golden(typed.out, "check-full.txt")
     assert typed.err == (
-        "Found 1 error, 2 warnings in 1 file.\n"
-        "note: order_vase has no Python yet: write tools_md/order_vase.py\n"
+        f"Found 1 error, 2 warnings in 1 file. {BARE}\n{WRITE}"
         "3 fixes are known: run it again with --fix.\n"
     )
     assert typed.code == 1

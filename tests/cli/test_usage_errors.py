@@ -102,7 +102,7 @@ def test_a_broken_file_is_named_after_the_denial(project) -> None:
 def test_a_missing_python_file_is_named(project) -> None:
     (project.folder / "tools_md/say_hello.py").unlink()
 
-    assert "note: say_hello has no Python yet: write tools_md/say_hello.py" in project("check").err
+    assert project("check").err.endswith("say_hello.\nhelp: write tools_md/say_hello.py\n")
     typed = project("call", "say_hello", "name=Ana")
     assert typed.err.startswith("failed[not_implemented]")
     assert typed.err.endswith("help: write tools_md/say_hello.py\n")
@@ -114,11 +114,13 @@ def test_a_python_file_of_nearly_the_right_name_is_named(project) -> None:
     assert "rename tools_md/say_helo.py to say_hello.py" in project("check").err
 
 
-def test_many_tools_without_python_are_counted(project) -> None:
+def test_many_tools_without_python_are_counted_and_named(project) -> None:
     text = (project.folder / "tools_md/say-hello.tool.md").read_text("utf-8")
     for word in ("one", "two", "three", "four"):
         project.write(f"tools_md/{word}.tool.md", text.replace("say_hello", word))
-    assert "note: 4 tools have no Python yet; calls to them return an error" in project("check").err
+    typed = project("check")
+    names = "four, one, three, two"
+    assert typed.err.endswith(f" 4 tools have no Python yet, so calls fail: {names}.\n"), typed.err
 
 
 def test_python_that_lacks_a_package_says_which(project) -> None:

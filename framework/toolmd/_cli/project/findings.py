@@ -1,11 +1,11 @@
 """Collect diagnostics: of a project, of single files, or of stdin."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from toolmd._cli.project.health import look_at_state
-from toolmd._cli.project.opening import open_workspace, wanted_python
+from toolmd._cli.project.opening import open_workspace
 from toolmd._cli.project.paths import STDIN, SUFFIXES, definitions_among
 from toolmd._cli.reports.diagnostics import LinesOf
 from toolmd._cli.terminal.screen import counted
@@ -27,6 +27,8 @@ class Findings(NamedTuple):
     """The source lines, if they are in no file."""
     notes: tuple[str, ...] = ()
     """Remarks that are not findings, but may surprise."""
+    without_python: Mapping[str, Path] = {}
+    """The tools that nothing implements yet, with their files relative to `root`."""
 
 
 def find(paths: Sequence[str], folder: Path | None) -> Findings:
@@ -57,7 +59,10 @@ def find(paths: Sequence[str], folder: Path | None) -> Findings:
     moved = tuple(_moved(d) for d in found.diagnostics)
     notes = [f"{path} is not loaded: rename it to NAME.tool.md or NAME.skill.md"
              for path in inside if not kept and _is_stray(Path(path))]  # fmt: skip
-    return Findings(project.root, (*kept, *moved), looked_at, notes=tuple(notes))
+    bare = {n: p for n, p in project.without_python.items() if _about(project.root / p, named)}
+    return project._replace(
+        diagnostics=(*kept, *moved), looked_at=looked_at, notes=tuple(notes), without_python=bare
+    )
 
 
 def _project(folder: Path | None) -> Findings:
@@ -71,29 +76,21 @@ def _project(folder: Path | None) -> Findings:
         if state and look_at_state(workspace.settings.state).state == "ok":
             state = []
         kept = tuple(d for d in found if d not in state)
-        notes = (*(d.message for d in state), *_without_python(workspace))
-        return Findings(root, kept, f"{tools}, {skills}", notes=notes)
+        notes = tuple(d.message for d in state)
+        bare = _without_python(workspace)
+        return Findings(root, kept, f"{tools}, {skills}", notes=notes, without_python=bare)
 
 
-_MOST_NAMED = 3
-
-
-def _without_python(workspace: Any) -> tuple[str, ...]:
-    bare = [name for name, tool in workspace.tools.items() if tool.binding.kind == "none"]
-    if len(bare) > _MOST_NAMED:
-        return (f"{len(bare)} tools have no Python yet; calls to them return an error",)
+def _without_python(workspace: Any) -> dict[str, Path]:
+    bare = {name: tool for name, tool in workspace.tools.items() if tool.binding.kind == "none"}
+    paths = {name: Path(tool.spec.source.path) for name, tool in bare.items()}
     root = workspace.settings.root
-    folders = [str(root / name) for name in workspace.settings.tools if (root / name).is_dir()]
-    files = {
-        file.name.partition(".")[0].replace("-", "_"): file.relative_to(root)
-        for file in definitions_among(folders if bare else ())
-        if file.is_relative_to(root)
+    return {
+        name: path
+        for name, path in paths.items()
+        # Python that is there has a diagnostic of its own.
+        if not (root / path).with_name(f"{name}.py").exists()
     }
-    return tuple(
-        f"{name} has no Python yet: {wanted_python(name, files[name], root)}"
-        for name in bare
-        if name in files and not (root / files[name]).with_name(f"{name}.py").exists()
-    )
 
 
 def _is_stray(path: Path) -> bool:

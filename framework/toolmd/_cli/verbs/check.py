@@ -11,6 +11,7 @@ import typer
 
 from toolmd._cli.authoring.fixes import fix_files
 from toolmd._cli.project.findings import Findings, find
+from toolmd._cli.project.opening import wanted_python
 from toolmd._cli.project.paths import STDIN
 from toolmd._cli.reports.diagnostics import REPORTS, lines_below, summary
 from toolmd._cli.terminal.exits import ExitCode
@@ -20,6 +21,10 @@ from toolmd._types.diagnostic import Severity
 
 _MOST_PASSES = 10
 """The most rounds of fixes: one fix may reveal the next, but must not loop forever."""
+_MOST_NAMED = 10
+"""The most tools without Python that the last line names."""
+_MOST_HELP = 3
+"""The most tools without Python for which the file to write is shown."""
 
 
 class OutputFormat(StrEnum):
@@ -53,7 +58,7 @@ def check(
 ) -> None:
     """Check definitions, their Python, and the steps of skills.
 
-    Exit code 1: there are errors or warnings; hints alone exit with 0.
+    Exit code 1: there are errors or warnings; hints alone, and tools without Python, exit with 0.
     """
     folder = project_of(ctx, project)
     with nullcontext() if paths == [STDIN] else busy("Checking"):
@@ -66,6 +71,8 @@ def check(
         out(report)
     if shown in (OutputFormat.FULL, OutputFormat.CONCISE):
         _sum_up(findings, fix=fix)
+    elif findings.without_python:
+        err(_without_python(findings))
     if any(d.severity is not Severity.HINT for d in findings.diagnostics):
         raise typer.Exit(ExitCode.FINDINGS)
 
@@ -85,16 +92,33 @@ def _mended(paths: Sequence[str], folder: Path | None, findings: Findings) -> Fi
 
 
 def _sum_up(findings: Findings, *, fix: bool) -> None:
+    bare = _without_python(findings)
     if findings.diagnostics:
         out()
-        err(f"Found {summary(findings.diagnostics)}.")
+        err(f"Found {summary(findings.diagnostics)}.{f' {bare}' if bare else ''}")
     elif findings.looked_at == "0 files":
         err("Nothing to check: there are no `*.tool.md` or `*.skill.md` files.")
+    elif bare:
+        err(f"{paint('No errors', 'yellow', sys.stderr)}: {findings.looked_at}. {bare}")
     else:
         err(f"{paint('All well', 'green', sys.stderr)}: {findings.looked_at}.")
     for note in findings.notes:
         err(f"{paint('note', 'cyan', sys.stderr)}: {printable(note)}")
+    if len(findings.without_python) <= _MOST_HELP:
+        for name, path in findings.without_python.items():
+            wanted = wanted_python(name, path, findings.root)
+            err(f"{paint('help', 'cyan', sys.stderr)}: {printable(wanted)}")
     fixable = sum(1 for d in findings.diagnostics if d.fix)
     if fixable and not fix:
         known = "1 fix is" if fixable == 1 else f"{fixable} fixes are"
         err(f"{known} known: run it again with --fix.")
+
+
+def _without_python(findings: Findings) -> str:
+    names = [*findings.without_python]
+    if not names:
+        return ""
+    more = len(names) - _MOST_NAMED
+    listed = ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    have = "1 tool has" if len(names) == 1 else f"{len(names)} tools have"
+    return f"{have} no Python yet, so calls fail: {listed}."

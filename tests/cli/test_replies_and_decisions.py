@@ -213,3 +213,12 @@ def test_a_dry_run_of_a_call_that_asks_prints_no_command_to_confirm(florist):
     typed = florist("call", "gift_flowers", "kind=rose", "--dry-run")
     assert "toolmd confirm" not in typed.err
     assert typed.code == 4
+
+
+def test_a_wait_for_a_rate_is_shown_on_stderr_with_its_length(shop) -> None:
+    text = (shop.folder / "tools_md/count-flowers.tool.md").read_text("utf-8")
+    shop.write("tools_md/count-flowers.tool.md", f"{text}\n## Limits\n\n- **Rate**: 55/min\n")
+    count = '[TOOL_CALL:{"id":"c%d","tool":"count_flowers","parameters":{"kinds":["rose"]}}]'
+    typed = shop("handle", "--json", stdin=count % 1 + count % 2)
+    assert [result["outcome"] for result in json.loads(typed.out)["results"]] == ["ok", "ok"]
+    assert re.fullmatch(r"count_flowers waits 1\.\d s, because of its Rate\n", typed.err)

@@ -100,7 +100,7 @@ class Pipeline:
         """
         limits = tool.limits
         if limits.binds:
-            await limits.start(call)
+            await limits.start(call, on_event)
         try:
             if self._keeps and await self._recorder.runs(call, tool, arguments, confirmation_id):
                 # The audit was locked: the call lost its turn, and other calls may have too.

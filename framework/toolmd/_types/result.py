@@ -55,7 +55,8 @@ class Event(NamedTuple):
     call_id: str | None
     """The caller's name for the call."""
     data: Any
-    """The item; for progress `{"text", "fraction"}`, the fraction 0..1 or None."""
+    """The item; for progress `{"text", "fraction"}`, the fraction 0..1 or None, and `wait_s` if the
+    call waits that many seconds for its Rate."""
 
 
 EventListener = Callable[[Event], Awaitable[None] | None]

@@ -14,6 +14,7 @@ from toolmd._call.limits.counter import CallCounter
 from toolmd._call.limits.rate_limiter import MAX_WAITING, RateLimiter
 from toolmd._call.limits.shared_rates import SqliteRates
 from toolmd._call.limits.timing import Timing
+from toolmd._types.call import Call
 from toolmd._types.call_spec import Limits, Rate
 from toolmd._types.settings import Settings
 
@@ -138,6 +139,31 @@ def test_calls_of_all_users_wait_in_one_queue(harness, tool):
 
     assert all(result.success for result in run(world, work))
     assert most_in_a_window(starts, 1.0) == 3
+
+
+def test_a_call_that_waits_longer_than_a_second_says_how_long(harness, tool):
+    world = VirtualTime()
+
+    async def act():
+        return None
+
+    limits = Limits(rate=Rate(calls=1, per_s=0.8))
+    memory = Settings(root=Path.cwd(), audit=False, store="memory")
+    dispatcher = harness(
+        tool("act", act, limits=limits), settings=memory, timing=world.timing
+    ).dispatcher
+    heard = []
+
+    async def work():
+        return await asyncio.gather(
+            *(dispatcher.take(Call("act", {}, f"c{n}"), heard.append) for n in range(3))
+        )
+
+    assert all(result.success for result in run(world, work))
+    (event,) = heard
+    assert (event.kind, event.tool, event.call_id) == ("progress", "act", "c2")
+    assert event.data["text"] == "act waits 1.6 s, because of its Rate"
+    assert event.data["wait_s"] == pytest.approx(1.632, abs=0.01)
 
 
 def test_a_call_beyond_the_deadline_is_denied_with_a_time(harness, tool):

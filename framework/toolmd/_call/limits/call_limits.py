@@ -5,12 +5,13 @@ from collections.abc import Callable
 from toolmd._call.denial import deny
 from toolmd._call.limits.counter import CallCounter, Who
 from toolmd._call.limits.deadline import DEFAULT_S
-from toolmd._call.limits.rate_limiter import RateLimiter
+from toolmd._call.limits.rate_limiter import RateLimiter, WaitListener
 from toolmd._call.limits.semaphore import CallSemaphore
 from toolmd._call.limits.shared_rates import SharedRates, shared_rates
 from toolmd._call.limits.timing import Timing
 from toolmd._types.call import Call
 from toolmd._types.call_spec import Limits, ToolCallSpec
+from toolmd._types.result import Event, EventListener
 from toolmd._types.settings import Settings
 
 
@@ -49,10 +50,11 @@ class CallLimits:
         if self._rate_limiter is not None:
             self._rate_limiter.check(self._longest(call))
 
-    async def start(self, call: Call) -> None:
+    async def start(self, call: Call, on_event: EventListener | None = None) -> None:
         """Count a call, and wait for the semaphore and the rate. Raises CallDenied.
 
-        The longest wait is the call's Timeout, or what its plan allows.
+        The longest wait is the call's Timeout, or what its plan allows. A wait of more than a
+        second is an event.
         """
         who, longest = _who(call), self._longest(call)
         if self._max_calls is not None:
@@ -63,7 +65,7 @@ class CallLimits:
             if self._places is not None:
                 await self._places.enter(longest)
             try:
-                await self.wait(longest)
+                await self.wait(longest, on_event and self._notice(call, on_event))
             except BaseException:
                 self.end()
                 raise
@@ -77,10 +79,20 @@ class CallLimits:
         """Wait again for a call that missed its start. Raises CallDenied."""
         await self.wait(self._longest(call))
 
-    async def wait(self, longest: float) -> None:
+    async def wait(self, longest: float, on_wait: WaitListener | None = None) -> None:
         """Wait for one more start. Raises CallDenied where it would take longer."""
         if self._rate_limiter is not None:
-            await self._rate_limiter.wait(longest)
+            await self._rate_limiter.wait(longest, on_wait)
+
+    def _notice(self, call: Call, on_event: EventListener) -> WaitListener:
+        async def notice(seconds: float) -> None:
+            text = f"{self._name} waits {seconds:.1f} s, because of its Rate"
+            data = {"text": text, "fraction": None, "wait_s": round(seconds, 3)}
+            waiting = on_event(Event("progress", self._name, call.id, data))
+            if waiting is not None:
+                await waiting
+
+        return notice
 
     def end(self) -> None:
         """Release the call's place in the semaphore."""

@@ -2,6 +2,7 @@
 
 import math
 from bisect import bisect_left
+from collections.abc import Awaitable, Callable
 
 from toolmd._call.denial import CallDenied, deny
 from toolmd._call.limits.counter import CallCounter
@@ -16,8 +17,13 @@ _SLACK = 1.02
 _LATE = 0.01
 """How late a shared start may be reported, as a part of the rate's period: half of the slack.
 A later start could share a window with the next ones."""
+_NOTICED = 1.0
+"""The seconds of a wait from which a caller is notified."""
 _MOMENT = 1e-6
 """A start due within this time, in seconds, is due now: clocks round."""
+
+WaitListener = Callable[[float], Awaitable[None]]
+"""A function that receives the seconds that a call waits."""
 
 
 class RateLimiter:
@@ -49,8 +55,13 @@ class RateLimiter:
         with self._counter.lock:
             self._check(longest)
 
-    async def wait(self, longest: float) -> None:
-        """Wait at most `seconds` for a start. Raises CallDenied where it would take longer."""
+    async def wait(self, longest: float, on_wait: WaitListener | None = None) -> None:
+        """Wait at most `longest` seconds for a start, or deny at once if it would take longer.
+
+        `on_wait` receives the seconds of a wait that a person would notice, once.
+
+        Raises CallDenied.
+        """
         counter, now = self._counter, self._timing.now
         with counter.lock:
             self._check(longest)
@@ -62,6 +73,9 @@ class RateLimiter:
             while wait := await self._try(ticket):
                 if now() + wait > until:
                     raise self._too_often(wait)
+                if on_wait is not None and wait > _NOTICED:
+                    await on_wait(wait)
+                    on_wait = None
                 await self._timing.sleep(wait)
         finally:
             with counter.lock:

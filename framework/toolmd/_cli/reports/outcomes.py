@@ -6,7 +6,7 @@ from typing import Any
 
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.screen import err, out, out_json, paint, printable, stdout
-from toolmd._types.result import Result
+from toolmd._types.result import Event, Result
 
 _CODES = {
     "ok": ExitCode.DONE,
@@ -49,6 +49,20 @@ def show_result(result: Result, *, again: bool = True) -> None:
         err(f"note: the result was cut at its limit of {cut}")
         if read_on := result.truncated.get("next"):
             err(f"note: for the rest, call it with {json.dumps(read_on, ensure_ascii=False)}")
+
+
+def show_progress(event: Event, *, json: bool) -> None:
+    """Show that a call waits for its Rate; on a terminal, also the progress that a tool reports.
+
+    Args:
+        event: The event of the call.
+        json: Whether the result is shown as JSON, and so without the tool's progress.
+    """
+    wanted = sys.stderr.isatty() and not json
+    if event.kind == "progress" and (wanted or "wait_s" in event.data):
+        fraction = event.data["fraction"]
+        share = "" if fraction is None else f"{fraction:4.0%} "
+        err(paint(f"{share}{printable(event.data['text'])}", "dim", sys.stderr))
 
 
 def show_data(data: Any) -> None:

@@ -1,6 +1,7 @@
 """`call`: make one call through the call pipeline."""
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,7 +24,7 @@ from toolmd._cli.terminal.options import (
     project_of,
     stop,
 )
-from toolmd._cli.terminal.screen import err, out_json, paint, printable
+from toolmd._cli.terminal.screen import err, out_json, paint
 from toolmd.errors import is_a_skill
 
 
@@ -54,7 +55,7 @@ def call(
     Exit codes: 0 done, 1 the tool failed, 3 denied, 4 not confirmed, 5 unknown tool.
     """
     from toolmd._cli.reports.earlier import warn_of_earlier
-    from toolmd._cli.reports.outcomes import exit_code, show_result
+    from toolmd._cli.reports.outcomes import exit_code, show_progress, show_result
 
     with open_workspace(project_of(ctx, project)) as workspace:
         tool, parameters, why = _known(workspace, name)
@@ -67,7 +68,7 @@ def call(
             user=user,
             context=context_of(context),
             dry_run=dry_run,
-            on_event=None if json or not sys.stderr.isatty() else _progress,
+            on_event=partial(show_progress, json=json),
         )
         asked = result.confirmation if result.outcome == "confirm" and not dry_run else None
         if asked and agreed(asked.prompt, yes=yes):
@@ -79,14 +80,6 @@ def call(
         if help_ := why or _remedy(result, workspace):
             err(f"{paint('help', 'cyan', sys.stderr)}: {help_}")
     raise typer.Exit(exit_code(result))
-
-
-def _progress(event: Any) -> None:
-    """Show the progress of the call on a terminal."""
-    if event.kind == "progress":
-        fraction = event.data["fraction"]
-        share = "" if fraction is None else f"{fraction:4.0%} "
-        err(paint(f"{share}{printable(event.data['text'])}", "dim", sys.stderr))
 
 
 def _known(workspace: Any, name: str) -> tuple[str, Any, str]:

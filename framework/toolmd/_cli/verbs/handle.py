@@ -1,5 +1,6 @@
 """`handle`: run the calls of a model's whole reply, read from stdin."""
 
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -65,12 +66,18 @@ def handle(
     0 done.
     """
     from toolmd._cli.reports.earlier import warn_of_earlier
-    from toolmd._cli.reports.outcomes import exit_code
+    from toolmd._cli.reports.outcomes import exit_code, show_progress
 
     reply = read_stdin("the model's reply", MOST)
     with open_workspace(project_of(ctx, project)) as workspace:
         turn = workspace.handle_sync(
-            reply, dialect, message=message, user=user, context=context_of(context), dry_run=dry_run
+            reply,
+            dialect,
+            message=message,
+            user=user,
+            context=context_of(context),
+            dry_run=dry_run,
+            on_event=partial(show_progress, json=json),
         )
         warn_of_earlier(workspace, [result.tool for result in turn.results])
     if json:

@@ -32,9 +32,6 @@ STEPS = """1. **Look**.
 4. **Return**:
    - value: `seen.value`"""
 
-YES_WORD = '{"approved": true}'
-"""A yes as it is kept."""
-
 
 class Kept:
     """A world whose runs are kept; `place` is the setting `store`."""
@@ -86,6 +83,24 @@ class Kept:
             (self.state / "workers" / name).touch()
         else:
             self.rows("INSERT INTO toolmd_worker VALUES (:name, 0)", name=name)
+
+    def cut(self, owner: str = "dead-1", order: Order | None = None) -> None:
+        """Leave a run that was cut off within the attempt after its answer.
+
+        The engine is not started then, so its process has yet to find the run.
+        """
+        self.run(order or self.order())
+        self.engine.close()
+        self.engine = self.opened()
+        name = self.engine._locks.own if owner == "own" else owner
+        assert self.engine._store.settle("run-1", "2:ask", YES, utc_now())
+        executing = "UPDATE workflow_status SET status = 'PENDING', executor_id = :name WHERE "
+        self.rows(executing + "workflow_uuid = 'run-1:1'", name=name)
+
+    def queued(self) -> list[str]:
+        """Return the workflows that a process executes or will."""
+        going = "SELECT workflow_uuid FROM workflow_status WHERE status IN ('ENQUEUED', 'PENDING')"
+        return [name for (name,) in self.rows(going)]
 
     def rows(self, statement: str, **values: Any) -> list[Any]:
         """Execute a statement on the database, like another program, and return its rows."""

@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 from kept import STEPS, Kept, yes
+from kept_process import worker_of
 from run_world import NO, YES, tool
 
-from toolmd._skills.engine.durable.process import VERSION
+from toolmd._skills.engine.durable.store import MAX_TRIES
+from toolmd._skills.engine.durable.workflows import VERSION
 from toolmd.errors import NotFoundError, ToolmdError
 
 
@@ -107,7 +109,7 @@ def test_the_record_is_json_and_a_pickled_row_is_never_read(kept: Kept, tmp_path
     kept.rows("UPDATE workflow_input SET inputs = :row", row=row)
     kept.rows("UPDATE workflow_status SET serialization = 'py_pickle'")
 
-    with pytest.raises(ValueError, match="py_pickle"):
+    with pytest.raises(ValueError, match="the record of 1:look in run run-1 can't be read"):
         kept.engine.view("run-1")
     assert not trap.exists()
 
@@ -138,33 +140,95 @@ def test_the_version_of_waiting_runs_never_changes(kept: Kept) -> None:
     assert kept.rows(version) == [(VERSION,)]
 
 
+def test_a_second_store_in_one_process_is_read_and_answered_but_not_executed(
+    kept: Kept, tmp_path: Path
+) -> None:
+    (tmp_path / "other").mkdir()
+    other = Kept(tmp_path / "other")
+    other.run(other.order())
+    other.reopen()
+    kept.run(kept.order())
+    try:
+        assert [view.id for view in other.engine.views()] == ["run-1"]
+        with pytest.raises(ToolmdError, match="start `toolmd worker` for them"):
+            other.answer(YES)
+        assert other.queued() == ["run-1:1"]
+        with pytest.raises(ToolmdError, match="executes the runs in"):
+            other.run(other.order("run-2"))
+    finally:
+        other.engine.close()
+    assert kept.answer(YES).success
+    kept.engine.close()
+    other.engine = other.opened()
+    assert asyncio.run(other.engine.resume("run-1")).success
+    other.engine.close()
+
+
+def test_a_second_store_is_executed_by_its_own_worker(kept: Kept, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    other = Kept(tmp_path / "other")
+    other.run(other.order())
+    other.reopen()
+    kept.engine.start()
+    with worker_of(tmp_path / "other"):
+        assert other.answer(YES).success
+        assert other.run(other.order("run-2")).code == "waiting"
+    other.engine.close()
+    assert other.world.called == ["look"]
+
+
 def test_a_second_database_for_runs_in_one_process_is_an_error(kept: Kept, tmp_path: Path) -> None:
     kept.engine.start()
     (tmp_path / "other").mkdir()
     other = Kept(tmp_path / "other")
     try:
-        with pytest.raises(ToolmdError, match="keeps its runs in"):
+        with pytest.raises(ToolmdError, match="executes the runs in"):
             other.engine.start()
     finally:
         other.engine.close()
 
 
 def test_the_next_process_executes_the_orphans_of_a_dead_one(kept: Kept) -> None:
-    kept.run(kept.order())
-    kept.engine.close()
-    # As a kill leaves it: under the dead one's name, in the middle.
-    kept.rows(
-        "UPDATE workflow_status SET status = 'PENDING', executor_id = 'dead-1' "
-        "WHERE workflow_uuid = 'run-1:1'"
-    )
+    kept.cut()
     kept.leave("dead-1")
-    kept.engine = kept.opened()
 
-    result = kept.answer(YES)
+    result = asyncio.run(kept.engine.resume("run-1"))
 
     assert result.success
     assert kept.world.called == ["look", "act"]
     assert kept.engine._locks.dead() == []
+
+
+def test_a_run_whose_processes_are_killed_before_they_come_to_a_call_is_not_stuck(
+    kept: Kept,
+) -> None:
+    kept.cut()
+    for _ in range(20):
+        # An attempt that found one effect, and was killed before it came to the next.
+        assert kept.engine._store.head("run-1", 1, 1) is not None
+    kept.leave("dead-1")
+
+    assert asyncio.run(kept.engine.resume("run-1")).success
+    assert kept.world.called == ["look", "act"]
+
+
+def test_a_run_that_is_cut_off_within_the_same_call_each_time_is_stuck(kept: Kept) -> None:
+    kept.cut()
+    head = kept.engine._store.head("run-1", 1, 1)
+    assert head is not None
+    assert not head.again
+    for _ in range(MAX_TRIES):
+        head = kept.engine._store.head("run-1", 1, 1)
+        assert head is not None
+        assert head.again
+        assert kept.engine._store.is_tried("run-1")
+    kept.leave("dead-1")
+
+    stuck = asyncio.run(kept.engine.resume("run-1"))
+
+    assert stuck.code == "stuck"
+    assert kept.world.called == ["look"]
+    assert asyncio.run(kept.engine.resume("run-1")).success
 
 
 def test_a_stuck_run_waits_until_a_person_resumes_it(kept: Kept) -> None:

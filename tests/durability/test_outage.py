@@ -4,18 +4,24 @@ import logging
 import threading
 
 from toolmd._skills.engine.durable.reclaimer import Reclaimer
+from toolmd._skills.engine.durable.store import Store
+from toolmd._skills.engine.durable.workflows import Workflows
+from toolmd._skills.engine.memory import utc_now
+from toolmd._store.database import address, open_database, outspoken
 from toolmd.errors import UnreachableError
 
 GONE = UnreachableError("the store /state/store.sqlite3 can't be reached: disk I/O error")
 
 
 class Rounds:
-    """A process whose rounds end as configured, in order."""
+    """The locks of a process whose rounds end as configured, in order."""
+
+    own = "own"
 
     def __init__(self, *ends):
         self.ends, self.done = list(ends), threading.Event()
 
-    def wait_for(self, work):
+    def live(self):
         if not self.ends:
             self.done.set()
             return
@@ -23,30 +29,38 @@ class Rounds:
         if end is not None:
             raise end
 
+    def dead(self):
+        return []
 
-def told(caplog, *ends):
+
+def told(caplog, tmp_path, *ends):
     """Return the log of a reclaimer for these rounds."""
     caplog.set_level(logging.INFO)
     rounds = Rounds(*ends)
-    reclaimer = Reclaimer(rounds, None, None, None, every_s=0.0)
+    database = outspoken(open_database(address("sqlite", tmp_path)))
+    workflows = Workflows(database)
+    store = Store(database, workflows)
+    store.create()
+    reclaimer = Reclaimer(None, store, workflows, rounds, utc_now, every_s=0.0)
     reclaimer.start()
     assert rounds.done.wait(60)
     reclaimer.end()
+    database.dispose()
     return [record.getMessage() for record in caplog.records]
 
 
-def test_an_unreachable_database_is_logged_once_and_once_when_it_is_back(caplog):
-    said = told(caplog, None, GONE, GONE, GONE, None, None)
+def test_an_unreachable_database_is_logged_once_and_once_when_it_is_back(caplog, tmp_path):
+    said = told(caplog, tmp_path, None, GONE, GONE, GONE, None, None)
     assert said == [f"runs can't be reclaimed now: {GONE}", "runs are reclaimed again"]
 
 
-def test_two_outages_are_logged_twice(caplog):
-    said = told(caplog, GONE, None, GONE, GONE)
+def test_two_outages_are_logged_twice(caplog, tmp_path):
+    said = told(caplog, tmp_path, GONE, None, GONE, GONE)
     assert len(said) == 4
     assert said[:2] == said[2:]
 
 
-def test_another_error_meanwhile_is_logged_with_its_traceback(caplog):
-    said = told(caplog, GONE, GONE, KeyError("odd"), KeyError("odd"), GONE)
+def test_another_error_meanwhile_is_logged_with_its_traceback(caplog, tmp_path):
+    said = told(caplog, tmp_path, GONE, GONE, KeyError("odd"), KeyError("odd"), GONE)
     assert len(said) == 4
     assert [bool(record.exc_info) for record in caplog.records] == [False, True, False, False]

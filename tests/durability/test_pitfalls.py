@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kept import YES_WORD, Kept
+from kept import Kept
 from test_pinned import DONE, Project
 
-from toolmd._skills.engine.durable.process import VERSION
+from toolmd._skills.engine.durable.workflows import VERSION
 from toolmd._types.run import Answer
 from toolmd.errors import ToolmdError
 
@@ -44,17 +44,14 @@ class Trap:
 
 
 def test_1_a_resumed_run_does_not_read_a_pickled_row(kept: Kept, tmp_path: Path) -> None:
-    kept.run(kept.order())
-    kept.engine.close()
+    kept.cut()
     trap = tmp_path / "trap"
     row = b64encode(pickle.dumps({"args": (Trap(str(trap)), 1), "kwargs": {}})).decode()
     kept.rows("UPDATE workflow_input SET inputs = :row WHERE workflow_uuid = 'run-1:1'", row=row)
     kept.rows(
-        "UPDATE workflow_status SET status = 'PENDING', executor_id = 'dead-1', "
-        "serialization = 'py_pickle' WHERE workflow_uuid = 'run-1:1'"
+        "UPDATE workflow_status SET serialization = 'py_pickle' WHERE workflow_uuid = 'run-1:1'"
     )
     kept.leave("dead-1")
-    kept.engine = kept.opened()
     kept.engine.start()
     tried = "SELECT 1 FROM workflow_status WHERE workflow_uuid = 'run-1:1' AND status IN (:a, :b)"
     until(lambda: kept.rows(tried, a="ERROR", b="SUCCESS"))
@@ -133,12 +130,9 @@ def test_9_a_resumed_run_executes_in_the_loop_of_the_runs(kept: Kept) -> None:
         loops.add(id(asyncio.get_running_loop()))
         return {"value": "look"}
 
-    kept.run(kept.order())
-    kept.engine.close()
     kept.world.functions["act"] = look
-    kept.rows("UPDATE toolmd_question SET answer = :yes, answered = '2026-03-02T09:00:00+00:00', "
-              "woke = 4102444800", yes=YES_WORD)  # fmt: skip
-    kept.engine = kept.opened()
+    kept.cut()
+    kept.leave("dead-1")
     process = kept.engine.start()
     until(lambda: kept.engine.view("run-1").result is not None)
     assert loops == {id(process._loop)}

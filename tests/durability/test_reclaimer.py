@@ -2,15 +2,17 @@
 
 import asyncio
 import datetime as dt
-import inspect
 import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from threading import Barrier
 
 import psycopg
 import pytest
-from dbos import DBOS
 from kept import STEPS, Kept
 from run_world import YES
 
+from toolmd._skills.engine.durable.reclaimer import LATE
 from toolmd._skills.engine.memory import utc_now
 from toolmd.errors import ToolmdError
 
@@ -30,22 +32,13 @@ def asked(kept):
 
 
 def test_a_submitted_run_that_did_not_start_is_started(kept):
-    order = kept.order()
-    kept.engine._store.begin(order, kept.engine._clock())
+    store = kept.engine._store
+    assert store.begin(store.new(kept.order(), utc_now()))
 
     kept.engine.start()
 
     come(kept, lambda: asked(kept))
     assert kept.answer(YES).success
-
-
-def test_a_run_with_an_unrecorded_handover_gets_its_answer(kept):
-    kept.run(kept.order())
-    kept.rows("UPDATE toolmd_run SET segment = 0, parked = 0")
-
-    come(kept, lambda: kept.engine._store.find("run-1").segment == 1)
-    assert kept.answer(YES).success
-    assert kept.world.called == ["look", "act"]
 
 
 def test_an_answer_of_a_dead_process_with_a_late_clock_counts(kept):
@@ -54,8 +47,18 @@ def test_an_answer_of_a_dead_process_with_a_late_clock_counts(kept):
 
     assert kept.engine._store.settle("run-1", "2:ask", YES, yesterday)
 
-    come(kept, lambda: kept.engine._store.find("run-1").result is not None)
+    come(kept, lambda: kept.engine.view("run-1").result is not None)
     assert kept.world.called == ["look", "act"]
+
+
+def test_a_question_whose_time_is_up_is_answered_with_a_no_by_itself(kept):
+    kept.run(kept.order())
+    kept.ahead = dt.timedelta(hours=2)
+
+    come(kept, lambda: kept.engine.view("run-1").result is not None)
+
+    assert kept.engine.view("run-1").result.error.code == "refused"
+    assert kept.world.called == ["look"]
 
 
 def test_an_answer_wakes_its_run_once_and_not_at_each_later_question(kept):
@@ -63,50 +66,84 @@ def test_an_answer_wakes_its_run_once_and_not_at_each_later_question(kept):
     kept.run(kept.order(steps=again.replace("4. **Return**", "5. **Return**")))
 
     kept.answer(YES)
-    asyncio.run(kept.engine._process.do(lambda: kept.engine._reclaimer._round(1)))
 
-    assert kept.engine._store.due() == ()
-    assert kept.engine._store.find("run-1").segment == 2
+    come(kept, lambda: kept.queued() == [])
     assert kept.answer(YES, key="3:ask").success
 
 
-def test_a_workflow_that_ended_without_its_run_is_replaced(kept):
+def test_a_waiting_run_has_no_workflow(kept):
     kept.run(kept.order())
+
+    come(kept, lambda: kept.queued() == [])
+    assert kept.rows("SELECT workflow_uuid FROM workflow_status") == [("run-1:0",)]
+
+
+def test_a_workflow_that_ended_without_its_run_is_replaced(kept):
+    kept.cut()
     kept.rows("UPDATE workflow_status SET status = 'ERROR' WHERE workflow_uuid = 'run-1:1'")
 
-    come(kept, lambda: kept.engine._store.find("run-1").segment == 3)
-    assert kept.answer(YES).success
+    assert asyncio.run(kept.engine.resume("run-1")).success
     assert kept.world.called == ["look", "act"]
 
 
 @pytest.mark.parametrize("owner", ["own", "somebody-who-was-buried"])
 def test_an_orphaned_workflow_is_executed(kept, owner):
-    kept.run(kept.order())
-    name = kept.engine._locks.own if owner == "own" else owner
-    kept.rows(
-        "UPDATE workflow_status SET status = 'PENDING', executor_id = :name "
-        "WHERE workflow_uuid = 'run-1:1'",
-        name=name,
-    )
+    kept.cut(owner)
 
-    assert kept.answer(YES).success
+    assert asyncio.run(kept.engine.resume("run-1")).success
     assert kept.world.called == ["look", "act"]
 
 
-def test_waking_a_run_does_not_start_it_twice(kept):
-    release, steps = asyncio.Event(), kept.order()
+def test_resuming_a_run_does_not_start_it_twice(kept):
+    release, tasks = asyncio.Event(), []
 
     async def act(**_):
-        # As an impatient person does, and another worker's look.
-        await kept.engine._process.do(lambda: kept.engine._process.wake("run-1", 1))
+        # As an impatient person does.
+        tasks.append(asyncio.ensure_future(kept.engine.resume("run-1")))
         await asyncio.wait({asyncio.ensure_future(release.wait())}, timeout=1.5)
         return {"value": "act"}
 
     kept.world.functions["act"] = act
-    kept.run(steps)
+    kept.run(kept.order())
 
     assert kept.answer(YES).success
     assert kept.world.called.count("act") == 1
+
+
+def test_an_answer_and_the_end_of_its_time_in_one_instant_wake_a_run_once(kept):
+    orders = [kept.order(f"run-{number}") for number in range(5)]
+    for order in orders:
+        kept.run(order)
+    store, now, both = kept.engine._store, utc_now(), Barrier(2)
+
+    def settle(order, answer):
+        both.wait()
+        return store.settle(order.id, "2:ask", answer, now)
+
+    def result(order):
+        return kept.engine.view(order.id).result
+
+    with ThreadPoolExecutor(2) as threads:
+        for order in orders:
+            won = list(threads.map(partial(settle, order), (YES, LATE)))
+            assert sorted(won) == [False, True]
+            come(kept, partial(result, order))
+            assert result(order).success == won[0]
+
+    later = "SELECT workflow_uuid FROM workflow_status WHERE workflow_uuid LIKE :name"
+    assert kept.rows(later, name="%:2") == []
+
+
+def test_one_process_at_a_time_takes_over(kept):
+    other = kept.opened()
+    kept.engine.start()
+    try:
+        with kept.engine._locks.alone() as first, other._locks.alone() as second:
+            assert (first, second) == (True, False)
+        with other._locks.alone() as alone:
+            assert alone
+    finally:
+        other.close()
 
 
 @pytest.mark.parametrize("place", ["postgres"], indirect=True)
@@ -126,19 +163,6 @@ def test_a_run_survives_the_loss_of_all_connections(kept):
     assert set(kept.world.keys) == {"run-1/1:look", "run-1/3:act"}
 
 
-def test_the_private_dbos_call_for_takeovers_is_unchanged(kept):
-    kept.run(kept.order())
-    kept.rows("UPDATE workflow_status SET status = 'PENDING', executor_id = 'dead-1' "
-              "WHERE workflow_uuid = 'run-1:1'")  # fmt: skip
-    recover = DBOS._recover_pending_workflows
-    assert list(inspect.signature(recover).parameters) == ["executor_ids"]
-
-    handles = recover(["dead-2"]), recover(["dead-1"]), recover(["dead-1"])
-
-    # Those of one name only, and once.
-    assert [[one.workflow_id for one in some] for some in handles] == [[], ["run-1:1"], []]
-
-
 def test_names_of_processes_are_never_used_twice(tmp_path, place):
     names = set()
     for _ in range(3):
@@ -154,7 +178,7 @@ def test_a_process_is_registered_before_it_executes_any_run(kept, tmp_path):
     other = Kept(tmp_path, kept.place)
     try:
         # One process plays runs in one place only, so that this one gets no further.
-        with pytest.raises(ToolmdError, match="keeps its runs in"):
+        with pytest.raises(ToolmdError, match="executes the runs in"):
             other.engine.start()
 
         assert other.engine._locks.own in kept.engine._locks.known()

@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-import time
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -10,22 +9,19 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from toolmd._skills.engine import ALL_RUNS, Ask, Play
-from toolmd._skills.engine.durable.attempt import Attempts, RunWaiter, in_thread
+from toolmd._skills.engine.durable.attempt import Attempts, in_thread
 from toolmd._skills.engine.durable.heartbeat import Heartbeat
 from toolmd._skills.engine.durable.liveness import Locks
-from toolmd._skills.engine.durable.loop_bridge import LoopBridge
-from toolmd._skills.engine.durable.process import STORE_WAIT_S, Process, soon
+from toolmd._skills.engine.durable.poller import LOOK_S, Poller
+from toolmd._skills.engine.durable.process import STORE_WAIT_S, ElsewhereError, Process, soon
 from toolmd._skills.engine.durable.reclaimer import Reclaimer
-from toolmd._skills.engine.durable.rows import KeptQuestion, KeptRun
+from toolmd._skills.engine.durable.rows import KeptQuestion
 from toolmd._skills.engine.durable.store import Store
 from toolmd._skills.engine.durable.views import stuck, too_late, view
-from toolmd._skills.engine.outcomes import taken, unknown, waiting
-from toolmd._store.database import (
-    address,
-    is_postgres,
-    open_database,
-    outspoken,
-)
+from toolmd._skills.engine.durable.waiters import RunWaiter, Waiters
+from toolmd._skills.engine.durable.workflows import Workflows
+from toolmd._skills.engine.outcomes import taken, waiting
+from toolmd._store.database import address, is_postgres, open_database, outspoken
 from toolmd._types.result import SkillResult
 from toolmd._types.run import Answer, Clock, Order, RunListener, RunQuery, RunView
 from toolmd.errors import ToolmdError, UnreachableError
@@ -42,7 +38,7 @@ class DurableEngine:
     def __init__(
         self,
         play: Play,
-        engine: str,
+        store: str,
         state: Path,
         *,
         clock: Clock,
@@ -54,22 +50,25 @@ class DurableEngine:
         `store_wait_s` seconds. Raises ConfigError for an unusable setting, UnreachableError for a
         database that does not answer.
         """
-        self._url = address(engine, state)
+        self._url = address(store, state)
         self._database = open_database(self._url)
         told = outspoken(self._database)
-        self._store = Store(told)
+        self._workflows = Workflows(told)
+        self._store = Store(told, self._workflows)
         try:
             self._store.create()
         except BaseException:
             self._database.dispose()
             raise
-        self.code = self._store.code
-        """The Python of the runs."""
-        self._locks = Heartbeat(told) if is_postgres(engine) else Locks(state / "workers")
-        self._clock, self._store_wait_s = clock, store_wait_s
-        self._attempts = Attempts(play, self._store, clock)
+        self._reader, self.code = self._store.reader, self._store.code
+        self._locks = Heartbeat(told) if is_postgres(store) else Locks(state / "workers")
+        self._clock = clock
+        self._waiters = Waiters(store_wait_s)
+        self._poller = Poller(self._reader, self._waiters, self._here, STORE_WAIT_S)
+        self._attempts = Attempts(
+            play, self._store, self._poller, self._waiters, self._locks.lives, clock
+        )
         self._process: Process | None = None
-        self._ended = threading.Event()
         self._starting = threading.Lock()
         self._reclaimer: Reclaimer | None = None
 
@@ -80,15 +79,23 @@ class DurableEngine:
 
         Raises ToolmdError where the id belongs to another run.
         """
-        process = await in_thread(self.start)
+        process = await self._started()
         began = self._clock()
-        if not await in_thread(lambda: self._store.begin(order, began)):
-            known = await in_thread(lambda: self._store.order(order.id))
-            if not order.is_of(known):
-                raise ToolmdError(taken(order.id))
-        self._attempts.waiters[order.id] = RunWaiter(LoopBridge.here(), watch)
-        await soon(process.do(lambda: process.begin(order.id)), order.id)
-        return await self._drive(order.id, ask, -1)
+        row = await in_thread(lambda: self._store.new(order, began))
+        self._attempts.orders[order.id] = order
+        with self._waiters.wait(order.id, -1, watch) as waiter:
+            try:
+                if process is None:
+                    new = await in_thread(lambda: self._workflows.order(row))
+                else:
+                    new = await soon(process.do(lambda: process.begin(row)), order.id)
+                known = partial(self._is_known, order)
+                while not (new or await in_thread(known)):  # noqa: ASYNC110 - a row tells it
+                    # Another process has yet to begin it.
+                    await asyncio.sleep(LOOK_S)
+                return await self._drive(waiter, ask)
+            finally:
+                self._attempts.orders.pop(order.id, None)
 
     async def answer(
         self,
@@ -103,46 +110,48 @@ class DurableEngine:
 
         Raises NotFoundError, which names the earlier answer or the time of expiry.
         """
-        row = await in_thread(lambda: self._found(run_id))
-        asked = await in_thread(lambda: self._store.asked(run_id))
+        row = await in_thread(lambda: self._reader.found(run_id))
+        asked = await in_thread(lambda: self._reader.asked(run_id))
         now = self._clock()
-        won = any(one.question.key == key and row.waits_for(one) for one in asked)
-        if not won or not await in_thread(lambda: self._store.settle(run_id, key, answer, now)):
-            raise await in_thread(lambda: too_late(row, key, self._store.asked(run_id)))
-        return await self._go_on(row, ask, watch)
+        open_ = any(one.question.key == key and row.waits_for(one) for one in asked)
+        with self._waiters.wait(run_id, row.segment, watch) as waiter:
+            if not open_ or not await in_thread(
+                lambda: self._store.settle(run_id, key, answer, now)
+            ):
+                raise await in_thread(lambda: too_late(row, key, self._reader.asked(run_id)))
+            await self._started()
+            return await self._drive(waiter, ask)
 
     async def resume(
         self, run_id: str, *, ask: Ask | None = None, watch: RunListener | None = None
     ) -> SkillResult:
         """Resume a run that stands still; an expired question is answered with a no."""
-        row = await in_thread(lambda: self._found(run_id))
-        process = await in_thread(self.start)
-        self._attempts.waiters[run_id] = RunWaiter(LoopBridge.here(), watch)
-        if row.stuck:
-            await in_thread(
-                lambda: self._store.change(
-                    run_id, at=row.segment, stuck=0, attempts=0, segment=row.segment + 1
-                )
-            )
-            await soon(process.do(lambda: process.follow(run_id, row.segment + 1, 0.0)), run_id)
-        elif row.result is None and row.segment == 0 and not row.parked:
-            await soon(process.do(lambda: process.begin(run_id)), run_id)
-        now = self._clock().timestamp()
-        asked = await in_thread(lambda: self._store.asked(run_id))
-        if any(o.answer is None and o.expires is not None and o.expires <= now for o in asked):
-            return await self._go_on(row, ask, watch)
-        return await self._drive(run_id, ask, -1)
+        row = await in_thread(lambda: self._reader.found(run_id))
+        now = self._clock()
+        asked = await in_thread(lambda: self._reader.asked(run_id))
+        over = [one for one in asked if row.waits_for(one) and one.is_over(now)]
+        after = row.segment + row.stuck if row.stuck or over else -1
+        with self._waiters.wait(run_id, after, watch) as waiter:
+            if row.stuck:
+                await in_thread(lambda: self._store.begin_anew(run_id, row.segment))
+            for one in over:
+                await self._settle(one, Answer(approved=False, late=True))
+            await self._started()
+            return await self._drive(waiter, ask)
 
     async def cancel(self, run_id: str) -> SkillResult:
         """Stop a run before its next call, and undo its steps."""
-        row = await in_thread(lambda: self._found(run_id))
+        row = await in_thread(lambda: self._reader.found(run_id))
         if row.result is not None:
             return row.result
-        await in_thread(lambda: self._store.cancel(run_id))
-        self._attempts.cancel(run_id)
-        if row.stuck:
-            return await self.resume(run_id)
-        return await self._go_on(row, None, None)
+        after = -1 if row.cancelled else row.segment + row.stuck
+        with self._waiters.wait(run_id, after, None) as waiter:
+            await in_thread(lambda: self._store.cancel(run_id))
+            self._poller.cancelled.add(run_id)
+            if row.stuck:
+                await in_thread(lambda: self._store.begin_anew(run_id, row.segment))
+            await self._started()
+            return await self._drive(waiter, None)
 
     async def runs(self, query: RunQuery = ALL_RUNS) -> tuple[RunView, ...]:
         """Return the runs that match a query, the newest first."""
@@ -155,108 +164,105 @@ class DurableEngine:
     def views(self, query: RunQuery = ALL_RUNS) -> tuple[RunView, ...]:
         """Return the runs without their steps, from the database alone."""
         waits: dict[str, list[KeptQuestion]] = {}
-        for one in self._store.open():
+        for one in self._reader.open():
             waits.setdefault(one.question.run_id, []).append(one)
-        return tuple(view(row, waits.get(row.id, [])) for row in self._store.page(query))
+        return tuple(view(row, waits.get(row.id, [])) for row in self._reader.page(query))
 
     def view(self, run_id: str) -> RunView:
         """Return one run with its steps; raises NotFoundError."""
-        row = self._found(run_id)
+        row = self._reader.found(run_id)
         entries, _ = self._store.steps(run_id, row.segment)
-        return view(row, self._store.asked(run_id), entries)
+        return view(row, self._reader.asked(run_id), entries)
 
     def order(self, run_id: str) -> Order:
         """Return the order of a run; raises NotFoundError."""
-        self._found(run_id)
-        return self._store.order(run_id)
+        return self._reader.order(run_id)
 
     def waiting(self, run_id: str | None = None) -> tuple[KeptQuestion, ...]:
         """Return the open questions of all runs, or of one, the oldest first."""
-        return self._store.open(run_id)
+        return self._reader.open(run_id)
 
     def start(self) -> Process:
-        """Start to execute runs; from now on this process reclaims orphaned ones."""
+        """Start to execute runs; from now on this process reclaims orphaned ones.
+
+        Raises ElsewhereError where this process executes the runs of another store.
+        """
         with self._starting:
             if self._process is None:
-                process = Process(self._url, self._locks.own, self._attempts.play)
+                process = Process(self._url, self._locks.own, self._attempts.play, self._workflows)
                 # Before the launch, which accepts work: other processes must see this one as alive.
                 self._locks.live()
-                self._attempts.process = process
                 process.start(self._database)
                 self._process = process
-                self._reclaimer = Reclaimer(process, self._attempts, self._store, self._locks)
+                self._reclaimer = Reclaimer(
+                    process, self._store, self._workflows, self._locks, self._clock
+                )
                 self._reclaimer.start()
+                self._poller.start()
             return self._process
 
     def close(self) -> None:
         """Stop: calls in progress finish, and another process resumes the rest."""
         self._attempts.open = False
-        self._ended.set()
         if (process := self._process) is not None:
             if self._reclaimer is not None:
                 self._reclaimer.end()
             process.stop(GRACE_S if _may_block() else RECORD_S)
             self._process = None
+        self._poller.end()
+        self._waiters.fail(ToolmdError("the workspace is closed; its runs go on at the next start"))
         with suppress(OSError, sa.exc.SQLAlchemyError, UnreachableError):
             self._locks.end()
+        self._workflows.close()
         self._database.dispose()
 
-    async def _go_on(self, row: KeptRun, ask: Ask | None, watch: RunListener | None) -> SkillResult:
-        """Wake a waiting run, and wait for its next result."""
-        process = await in_thread(self.start)
-        self._attempts.waiters[row.id] = RunWaiter(LoopBridge.here(), watch)
-        if row.parked:
-            await soon(process.do(lambda: process.wake(row.id, row.segment)), row.id)
-        return await self._drive(row.id, ask, row.segment if row.parked else -1)
+    async def _started(self) -> Process | None:
+        """Execute runs, or return None where other processes do so for this store.
 
-    async def _drive(self, run_id: str, ask: Ask | None, after: int) -> SkillResult:
-        """Wait for a run to end, and ask its questions where a person is available."""
-        assert self._process is not None
-        process = self._process
+        Raises ElsewhereError where none does.
+        """
+        if self._process is not None:
+            return self._process
         try:
-            while True:
-                row = await self._stopped(run_id, after)
-                if row.result is not None:
-                    return row.result
-                if row.stuck:
-                    return stuck(row)
-                asked = await in_thread(lambda: self._store.asked(run_id))
-                one = next(filter(row.waits_for, asked), None)
-                if one is not None:
-                    answer = None if ask is None else await self._asked(one, ask)
-                    if answer is None:
-                        return waiting(one.question)
-                    await self._settle(one, answer)
-                await soon(process.do(partial(process.wake, run_id, row.segment)), run_id)
-                after = row.segment
-        finally:
-            self._attempts.waiters.pop(run_id, None)
+            return await in_thread(self.start)
+        except ElsewhereError:
+            if not await in_thread(self._others):
+                raise
+            self._poller.start()
+            return None
 
-    async def _stopped(self, run_id: str, after: int) -> KeptRun:
-        """Wait until a run ended, or is parked in a later attempt than `after`."""
-        pause, until = 0.01, time.monotonic() + STORE_WAIT_S
+    def _others(self) -> bool:
+        """Return whether another process executes the runs of this store."""
+        return bool(self._locks.known() - {self._locks.own} - set(self._locks.dead()))
+
+    def _here(self) -> set[str]:
+        return set() if self._process is None else self._process.runs()
+
+    def _is_known(self, order: Order) -> bool:
+        """Return a known run to its callers; raise ToolmdError where it is of another order."""
+        for row in self._reader.some([order.id]):
+            if not order.is_of(self._reader.order(order.id)):
+                raise ToolmdError(taken(order.id))
+            self._waiters.come(row)
+            return True
+        return False
+
+    async def _drive(self, waiter: RunWaiter, ask: Ask | None) -> SkillResult:
+        """Wait for a run to end, and ask its questions where a person is available."""
         while True:
-            try:
-                row = await in_thread(lambda: self._found(run_id))
-                until = time.monotonic() + STORE_WAIT_S
-            except UnreachableError:
-                # The database may return soon, and the run then continues by itself.
-                if time.monotonic() > until:
-                    raise
-                await asyncio.sleep(1.0)
-                continue
-            if row.result is not None or row.stuck or (row.parked and row.segment > after):
-                return row
-            if self._ended.is_set():
-                raise ToolmdError(
-                    f"the workspace is closed; run {run_id} goes on at the next start"
-                )
-            # Another process may execute the run, whose events do not arrive here.
-            waiter = self._attempts.waiters.get(run_id)
-            if waiter is not None:
-                waiter.check(self._store_wait_s)
-            await (asyncio.sleep if waiter is None else waiter.wait)(pause)
-            pause = min(pause * 1.5, 0.2)
+            row = await waiter.stopped()
+            if row.result is not None:
+                return row.result
+            if row.stuck:
+                return stuck(row)
+            asked = await in_thread(lambda: self._reader.asked(waiter.run_id))
+            one = next(filter(row.waits_for, asked), None)
+            answer = None if one is None or ask is None else await self._asked(one, ask)
+            if one is not None and answer is None:
+                return waiting(one.question)
+            waiter.wait_on(row)
+            if one is not None and answer is not None:
+                await self._settle(one, answer)
 
     async def _asked(self, one: KeptQuestion, ask: Ask) -> Answer | None:
         """Return the person's answer, or the one that came from elsewhere or by expiry."""
@@ -267,9 +273,9 @@ class DurableEngine:
                 await asyncio.wait({asking}, timeout=0.2)
                 if asking.done():
                     break
-                if one.expires is not None and one.expires <= self._clock().timestamp():
+                if one.is_over(self._clock()):
                     return Answer(approved=False, late=True)
-                asked = await in_thread(lambda: self._store.asked(question.run_id))
+                asked = await in_thread(lambda: self._reader.asked(question.run_id))
                 for now in asked:
                     if now.question.key == question.key and now.answer is not None:
                         return now.answer
@@ -280,12 +286,6 @@ class DurableEngine:
     async def _settle(self, one: KeptQuestion, answer: Answer) -> None:
         question, now = one.question, self._clock()
         await in_thread(lambda: self._store.settle(question.run_id, question.key, answer, now))
-
-    def _found(self, run_id: str) -> KeptRun:
-        row = self._store.find(run_id)
-        if row is None:
-            raise unknown(run_id)
-        return row
 
 
 def _may_block() -> bool:

@@ -7,7 +7,8 @@ import secrets
 import socket
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
@@ -76,6 +77,24 @@ class Heartbeat:
         dead = sa.delete(self._worker).where(c.id == name, c.beat < _now() - LATE_S)
         with self._engine.begin() as connection:
             connection.execute(dead)
+
+    def lives(self) -> bool:
+        """Return whether others see this process as alive: a frozen one must write first."""
+        return time.monotonic() - self._last < TTL_S
+
+    @contextmanager
+    def alone(self) -> Iterator[bool]:
+        """Return whether this process is the only one here, which others are not until the end."""
+        key = _key("reclaimer")
+        # Outside of a transaction, which the server would end while it is idle.
+        alone = self._engine.execution_options(isolation_level="AUTOCOMMIT")
+        with alone.connect() as connection:
+            got = bool(connection.execute(sa.select(sa.func.pg_try_advisory_lock(key))).scalar())
+            try:
+                yield got
+            finally:
+                if got:
+                    connection.execute(sa.select(sa.func.pg_advisory_unlock(key)))
 
     def end(self) -> None:
         """Unregister this process; others then look for its orphans at once."""

@@ -1,16 +1,15 @@
 """The record of one run in DBOS: one step per effect, found by its name."""
 
-import asyncio
 import contextlib
 import datetime as dt
 import itertools
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from dbos import DBOS
 
 from toolmd._skills.engine.durable.loop_bridge import FarExecutor, LoopBridge
-from toolmd._skills.engine.durable.rows import KeptQuestion
+from toolmd._skills.engine.durable.store import Head
 from toolmd._skills.journal import (
     CancelledRunError,
     Effect,
@@ -28,40 +27,34 @@ class LostRunError(BaseException):
     """
 
 
-class _UnrecordedError(BaseException):
-    """Carries an exception past DBOS, which would record it as the step's outcome."""
-
-    def __init__(self, error: Exception) -> None:
-        super().__init__(str(error))
-        self.error = error
+class StuckRunError(LostRunError):
+    """Too many attempts ended within the same effect: the run waits for a person."""
 
 
 class RunKeeper(Protocol):
     """The engine, as a journal uses it while its run executes."""
 
-    async def is_cancelled(self, run_id: str) -> bool:
+    def is_cancelled(self, run_id: str) -> bool:
         """Return whether the run was cancelled."""
 
     def may_go_on(self) -> bool:
         """Return whether a new effect may begin in this process."""
+
+    async def try_again(self, run_id: str) -> bool:
+        """Count that an effect begins again; return False where the run is stuck."""
 
 
 class DurableJournal:
     """One attempt's view of its run: effects of earlier attempts count as done."""
 
     def __init__(
-        self,
-        run_id: str,
-        began: dt.datetime,
-        entries: Mapping[str, JournalEntry],
-        asked: Mapping[str, KeptQuestion],
-        keeper: RunKeeper,
-        clock: Clock,
+        self, head: Head, entries: Sequence[JournalEntry], keeper: RunKeeper, clock: Clock
     ) -> None:
-        self._run_id = run_id
-        self._now = began
-        self._entries = dict(entries)
-        self._asked = asked
+        self._run_id = head.row.id
+        self._now = head.row.began
+        self._entries = {entry.key: entry for entry in entries}
+        self._asked = {one.question.key: one for one in head.asked}
+        self._again = head.again
         self._keeper = keeper
         self._clock = clock
         self.bridge: LoopBridge | None = None
@@ -71,6 +64,8 @@ class DurableJournal:
         """The events that `watch` received, including earlier attempts."""
         self.lost: BaseException | None = None
         """Why the run can't continue here, if it can't."""
+        self.heard = False
+        """Whether the run knows that it is cancelled."""
 
     def now(self) -> dt.datetime:
         """Return the time of the last recorded effect."""
@@ -95,13 +90,14 @@ class DurableJournal:
         """Return the recorded value, or run the effect and record it."""
         entry = self._entries.get(key)
         if entry is None:
-            if self.lost is not None or not self._keeper.may_go_on():
-                raise self._lose(LostRunError("this process ends"))
             if not undoing:
                 await self.go_on()
+            await self._check()
             if uncertain is not None and await self._happened(key, uncertain):
-                effect = _value(uncertain.happened)
-            entry = self._entries[key] = await self._step(key, effect)
+                value = uncertain.happened
+            else:
+                value = await effect()
+            entry = await self._record(key, value)
         self._now = max(self._now, dt.datetime.fromisoformat(entry.at))
         return entry.value
 
@@ -118,7 +114,8 @@ class DurableJournal:
 
     async def go_on(self) -> None:
         """Raise CancelledRunError in a cancelled run."""
-        if await self._keeper.is_cancelled(self._run_id):
+        if self._keeper.is_cancelled(self._run_id):
+            self.heard = True
             raise CancelledRunError
 
     def tell(self, event: RunEvent) -> None:
@@ -137,39 +134,40 @@ class DurableJournal:
         for number in itertools.count(1):
             mark = f"{key}:begun{number}"
             if mark not in self._entries:
-                self._entries[mark] = await self._step(mark, _value(value=True))
+                await self._record(mark, value=True)
                 return False
             answer = await self.answer(uncertain.question._replace(key=f"{mark}:happened"))
             if answer.approved:
                 return True
         raise AssertionError("counting does not end")
 
-    async def _step(self, key: str, effect: Effect) -> JournalEntry:
-        async def record() -> dict[str, Any]:
-            try:
-                value = await effect()
-            except Exception as error:  # noqa: BLE001 - raised again in the caller
-                raise _UnrecordedError(error) from None
-            return {"value": value, "at": self._clock().isoformat()}
+    async def _check(self) -> None:
+        """Raise LostRunError where no new effect may begin."""
+        if self.lost is not None or not self._keeper.may_go_on():
+            raise self._lose(LostRunError("this process ends"))
+        if self._again:
+            self._again = False
+            if not await self._keeper.try_again(self._run_id):
+                raise self._lose(StuckRunError(self._run_id))
+
+    async def _record(self, key: str, value: Any) -> JournalEntry:
+        """Record a value as a step, in one thread, before anything else happens."""
+        recorded = []
+
+        def record() -> dict[str, Any]:
+            recorded.append({"value": value, "at": self._clock().isoformat()})
+            return recorded[0]
 
         try:
             kept = await DBOS.run_step_async({"name": key}, record)
-        except _UnrecordedError as carried:
-            raise carried.error from None
-        except (LostRunError, asyncio.CancelledError):
-            raise
         except Exception as error:
             # It could not be recorded, or another process owns the run by now.
             raise self._lose(error) from error
-        return JournalEntry(key, kept["value"], kept["at"])
+        if not recorded:
+            raise self._lose(LostRunError("another process executes this run"))
+        entry = self._entries[key] = JournalEntry(key, kept["value"], kept["at"])
+        return entry
 
     def _lose(self, error: BaseException) -> LostRunError:
         self.lost = self.lost or error
-        return LostRunError(str(error))
-
-
-def _value(value: Any) -> Effect:
-    async def effect() -> Any:
-        return value
-
-    return effect
+        return error if isinstance(error, LostRunError) else LostRunError(str(error))

@@ -5,7 +5,8 @@ import logging
 import os
 import secrets
 import socket
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from filelock import lock_descriptor
@@ -54,6 +55,19 @@ class Locks:
     def evict(self, name: str) -> None:
         """Delete the file of a dead process whose work was handed on."""
         (self._folder / name).unlink(missing_ok=True)
+
+    def lives(self) -> bool:
+        """Return True: a frozen process keeps its lock, so others never take over its runs."""
+        return True
+
+    @contextmanager
+    def alone(self) -> Iterator[bool]:
+        """Return whether this process is the only one here, which others are not until the end."""
+        lock = os.open(self._folder.with_suffix(".lock"), os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            yield lock_descriptor(lock, blocking=False)
+        finally:
+            os.close(lock)
 
     def end(self) -> None:
         """Release the lock; the file stays, so that other processes look for orphans."""

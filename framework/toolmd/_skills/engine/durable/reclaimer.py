@@ -1,18 +1,18 @@
-"""Reclaim runs every second: those of dead processes, answered ones, and old ones."""
+"""Reclaim runs every second: those of dead processes, expired questions, and old ones."""
 
 import datetime as dt
 import itertools
 import logging
 import threading
 from collections import Counter
-from functools import partial
 
-from toolmd._skills.engine.durable.attempt import Attempts, in_thread
 from toolmd._skills.engine.durable.heartbeat import Heartbeat
 from toolmd._skills.engine.durable.liveness import Locks
 from toolmd._skills.engine.durable.outage import Outage
-from toolmd._skills.engine.durable.process import VERSION, Process
+from toolmd._skills.engine.durable.process import Process
 from toolmd._skills.engine.durable.store import Store
+from toolmd._skills.engine.durable.workflows import Workflows, workflow_id
+from toolmd._types.run import Answer, Clock
 from toolmd.errors import UnreachableError
 
 KEEP = dt.timedelta(days=30)
@@ -23,29 +23,37 @@ LOST_AFTER = 3
 """After how many rounds in a row an orphan is put back."""
 FORGET_EVERY = 3600
 """How many rounds pass between two deletions of old runs."""
-
+SOME = 200
+"""How many runs one round checks; the next one checks those after them."""
+LATE = Answer(approved=False, late=True)
+Orphan = tuple[str, int, bool]
+"""A run, its attempt, and whether the workflow of the attempt is over."""
 logger = logging.getLogger(__name__)
 
 
 class Reclaimer:
-    """A thread beside the one that executes the runs of this process."""
+    """A thread next to the one that executes the runs of this process."""
 
     def __init__(
         self,
         process: Process,
-        attempts: Attempts,
         store: Store,
+        workflows: Workflows,
         locks: Locks | Heartbeat,
+        clock: Clock,
         every_s: float = LOOK_S,
     ) -> None:
         """Prepare it; `locks` know live processes, `every_s` is the pause between two rounds."""
         self._process = process
-        self._attempts = attempts
         self._store = store
+        self._workflows = workflows
         self._locks = locks
-        self._lost: Counter[str | tuple[str, int]] = Counter()
-        """In how many rounds in a row each orphan was seen."""
+        self._clock = clock
         self._every_s = every_s
+        self._seen: Counter[Orphan] = Counter()
+        """In how many rounds in a row each orphan was seen."""
+        self._after = ""
+        """The last run that was checked."""
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._look, name="toolmd-look", daemon=True)
 
@@ -62,7 +70,7 @@ class Reclaimer:
         outage = Outage(logger, "runs can't be reclaimed now", "runs are reclaimed again")
         for count in itertools.count():
             try:
-                self._process.wait_for(partial(self._round, count))
+                self._round(count)
                 outage.over()
             except UnreachableError as error:
                 outage.met(error)
@@ -71,43 +79,57 @@ class Reclaimer:
             if self._ended.wait(self._every_s):
                 return
 
-    async def _round(self, count: int) -> None:
-        process = self._process
-        await in_thread(self._locks.live)
-        for name in await in_thread(self._locks.dead):
-            await process.take_over(name)
-            await in_thread(partial(self._locks.evict, name))
-        for run_id, segment in await in_thread(self._store.due):
-            await process.wake(run_id, segment)
-        await self._put_back()
+    def _round(self, count: int) -> None:
+        self._locks.live()
+        now = self._clock()
+        for run_id, key in self._store.reader.expired(now.timestamp()):
+            self._store.settle(run_id, key, LATE, now)
+        orphans = self._orphans()
+        if orphans or self._locks.dead():
+            # Putting a workflow back does not ask whose it is: two processes would run it twice.
+            with self._locks.alone() as alone:
+                if alone:
+                    self._take_over()
+                    self._put_back(orphans)
         if count % FORGET_EVERY == 0:
-            before = self._attempts.clock() - KEEP
-            await process.delete(list(await in_thread(lambda: self._store.forget(before))))
+            self._workflows.delete(list(self._store.forget(now - KEEP)))
 
-    async def _put_back(self) -> None:
-        """Put orphans back into the queue, which no process executes or will execute."""
-        orphans = await self._process.orphans()
-        # A process that woke after its eviction and then died leaves such workflows.
-        unknown = await in_thread(lambda: self._store.owners(VERSION) - self._locks.known())
-        left = await in_thread(self._store.left)
-        found: set[str | tuple[str, int]] = {*orphans, *unknown, *left}
-        self._lost = Counter({one: self._lost[one] + 1 for one in found})
-        for one in [one for one, times in self._lost.items() if times >= LOST_AFTER]:
-            if isinstance(one, tuple):
-                await self._begin_anew(*one)
-            elif one in orphans:
-                await self._process.hand_back(one)
-                self._attempts.handed_back(one.rpartition(":")[0])
+    def _take_over(self) -> None:
+        for name in self._locks.dead():
+            self._workflows.queue(self._workflows.executing(name))
+            self._locks.evict(name)
+
+    def _put_back(self, orphans: list[Orphan]) -> None:
+        for run_id, segment, over in orphans:
+            if over:
+                self._store.begin_anew(run_id, segment)
             else:
-                await self._process.take_over(one)
+                self._workflows.queue([workflow_id(run_id, segment)])
 
-    async def _begin_anew(self, run_id: str, segment: int) -> None:
-        """Restart a run that no workflow executes."""
-        process = self._process
-        if not await process.exists(run_id, segment):
-            await process.follow(run_id, segment, 0.0)
-            return
-        # The workflow is over for DBOS, but the run is not.
-        if not await process.exists(run_id, segment + 1):
-            await process.follow(run_id, segment + 1, 0.0)
-        await self._attempts.hand_over(run_id, segment)
+    def _orphans(self) -> list[Orphan]:
+        """Return the runs that no process executes or will, seen several times."""
+        after, runs = self._after, self._store.reader.executing(self._after, SOME)
+        self._after = runs[-1][0] if len(runs) == SOME else ""
+        names = {workflow_id(*run): run for run in runs}
+        states = self._workflows.states(names) if names else {}
+        found: set[Orphan] = set()
+        for name, (run_id, segment) in names.items():
+            state = states.get(name)
+            if state is None or state.status not in {"PENDING", "ENQUEUED", "DELAYED"}:
+                found.add((run_id, segment, True))
+            elif state.status == "PENDING" and not self._is_executed(name, state.owner):
+                found.add((run_id, segment, False))
+        unchecked = {
+            one: times
+            for one, times in self._seen.items()
+            if one[0] <= after or (self._after and one[0] > self._after)
+        }
+        self._seen = Counter({**unchecked, **{one: self._seen[one] + 1 for one in found}})
+        return [one for one in found if self._seen[one] >= LOST_AFTER]
+
+    def _is_executed(self, name: str, owner: str | None) -> bool:
+        """Return whether a workflow is executed: here, or in a process that others watch."""
+        if owner == self._locks.own:
+            return name in self._process.playing
+        # A process that woke after its eviction and then died leaves such workflows.
+        return owner in self._locks.known()

@@ -3,7 +3,6 @@
 import hashlib
 import json
 from functools import lru_cache
-from typing import Any
 
 from toolmd._types.call import Caller
 from toolmd._types.plan import Plan
@@ -20,23 +19,7 @@ def plan_text(plan: Plan) -> tuple[str, str]:
 @lru_cache(maxsize=64)
 def plan_of(text: str) -> Plan:
     """Read a plan."""
-    if _OLDER in text:
-        text = _with_contexts(json.loads(text))
     return Plan.model_validate_json(text)
-
-
-_OLDER = '"requires_patient_context"'
-"""Part of plans that were stored before callers had a context."""
-
-
-def _with_contexts(plan: dict[str, Any]) -> str:
-    """Return a stored plan with a context in place of the patient."""
-    for tool in plan["tools"].values():
-        tool["requires_context"] = ["patient"] if tool.pop("requires_patient_context") else []
-    for skill in (plan["skill"], *plan["skills"].values()):
-        named = skill.pop("patient_from", None)
-        skill["context"] = {} if named is None else {"patient": named}
-    return json.dumps(plan)
 
 
 def written(value: Question | Answer | Caller | SkillResult) -> str:
@@ -58,11 +41,7 @@ def answer_of(text: str) -> Answer:
 
 def caller_of(text: str) -> Caller:
     """Read a caller."""
-    said = json.loads(text)
-    if "patient" in said:  # stored before callers had a context
-        patient = said.pop("patient")
-        said["context"] = {} if patient is None else {"patient": patient}
-    return Caller(**said)
+    return Caller(**json.loads(text))
 
 
 def user_prefix(user: str) -> str:
@@ -73,13 +52,6 @@ def user_prefix(user: str) -> str:
 def result_of(text: str) -> SkillResult:
     """Read a result."""
     return SkillResult(**json.loads(text))
-
-
-def value_of(output: str, serialization: str | None) -> Any:
-    """Return the recorded value of a step; raises ValueError for anything but our own JSON."""
-    if serialization != NAME:
-        raise ValueError(f"a step is stored as {serialization}; only {NAME} can be read")
-    return json.loads(output)
 
 
 NAME = "toolmd_json"

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from toolmd._skills.engine.durable.record import answer_of, question_of, result_of
 from toolmd._types.result import SkillResult
-from toolmd._types.run import Answer, Question
+from toolmd._types.run import Answer, Order, Question
 
 
 class KeptRun(NamedTuple):
@@ -25,6 +25,12 @@ class KeptRun(NamedTuple):
     result: SkillResult | None
     ended: dt.datetime | None
 
+    @classmethod
+    def new(cls, order: Order, began: dt.datetime) -> "KeptRun":
+        """Return the run of an order whose first attempt begins."""
+        return cls(order.id, order.plan.skill.name, order.inputs, began, 0, 0.0, stuck=False,
+                   cancelled=False, result=None, ended=None)  # fmt: skip
+
     def waits_for(self, one: "KeptQuestion") -> bool:
         """Return whether the answer to one of its questions would continue it."""
         asks = not self.cancelled or one.question.undoes
@@ -40,6 +46,10 @@ class KeptQuestion(NamedTuple):
     expires: float | None
     answer: Answer | None
     answered: dt.datetime | None
+
+    def is_over(self, now: dt.datetime) -> bool:
+        """Return whether its time is up."""
+        return self.expires is not None and self.expires <= now.timestamp()
 
 
 def kept_run(row: Any) -> KeptRun:

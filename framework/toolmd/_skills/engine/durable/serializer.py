@@ -3,8 +3,7 @@
 import json
 from typing import Any
 
-from dbos import _serialization
-from dbos._serialization import Serializer
+from dbos import Serializer, _serialization
 
 from toolmd._skills.engine.durable.record import NAME
 
@@ -30,7 +29,8 @@ class JsonSerializer(Serializer):
 def reject_pickles() -> None:
     """Keep DBOS from reading rows that are labelled as pickled.
 
-    DBOS reads such rows with any configured serializer, so its own reader is replaced.
+    DBOS reads such rows with any configured serializer, so its own reader is replaced. This is the
+    one private name of DBOS that is used.
     """
 
     def reject(*_: Any) -> Any:

@@ -1,229 +1,154 @@
-"""Store runs besides their steps: orders, questions with answers, and results."""
+"""Store runs besides their steps: orders, questions with answers, and results.
+
+Each change of a run is one transaction, with the workflow that it queues.
+"""
 
 import datetime as dt
 import json
+import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from toolmd._skills.engine.durable.code import PinnedCode
-from toolmd._skills.engine.durable.record import (
-    caller_of,
-    plan_of,
-    plan_text,
-    user_prefix,
-    value_of,
-    written,
-)
-from toolmd._skills.engine.durable.rows import KeptQuestion, KeptRun, kept_question, kept_run
+from toolmd._skills.engine.durable.code import FRESH_S, SPARE_S, PinnedCode
+from toolmd._skills.engine.durable.reader import RunReader, asked_in, order_in
+from toolmd._skills.engine.durable.record import plan_of, plan_text, written
+from toolmd._skills.engine.durable.rows import KeptQuestion, KeptRun, kept_run
 from toolmd._skills.engine.durable.tables import Tables
+from toolmd._skills.engine.durable.workflows import Workflows, workflow_id
 from toolmd._types.result import SkillResult
-from toolmd._types.run import UNDOING, Answer, JournalEntry, Order, Question, RunQuery
+from toolmd._types.run import Answer, Order, Question
 
-_GOING = ("PENDING", "ENQUEUED", "DELAYED")
-"""The states in DBOS of workflows that execute, or will."""
-_UNHEARD, _HEARD = 1, 2
-"""The states of a cancelled run: whether an attempt that knew of it has executed."""
+MAX_TRIES = 5
+"""How many attempts may end within the same effect before the run waits for a person."""
+MAX_ATTEMPTS = 50
+"""How many attempts may end without any progress, wherever they end."""
+_NEW = {"segment": 0, "parked": 0.0, "held": 0, "attempts": 1, "tried": 0, "stuck": 0,
+        "cancelled": 0}  # fmt: skip
+_ANEW = {"held": -1, "attempts": 0, "tried": 0}
+"""No attempt was made from the place of a run."""
 
 
-def workflow_id(run_id: str, segment: int) -> str:
-    """Return the name of the workflow for one attempt of a run."""
-    return f"{run_id}:{segment}"
+class Head(NamedTuple):
+    """What an attempt begins with."""
+
+    row: KeptRun
+    order: Order
+    asked: tuple[KeptQuestion, ...] = ()
+    again: bool = False
+    """Whether an earlier attempt began at the same place or before it, and did not end."""
 
 
 class Store:
     """The records of all runs of a database; blocking, and safe for threads and processes."""
 
-    def __init__(self, engine: sa.Engine) -> None:
+    def __init__(self, engine: sa.Engine, workflows: Workflows) -> None:
         self._engine = engine
         self._tables = tables = Tables(engine)
+        self._workflows = workflows
         insert = sqlite.insert if engine.dialect.name == "sqlite" else postgresql.insert
         self._insert: Any = insert
         self.code = PinnedCode(engine, tables, insert)
-        run = tables.run
-        self._head = (run.c.id, run.c.skill, run.c.inputs, run.c.began, run.c.segment,
-                      run.c.parked, run.c.stuck, run.c.cancelled, run.c.result,
-                      run.c.ended)  # fmt: skip
+        self.reader = RunReader(engine)
+        self.steps = workflows.steps
+        self._plans: dict[str, float] = {}
+        """When this process stored which plans."""
+        self._unfinished = tables.run.c.result.is_(None)
 
     def create(self) -> None:
         """Create missing tables."""
         self._tables.create()
 
-    def begin(self, order: Order, began: dt.datetime) -> bool:
-        """Store a new run; return False where its id is in use."""
+    def new(self, order: Order, began: dt.datetime) -> dict[str, Any]:
+        """Store the plan of an order, and return the order as a row, which is JSON."""
         text, digest = plan_text(order.plan)
-        plan = {"hash": digest, "plan": text}
-        row = {
+        plan, now = self._tables.plan, time.time()
+        if self._plans.get(digest, 0.0) < now - FRESH_S:
+            insert = self._insert(plan).values(hash=digest, plan=text, kept=now)
+            with self._engine.begin() as connection:
+                connection.execute(
+                    insert.on_conflict_do_update(index_elements=["hash"], set_={"kept": now})
+                )
+            self._plans[digest] = now
+        return {
             "id": order.id, "skill": order.plan.skill.name, "plan": digest,
             "inputs": json.dumps(order.inputs), "caller": written(order.caller),
-            "confidence": order.confidence, "began": began.isoformat(), "segment": 0,
-            "parked": 0.0, "held": 0, "attempts": 0, "stuck": 0, "cancelled": 0,
+            "confidence": order.confidence, "began": began.isoformat(),
         }  # fmt: skip
+
+    def begin(self, row: dict[str, Any]) -> bool:
+        """Store a run whose first attempt begins; return False for a known one."""
+        run = self._tables.run
+        insert = self._insert(run).values({**row, **_NEW}).on_conflict_do_nothing()
         with self._engine.begin() as connection:
-            made = self._insert(self._tables.run).values(row).on_conflict_do_nothing()
             # The row count of an insert is not available on every database.
-            new = connection.execute(made.returning(self._tables.run.c.id)).first()
-            fresh = new is not None
-            if fresh:
-                keep = self._insert(self._tables.plan).values(plan).on_conflict_do_nothing()
-                connection.execute(keep)
-        return fresh
+            return connection.execute(insert.returning(run.c.id)).first() is not None
 
-    def find(self, run_id: str) -> KeptRun | None:
-        """Return a run, or None."""
-        run = self._tables.run
-        with self._engine.connect() as connection:
-            row = connection.execute(sa.select(*self._head).where(run.c.id == run_id)).first()
-        return None if row is None else kept_run(row)
-
-    def page(self, query: RunQuery) -> tuple[KeptRun, ...]:
-        """Return the runs that match a query, the newest first."""
-        run = self._tables.run
-        newest = sa.select(*self._head).order_by(run.c.began.desc(), run.c.id.desc())
-        if query.user is not None:
-            prefix = user_prefix(query.user)
-            newest = newest.where(sa.func.substr(run.c.caller, 1, len(prefix)) == prefix)
-        if query.after is not None:
-            began, run_id = query.after
-            same = sa.and_(run.c.began == began, run.c.id < run_id)
-            newest = newest.where(sa.or_(run.c.began < began, same))
-        newest = newest.limit(query.limit)
-        with self._engine.connect() as connection:
-            return tuple(kept_run(row) for row in connection.execute(newest))
-
-    def order(self, run_id: str) -> Order:
-        """Return the order of a run, with its pinned plan."""
-        run, plan = self._tables.run, self._tables.plan
-        columns = (plan.c.plan, run.c.inputs, run.c.caller, run.c.confidence)
-        joined = sa.select(*columns).where(run.c.id == run_id, plan.c.hash == run.c.plan)
-        with self._engine.connect() as connection:
-            pinned, inputs, caller, confidence = connection.execute(joined).one()
-        return Order(run_id, plan_of(pinned), json.loads(inputs), caller_of(caller), confidence)
-
-    def attempt(self, run_id: str, held: int) -> int:
-        """Count a try from `held` steps; return how many tries made no progress."""
-        run = self._tables.run
-        tries = sa.case((run.c.held == held, run.c.attempts + 1), else_=1)
-        update = sa.update(run).where(run.c.id == run_id).values(held=held, attempts=tries)
-        with self._engine.begin() as connection:
-            counted: int = connection.execute(update.returning(run.c.attempts)).scalar_one()
-        return counted
-
-    def change(self, run_id: str, *, at: int | None = None, **values: Any) -> bool:
-        """Set columns of a run that has not ended; with `at`, only in this attempt.
-
-        The number of the attempt only grows.
-        """
-        run = self._tables.run
-        update = sa.update(run).where(run.c.id == run_id, run.c.result.is_(None)).values(**values)
-        if "segment" in values:
-            # A process that was stopped may wake after others have continued the run.
-            update = update.where(run.c.segment <= values["segment"])
-        if at is not None:
-            update = update.where(run.c.segment == at)
-        with self._engine.begin() as connection:
-            return connection.execute(update).rowcount == 1
-
-    def due(self) -> tuple[tuple[str, int], ...]:
-        """Return waiting runs that were answered or cancelled, with the attempt to wake."""
+    def head(self, run_id: str, segment: int, held: int) -> Head | None:
+        """Begin an attempt that found `held` effects; None where it has nothing to execute."""
         run, question = self._tables.run, self._tables.question
-        answered = sa.exists().where(question.c.run == run.c.id, question.c.woke > 0)
-        waiting = sa.select(run.c.id, run.c.segment).where(
-            run.c.parked > 0, run.c.result.is_(None), sa.or_(run.c.cancelled == _UNHEARD, answered)
-        )
-        with self._engine.connect() as connection:
-            return tuple((row.id, row.segment) for row in connection.execute(waiting))
-
-    def left(self) -> tuple[tuple[str, int], ...]:
-        """Return the unfinished runs, with their attempt, that no process will execute.
-
-        A process that dies between two writes leaves such runs.
-        """
-        run, workflow = self._tables.run, self._tables.workflows
-        name = run.c.id + ":" + sa.cast(run.c.segment, sa.Text)
-        played = sa.exists().where(workflow.c.workflow_uuid == name, workflow.c.status.in_(_GOING))
-        nobodys = sa.select(run.c.id, run.c.segment).where(
-            run.c.result.is_(None), run.c.stuck == 0, ~played
-        )
-        with self._engine.connect() as connection:
-            return tuple((row.id, row.segment) for row in connection.execute(nobodys))
-
-    def owners(self, version: str) -> set[str]:
-        """Return the names of the processes whose workflows are marked as executing."""
-        own = self._tables.workflows.c
-        named = sa.select(own.executor_id).distinct()
-        playing = named.where(own.status == "PENDING", own.application_version == version)
-        with self._engine.connect() as connection:
-            return set(connection.execute(playing).scalars())
-
-    def cancel(self, run_id: str) -> None:
-        """Mark a run as cancelled."""
-        self.change(run_id, cancelled=_UNHEARD)
-
-    def hear(self, run_id: str) -> None:
-        """Record that an attempt knows of the cancellation, so it need not wake for it."""
-        self.change(run_id, cancelled=_HEARD)
-
-    def finish(self, run_id: str, result: SkillResult, now: dt.datetime) -> None:
-        """Store the result; the first one stays."""
-        self.change(run_id, result=written(result), ended=now.isoformat(), stuck=0)
-
-    def steps(self, run_id: str, segments: int) -> tuple[tuple[JournalEntry, ...], int]:
-        """Return the recorded effects in order, and the last step number of the latest attempt.
-
-        Raises ValueError for a row that is not ours.
-        """
-        steps = self._tables.steps
-        names = {workflow_id(run_id, number): number for number in range(segments + 1)}
-        chosen = sa.select(steps).where(steps.c.workflow_uuid.in_(names))
-        with self._engine.connect() as connection:
-            rows = connection.execute(chosen).all()
-        entries, last = [], 0
-        for row in sorted(rows, key=lambda row: (names[row.workflow_uuid], row.function_id)):
-            if names[row.workflow_uuid] == segments:
-                last = row.function_id
-            if row.child_workflow_id is None and row.output is not None:
-                kept = value_of(row.output, row.serialization)
-                entries.append(JournalEntry(row.function_name, kept["value"], kept["at"]))
-        return tuple(entries), last
-
-    def ask(self, questions: Sequence[Question], now: float) -> None:
-        """Open questions; an open or answered one stays unchanged."""
-        rows = [
-            {
-                "run": question.run_id, "key": question.key, "question": written(question),
-                "opened": now,
-                "expires": None if question.timeout_s is None else now + question.timeout_s,
-            }
-            for question in questions
-        ]  # fmt: skip
+        going = (run.c.id == run_id, run.c.segment == segment, self._unfinished)
+        wake = sa.update(run).where(*going, run.c.stuck == 0).values(parked=0.0)
         with self._engine.begin() as connection:
-            insert = self._insert(self._tables.question).on_conflict_do_nothing()
-            connection.execute(insert, rows)
+            row = connection.execute(wake.returning(*run.c)).first()
+            if row is None:
+                return None
+            same = row.held == held
+            attempts, tried = (row.attempts + 1, row.tried) if same else (1, 0)
+            counted = {"held": held, "attempts": attempts, "tried": tried}
+            counted["stuck"] = int(attempts > MAX_ATTEMPTS)
+            connection.execute(sa.update(run).where(run.c.id == run_id).values(counted))
+            order = order_in(connection, self._tables, row)
+            asked = asked_in(connection, self._tables, question.c.run == run_id)
+        kept = kept_run(row)._replace(stuck=bool(counted["stuck"]))
+        return Head(kept, order, asked, again=row.attempts > 0)
 
-    def asked(self, run_id: str) -> tuple[KeptQuestion, ...]:
-        """Return all questions of a run, answered or not, in order."""
-        return self._asked(self._tables.question.c.run == run_id)
+    def is_tried(self, run_id: str) -> bool:
+        """Count that an attempt begins an effect again; return False where the run is stuck now."""
+        run = self._tables.run
+        stuck = sa.case((run.c.tried >= MAX_TRIES, 1), else_=run.c.stuck)
+        update = sa.update(run).where(run.c.id == run_id).values(tried=run.c.tried + 1, stuck=stuck)
+        with self._engine.begin() as connection:
+            now_stuck: int = connection.execute(update.returning(run.c.stuck)).scalar_one()
+        return not now_stuck
 
-    def open(self, run_id: str | None = None) -> tuple[KeptQuestion, ...]:
-        """Return the open questions of all unfinished runs, or of one."""
+    def park(
+        self, row: KeptRun, questions: Sequence[Question], now: float, *, heard: bool
+    ) -> KeptRun | None:
+        """End an attempt at questions; return None where another process was first.
+
+        The next attempt begins at once where an answer or a cancellation came meanwhile; `heard`
+        means that the attempt knew of the cancellation.
+        """
         run, question = self._tables.run, self._tables.question
-        going = sa.exists().where(run.c.id == question.c.run, run.c.result.is_(None))
-        goes_on = going.where(run.c.cancelled == 0)
-        goes_back = sa.and_(going, question.c.key.contains(UNDOING, autoescape=True))
-        here = sa.true() if run_id is None else question.c.run == run_id
-        return self._asked(question.c.answer.is_(None), here, sa.or_(goes_on, goes_back))
-
-    def _asked(self, *where: Any) -> tuple[KeptQuestion, ...]:
-        question = self._tables.question
-        chosen = sa.select(question).where(*where).order_by(question.c.opened, question.c.key)
-        with self._engine.connect() as connection:
-            return tuple(kept_question(row) for row in connection.execute(chosen))
+        here = (run.c.id == row.id, run.c.segment == row.segment, self._unfinished)
+        after = row.segment + 1
+        end = sa.update(run).where(*here).values(segment=after, parked=now, **_ANEW)
+        keys = [one.key for one in questions]
+        answered = sa.select(question.c.key).where(
+            question.c.run == row.id, question.c.key.in_(keys), question.c.answer.is_not(None)
+        )
+        with self._engine.begin() as connection:
+            cancelled = connection.execute(end.returning(run.c.cancelled)).scalar()
+            if cancelled is None:
+                return None
+            if cancelled and not heard:
+                self._wake(connection, row.id)
+                return row._replace(segment=after, cancelled=True)
+            insert = self._insert(question).on_conflict_do_nothing()
+            connection.execute(insert, [_question_row(one, now) for one in questions])
+            if connection.execute(answered).first() is not None:
+                self._wake(connection, row.id)
+                now = 0.0
+        return row._replace(segment=after, parked=now, cancelled=bool(cancelled))
 
     def settle(self, run_id: str, key: str, answer: Answer, now: dt.datetime) -> bool:
-        """Answer a question; return True only for the first answer, and not after its expiry."""
+        """Answer a question and queue its run.
+
+        Return True only for the first answer, and not after its expiry.
+        """
         question = self._tables.question
         still = sa.true() if answer.late else sa.or_(
             question.c.expires.is_(None), question.c.expires > now.timestamp()
@@ -232,30 +157,50 @@ class Store:
             sa.update(question)
             .where(question.c.run == run_id, question.c.key == key)
             .where(question.c.answer.is_(None), still)
-            .values(answer=written(answer), answered=now.isoformat(), woke=1.0)
+            .values(answer=written(answer), answered=now.isoformat())
         )
         with self._engine.begin() as connection:
-            return connection.execute(update).rowcount == 1
+            first = connection.execute(update).rowcount == 1
+            if first:
+                self._wake(connection, run_id)
+        return first
 
-    def heed(self, run_id: str, segment: int) -> tuple[KeptQuestion, ...]:
-        """Return all questions of a run for its attempt; their answers wake no other attempt.
+    def cancel(self, run_id: str) -> bool:
+        """Mark a run as cancelled and queue it if it waits; return False where it is marked."""
+        run = self._tables.run
+        here = (run.c.id == run_id, self._unfinished, run.c.cancelled == 0)
+        with self._engine.begin() as connection:
+            new = connection.execute(sa.update(run).where(*here).values(cancelled=1)).rowcount == 1
+            if new:
+                self._close(connection, run_id)
+                self._wake(connection, run_id)
+        return new
 
-        No clock decides which answer is new: clocks of two machines differ, and each may jump.
-        """
-        asked, run, question = self.asked(run_id), self._tables.run, self._tables.question
-        answered = [one.question.key for one in asked if one.answer is not None]
-        playing = sa.exists().where(run.c.id == run_id, run.c.segment == segment)
-        known = sa.update(question).where(
-            question.c.run == run_id, question.c.key.in_(answered), question.c.woke > 0, playing
-        )
-        if answered:
-            with self._engine.begin() as connection:
-                connection.execute(known.values(woke=0.0))
-        return asked
+    def begin_anew(self, run_id: str, segment: int) -> None:
+        """Queue another attempt of a run whose attempt `segment` no process executes."""
+        run = self._tables.run
+        here = (run.c.id == run_id, run.c.segment == segment, run.c.parked == 0, self._unfinished)
+        again = sa.update(run).where(*here).values(segment=segment + 1, stuck=0)
+        # A person resumes a stuck run, which then has all its attempts.
+        again = again.values({name: sa.case((run.c.stuck > 0, value), else_=run.c[name])
+                              for name, value in _ANEW.items()})  # fmt: skip
+        with self._engine.begin() as connection:
+            if connection.execute(again).rowcount == 1:
+                self._workflows.follow(connection, run_id, segment + 1)
+
+    def finish(self, row: KeptRun, result: SkillResult, now: dt.datetime) -> None:
+        """Store the result; the first one stays."""
+        run = self._tables.run
+        end = sa.update(run).where(run.c.id == row.id, self._unfinished)
+        with self._engine.begin() as connection:
+            connection.execute(end.values(result=written(result), ended=now.isoformat()))
+            if row.segment:
+                self._close(connection, row.id)
 
     def forget(self, before: dt.datetime) -> tuple[str, ...]:
         """Delete the runs that ended before a time, and return the names of their workflows."""
         run, question, plan = self._tables.run, self._tables.question, self._tables.plan
+        spare = time.time() - SPARE_S
         with self._engine.begin() as connection:
             old = connection.execute(
                 sa.delete(run)
@@ -264,7 +209,28 @@ class Store:
             ).all()
             ids = [row.id for row in old]
             connection.execute(sa.delete(question).where(question.c.run.in_(ids)))
-            connection.execute(sa.delete(plan).where(plan.c.hash.not_in(sa.select(run.c.plan))))
+            unused = plan.c.hash.not_in(sa.select(run.c.plan))
+            connection.execute(sa.delete(plan).where(unused, plan.c.kept < spare))
             plans = connection.execute(sa.select(plan.c.plan)).scalars().all()
         self.code.forget({plan_of(text).code for text in plans})
         return tuple(workflow_id(row.id, n) for row in old for n in range(row.segment + 1))
+
+    def _wake(self, connection: sa.Connection, run_id: str) -> None:
+        """Queue the next attempt of a run that waits."""
+        run = self._tables.run
+        waits = sa.update(run).where(run.c.id == run_id, run.c.parked > 0, self._unfinished)
+        segment = connection.execute(waits.values(parked=0.0).returning(run.c.segment)).scalar()
+        if segment is not None:
+            self._workflows.follow(connection, run_id, segment)
+
+    def _close(self, connection: sa.Connection, run_id: str) -> None:
+        """Let the open questions of a run expire no more."""
+        c = self._tables.question.c
+        still = sa.update(self._tables.question).where(c.run == run_id, c.answer.is_(None))
+        connection.execute(still.values(expires=None))
+
+
+def _question_row(one: Question, now: float) -> dict[str, Any]:
+    expires = None if one.timeout_s is None else now + one.timeout_s
+    return {"run": one.run_id, "key": one.key, "question": written(one), "opened": now,
+            "expires": expires}  # fmt: skip

@@ -1,19 +1,16 @@
-"""The tables beside DBOS's own: plans, runs and questions."""
+"""The tables next to DBOS's own: plans, runs and questions."""
 
 import sqlalchemy as sa
 
 from toolmd._store.database import SCHEMA, shown
 from toolmd.errors import ConfigError
 
-VERSION = 1
+VERSION = 2
 """The version of the tables; it grows when an older release could not read or finish runs."""
 
 
 class Tables:
-    """The tables of one database.
-
-    `steps` and `workflows` are DBOS's own tables, reduced to the columns that are read.
-    """
+    """The tables of one database."""
 
     def __init__(self, engine: sa.Engine) -> None:
         schema = None if engine.dialect.name == "sqlite" else SCHEMA
@@ -29,6 +26,7 @@ class Tables:
             "toolmd_plan", self._metadata,
             sa.Column("hash", text, primary_key=True),
             sa.Column("plan", text, nullable=False),
+            sa.Column("kept", real, nullable=False),
         )  # fmt: skip
         self.pin = sa.Table(
             "toolmd_pin", self._metadata,
@@ -48,19 +46,7 @@ class Tables:
             sa.Column("id", text, primary_key=True),
             sa.Column("beat", real, nullable=False),
         )  # fmt: skip
-        self.steps = _dbos_table(
-            schema, "operation_outputs", "workflow_uuid", "function_id", "function_name", "output",
-            "serialization", "child_workflow_id",
-        )  # fmt: skip
-        self.workflows = _dbos_table(
-            schema, "workflow_status", "workflow_uuid", "status", "executor_id",
-            "application_version",
-        )  # fmt: skip
-        # The query of every second must not slow down with the number of old runs.
-        self._going = sa.Index(
-            "toolmd_run_going", self.run.c.id,
-            sqlite_where=self.run.c.result.is_(None), postgresql_where=self.run.c.result.is_(None),
-        )  # fmt: skip
+        self._indexes = _indexes(self.run, self.question)
 
     def lock_code(self, connection: sa.Connection) -> None:
         """Lock the pinned Python against deletion until the end of the transaction."""
@@ -80,17 +66,17 @@ class Tables:
             else:
                 connection.execute(sa.text("BEGIN IMMEDIATE"))
             found = self._version(connection)
-            if found > VERSION:
+            if found not in {0, VERSION}:
+                other = "a newer" if found > VERSION else "an older"
                 raise ConfigError(
-                    f"the runs in {shown(str(self._engine.url))} were kept by a newer release of "
+                    f"the runs in {shown(str(self._engine.url))} were kept by {other} release of "
                     f"Toolmd (tables of version {found}; this one supports {VERSION}): use that "
                     f"release, or another state folder or database"
                 )
             self._metadata.create_all(connection)
-            self._going.create(connection, checkfirst=True)
-            if found < VERSION:
-                # Version 0 lacks only this mark and the pinned Python.
-                connection.execute(sa.delete(self.meta).where(self.meta.c.key == "version"))
+            for index in self._indexes:
+                index.create(connection, checkfirst=True)
+            if found == 0:
                 row = {"key": "version", "value": str(VERSION)}
                 connection.execute(sa.insert(self.meta).values(row))
 
@@ -98,7 +84,8 @@ class Tables:
         if not sa.inspect(connection).has_table(self.meta.name, schema=self.meta.schema):
             return 0
         kept = sa.select(self.meta.c.value).where(self.meta.c.key == "version")
-        return int(connection.execute(kept).scalar() or 0)
+        # Tables of the first release have no version.
+        return int(connection.execute(kept).scalar() or 1)
 
 
 def _run_table(metadata: sa.MetaData) -> sa.Table:
@@ -112,9 +99,13 @@ def _run_table(metadata: sa.MetaData) -> sa.Table:
         sa.Column("confidence", sa.Double),
         sa.Column("began", sa.Text, nullable=False),
         sa.Column("segment", sa.Integer, nullable=False),
+        # Since when it waits; then no workflow exists for `segment`, until an answer creates it.
         sa.Column("parked", sa.Double, nullable=False),
+        # How many effects the latest attempt found, and how many attempts found no more of them.
         sa.Column("held", sa.Integer, nullable=False),
         sa.Column("attempts", sa.Integer, nullable=False),
+        # How many of these began the next effect.
+        sa.Column("tried", sa.Integer, nullable=False),
         sa.Column("stuck", sa.Integer, nullable=False),
         sa.Column("cancelled", sa.Integer, nullable=False),
         sa.Column("ended", sa.Text),
@@ -132,10 +123,21 @@ def _question_table(metadata: sa.MetaData) -> sa.Table:
         sa.Column("expires", sa.Double),
         sa.Column("answer", sa.Text),
         sa.Column("answered", sa.Text),
-        # Above 0 while the answer has yet to wake its run; earlier releases stored a time here.
-        sa.Column("woke", sa.Double),
     )  # fmt: skip
 
 
-def _dbos_table(schema: str | None, name: str, *columns: str) -> sa.TableClause:
-    return sa.table(name, *map(sa.column, columns), schema=schema)
+def _indexes(run: sa.Table, question: sa.Table) -> tuple[sa.Index, ...]:
+    """Return the indexes of what each second asks, which old and waiting runs must not slow."""
+    unfinished = run.c.result.is_(None)
+    executing = sa.and_(unfinished, run.c.stuck == 0, run.c.parked == 0)
+    cancelled = sa.and_(unfinished, run.c.cancelled > 0)
+    timed = sa.and_(question.c.answer.is_(None), question.c.expires.is_not(None))
+    wanted = (
+        ("toolmd_run_executing", run.c.id, executing),
+        ("toolmd_run_cancelled", run.c.id, cancelled),
+        ("toolmd_question_timed", question.c.expires, timed),
+    )
+    return tuple(
+        sa.Index(name, column, sqlite_where=where, postgresql_where=where)
+        for name, column, where in wanted
+    )

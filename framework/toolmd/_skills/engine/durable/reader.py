@@ -1,0 +1,123 @@
+"""Read runs and their questions, without their steps."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import sqlalchemy as sa
+
+from toolmd._skills.engine.durable.record import caller_of, plan_of, user_prefix
+from toolmd._skills.engine.durable.rows import KeptQuestion, KeptRun, kept_question, kept_run
+from toolmd._skills.engine.durable.tables import Tables
+from toolmd._skills.engine.outcomes import unknown
+from toolmd._types.run import UNDOING, Order, RunQuery
+
+
+class RunReader:
+    """The runs of a database as it stores them; blocking, and safe for threads."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+        self._tables = Tables(engine)
+        run = self._tables.run
+        self._columns = (run.c.id, run.c.skill, run.c.inputs, run.c.began, run.c.segment,
+                         run.c.parked, run.c.stuck, run.c.cancelled, run.c.result,
+                         run.c.ended)  # fmt: skip
+        self._unfinished = run.c.result.is_(None)
+
+    def found(self, run_id: str) -> KeptRun:
+        """Return a run; raises NotFoundError."""
+        for row in self.some([run_id]):
+            return row
+        raise unknown(run_id)
+
+    def some(self, ids: Iterable[str]) -> tuple[KeptRun, ...]:
+        """Return the runs with these ids, without missing ones."""
+        found = sa.select(*self._columns).where(self._tables.run.c.id.in_(list(ids)))
+        with self._engine.connect() as connection:
+            return tuple(kept_run(row) for row in connection.execute(found))
+
+    def page(self, query: RunQuery) -> tuple[KeptRun, ...]:
+        """Return the runs that match a query, the newest first."""
+        run = self._tables.run
+        newest = sa.select(*self._columns).order_by(run.c.began.desc(), run.c.id.desc())
+        if query.user is not None:
+            prefix = user_prefix(query.user)
+            newest = newest.where(sa.func.substr(run.c.caller, 1, len(prefix)) == prefix)
+        if query.after is not None:
+            began, run_id = query.after
+            same = sa.and_(run.c.began == began, run.c.id < run_id)
+            newest = newest.where(sa.or_(run.c.began < began, same))
+        newest = newest.limit(query.limit)
+        with self._engine.connect() as connection:
+            return tuple(kept_run(row) for row in connection.execute(newest))
+
+    def order(self, run_id: str) -> Order:
+        """Return the order of a run with its pinned plan; raises NotFoundError."""
+        run = self._tables.run
+        with self._engine.connect() as connection:
+            row = connection.execute(sa.select(*run.c).where(run.c.id == run_id)).first()
+            if row is None:
+                raise unknown(run_id)
+            return order_in(connection, self._tables, row)
+
+    def cancelled(self) -> set[str]:
+        """Return the ids of the cancelled runs that have not ended."""
+        run = self._tables.run
+        marked = sa.select(run.c.id).where(self._unfinished, run.c.cancelled > 0)
+        with self._engine.connect() as connection:
+            return set(connection.execute(marked).scalars())
+
+    def executing(self, after: str, limit: int) -> tuple[tuple[str, int], ...]:
+        """Return runs after this id that a process executes or will, with their attempt."""
+        run = self._tables.run
+        named = sa.select(run.c.id, run.c.segment).where(
+            self._unfinished, run.c.stuck == 0, run.c.parked == 0, run.c.id > after
+        )
+        with self._engine.connect() as connection:
+            rows = connection.execute(named.order_by(run.c.id).limit(limit))
+            return tuple((row.id, row.segment) for row in rows)
+
+    def expired(self, now: float) -> tuple[tuple[str, str], ...]:
+        """Return the runs and keys of the questions whose time is up."""
+        c = self._tables.question.c
+        late = sa.select(c.run, c.key).where(c.answer.is_(None), c.expires <= now)
+        with self._engine.connect() as connection:
+            return tuple((row.run, row.key) for row in connection.execute(late))
+
+    def asked(self, run_id: str) -> tuple[KeptQuestion, ...]:
+        """Return all questions of a run, answered or not, in order."""
+        with self._engine.connect() as connection:
+            return asked_in(connection, self._tables, self._tables.question.c.run == run_id)
+
+    def open(self, run_id: str | None = None) -> tuple[KeptQuestion, ...]:
+        """Return the open questions of all unfinished runs, or of one."""
+        run, question = self._tables.run, self._tables.question
+        going = sa.exists().where(run.c.id == question.c.run, self._unfinished)
+        goes_on = going.where(run.c.cancelled == 0)
+        goes_back = sa.and_(going, question.c.key.contains(UNDOING, autoescape=True))
+        here = sa.true() if run_id is None else question.c.run == run_id
+        with self._engine.connect() as connection:
+            return asked_in(
+                connection,
+                self._tables,
+                question.c.answer.is_(None),
+                here,
+                sa.or_(goes_on, goes_back),
+            )
+
+
+def order_in(connection: sa.Connection, tables: Tables, row: Any) -> Order:
+    """Return the order of a run, given its row, with its pinned plan."""
+    plan = tables.plan
+    pinned = sa.select(plan.c.plan).where(plan.c.hash == row.plan)
+    text = connection.execute(pinned).scalar_one()
+    inputs, caller = json.loads(row.inputs), caller_of(row.caller)
+    return Order(row.id, plan_of(text), inputs, caller, row.confidence)
+
+
+def asked_in(connection: sa.Connection, tables: Tables, *where: Any) -> tuple[KeptQuestion, ...]:
+    """Return the questions that meet these conditions, the oldest first."""
+    question = tables.question
+    chosen = sa.select(question).where(*where).order_by(question.c.opened, question.c.key)
+    return tuple(kept_question(row) for row in connection.execute(chosen))

@@ -1,0 +1,93 @@
+"""The cost of a run of five steps, counted: SQL statements, transactions and thread hops."""
+
+import asyncio
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from kept import Kept
+
+STEP = "{n}. **Look {n}**.\n   - **Use**: look"
+FIVE = "\n".join(STEP.format(n=n) for n in range(1, 6)) + "\n6. **Return**: Done."
+COUNTS: Counter[str] = Counter()
+IN_HOP = threading.local()
+
+
+class CountingLoop(asyncio.SelectorEventLoop):
+    """A loop that counts what it hands to threads, and marks these threads meanwhile."""
+
+    def run_in_executor(
+        self, executor: Any, func: Callable[..., Any], *args: Any
+    ) -> asyncio.Future[Any]:
+        """Count a hop."""
+        COUNTS["hops"] += 1
+
+        def marked() -> Any:
+            IN_HOP.now = True
+            try:
+                return func(*args)
+            finally:
+                IN_HOP.now = False
+
+        return super().run_in_executor(executor, marked)
+
+
+class Policy(asyncio.DefaultEventLoopPolicy):
+    """Makes loops that count."""
+
+    def new_event_loop(self) -> asyncio.AbstractEventLoop:
+        """Return a loop that counts."""
+        return CountingLoop()
+
+
+@contextmanager
+def counting() -> Iterator[Counter[str]]:
+    """Count what the threads of runs ask any database; background threads are not marked."""
+
+    def counter(kind: str) -> Callable[..., None]:
+        def count(*_: Any) -> None:
+            if getattr(IN_HOP, "now", False):
+                COUNTS[kind] += 1
+
+        return count
+
+    events = {"before_cursor_execute": counter("statements"), "begin": counter("transactions")}
+    for event, listener in events.items():
+        sa.event.listen(sa.Engine, event, listener)
+    COUNTS.clear()
+    try:
+        yield COUNTS
+    finally:
+        for event, listener in events.items():
+            sa.event.remove(sa.Engine, event, listener)
+
+
+@pytest.fixture
+def policy() -> Iterator[None]:
+    """Make all loops count."""
+    asyncio.set_event_loop_policy(Policy())
+    yield
+    asyncio.set_event_loop_policy(None)
+
+
+def test_a_run_of_five_steps_has_a_bounded_cost(policy: None, kept: Kept) -> None:
+    # The first run also stores its plan.
+    assert kept.run(kept.order("run-0", FIVE)).success
+    ended(kept)
+    with counting() as counts:
+        assert kept.run(kept.order("run-1", FIVE)).success
+        ended(kept)
+
+    assert counts["statements"] <= 28, counts
+    assert counts["transactions"] <= 15, counts
+    assert counts["hops"] <= 12, counts
+
+
+def ended(kept: Kept) -> None:
+    """Wait until DBOS, too, has recorded the end of all runs."""
+    while kept.queued():
+        pass

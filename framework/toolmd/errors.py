@@ -26,6 +26,13 @@ class ConfigError(ToolmdError):
 class ArgumentError(ToolmdError):
     """A method received an invalid argument; the message names it and the expected value."""
 
+    def __init__(self, parameter: str, problem: str) -> None:
+        super().__init__(f"{parameter} {problem}")
+        self.parameter = parameter
+        """The name of the argument."""
+        self.problem = problem
+        """The expected value, and what the argument is instead; it never holds the value."""
+
 
 class NotFoundError(ToolmdError):
     """No tool, skill, run or confirmation has this name."""

@@ -58,6 +58,37 @@ def test_usage_errors_have_the_form_of_other_errors(console, words, said, help_)
     assert (typed.out, typed.code) == ("", 2)
 
 
+USERS = "call x|handle|run x|chat|serve|dev|pending|confirm x|reject x|respond x y".split("|")
+
+
+@pytest.mark.parametrize("verb", USERS)
+def test_an_empty_user_is_a_usage_error_of_every_verb(console, verb) -> None:
+    typed = console(*verb.split(), "--user", "")
+    assert typed.err.startswith("error: invalid value for '--user': it is empty; name the user")
+    assert (typed.out, typed.code) == ("", 2)
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("call", ""), "the name"),
+        (("call", "say_hello", "--context", f"patient={'x' * 5000}"), "--context"),
+        (("call", "say_hello", "--user", "x" * 5000), "--user"),
+        (("runs", "show", ""), "the ID"),
+        (("runs", "cancel", ""), "the ID"),
+        (("confirm", ""), "the ID"),
+        (("accept", ""), "the name"),
+        (("export", "openai", ""), "the names"),
+    ],
+)
+def test_an_odd_value_is_named_as_it_was_typed_and_not_by_its_python(project, words, named) -> None:
+    typed = project(*words)
+    assert typed.err.startswith(f"error: {named} must be ")
+    assert "None" not in typed.err
+    assert "_sync" not in typed.err
+    assert (typed.out, typed.code) == ("", 2)
+
+
 def test_a_group_without_its_command_shows_its_help(console) -> None:
     typed = console("new")
     assert typed.err.startswith("Usage: toolmd new ")

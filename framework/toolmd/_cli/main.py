@@ -39,7 +39,7 @@ from toolmd._cli.verbs import (
     serve,
     show,
 )
-from toolmd.errors import ConfigError, NotFoundError, ToolmdError, UnreachableError
+from toolmd.errors import ArgumentError, ConfigError, NotFoundError, ToolmdError, UnreachableError
 
 GROUPS = (
     new,
@@ -218,7 +218,22 @@ def _told_of_place(error: OSError) -> ExitCode:
     return ExitCode.FINDINGS
 
 
+_TYPED = {
+    "confirmation_id": "the ID",
+    "run_id": "the ID",
+    "name": "the name",
+    "names": "the names",
+    "tool": "the name",
+    "skill": "the name",
+}
+"""Python's parameters that are words of a command; any other parameter is an option."""
+
+
 def _told(error: ToolmdError) -> ExitCode:
+    if isinstance(error, ArgumentError):
+        typed = _TYPED.get(error.parameter, f"--{error.parameter.replace('_', '-')}")
+        complain(f"{typed} {error.problem.replace(' or None', '')}")
+        return ExitCode.USAGE
     complain(str(error))
     match error:
         case ConfigError():

@@ -126,8 +126,7 @@ class ArgumentCheck:
 
     def _error(self, name: str, value: Any) -> ArgumentError:
         expected = _expected(inspect.get_annotations(self._method)[name], name)
-        where = self._method.__qualname__
-        return ArgumentError(f"{where}: {name} must be {expected}, but it is {_described(value)}")
+        return ArgumentError(name, f"must be {expected}, but it is {_described(value)}")
 
     # Worked out with the first call: opening a project does not wait for it.
     @cached_property
@@ -213,8 +212,14 @@ def _described(value: Any) -> str:
     """Return the type of a value without its content, which may be secret."""
     if value is None:
         return "None"
+    if value == "":
+        return "empty"
     if isinstance(value, str):
         return f"a text of {len(value):,} characters"
+    if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
+        return f"a list of {len(value)} with an odd item" if value else "an empty list"
+    if isinstance(value, dict):
+        return "an object with an odd name or value"
     if hasattr(value, "_fields"):
         return f"a {type(value).__name__} with an odd {_wrong_field(value)}"
     return f"of the class {type(value).__name__}"

@@ -20,8 +20,17 @@ ProjectOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.", show_default=False)]
 
+
+def user_of(value: str | None) -> str | None:
+    """Return the user of --user; an empty name is a usage error, not the absence of a user."""
+    if value is not None and not value.strip():
+        raise typer.BadParameter("it is empty; name the user, or leave the option out")
+    return value
+
+
 UserOption = Annotated[
-    str | None, typer.Option("--user", metavar="ID", help="The user who makes the call.")
+    str | None,
+    typer.Option("--user", metavar="ID", help="The user who makes the call.", callback=user_of),
 ]
 ContextOption = Annotated[
     list[str] | None,

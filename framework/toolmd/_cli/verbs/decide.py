@@ -7,7 +7,7 @@ import typer
 
 from toolmd._cli.project.opening import open_workspace
 from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
+from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, stop, user_of
 from toolmd._cli.terminal.screen import err, out, out_json, printable, table
 
 ConfirmationIdArgument = Annotated[
@@ -20,6 +20,7 @@ DeciderOption = Annotated[
         metavar="ID",
         help="The user who decides: only about their own calls, and they can only reject a review. "
         "Without it, the operator decides about all calls.",
+        callback=user_of,
     ),
 ]
 
@@ -34,7 +35,10 @@ def pending(
     ctx: typer.Context,
     *,
     user: Annotated[
-        str | None, typer.Option("--user", metavar="ID", help="Only this user's; default: all.")
+        str | None,
+        typer.Option(
+            "--user", metavar="ID", help="Only this user's; default: all.", callback=user_of
+        ),
     ] = None,
     json: JsonOption = False,
     project: ProjectOption = None,

@@ -13,9 +13,8 @@ CRASH = Path(__file__).parent / "crash"
 
 def measured(words: str) -> dict[str, Any]:
     """Return the measurements of a part of the harness, from a process that can fork."""
-    script = (
-        f"import json, signal, boundaries, chaos, takeover\nprint(json.dumps({words}._asdict()))"
-    )
+    parts = "boundaries, chaos, statements, takeover"
+    script = f"import json, signal, {parts}\nprint(json.dumps({words}._asdict()))"
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=CRASH, capture_output=True, text=True, check=False
     )
@@ -37,6 +36,17 @@ def test_nothing_is_lost_or_done_twice_where_workers_are_killed_at_random(postgr
         "booked_twice": 0,
         "texted_twice": 0,
     }
+
+
+@pytest.mark.parametrize("place", ["sqlite", "postgres"])
+def test_nothing_is_lost_where_a_process_is_killed_between_two_statements(
+    server: str, place: str
+) -> None:
+    where = "" if place == "sqlite" else server
+    last = measured(f"[*statements.kill_everywhere({where!r}, range(1, 27, 6))][-1]")
+
+    assert last["kills"] > 3
+    assert (last["lost"], last["doubled"]) == (0, 0)
 
 
 @pytest.mark.parametrize("how", ["SIGKILL", "SIGSTOP"])

@@ -19,10 +19,12 @@ import boundaries
 import chaos
 import overhead
 import parked
+import statements
 import takeover
 from postgres_server import database, own_server
 
 TIMES = 50
+STATEMENTS = 30
 RUNS, KILLS = 600, 100
 STRIKES = 10
 WAITING, LOOK_S = 1000, 30.0
@@ -44,6 +46,15 @@ def kill_everywhere(server: str) -> Iterator[Row]:
     what = f"SQLite: kill -9 at {len(boundaries.PLACES)} places × {TIMES}"
     yield what, f"{last.kills} kills in {last.seconds:.0f} s", ""
     yield "  lost, booked twice, texted twice", _thrice(last), "0, 0, 0"
+
+
+def kill_between(server: str) -> Iterator[Row]:
+    """Kill before each statement that changes a run, on both stores."""
+    for place, where in (("SQLite", ""), ("Postgres", server)):
+        *_, last = statements.kill_everywhere(where, range(1, STATEMENTS))
+        say(f"  {place} {last}")
+        yield f"{place}: kill -9 before each statement", f"{last.kills} kills", ""
+        yield "  lost, done twice without need", f"{last.lost}, {last.doubled}", "0, 0"
 
 
 def rampage(server: str) -> Iterator[Row]:
@@ -124,6 +135,7 @@ def start_often(server: str) -> Iterator[Row]:
 
 PARTS: dict[str, Callable[[str], Iterator[Row]]] = {
     "boundaries": kill_everywhere,
+    "statements": kill_between,
     "chaos": rampage,
     "takeover": take_over,
     "parked": park,

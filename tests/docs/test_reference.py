@@ -13,6 +13,7 @@ import toolmd
 from toolmd import database, hooks, testing
 from toolmd._cli.main import make_app
 from toolmd._cli.terminal.exits import ExitCode
+from toolmd._dialect import DIALECTS
 from toolmd._export.targets import TARGETS
 from toolmd._expressions.messages import FUNCTIONS
 from toolmd._parse.fields import table as fields
@@ -128,6 +129,11 @@ def test_every_key_of_a_result_is_documented() -> None:
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_export_target_is_documented(target: str) -> None:
     assert target in (DOCS / "how-to" / "give-tools-to-a-model.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", sorted({*TARGETS, *DIALECTS}))
+def test_the_help_of_export_and_handle_names_every_target_and_dialect(name: str) -> None:
+    assert f" {name}, " in page("commands.md")
 
 
 def links() -> list[tuple[Path, str]]:

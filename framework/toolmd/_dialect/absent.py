@@ -5,9 +5,6 @@ from typing import Any
 
 from toolmd._types.schema import Parameter, Schema
 
-STRICT = frozenset({"openai", "openai-responses"})
-"""The dialects whose models must write every property (export's strict mode)."""
-
 
 def without_absent(arguments: Mapping[str, Any], parameters: Iterable[Parameter]) -> dict[str, Any]:
     """Remove each `null` of an optional parameter whose own shape has no null, at any depth."""

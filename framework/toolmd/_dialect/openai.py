@@ -64,5 +64,6 @@ def _arguments(value: Any) -> Mapping[str, Any]:
     return read_arguments(value, "arguments")
 
 
-CHAT = Dialect("openai", parse, render_chat)
-RESPONSES = Dialect("openai-responses", parse, render_items)
+# Strict mode (see the export) makes a model write every property.
+CHAT = Dialect("openai", parse, render_chat, nulls_are_absent=True)
+RESPONSES = Dialect("openai-responses", parse, render_items, nulls_are_absent=True)

@@ -1,78 +1,80 @@
-"""Export specs to a target by its name."""
+"""The table of export targets, and the export of specs to one of them by its name."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from toolmd._export import (
-    agentskills,
-    anthropic,
-    gemini,
-    mcp,
-    openai,
-    openai_responses,
-    openapi,
-    prompt,
-)
 from toolmd._export.exported import Exported, Loss
-from toolmd._export.function import (
-    AsksConfidence,
-    Function,
-    declares_confidence,
-    functions,
-)
-from toolmd._export.names import NameRule
-from toolmd._types.skill import SkillSpec
-from toolmd._types.tool import ToolSpec
 from toolmd.errors import NotFoundError, did_you_mean
 
-MakeItem = Callable[[Function, list[Loss]], dict[str, Any] | None]
+if TYPE_CHECKING:
+    from toolmd._export.function import AsksConfidence
+    from toolmd._types.skill import SkillSpec
+    from toolmd._types.tool import ToolSpec
 
-_LISTED: dict[str, tuple[NameRule, MakeItem]] = {
-    "openai": (openai.RULE, openai.item),
-    "openai-responses": (openai_responses.RULE, openai_responses.item),
-    "anthropic": (anthropic.RULE, anthropic.item),
-    "gemini": (gemini.RULE, gemini.item),
-    "mcp": (mcp.RULE, mcp.item),
+
+class Target(NamedTuple):
+    """A row of the table; its file is imported on use, so that the names are known at once."""
+
+    file: str
+    form: Literal["list", "document", "files"] = "list"
+    """A list of `item`s; a `document` made of them; or the files of skills, `items`."""
+    most: int | None = None
+    """The most functions that the API accepts in one request."""
+    shows_tool: bool = True
+    """Whether the form of a single tool is shown on its page of the console."""
+    prose_skills: bool = False
+    """Whether skills that can't run are exported too."""
+
+
+TARGETS: Mapping[str, Target] = {
+    "openai": Target("openai", most=128),
+    "openai-responses": Target("openai_responses", most=128),
+    "anthropic": Target("anthropic"),
+    "gemini": Target("gemini"),
+    "mcp": Target("mcp"),
+    "prompt": Target("prompt", "document"),
+    "agentskills": Target("agentskills", "files", shows_tool=False, prose_skills=True),
+    "openapi": Target("openapi", "document", shows_tool=False),
 }
-_MOST = {"openai": 128, "openai-responses": 128}
-"""The most functions that the API accepts in one request."""
-_DOCUMENTS: dict[str, Any] = {"prompt": prompt, "openapi": openapi}
-TARGETS = (*_LISTED, *_DOCUMENTS, "agentskills")
 """The names that `export` accepts."""
+
+
+def find_target(name: str) -> Target | None:
+    """Return the row of a target, whose name may be written with underscores."""
+    return TARGETS.get(name.replace("_", "-"))
 
 
 def export(
     target: str,
-    tools: Sequence[ToolSpec],
-    skills: Sequence[SkillSpec] = (),
+    tools: Sequence["ToolSpec"],
+    skills: Sequence["SkillSpec"] = (),
     *,
-    asks_confidence: AsksConfidence = declares_confidence,
+    asks_confidence: "AsksConfidence | None" = None,
 ) -> Exported:
     """Return tools and skills in a target's form.
 
-    `skills` are the executable ones; `agentskills` accepts any. `asks_confidence` returns which
-    tools have a threshold, where more than the file decides it. Raises NotFoundError for an
-    unknown target.
+    `skills` are the executable ones, or any for a target of `prose_skills`. `asks_confidence`
+    returns which tools have a threshold, where more than the file decides it. Raises NotFoundError
+    for an unknown target.
     """
-    target = target.replace("_", "-")
-    losses: list[Loss] = []
-    specs: tuple[ToolSpec | SkillSpec, ...] = (*tools, *skills)
-    made: Any
-    if target == "agentskills":
-        made = agentskills.items(specs, losses)
-    elif target in _LISTED:
-        rule, item = _LISTED[target]
-        listed = [item(f, losses) for f in functions(specs, rule, losses, asks_confidence)]
-        made = [shown for shown in listed if shown is not None]
-        if (most := _MOST.get(target)) and len(made) > most:
-            what = f"nothing yet, but a request takes {most} functions, not {len(made)}"
-            losses.append(Loss("all", "", f"{what}: name those that it needs"))
-    elif target in _DOCUMENTS:
-        document = _DOCUMENTS[target]
-        fitted = functions(specs, document.RULE, losses, asks_confidence)
-        made = document.document([document.item(f, losses) for f in fitted])
-    else:
+    if (row := find_target(target)) is None:
         hint = did_you_mean(target, TARGETS, alike=0.7) or f"there are {', '.join(TARGETS)}"
-        message = f"no export target {target!r}; {hint}"
-        raise NotFoundError(message)
-    return Exported(target, made, tuple(losses))
+        raise NotFoundError(f"no export target {target!r}; {hint}")
+    from toolmd._export.function import declares_confidence, functions
+
+    writer = import_module(f"toolmd._export.{row.file}")
+    specs: Sequence[ToolSpec | SkillSpec] = (*tools, *skills)
+    losses: list[Loss] = []
+    if row.form == "files":
+        made: Any = writer.items(specs, losses)
+    else:
+        fitted = functions(specs, writer.RULE, losses, asks_confidence or declares_confidence)
+        written = [writer.item(function, losses) for function in fitted]
+        made = [one for one in written if one is not None]
+    if row.most and len(made) > row.most:
+        what = f"nothing yet, but a request takes {row.most} functions, not {len(made)}"
+        losses.append(Loss("all", "", f"{what}: name those that it needs"))
+    if row.form == "document":
+        made = writer.document(made)
+    return Exported(target.replace("_", "-"), made, tuple(losses))

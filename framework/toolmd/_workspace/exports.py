@@ -16,9 +16,9 @@ from toolmd.errors import ToolmdError
 
 def export_from(live: Live, target: str, names: Sequence[str], *, skills: bool) -> Exported:
     """Return one target's view of these names, or of all; see `Workspace.exported`."""
-    from toolmd._export.targets import TARGETS
+    from toolmd._export.targets import find_target
 
-    if names or target.replace("_", "-") not in TARGETS:
+    if names or find_target(target) is None:
         return _made(live, target, names, skills=skills)
     # A snapshot never changes, so the view of all of it is made once.
     key = (target, skills)
@@ -31,7 +31,7 @@ def export_from(live: Live, target: str, names: Sequence[str], *, skills: bool) 
 
 
 def _made(live: Live, target: str, names: Sequence[str], *, skills: bool) -> Exported:
-    from toolmd._export.targets import TARGETS, export
+    from toolmd._export.targets import export, find_target
 
     registry = live.registry
     # A name that stands twice counts once.
@@ -39,8 +39,9 @@ def _made(live: Live, target: str, names: Sequence[str], *, skills: bool) -> Exp
     tools = _chosen(registry.tools, chosen, named=bool(names))
     taken = _chosen(registry.skills, chosen, named=bool(names)) if skills else []
     tool_specs = [bound.spec for bound in tools]
-    skill_specs = [b.spec for b in taken if target == "agentskills" or can_run(b)]
-    if target.replace("_", "-") not in TARGETS:
+    row = find_target(target)
+    skill_specs = [b.spec for b in taken if (row and row.prose_skills) or can_run(b)]
+    if row is None:
         writer, _, problems = offered(live.snapshot.plugins, "toolmd_exporters", target)
         if writer is not None:
             return _written(target, writer, tool_specs, skill_specs)

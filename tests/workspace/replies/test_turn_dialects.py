@@ -57,6 +57,15 @@ def test_a_call_of_a_plugins_dialect_cannot_set_its_caller(with_plugin):
     assert (held.call.caller.user, held.call.key, held.call.depth) == ("u1", None, 0)
 
 
+def test_a_plugins_dialect_can_read_null_as_an_absent_argument(with_plugin):
+    plugin = Shouting()
+    nulls = Call("travel", {"trip": {"to": "Rome", "by": None}, "stops": None})
+    parsed = Parsed("", (nulls,), "nulls")
+    plugin.given = [Dialect("nulls", lambda _: parsed, plugin.render, nulls_are_absent=True)]
+    world = with_plugin(plugin)
+    assert world.handle("x", "nulls").results[0].success
+
+
 def crash(_):
     raise RuntimeError("hunter2")
 

@@ -10,8 +10,10 @@ from toolmd._cli.reports.diagnostics import full
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
 from toolmd._cli.terminal.screen import err, out, out_json
+from toolmd._export.targets import TARGETS, find_target
+from toolmd._export.targets import export as export_specs
 
-_TARGETS = "openai, openai-responses, anthropic, gemini, mcp, prompt, agentskills, openapi"
+_TARGETS = ", ".join(TARGETS)
 
 
 def add(app: typer.Typer) -> None:
@@ -62,7 +64,6 @@ def export(
 def _export_file(target: str, file: str, *, skills: bool) -> Any:
     from toolmd._cli.project.single_file import read_alone
     from toolmd._export.definition import describe_file
-    from toolmd._export.targets import export as export_specs
     from toolmd._types.tool import ToolSpec
 
     read = read_alone(file)
@@ -75,7 +76,8 @@ def _export_file(target: str, file: str, *, skills: bool) -> Any:
     if isinstance(spec, ToolSpec):
         return export_specs(target, [spec])
     behind = describe_file(spec, None if file == "-" else Path(file))["implementation"]
-    runs = target == "agentskills" or behind["kind"] != "none"
+    row = find_target(target)
+    runs = (row and row.prose_skills) or behind["kind"] != "none"
     if not runs:
         err(f"left out: the skill {spec.name!r} has neither steps nor Python to run")
     return export_specs(target, [], [spec] if skills and runs else [])

@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from toolmd._auth import CALLER
+from toolmd._export.targets import TARGETS
 from toolmd._http.console.audit_view import SHOWN, read_audit
 from toolmd._http.console.catalogue import CatalogueLine, catalogue, entry_of, find_tool
 from toolmd._http.console.checks import checks_of
@@ -27,9 +28,6 @@ from toolmd._validation.redact import redacted
 from toolmd._workspace import Workspace
 from toolmd._workspace.names import can_run
 from toolmd.errors import NotFoundError, ToolmdError
-
-TARGETS = ("openai", "openai-responses", "anthropic", "gemini", "mcp", "prompt")
-"""The export targets on a tool's page."""
 
 
 class Pages:
@@ -162,7 +160,7 @@ class Pages:
 
     def _exports(self, name: str) -> list[tuple[str, Any, tuple[Any, ...]]]:
         found: list[tuple[str, Any, tuple[Any, ...]]] = []
-        for target in TARGETS:
+        for target in (name for name, row in TARGETS.items() if row.shows_tool):
             try:
                 made = self._workspace.exported(target, [name])
             except ToolmdError as error:

@@ -6,7 +6,7 @@ from typing import Any
 
 from toolmd._call import Dispatcher
 from toolmd._dialect import parse_reply, render_denial, render_results
-from toolmd._dialect.absent import STRICT, without_absent
+from toolmd._dialect.absent import without_absent
 from toolmd._dialect.decoder import MAX_BYTES
 from toolmd._types.call import Call, Caller
 from toolmd._types.pending import PendingCall
@@ -72,7 +72,8 @@ class ReplyHandler:
         if called is None:
             return await self._dispatcher.take(call, on_event)
         call = call._replace(tool=called.name)
-        if spoken in STRICT and isinstance(call.arguments, Mapping):
+        dialect = self._dialects.get(spoken)
+        if dialect and dialect.nulls_are_absent and isinstance(call.arguments, Mapping):
             given = without_absent(call.arguments, called.spec.parameters)
             call = call._replace(arguments=given)
         if isinstance(called.spec, SkillSpec):

@@ -133,8 +133,30 @@ def test_export_prints_data_and_reports_losses_separately(shop) -> None:
         "lost in openai: count_flowers.kinds: uniqueItems",
         "lost in openai: count_flowers.least: default 0",
         "lost in openai: sell_flowers.note: minLength 2",
+        "note: openai can't hold Rules, Timeout; `toolmd serve` and `handle` enforce them",
     ]
     assert typed.code == 0
+
+
+def test_export_names_the_restrictions_that_only_toolmd_enforces_in_one_line(shop) -> None:
+    path = shop.folder / "tools_md/count-flowers.tool.md"
+    text = path.read_text("utf-8").replace(
+        "- **Read Only**", "- **Requires Auth**: yes\n- **Read Only**"
+    )
+    limits = "\n## Limits\n\n- **Rate**: 3/s\n- **Retries**: 2\n"
+    path.write_text(f"{text}\n## Safety\n\n- **Confirm When**: `least > 3`\n{limits}", "utf-8")
+    for target in ("openai", "openai-responses", "anthropic", "gemini", "prompt", "openapi"):
+        (line,) = [
+            line
+            for line in shop("export", target, "count_flowers").err.splitlines()
+            if "hold" in line
+        ]
+        assert line == (
+            f"note: {target} can't hold Requires Auth, Confirm When, Rate; "
+            "`toolmd serve` and `handle` enforce them"
+        )
+    assert "hold" not in shop("export", "mcp").err, "its policy is under `_meta`"
+    assert "hold" not in shop("export", "openai", "order_vase").err
 
 
 def test_export_accepts_names_and_omits_skills(shop) -> None:

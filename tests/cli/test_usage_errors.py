@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -87,6 +88,29 @@ def test_an_odd_value_is_named_as_it_was_typed_and_not_by_its_python(project, wo
     assert "None" not in typed.err
     assert "_sync" not in typed.err
     assert (typed.out, typed.code) == ("", 2)
+
+
+CODES = """
+    check 01|fmt 1|test 15|export 15|audit 1|doctor 1|show 15|graph 5|rule 5|accept 5|import 15|
+    call 01345|handle 01345|run 01345|chat 01245|confirm 01345|reject 0345|respond 0345|
+    runs show 5|runs watch 015|runs graph 5|runs resume 01345|runs cancel 0145|runs resolve 01345
+""".split("|")
+"""The exit codes of each verb, without 2 and 70, which every verb has."""
+
+
+@pytest.mark.parametrize("line", CODES)
+def test_the_help_of_a_verb_names_its_exit_codes(console, line) -> None:
+    *verb, codes = line.split()
+    shown = " ".join(console(*verb, "--help").out.split())
+    sentence = re.search(r"Exit codes?(, the worst of its calls)?:? ([^.]*)", shown)
+    assert sentence is not None, shown
+    assert "".join(sorted(re.findall(r"(?<![-\w])\d(?!\w)", sentence[2]))) == codes
+
+
+def test_arguments_that_a_skill_denies_print_denied(shop) -> None:
+    typed = shop("run", "make_bouquet", "kind=rose", "number=many")
+    assert typed.err.startswith("denied[invalid_arguments] ")
+    assert typed.code == 3
 
 
 def test_a_group_without_its_command_shows_its_help(console) -> None:

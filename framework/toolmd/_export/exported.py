@@ -31,3 +31,5 @@ class Exported:
     """A list of functions; one document (openapi); or text (prompt)."""
     losses: tuple[Loss, ...] = ()
     """Parts that are weaker than in the file; calls are still checked against the whole file."""
+    restrictions: tuple[str, ...] = ()
+    """The fields that the target can't hold, such as `Confirm When`; only Toolmd enforces them."""

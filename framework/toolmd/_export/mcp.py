@@ -1,6 +1,6 @@
 """Export tools for the Model Context Protocol, with the policy under `_meta`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -107,6 +107,25 @@ def policy_of(spec: ToolSpec) -> dict[str, Any]:
             "verbatim": [path for path, shape in shapes(spec.parameters) if shape.verbatim],
         }
     )
+
+
+_NOT_RESTRICTING = {
+    *("retries", "backoff_s", "max_batch", "idempotent", "sensitive"),
+    *("on_missing_confidence", "intent_keywords"),
+}
+"""Keys of a policy that describe how a call runs, or belong to another field."""
+
+
+def restrictions(tools: Sequence[ToolSpec]) -> tuple[str, ...]:
+    """Return the names of the fields that restrict calls of these tools."""
+    found: dict[str, None] = {}
+    for spec in tools:
+        policy = policy_of(spec)
+        fields = policy.pop("safety", {}) | policy.pop("limits", {})
+        set_here = (policy | fields).items()
+        found |= dict.fromkeys(key for key, value in set_here if value is not False)
+    keys = [key for key in found if key not in _NOT_RESTRICTING]
+    return tuple(key.removesuffix("_s").replace("_", " ").title() for key in keys)
 
 
 def shapes(parameters: tuple[Parameter, ...], path: str = "") -> Iterator[tuple[str, Schema]]:

@@ -23,6 +23,8 @@ class Target(NamedTuple):
     """The most functions that the API accepts in one request."""
     shows_tool: bool = True
     """Whether the form of a single tool is shown on its page of the console."""
+    holds_policy: bool = False
+    """Whether a tool's restrictions are written; without it, they are named next to the export."""
     prose_skills: bool = False
     """Whether skills that can't run are exported too."""
 
@@ -32,9 +34,11 @@ TARGETS: Mapping[str, Target] = {
     "openai-responses": Target("openai_responses", most=128),
     "anthropic": Target("anthropic"),
     "gemini": Target("gemini"),
-    "mcp": Target("mcp"),
+    "mcp": Target("mcp", holds_policy=True),
     "prompt": Target("prompt", "document"),
-    "agentskills": Target("agentskills", "files", shows_tool=False, prose_skills=True),
+    "agentskills": Target(
+        "agentskills", "files", shows_tool=False, holds_policy=True, prose_skills=True
+    ),
     "openapi": Target("openapi", "document", shows_tool=False),
 }
 """The names that `export` accepts."""
@@ -77,4 +81,7 @@ def export(
         losses.append(Loss("all", "", f"{what}: name those that it needs"))
     if row.form == "document":
         made = writer.document(made)
-    return Exported(target.replace("_", "-"), made, tuple(losses))
+    from toolmd._export.mcp import restrictions
+
+    only_here = () if row.holds_policy else restrictions(tools)
+    return Exported(target.replace("_", "-"), made, tuple(losses), only_here)

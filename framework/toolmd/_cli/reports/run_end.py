@@ -39,7 +39,8 @@ def show_skill_result(result: "Result") -> None:
     elif failure.code == "stopped":
         err(f"{paint('stopped', 'yellow', sys.stderr)}: {printable(failure.message)}")
     else:
-        err(f"{paint('failed', 'red', sys.stderr)}[{failure.code}] {printable(failure.message)}")
+        ended = paint(result.outcome, "red", sys.stderr)
+        err(f"{ended}[{failure.code}] {printable(failure.message)}")
 
 
 def _exit_code(result: "Result", *, kept: bool) -> ExitCode:

@@ -48,7 +48,7 @@ def rule(
     *,
     json: JsonOption = False,
 ) -> None:
-    """Explain a diagnostic; without a CODE, list them all."""
+    """Explain a diagnostic; without a CODE, list them all. Exit code 5: unknown code."""
     from toolmd._types.code import Code
 
     says = {str(member): member.says for member in Code}
@@ -72,7 +72,7 @@ def rule(
 
 
 def doctor(ctx: typer.Context, *, json: JsonOption = False, project: ProjectOption = None) -> None:
-    """Examine the environment, and show a remedy for each problem."""
+    """Examine the environment, and show a remedy for each problem. Exit code 1: there are any."""
     from toolmd._cli.project.health import examine
 
     signs = examine(project_of(ctx, project))

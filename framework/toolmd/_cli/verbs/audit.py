@@ -27,7 +27,7 @@ def audit(
 ) -> None:
     """Show the decision records, one for each call, the oldest first.
 
-    Each was written before the call had an effect.
+    Each was written before the call had an effect. Exit code 1: a record is damaged or missing.
     """
     import sqlite3
 

@@ -18,8 +18,8 @@ DeciderOption = Annotated[
     typer.Option(
         "--user",
         metavar="ID",
-        help="The user who decides: only about their own calls, and they can only reject a review. "
-        "Without it, the operator decides about all calls.",
+        help="Decide as this user: about their own calls, and about reviews of other users' calls; "
+        "reviews of their own calls they can only reject. Default: as the operator, about all.",
         callback=user_of,
     ),
 ]
@@ -84,9 +84,10 @@ def confirm(
 ) -> None:
     """Approve a pending call and run it.
 
-    Changed arguments are checked again; a critical tool then needs another confirmation. Exit
-    codes: 0 done, 1 the tool failed, 3 denied or expired, 4 needs another confirmation, 5 unknown
-    call.
+    Without --user you decide as the operator, about the calls and reviews of all users. With --user
+    you decide as that user, who can't approve another user's call or their own review. Changed
+    arguments are checked again; a critical tool then needs another confirmation. Exit codes: 0
+    done, 1 the tool failed, 3 denied or expired, 4 needs another confirmation, 5 unknown call.
     """
     from toolmd._cli.reports.earlier import warn_of_earlier
 
@@ -135,7 +136,11 @@ def respond(
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """Answer a pending call in place of the tool; the tool never runs."""
+    """Answer a pending call in place of the tool; the tool never runs.
+
+    Exit codes: 0 answered, 3 denied or expired, 4 the run now has another question, 5 unknown
+    call.
+    """
     with open_workspace(project_of(ctx, project)) as workspace:
         result = workspace.confirmations.respond_sync(confirmation_id, text, user=user)
     _end(result, json=json)

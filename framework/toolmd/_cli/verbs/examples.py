@@ -27,13 +27,13 @@ def try_out(
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """Run the examples of the tools' files as tests. Exit with 1 if one fails.
+    """Run the examples of the tools' files as tests.
 
     An example without Result or Error is checked like any call, but not run. An example with a
     Result must return exactly that, and one with an Error must return that code. If only a run can
     show it, the tool really runs, with a temporary state folder; its effects outside that folder
     (such as a message that it sends) are real. The test caller is confident, states the tool's
-    keywords, and confirms.
+    keywords, and confirms. Exit codes: 1 an example fails, 5 unknown tool.
     """
     from toolmd._workspace.examples import try_examples
 

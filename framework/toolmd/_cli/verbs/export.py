@@ -39,8 +39,9 @@ def export(
 ) -> None:
     """Print tools and skills in the format of another program.
 
-    Restrictions that the format can't express are listed on stderr; Toolmd still checks them at
-    each call.
+    Restrictions that the format can't express are listed on stderr; `toolmd serve`, `handle` and
+    Python's `call` still check them at each call. Exit codes: 1 the file of --file has errors, 5
+    unknown name.
     """
     if file is not None:
         if names:
@@ -55,6 +56,11 @@ def export(
             exported = workspace.exported(target, tuple(names or ()), skills=not no_skills)
     for loss in exported.losses:
         err(f"lost in {exported.target}: {loss}")
+    if exported.restrictions:
+        fields = ", ".join(exported.restrictions)
+        err(
+            f"note: {exported.target} can't hold {fields}; `toolmd serve` and `handle` enforce them"
+        )
     if isinstance(exported.items, str) and not json:
         out(exported.items.rstrip("\n"))
     else:

@@ -30,7 +30,7 @@ def fmt(
 ) -> None:
     """Write definitions in canonical form, with the same meaning.
 
-    Files with errors are not changed. Exit code 1: a file has errors.
+    Files with errors are not changed. Exit code 1: a file has errors, or would change (--check).
     """
     from toolmd._cli.authoring.formatting import format_paths, format_stdin
 

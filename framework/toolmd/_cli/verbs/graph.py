@@ -29,7 +29,7 @@ def graph(
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """Draw a skill's steps and the paths between them."""
+    """Draw a skill's steps and the paths between them. Exit code 5: unknown skill."""
     with open_workspace(project_of(ctx, project)) as workspace:
         bound = workspace.skills.get(skill) or workspace.skills.get(skill.replace("-", "_"))
         if bound is None:

@@ -52,9 +52,9 @@ def import_(
     """Write canonical drafts from the definitions of other programs.
 
     Each guess is reported on stderr: review the drafts before they run. Parts that can't be read
-    are reported, never invented. Exit code 1: something could not be imported. The package
-    toolmd-catalog adds `catalog`: prose in markdown. A live MCP server needs the extra `mcp`:
-    pip install 'toolmd[mcp]'.
+    are reported, never invented. Exit codes: 1 something could not be imported, 5 no MCP server
+    answers. The package toolmd-catalog adds `catalog`: prose in markdown. A live MCP server needs
+    the extra `mcp`: pip install 'toolmd[mcp]'.
     """
     folder = project_of(ctx, project)
     with nullcontext() if source == STDIN else busy("Reading"):

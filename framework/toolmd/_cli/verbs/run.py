@@ -48,7 +48,8 @@ def run(
     """Run a skill, and show its steps as they happen.
 
     With --json, the result goes to stdout, and the events of the steps go to stderr as JSON lines.
-    Exit codes: 0 done, 1 stopped or failed, 4 a question was not answered, 5 unknown skill.
+    Exit codes: 0 done, 1 stopped or failed, 3 denied, 4 a question was not answered, 5 unknown
+    skill.
     """
     with open_workspace(project_of(ctx, project)) as workspace:
         bound = workspace.skills.get(skill) or workspace.skills.get(skill.replace("-", "_"))

@@ -78,7 +78,7 @@ def show(
     ctx: typer.Context, run_id: RunIdArgument, *, json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:  # fmt: skip
-    """Show a run step by step."""
+    """Show a run step by step. Exit code 5: unknown run."""
     with open_workspace(project_of(ctx, project)) as workspace:
         view = workspace.runs.get_sync(run_id)
     if json:
@@ -150,7 +150,7 @@ def graph(
 ) -> None:
     """Draw the steps of a run and their current states.
 
-    The picture shows the skill as it was when the run began.
+    The picture shows the skill as it was when the run began. Exit code 5: unknown run.
     """
     with open_workspace(project_of(ctx, project)) as workspace:
         trace = workspace.runs.trace_sync(run_id)
@@ -165,7 +165,8 @@ def resume(
 ) -> None:  # fmt: skip
     """Resume a run that waits, and ask its question.
 
-    Exit codes: 0 done, 1 stopped or failed, 4 a question was not answered, 5 unknown run.
+    Exit codes: 0 done, 1 stopped or failed, 3 denied, 4 a question was not answered, 5 unknown
+    run.
     """
     with open_workspace(project_of(ctx, project)) as workspace:
         skill = workspace.runs.trace_sync(run_id).skill
@@ -209,7 +210,8 @@ def resolve(
     """State whether a call took effect, and resume its run.
 
     Only needed if the process died during a call of a tool that is neither Read Only nor
-    Idempotent; --not-done calls it again. The exit codes are those of `runs resume`.
+    Idempotent; --not-done calls it again. Exit codes: 0 done, 1 stopped or failed, 3 denied, 4 a
+    question was not answered, 5 no such run, or it has no uncertain call.
     """
     with open_workspace(project_of(ctx, project)) as workspace:
         asked = workspace.runs.get_sync(run_id).questions

@@ -78,7 +78,10 @@ def show(
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """Show one tool or skill in full."""
+    """Show one tool or skill in full.
+
+    Exit codes: 1 the file of --file has errors, 5 unknown name.
+    """
     if (name is None) == (file is None):
         stop(ExitCode.USAGE, "give a NAME or --file PATH", "`toolmd list` shows the names")
     if file is not None:

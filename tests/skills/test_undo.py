@@ -3,9 +3,11 @@
 import asyncio
 from typing import Any
 
-from run_world import NO, YES, World, skill, tool
+import pytest
+from run_world import NO, WORD, YES, World, skill, tool
 
 from toolmd._skills.replay import trace
+from toolmd._types.call import Caller
 from toolmd._types.result import SkillResult
 from toolmd._types.skill import SkillSpec
 
@@ -226,3 +228,50 @@ def test_python_within_a_cancelled_run_is_undone_by_the_skill_around_it_alone() 
         assert told(world) == ["make a", "make b", "drop a"]
 
     asyncio.run(scene())
+
+
+def guarded_world(*skills: SkillSpec) -> World:
+    signed_in, of_patient = "- **Requires Auth**: true", "- **Requires Context**: patient"
+    world = World(
+        tool("make", NAME),
+        tool("drop", NAME, metadata=signed_in),
+        tool("chart", NAME, metadata=of_patient),
+        skills=skills,
+    )
+    world.functions["make"] = lambda name: {"id": name}
+    return world
+
+
+@pytest.mark.parametrize("within", [False, True])
+def test_a_run_whose_undo_needs_a_user_is_denied_before_its_first_effect(within: bool) -> None:
+    spec = skill(make(1, "a") + make(2, "b"), "make, drop", name="inner")
+    world = guarded_world(spec)
+    if within:
+        steps = "1. **Make**\n   - **Use**: make\n   - **With**:\n     - name: z\n"
+        needed = "- **Required Skills**: inner\n"
+        spec = skill(steps + use(2, "inner"), "make", metadata=needed)
+    result = asyncio.run(world.run(spec, caller=Caller()))
+    assert (result.success, result.code) == (False, "auth_required")
+    assert "because drop does" in result.message
+    assert not world.calls
+    assert asyncio.run(world.run(spec, caller=Caller("u1"))).success
+
+
+def test_a_run_whose_later_step_needs_a_fact_is_denied_before_its_first_effect() -> None:
+    world = guarded_world()
+    steps = "1. **Make**\n   - **Use**: make\n   - **With**:\n     - name: z\n"
+    spec = skill(steps + use(2, "chart", "   - **With**:\n     - name: z\n"), "make, chart")
+    result = asyncio.run(world.run(spec, caller=Caller("u1")))
+    assert (result.code, world.calls) == ("context_required", [])
+    assert "needs the patient" in result.message
+    known = Caller("u1", {"patient": "p1"})
+    assert asyncio.run(world.run(spec, caller=known)).success
+
+
+def test_a_context_that_an_inner_skill_takes_from_its_input_is_not_asked_of_the_caller() -> None:
+    chart = use(1, "chart", "   - **With**:\n     - name: z\n")
+    takes = "- **Context**: patient from word\n"
+    inner_skill = skill(chart, "chart", WORD, name="inner", metadata=takes)
+    call = use(1, "inner", "   - **With**:\n     - word: p1\n")
+    spec = skill(call, metadata="- **Required Skills**: inner\n")
+    assert asyncio.run(guarded_world(inner_skill).run(spec, caller=Caller("u1"))).success

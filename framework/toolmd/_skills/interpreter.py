@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from toolmd._skills.action import StepActions
+from toolmd._skills.caller_needs import lacking
 from toolmd._skills.choose import chosen
 from toolmd._skills.frame import (
     MAX_SKILL_DEPTH,
@@ -208,6 +209,8 @@ def _admitted(frame: Frame) -> Frame | SkillResult:
             return SkillResult.failed("context_required", message)
     if supplied:
         caller = caller._replace(context={**caller.context, **supplied})
+    if (denied := lacking(spec, frame.order.plan, caller)) is not None:
+        return denied
     frame.secrets.learn(inputs, spec.parameters)
     return replace(frame, caller=caller, names=inputs)
 

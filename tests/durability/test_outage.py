@@ -39,7 +39,7 @@ def told(caplog, tmp_path, *ends):
     rounds = Rounds(*ends)
     database = outspoken(open_database(address("sqlite", tmp_path)))
     workflows = Workflows(database)
-    store = Store(database, workflows)
+    store = Store(database, database, workflows)
     store.create()
     reclaimer = Reclaimer(None, store, workflows, rounds, utc_now, every_s=0.0)
     reclaimer.start()

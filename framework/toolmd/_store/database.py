@@ -60,15 +60,19 @@ def address(store: str, state: Path) -> str:
     return url.set(drivername="postgresql+psycopg").render_as_string(hide_password=False)
 
 
-def open_database(url: str) -> sa.Engine:
+def open_database(url: str, *, shared: bool = False) -> sa.Engine:
     """Open the database; a new SQLite file is readable only for this user.
+
+    With `shared`, the threads of this process share one connection to a SQLite file, in turns:
+    several would wait for each other in pauses that grow. No thread may then take two.
 
     Raises ConfigError where the Postgres driver can't be loaded or SQLite is too old, OSError
     for the file, UnreachableError for an emptied file.
     """
     if url.startswith("sqlite"):
         create_store(_file(url))
-        engine = sa.create_engine(url, pool_size=20, max_overflow=20)
+        most = {"pool_size": 1, "max_overflow": 0} if shared else {"pool_size": 20}
+        engine = sa.create_engine(url, **most)
         sa.event.listen(engine, "connect", _prepare_file)
         return engine
     try:

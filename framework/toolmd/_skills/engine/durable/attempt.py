@@ -3,16 +3,15 @@
 An attempt begins at the start of the run over its record, and ends with the run or at a question.
 """
 
-import asyncio
 import datetime as dt
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from dbos import DBOS
 
 from toolmd._skills.engine import Play
 from toolmd._skills.engine.durable.journal import DurableJournal, LostRunError, StuckRunError
-from toolmd._skills.engine.durable.poller import Poller
+from toolmd._skills.engine.durable.loop_bridge import in_thread
 from toolmd._skills.engine.durable.rows import KeptRun
 from toolmd._skills.engine.durable.store import Head, Store
 from toolmd._skills.engine.durable.waiters import Waiters
@@ -20,13 +19,6 @@ from toolmd._skills.journal import ParkedError
 from toolmd._types.result import SkillResult
 from toolmd._types.run import Clock, JournalEntry, Order, Question, RunEvent
 from toolmd.errors import UnreachableError, logged
-
-T = TypeVar("T")
-
-
-async def in_thread(function: Callable[[], T]) -> T:
-    """Run a blocking function in a thread, without DBOS's context of the current step."""
-    return await asyncio.get_running_loop().run_in_executor(None, function)
 
 
 class Attempts:
@@ -36,7 +28,6 @@ class Attempts:
         self,
         play: Play,
         store: Store,
-        poller: Poller,
         waiters: Waiters,
         lives: Callable[[], bool],
         clock: Clock,
@@ -44,7 +35,6 @@ class Attempts:
         """Prepare it; `lives` returns whether other processes can see this one as alive."""
         self._play = play
         self._store = store
-        self._poller = poller
         self._waiters = waiters
         self._lives = lives
         self._clock = clock
@@ -53,17 +43,9 @@ class Attempts:
         self.open = True
         """Whether a new effect may begin."""
 
-    def is_cancelled(self, run_id: str) -> bool:
-        """Return whether the run was cancelled."""
-        return run_id in self._poller.cancelled
-
     def may_go_on(self) -> bool:
         """Return whether a new effect may begin: others may have taken over a frozen process."""
         return self.open and self._lives()
-
-    async def try_again(self, run_id: str) -> bool:
-        """Count that an effect begins again; return False where the run is stuck."""
-        return await in_thread(lambda: self._store.is_tried(run_id))
 
     async def play(self, run_id: str, number: int, begun: dict[str, Any] | None) -> str:
         """Execute an attempt; return how it left the run."""
@@ -82,7 +64,7 @@ class Attempts:
             self._waiters.come(head.row)
             return "stuck"
         if head.row.cancelled:
-            self._poller.cancelled.add(run_id)
+            self._waiters.cancelled.add(run_id)
         for _ in range(last):
             # DBOS numbers the steps; those of an interrupted attempt keep their numbers.
             DBOS.reserve_step()
@@ -98,7 +80,7 @@ class Attempts:
         assert isinstance(result, SkillResult)
         now, done = self._clock(), result
         await in_thread(lambda: self._store.finish(head.row, done, now))
-        self._poller.cancelled.discard(run_id)
+        self._waiters.cancelled.discard(run_id)
         self._waiters.come(head.row._replace(result=done, ended=now))
         return "over"
 
@@ -115,7 +97,9 @@ class Attempts:
         return self._store.head(run_id, number, len(entries)), entries, last
 
     def _journal(self, head: Head, entries: tuple[JournalEntry, ...]) -> DurableJournal:
-        journal = DurableJournal(head, entries, self, self._clock)
+        journal = DurableJournal(
+            head, entries, self._store, self._waiters.cancelled, self._clock, self.may_go_on
+        )
         if waiters := self._waiters.of(head.row.id):
             journal.bridge, journal.watch = waiters[-1].bridge, waiters[-1].watch
             journal.told = waiters[-1].told

@@ -9,16 +9,22 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from toolmd._skills.engine import ALL_RUNS, Ask, Play
-from toolmd._skills.engine.durable.attempt import Attempts, in_thread
+from toolmd._skills.engine.durable.attempt import Attempts
 from toolmd._skills.engine.durable.heartbeat import Heartbeat
 from toolmd._skills.engine.durable.liveness import Locks
-from toolmd._skills.engine.durable.poller import LOOK_S, Poller
-from toolmd._skills.engine.durable.process import STORE_WAIT_S, ElsewhereError, Process, soon
+from toolmd._skills.engine.durable.loop_bridge import in_thread
+from toolmd._skills.engine.durable.process import (
+    RECORD_S,
+    STORE_WAIT_S,
+    ElsewhereError,
+    Process,
+    soon,
+)
 from toolmd._skills.engine.durable.reclaimer import Reclaimer
 from toolmd._skills.engine.durable.rows import KeptQuestion
 from toolmd._skills.engine.durable.store import Store
 from toolmd._skills.engine.durable.views import stuck, too_late, view
-from toolmd._skills.engine.durable.waiters import RunWaiter, Waiters
+from toolmd._skills.engine.durable.waiters import LOOK_S, RunWaiter, Waiters
 from toolmd._skills.engine.durable.workflows import Workflows
 from toolmd._skills.engine.outcomes import taken, waiting
 from toolmd._store.database import address, is_postgres, open_database, outspoken
@@ -28,8 +34,6 @@ from toolmd.errors import ToolmdError, UnreachableError
 
 GRACE_S = 10.0
 """How long the ending process waits for calls in progress, in seconds."""
-RECORD_S = 0.5
-"""The same where it would block an event loop: long enough to record the end of a run."""
 
 
 class DurableEngine:
@@ -51,23 +55,25 @@ class DurableEngine:
         database that does not answer.
         """
         self._url = address(store, state)
-        self._database = open_database(self._url)
-        told = outspoken(self._database)
-        self._workflows = Workflows(told)
-        self._store = Store(told, self._workflows)
+        self._database = open_database(self._url, shared=True)
+        # Readers of a SQLite file wait for no writer, and writers for no reader.
+        postgres = is_postgres(store)
+        self._readers = self._database if postgres else open_database(self._url)
+        told, readers = outspoken(self._database), outspoken(self._readers)
+        self._workflows = Workflows(readers)
+        self._store = Store(told, readers, self._workflows)
         try:
             self._store.create()
         except BaseException:
             self._database.dispose()
             raise
         self._reader, self.code = self._store.reader, self._store.code
-        self._locks = Heartbeat(told) if is_postgres(store) else Locks(state / "workers")
+        self._locks = Heartbeat(told) if postgres else Locks(state / "workers")
         self._clock = clock
-        self._waiters = Waiters(store_wait_s)
-        self._poller = Poller(self._reader, self._waiters, self._here, STORE_WAIT_S)
-        self._attempts = Attempts(
-            play, self._store, self._poller, self._waiters, self._locks.lives, clock
+        self._waiters = Waiters(
+            self._reader, lambda: self._process.runs() if self._process else set(), store_wait_s
         )
+        self._attempts = Attempts(play, self._store, self._waiters, self._locks.lives, clock)
         self._process: Process | None = None
         self._starting = threading.Lock()
         self._reclaimer: Reclaimer | None = None
@@ -147,7 +153,7 @@ class DurableEngine:
         after = -1 if row.cancelled else row.segment + row.stuck
         with self._waiters.wait(run_id, after, None) as waiter:
             await in_thread(lambda: self._store.cancel(run_id))
-            self._poller.cancelled.add(run_id)
+            self._waiters.cancelled.add(run_id)
             if row.stuck:
                 await in_thread(lambda: self._store.begin_anew(run_id, row.segment))
             await self._started()
@@ -198,7 +204,7 @@ class DurableEngine:
                     process, self._store, self._workflows, self._locks, self._clock
                 )
                 self._reclaimer.start()
-                self._poller.start()
+                self._waiters.start()
             return self._process
 
     def close(self) -> None:
@@ -209,12 +215,12 @@ class DurableEngine:
                 self._reclaimer.end()
             process.stop(GRACE_S if _may_block() else RECORD_S)
             self._process = None
-        self._poller.end()
-        self._waiters.fail(ToolmdError("the workspace is closed; its runs go on at the next start"))
+        self._waiters.end(ToolmdError("the workspace is closed; its runs go on at the next start"))
         with suppress(OSError, sa.exc.SQLAlchemyError, UnreachableError):
             self._locks.end()
         self._workflows.close()
         self._database.dispose()
+        self._readers.dispose()
 
     async def _started(self) -> Process | None:
         """Execute runs, or return None where other processes do so for this store.
@@ -228,15 +234,12 @@ class DurableEngine:
         except ElsewhereError:
             if not await in_thread(self._others):
                 raise
-            self._poller.start()
+            self._waiters.start()
             return None
 
     def _others(self) -> bool:
         """Return whether another process executes the runs of this store."""
         return bool(self._locks.known() - {self._locks.own} - set(self._locks.dead()))
-
-    def _here(self) -> set[str]:
-        return set() if self._process is None else self._process.runs()
 
     def _is_known(self, order: Order) -> bool:
         """Return a known run to its callers; raise ToolmdError where it is of another order."""

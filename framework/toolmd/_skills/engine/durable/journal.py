@@ -3,13 +3,13 @@
 import contextlib
 import datetime as dt
 import itertools
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from dbos import DBOS
 
-from toolmd._skills.engine.durable.loop_bridge import FarExecutor, LoopBridge
-from toolmd._skills.engine.durable.store import Head
+from toolmd._skills.engine.durable.loop_bridge import FarExecutor, LoopBridge, in_thread
+from toolmd._skills.engine.durable.store import Head, Store
 from toolmd._skills.journal import (
     CancelledRunError,
     Effect,
@@ -31,32 +31,28 @@ class StuckRunError(LostRunError):
     """Too many attempts ended within the same effect: the run waits for a person."""
 
 
-class RunKeeper(Protocol):
-    """The engine, as a journal uses it while its run executes."""
-
-    def is_cancelled(self, run_id: str) -> bool:
-        """Return whether the run was cancelled."""
-
-    def may_go_on(self) -> bool:
-        """Return whether a new effect may begin in this process."""
-
-    async def try_again(self, run_id: str) -> bool:
-        """Count that an effect begins again; return False where the run is stuck."""
-
-
 class DurableJournal:
     """One attempt's view of its run: effects of earlier attempts count as done."""
 
     def __init__(
-        self, head: Head, entries: Sequence[JournalEntry], keeper: RunKeeper, clock: Clock
+        self,
+        head: Head,
+        entries: Sequence[JournalEntry],
+        store: Store,
+        cancelled: set[str],
+        clock: Clock,
+        may_go_on: Callable[[], bool],
     ) -> None:
+        """Prepare it; `may_go_on` returns whether a new effect may begin in this process."""
         self._run_id = head.row.id
         self._now = head.row.began
         self._entries = {entry.key: entry for entry in entries}
         self._asked = {one.question.key: one for one in head.asked}
         self._again = head.again
-        self._keeper = keeper
+        self._store = store
+        self._cancelled = cancelled
         self._clock = clock
+        self._may_go_on = may_go_on
         self.bridge: LoopBridge | None = None
         """The loop of the tools; None for the loop that executes the run."""
         self.watch: RunListener | None = None
@@ -114,7 +110,7 @@ class DurableJournal:
 
     async def go_on(self) -> None:
         """Raise CancelledRunError in a cancelled run."""
-        if self._keeper.is_cancelled(self._run_id):
+        if self._run_id in self._cancelled:
             self.heard = True
             raise CancelledRunError
 
@@ -143,11 +139,11 @@ class DurableJournal:
 
     async def _check(self) -> None:
         """Raise LostRunError where no new effect may begin."""
-        if self.lost is not None or not self._keeper.may_go_on():
+        if self.lost is not None or not self._may_go_on():
             raise self._lose(LostRunError("this process ends"))
         if self._again:
             self._again = False
-            if not await self._keeper.try_again(self._run_id):
+            if not await in_thread(lambda: self._store.is_tried(self._run_id)):
                 raise self._lose(StuckRunError(self._run_id))
 
     async def _record(self, key: str, value: Any) -> JournalEntry:

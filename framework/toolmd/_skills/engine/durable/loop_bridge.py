@@ -13,6 +13,11 @@ from toolmd._types.result import Result
 T = TypeVar("T")
 
 
+async def in_thread(function: Callable[[], T]) -> T:
+    """Run a blocking function in a thread, without DBOS's context of the current step."""
+    return await asyncio.get_running_loop().run_in_executor(None, function)
+
+
 @dataclass(frozen=True, slots=True)
 class LoopBridge:
     """A loop, with the context variables of its caller."""

@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -34,6 +35,8 @@ AT_ONCE = 64
 """How many runs from the queue one process executes at once; the rest is left to others."""
 LAUNCH_S = 60.0
 """How long the launch may take, including a migration of the tables, in seconds."""
+RECORD_S = 0.5
+"""How long the ending process waits until DBOS recorded the end of runs, in seconds."""
 STORE_WAIT_S = 15.0
 """How long a caller waits for a database that does not answer, in seconds."""
 Player = Callable[[str, int, dict[str, Any] | None], Awaitable[str]]
@@ -68,8 +71,6 @@ class Process:
         self._name = name
         self._player = player
         self._workflows = workflows
-        self._lost: set[str] = set()
-        """The workflows that ended here without an end that DBOS records."""
         self.playing: set[str] = set()
         """The workflows that execute here now."""
         self._loop: asyncio.AbstractEventLoop
@@ -146,17 +147,12 @@ class Process:
         """Execute an attempt; DBOS calls this."""
         name = workflow_id(run_id, segment)
         self.playing.add(name)
-        self._lost.discard(name)
         try:
             return await self._player(run_id, segment, begun)
         except Exception as error:
             # DBOS would record the exception as the outcome, and the run would never end.
             logger.exception("run %s could not be played; it is tried again", run_id)
-            self._lost.add(name)
             raise LostRunError(str(error)) from error
-        except LostRunError:
-            self._lost.add(name)
-            raise
         finally:
             self.playing.discard(name)
 
@@ -164,8 +160,12 @@ class Process:
         """Stop when running work ends, or after the grace period; the rest stays as recorded."""
         global _running  # noqa: PLW0603 - as in `start`
         until = time.monotonic() + grace_s
-        while (self.playing or self._ends()) and time.monotonic() < until:
+        while self.playing and time.monotonic() < until:
             time.sleep(0.01)
+        until = time.monotonic() + RECORD_S
+        with suppress(UnreachableError):
+            while self._workflows.executing(self._name) and time.monotonic() < until:
+                time.sleep(0.01)
         with _lock:
             if _running is self:
                 _running = None
@@ -186,13 +186,6 @@ class Process:
             self._loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
         finally:
             self._loop.close()
-
-    def _ends(self) -> bool:
-        """Return whether DBOS has yet to record the end of a workflow that executed here."""
-        try:
-            return bool(set(self._workflows.executing(self._name)) - self._lost)
-        except UnreachableError:
-            return False
 
 
 # Unlimited: the store limits the attempts of a run that makes no progress.

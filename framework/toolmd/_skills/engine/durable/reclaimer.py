@@ -117,7 +117,7 @@ class Reclaimer:
             state = states.get(name)
             if state is None or state.status not in {"PENDING", "ENQUEUED", "DELAYED"}:
                 found.add((run_id, segment, True))
-            elif state.status == "PENDING" and not self._is_executed(name, state.owner):
+            elif state.status == "PENDING" and not self._is_executed(name, state.executor_id):
                 found.add((run_id, segment, False))
         unchecked = {
             one: times

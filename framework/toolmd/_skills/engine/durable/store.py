@@ -44,14 +44,15 @@ class Head(NamedTuple):
 class Store:
     """The records of all runs of a database; blocking, and safe for threads and processes."""
 
-    def __init__(self, engine: sa.Engine, workflows: Workflows) -> None:
+    def __init__(self, engine: sa.Engine, readers: sa.Engine, workflows: Workflows) -> None:
+        """Open the tables; `readers` is the same database for all that only reads."""
         self._engine = engine
         self._tables = tables = Tables(engine)
         self._workflows = workflows
         insert = sqlite.insert if engine.dialect.name == "sqlite" else postgresql.insert
         self._insert: Any = insert
         self.code = PinnedCode(engine, tables, insert)
-        self.reader = RunReader(engine)
+        self.reader = RunReader(readers)
         self.steps = workflows.steps
         self._plans: dict[str, float] = {}
         """When this process stored which plans."""

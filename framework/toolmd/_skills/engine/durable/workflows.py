@@ -1,10 +1,10 @@
 """The workflows that execute attempts, by DBOS's client: any process can queue and read them."""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import sqlalchemy as sa
-from dbos import DBOSClient, EnqueueOptions, error
+from dbos import DBOSClient, EnqueueOptions, WorkflowStatus, error
 
 from toolmd._skills.engine.durable.serializer import JsonSerializer, reject_pickles
 from toolmd._store.database import SCHEMA
@@ -20,14 +20,6 @@ WORKFLOW = "toolmd.play"
 def workflow_id(run_id: str, segment: int) -> str:
     """Return the name of the workflow for one attempt of a run."""
     return f"{run_id}:{segment}"
-
-
-class WorkflowState(NamedTuple):
-    """What DBOS knows of a workflow."""
-
-    status: str
-    owner: str | None
-    """The process that executes it, or did so last."""
 
 
 class Workflows:
@@ -76,7 +68,7 @@ class Workflows:
             last = steps[-1]["function_id"] if steps else 0
         return tuple(entries), last
 
-    def states(self, names: Iterable[str]) -> dict[str, WorkflowState]:
+    def states(self, names: Iterable[str]) -> dict[str, WorkflowStatus]:
         """Return the states of workflows by name, without missing ones."""
         return self._listed(workflow_ids=list(names))
 
@@ -98,9 +90,9 @@ class Workflows:
         """Close the client; the database stays open."""
         self._client.destroy()
 
-    def _listed(self, **query: Any) -> dict[str, WorkflowState]:
+    def _listed(self, **query: Any) -> dict[str, WorkflowStatus]:
         found = self._client.list_workflows(**query, load_input=False, load_output=False)
-        return {one.workflow_id: WorkflowState(one.status, one.executor_id) for one in found}
+        return {one.workflow_id: one for one in found}
 
 
 def _options(run_id: str, segment: int) -> EnqueueOptions:

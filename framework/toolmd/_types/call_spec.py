@@ -38,6 +38,11 @@ class Rate:
     calls: int
     per_s: float
 
+    def __str__(self) -> str:
+        """Return the rate as a file has it: `3/s`, `100/min`, `3 per 90s`."""
+        unit = {1: "s", 60: "min", 3600: "h"}.get(self.per_s)  # type: ignore[call-overload]
+        return f"{self.calls}/{unit}" if unit else f"{self.calls} per {seconds(self.per_s)}"
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -45,6 +50,10 @@ class Batch:
 
     parameter: str
     size: int
+
+    def __str__(self) -> str:
+        """Return the batch as a file has it: `texts by 256`."""
+        return f"{self.parameter} by {self.size}"
 
 
 @dataclass(frozen=True)
@@ -100,6 +109,13 @@ class ToolCallSpec(CallSpec):
     def is_repeatable(self) -> bool:
         """Whether the same call may safely run twice."""
         return self.read_only or self.idempotent != "no"
+
+
+def seconds(value: float) -> str:
+    """Format a duration with its unit, as a file has it: `10s`, `500ms`."""
+    if value >= 1 and value == int(value):
+        return f"{int(value)}s"
+    return f"{value * 1000:g}ms"
 
 
 def written(part: Safety | Limits) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 import json
 from typing import Any, Literal, NamedTuple
 
+from toolmd._types.call_spec import Batch, Rate, seconds
+
 
 class Weakening(NamedTuple):
     """One restriction that an edit drops or widens, or changes in a way that can't be compared."""
@@ -17,10 +19,29 @@ class Weakening(NamedTuple):
     @property
     def diff(self) -> str:
         """Two lines: the live value, and the value in the file."""
-        return f"- {self.place}: {_shown(self.before)}\n+ {self.place}: {_shown(self.after)}"
+        before, after = self._shown(self.before), self._shown(self.after)
+        return f"- {self.place}: {before}\n+ {self.place}: {after}"
 
     def __str__(self) -> str:
-        return f"{self.place}: {_shown(self.before)} → {_shown(self.after)}"
+        return f"{self.place}: {self._shown(self.before)} → {self._shown(self.after)}"
+
+    def _shown(self, value: Any) -> str:
+        """Return a value as a file has it."""
+        match value, self.place.rpartition(": ")[2]:
+            case None, _:
+                return "none"
+            case {"calls": calls, "per_s": per_s}, "Rate":
+                return str(Rate(calls, per_s))
+            case {"parameter": parameter, "size": size}, "Max Batch":
+                return str(Batch(parameter, size))
+            case int() | float(), "Timeout" | "Backoff":
+                return seconds(value)
+            case list(), _ if all(isinstance(item, str) for item in value):
+                return ", ".join(value)
+            case str(), _:
+                return value
+            case _:
+                return json.dumps(value, ensure_ascii=False)
 
 
 class PendingChange(NamedTuple):
@@ -52,9 +73,3 @@ class PendingChange(NamedTuple):
             "weakened": [weakening._asdict() for weakening in self.weakened],
             "diff": self.diff,
         }
-
-
-def _shown(value: Any) -> str:
-    if value is None:
-        return "none"
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -190,8 +190,25 @@ def test_an_edit_that_weakens_nothing_is_applied_unchanged() -> None:
 def test_a_finding_names_both_values() -> None:
     (found,) = weakened(OLD, edited("- **Timeout**: 10s\n"))
 
-    assert str(found) == "Limits: Timeout: 10.0 → none"
-    assert found.diff == "- Limits: Timeout: 10.0\n+ Limits: Timeout: none"
+    assert str(found) == "Limits: Timeout: 10s → none"
+    assert found.diff == "- Limits: Timeout: 10s\n+ Limits: Timeout: none"
+
+
+@pytest.mark.parametrize(
+    ("field", "before", "after"),
+    [
+        ("Rate", "3/s", "4/s"),
+        ("Rate", "3/s", "100 per 90s"),
+        ("Timeout", "10s", "20s"),
+        ("Max Batch", "days by 4", "days by 5"),
+        ("Allowed Domains", "api.example.org, *.care.example.org", "*.example.org"),
+    ],
+)
+def test_a_finding_shows_values_as_the_file_has_them(field, before, after) -> None:
+    new = edited(f"- **{field}**: {before}", f"- **{field}**: {after}")
+    (found,) = weakened(OLD, new)
+
+    assert str(found) == f"Limits: {field}: {before} → {after}"
 
 
 @pytest.mark.parametrize(

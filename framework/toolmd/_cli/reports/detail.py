@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from toolmd._cli.terminal.screen import paint
+from toolmd._types.call_spec import Batch, Rate
 
 
 def detail(described: dict[str, Any]) -> str:
@@ -110,9 +111,9 @@ def _measured(key: str, value: Any) -> str:
     if key == "max_bytes":
         return f"{value} bytes"
     if key == "rate":
-        return f"{value['calls']} in {value['per_s']:g} s"
+        return str(Rate(**value))
     if key == "max_batch":
-        return f"{value['parameter']} by {value['size']}"
+        return str(Batch(**value))
     return _plain(value)
 
 

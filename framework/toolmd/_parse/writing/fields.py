@@ -12,7 +12,7 @@ from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._parse.fields.parameter import PARAMETER
 from toolmd._parse.words import scalars
 from toolmd._parse.words.keys import value_text
-from toolmd._types.call_spec import Batch, Rate
+from toolmd._types.call_spec import seconds
 from toolmd._types.schema import Parameter, Schema
 
 _BLOCK_SIGNS = ("- ", "* ", "+ ", "```", "~~~", ">", "|", "#", "<!--")
@@ -88,23 +88,11 @@ def literal(value: JsonValue) -> str:
     return json.dumps(value)
 
 
-def seconds(value: float) -> str:
-    """Format a duration with its unit."""
-    if value >= 1 and value == int(value):
-        return f"{int(value)}s"
-    return f"{value * 1000:g}ms"
-
-
 def _size(value: int) -> str:
     for unit, many in (("MB", 1024**2), ("KB", 1024)):
         if value % many == 0:
             return f"{value // many}{unit}"
     return str(value)
-
-
-def _rate(value: Rate) -> str:
-    unit = {1: "s", 60: "min", 3600: "h"}.get(int(value.per_s) if value.per_s % 1 == 0 else 0)
-    return f"{value.calls}/{unit}" if unit else f"{value.calls} per {seconds(value.per_s)}"
 
 
 def _number(value: float) -> str:
@@ -114,10 +102,6 @@ def _number(value: float) -> str:
 def code(expression: str) -> str:
     """Return a code span for text that may contain backticks."""
     return f"`` {expression} ``" if "`" in expression else f"`{expression}`"
-
-
-def _batch(value: Batch) -> str:
-    return f"{value.parameter} by {value.size}"
 
 
 WRITERS: Mapping[str, Callable[[Any], str]] = {
@@ -138,8 +122,8 @@ WRITERS: Mapping[str, Callable[[Any], str]] = {
     "hosts": lambda values: _listed([word(v) for v in values]),
     "duration": seconds,
     "size": _size,
-    "rate": _rate,
-    "batch": _batch,
+    "rate": str,
+    "batch": str,
     "expression": code,
     "pattern": code,
     "enum": lambda values: _listed([word(v) if isinstance(v, str) else literal(v) for v in values]),

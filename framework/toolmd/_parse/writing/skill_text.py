@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from toolmd._parse.fields.table import SKILL, SKILL_METADATA
-from toolmd._parse.writing.fields import code, fields_text, indented, parameters_text, seconds
+from toolmd._parse.writing.fields import code, fields_text, indented, parameters_text
 from toolmd._parse.writing.tool_text import extra_lines, head, others, section
+from toolmd._types.call_spec import seconds
 from toolmd._types.skill import (
     Argument,
     SkillSpec,

@@ -47,6 +47,44 @@ def test_a_unit_next_to_a_number_is_named_and_removed(place, amount) -> None:
     assert line[found.column - 1 :].startswith(unit)
 
 
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(
+    ("words", "written"),
+    [
+        ("over 200 EUR", "amount > 200"),
+        ("amount over 200", "amount > 200"),
+        ("more than €200", "amount > 200"),
+        ("amount is more than 200 EUR", "amount > 200"),
+        ("if amount under 3", "amount < 3"),
+        ("at least 5", "amount >= 5"),
+        ("amount at most 3 EUR", "amount <= 3"),
+        ("no more than 5", "amount <= 5"),
+        ("exceeds 20", "amount > 20"),
+        ("below 3.5", "amount < 3.5"),
+        ("amount greater than or equal to 5", "amount >= 5"),
+        ("over 5 and below 9", "amount > 5 && amount < 9"),
+        ("amount > 1 or amount below 0", "amount > 1 || amount < 0"),
+    ],
+)
+def test_a_comparison_in_words_gets_the_expression_with_the_parameters_name(
+    place, words, written
+) -> None:
+    spec, (found,) = parse_tool(TOOL + place.format(words), "pay.tool.md")
+    assert spec is None
+    assert found.code == "invalid-expression"
+    assert "is no operator" in found.message
+    assert found.help == f"write `{written}`"
+    spec, diagnostics = parse_tool(TOOL + place.format(written), "pay.tool.md")
+    assert spec is not None, diagnostics
+
+
+def test_a_comparison_in_words_without_its_subject_names_that_there_are_several_numbers() -> None:
+    fee = "### fee\n\n- **Type**: number\n- **Required**: true\n- **Description**: The fee\n"
+    text = TOOL.replace("## Returns", f"{fee}\n## Returns")
+    _, (found,) = parse_tool(text + PLACES[0].format("over 200"), "pay.tool.md")
+    assert found.help == "write `amount > 200`, with the name of the parameter that you mean"
+
+
 @pytest.mark.parametrize(
     ("source", "message", "help_"),
     [

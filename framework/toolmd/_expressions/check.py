@@ -54,7 +54,9 @@ class Checker:
             growth_of(compiled)
         except (RuntimeError, ValueError, MemoryError, SystemError) as error:
             fields = self._shapes.fields()
-            raise compile_error(str(error), rewritten, self._names, fields) from None
+            kinds = {"integer", "number"}
+            numbers = [name for name, s in self._names.items() if kinds & {*s.types}]
+            raise compile_error(str(error), rewritten, self._names, fields, numbers) from None
         return self._checked(rewritten, kind)
 
     def _make(self) -> Any:

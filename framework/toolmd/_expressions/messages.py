@@ -1,11 +1,12 @@
 """Translate errors of the CEL compiler and evaluator into messages for authors."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from toolmd._expressions.error import EvaluationError, ExpressionError
 from toolmd._expressions.lexer import Token, tokens
+from toolmd._expressions.prose import SIGNS, comparison_in_words
 from toolmd._expressions.rewrite import RANGE, Rewritten
 from toolmd.errors import did_you_mean
 
@@ -67,8 +68,18 @@ def compile_error(
     rewritten: Rewritten,
     names: Iterable[str] = (),
     fields: dict[str, list[str]] | None = None,
+    numbers: Sequence[str] = (),
 ) -> ExpressionError:
-    """Return the first error of the compiler's report, with its position in the source."""
+    """Return the first error of the compiler's report, with its position in the source.
+
+    `names` are those that the expression may read, and `numbers` those of numbers.
+    """
+    names = list(names)
+    if (prose := comparison_in_words(rewritten.source, names, numbers)) is not None:
+        help_ = f"write `{prose.expression}`"
+        if len(numbers) > 1 and not set(numbers) & {m.text for m in tokens(rewritten.source)}:
+            help_ = f"{help_}, with the name of the parameter that you mean"
+        return _at(rewritten.source, prose.at, f"'{prose.words}' is no operator", help_)
     # By position: the compiler reports a call's arguments before the call.
     found = min(_ERROR.finditer(text), key=lambda e: (int(e[1]), int(e[2])), default=None)
     if found is None:
@@ -79,7 +90,7 @@ def compile_error(
     line, column = rewritten.place(line, column)
     if found[3].startswith("Syntax error") and (extra := _extra(rewritten.source)) is not None:
         return extra
-    message, hint, back = _mistake(found[3], rewritten, list(names), fields or {})
+    message, hint, back = _mistake(found[3], rewritten, names, fields or {})
     return ExpressionError(message, max(column - back, 1), line=line, help=hint)
 
 
@@ -186,7 +197,7 @@ def _extra(source: str) -> ExpressionError | None:
             return _at(source, mark, message, help_)
         if before.kind == "number" and mark.text == "%" and mark is marks[-1]:
             return _extra_word(source, before, mark)
-        if before.kind == "mark" and before.text in _SIGNS and mark.kind == "number":
+        if before.kind == "mark" and before.text in SIGNS and mark.kind == "number":
             return _extra_word(source, mark, before)
         value = before.kind in ("number", "string") or before.text in _CLOSING
         named = before.kind == "name" and before.text != "in"
@@ -201,7 +212,7 @@ def _extra_word(source: str, value: Token, word: Token) -> ExpressionError:
     if meant is not None:
         word, help_ = meant, f"write `{_OPERATORS[meant.text.lower()]}`"
         message = f"'{meant.text}' is no operator"
-    elif value.kind == "number" and (word.kind == "name" or word.text in _SIGNS):
+    elif value.kind == "number" and (word.kind == "name" or word.text in SIGNS):
         rest = source[: min(value.at, word.at)] + value.text
         message = f"'{word.text}' beside {value.text} is no part of an expression"
         help_ = f"units are not part of an expression: write `{rest.strip()}`"
@@ -217,18 +228,12 @@ def _at(source: str, word: Token, message: str, help_: str) -> ExpressionError:
 
 
 _CLOSING = frozenset(")]}")
-_SIGNS = frozenset("$€£¥₹%")
 _OPERATORS = {
     "and": "&&",
     "or": "||",
     "not": "!",
     "is": "==",
     "equals": "==",
-    "above": ">",
-    "over": ">",
-    "below": "<",
-    "under": "<",
-    "exceeds": ">",
 }
 """Words that people write for an operator of CEL."""
 

@@ -1,5 +1,8 @@
 """Check whether a value of one shape can be a value of another."""
 
+from collections.abc import Iterable
+from typing import Any
+
 from toolmd._types.schema import Schema
 
 
@@ -15,12 +18,32 @@ def mismatch(got: Schema | None, want: Schema, path: str = "") -> str:
     if not shared:
         return f"{where}{_words(got)} where {_words(want)} is needed"
     if got.enum and want.enum and not any(value in want.enum for value in got.enum):
-        return f"{where}none of {', '.join(map(str, want.enum))}"
+        return f"{where}none of {_listed(want.enum)}"
     if shared == ["array"] and got.items is not None and want.items is not None:
         return mismatch(got.items, want.items, f"{path}[]")
     if shared == ["object"]:
         return _object_mismatch(got, want, path)
     return ""
+
+
+def excess(got: Schema | None, want: Schema) -> tuple[str, str] | None:
+    """Return declared values of `got` that do not fit, and what `want` takes; None if all fit.
+
+    A shape that declares no enum or no bound declares no values, so nothing is known about it.
+    """
+    if got is None:
+        return None
+    if got.enum and want.enum and (over := [v for v in got.enum if v not in want.enum]):
+        return _listed(over), f"takes only {_listed(want.enum)}"
+    if got.minimum is not None and want.minimum is not None and got.minimum < want.minimum:
+        return str(got.minimum), f"has the Minimum {want.minimum}"
+    if got.maximum is not None and want.maximum is not None and got.maximum > want.maximum:
+        return str(got.maximum), f"has the Maximum {want.maximum}"
+    return None if got.items is None or want.items is None else excess(got.items, want.items)
+
+
+def _listed(values: Iterable[Any]) -> str:
+    return ", ".join(map(str, values))
 
 
 def _takes(want: Schema, kind: str) -> bool:

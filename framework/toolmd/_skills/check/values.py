@@ -1,7 +1,7 @@
 """Check the arguments of a step against the parameters of the tool or skill that it calls."""
 
 from toolmd._skills.check.findings import StepFindings
-from toolmd._skills.check.fit import mismatch
+from toolmd._skills.check.fit import excess, mismatch
 from toolmd._skills.check.scope import ANYTHING, Scope
 from toolmd._skills.text import ValueTextError, read_text, takes_text
 from toolmd._types.code import Code
@@ -27,8 +27,9 @@ class ValueCheck:
         parameters: tuple[Parameter, ...],
         written: tuple[Argument, ...],
         at: int | Position,
+        file: str = "",
     ) -> None:
-        """Check a call for unknown, missing and mismatched arguments."""
+        """Check a call for unknown, missing and mismatched arguments; `file` declares them."""
         known = {parameter.name: parameter for parameter in parameters}
         for argument in written:
             parameter = known.get(argument.name)
@@ -41,6 +42,8 @@ class ValueCheck:
                 )
             else:
                 self._argument(argument, parameter, argument.value_place or at)
+                if not self._tolerant:
+                    self._excess(argument, parameter, f"{callee} ({file})" if file else callee)
         given = {argument.name for argument in written}
         for name, parameter in known.items():
             if parameter.required and not parameter.shape.has_default and name not in given:
@@ -57,6 +60,19 @@ class ValueCheck:
         lone = not parameter.required and isinstance(value, Template) and _is_name(value)
         check = ValueCheck(self._scope, self._found, tolerant=True) if lone else self
         check.value(value, parameter.shape, argument.name, at)
+
+    def _excess(self, argument: Argument, parameter: Parameter, callee: str) -> None:
+        """Warn of a name that may have values which the parameter does not accept."""
+        value = argument.value
+        expression = value.expression if isinstance(value, Template) else None
+        if expression is None:
+            return
+        checked = self._scope.check(expression, self._found, tolerant=True)
+        if checked is not None and (found := excess(checked.schema, parameter.shape)):
+            over, takes = found
+            message = f"`{expression.cel}` may be {over}, but '{argument.name}' of {callee} {takes}"
+            hint = "declare the same values in both places, or skip the step with When"
+            self._found.at(expression, Code.ARGUMENT_MISMATCH, Severity.WARNING, message, hint)
 
     def value(self, value: Value, shape: Schema, name: str, at: int | Position) -> None:
         """Check one value for a parameter of this shape."""

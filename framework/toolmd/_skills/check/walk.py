@@ -155,7 +155,8 @@ class Walk:
                 check.value(argument.value, ANYTHING, argument.name, argument.value_place or place)
             return None
         parameters: tuple[Parameter, ...] = callee.parameters
-        check.arguments(call.name, parameters, call.arguments, place)
+        file = f"{callee.source.path}:{callee.source.line}"
+        check.arguments(call.name, parameters, call.arguments, place, file)
         return callee.returns if isinstance(callee, ToolSpec) else _OBJECT
 
     def _not_required(self, call: Use, step: Step, *, known: bool) -> None:

@@ -58,9 +58,9 @@ def export(
         err(f"lost in {exported.target}: {loss}")
     if exported.restrictions:
         fields = ", ".join(exported.restrictions)
-        err(
-            f"note: {exported.target} can't hold {fields}; `toolmd serve` and `handle` enforce them"
-        )
+        them = "them" if len(exported.restrictions) > 1 else "it"
+        enforced = f"`toolmd serve` and `handle` enforce {them}"
+        err(f"note: {exported.target} can't hold {fields}; {enforced}")
     if isinstance(exported.items, str) and not json:
         out(exported.items.rstrip("\n"))
     else:

@@ -1,7 +1,8 @@
 """Test Toolmd as it is installed, on each Python of this machine: `make test-pythons`.
 
 Each Python has an environment of its own with the wheels and what constraints.txt locks. There
-the tests of `installed/` run twice: with the SQLite of that Python, and with a newer one.
+the tests of `installed/` run with the SQLite of that Python. Those about what is stored also run
+with a newer SQLite, and with the lowest and the highest release of DBOS that Toolmd allows.
 """
 
 import os
@@ -24,7 +25,7 @@ from installing import ROOT, Environment, InstallError, build_wheels
 TESTS = Path(__file__).parent / "installed"
 CLINIC = ("pyproject.toml", "demo", "skills_md", "tools_md")
 STORING = ("environment", "durable_run", "clinic", "plugin_wheels")
-"""The files of tests that are about what is stored, for the second round."""
+"""The files of tests that are about what is stored, for the later rounds."""
 ALONE = "test_scaffold"
 """Changes the environment, which no other test may see."""
 PYTEST_INI = r"""[pytest]
@@ -113,6 +114,10 @@ def tested(python: Python, folder: Path, wheels: list[Path]) -> Iterator[Row]:
         ended("install a newer SQLite", began)
         storing = [file for file in files if file.stem.removeprefix("test_") in STORING]
         yield round_of(environment, python, sqlite, storing, began)
+        for end in ("lowest", "highest"):
+            began, release = time.monotonic(), environment.take_dbos(end)
+            row = round_of(environment, python, sqlite, storing, began)
+            yield row._replace(said=f"with dbos {release}, the {end}: {row.said}")
     except InstallError as error:
         ended("install", began, str(error))
         yield Row(python.shown, sqlite, "can't be installed", time.monotonic() - began, failed=True)

@@ -3,8 +3,10 @@
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from importlib.metadata import requires
 from pathlib import Path
 
@@ -95,6 +97,22 @@ def test_the_doctor_tries_the_engine_of_the_runs(project) -> None:
     assert found[0]["found"] == "sqlite: a test skill ran in a store of its own"
     assert "see `state`" in found[1]["remedy"]
     assert sorted(path.name for path in (project.folder / ".toolmd").glob("trial-*")) == []
+
+
+def test_the_doctor_names_a_store_of_another_release(project) -> None:
+    assert project("list").code == 0
+    with closing(sqlite3.connect(project.folder / ".toolmd" / "store.sqlite3")) as store:
+        store.execute("CREATE TABLE toolmd_meta (key TEXT PRIMARY KEY, value TEXT)")
+        store.execute("INSERT INTO toolmd_meta VALUES ('version', '1')")
+        store.commit()
+
+    done = apart(
+        project.folder, sys.executable, "-m", "toolmd", "doctor", "--json", TOOLMD_STORE="sqlite"
+    )
+
+    (sign,) = (sign for sign in json.loads(done.stdout) if sign["about"] == "store")
+    assert sign["state"] == "bad"
+    assert "were kept by an older release of Toolmd" in sign["found"]
 
 
 def test_the_doctor_names_each_package_that_toolmd_requires(project) -> None:

@@ -6,6 +6,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -161,19 +162,35 @@ def _emptied(state: Path) -> Iterator[Sign]:
 def _engine(settings: Settings) -> Sign:
     if settings.store == "memory":
         return Sign("store", "note", "memory: runs end with the process")
-    if settings.store == "sqlite":
-        return _sqlite_engine(settings.state)
-    from toolmd._store.database import address, open_database, outspoken, shown
+    from toolmd._store import STORE_FILE
+    from toolmd._store.database import shown
 
+    sqlite = settings.store == "sqlite"
     try:
-        url = address(settings.store, settings.state)
-        with outspoken(open_database(url)).connect():
-            return Sign("store", "ok", f"{shown(url)} answers")
+        # `records` names an emptied file.
+        with suppress(EmptiedError):
+            if not sqlite or (settings.state / STORE_FILE).exists():
+                _look_into(settings)
     except ConfigError as error:
         return Sign("store", "bad", str(error), "fix that setting")
     except UnreachableError as error:
         remedy = "start that server, or name another with TOOLMD_STORE=postgresql://…"
-        return Sign("store", "bad", str(error), remedy)
+        return Sign("store", "bad", str(error), "see `state`" if sqlite else remedy)
+    if sqlite:
+        return _sqlite_engine(settings.state)
+    return Sign("store", "ok", f"{shown(settings.store)} answers")
+
+
+def _look_into(settings: Settings) -> None:
+    """Raise ConfigError where another release stored runs, UnreachableError for no answer."""
+    from toolmd._skills.engine.durable.tables import Tables
+    from toolmd._store.database import address, open_database, outspoken
+
+    database = outspoken(open_database(address(settings.store, settings.state)))
+    try:
+        Tables(database).check()
+    finally:
+        database.dispose()
 
 
 def _sqlite_engine(state: Path) -> Sign:

@@ -56,7 +56,7 @@ class Tables:
     def create(self) -> None:
         """Create missing tables; several processes may do so at the same time.
 
-        Raises ConfigError where a newer release has stored its runs here.
+        Raises ConfigError where another release has stored its runs here.
         """
         with self._engine.begin() as connection:
             if self._metadata.schema is not None:
@@ -66,13 +66,6 @@ class Tables:
             else:
                 connection.execute(sa.text("BEGIN IMMEDIATE"))
             found = self._version(connection)
-            if found not in {0, VERSION}:
-                other = "a newer" if found > VERSION else "an older"
-                raise ConfigError(
-                    f"the runs in {shown(str(self._engine.url))} were kept by {other} release of "
-                    f"Toolmd (tables of version {found}; this one supports {VERSION}): use that "
-                    f"release, or another state folder or database"
-                )
             self._metadata.create_all(connection)
             for index in self._indexes:
                 index.create(connection, checkfirst=True)
@@ -80,12 +73,25 @@ class Tables:
                 row = {"key": "version", "value": str(VERSION)}
                 connection.execute(sa.insert(self.meta).values(row))
 
+    def check(self) -> None:
+        """Raise ConfigError where another release has stored its runs here."""
+        with self._engine.connect() as connection:
+            self._version(connection)
+
     def _version(self, connection: sa.Connection) -> int:
         if not sa.inspect(connection).has_table(self.meta.name, schema=self.meta.schema):
             return 0
         kept = sa.select(self.meta.c.value).where(self.meta.c.key == "version")
         # Tables of the first release have no version.
-        return int(connection.execute(kept).scalar() or 1)
+        found = int(connection.execute(kept).scalar() or 1)
+        if found != VERSION:
+            other = "a newer" if found > VERSION else "an older"
+            raise ConfigError(
+                f"the runs in {shown(str(self._engine.url))} were kept by {other} release of "
+                f"Toolmd (tables of version {found}; this one supports {VERSION}): use that "
+                f"release, or another state folder or database"
+            )
+        return found
 
 
 def _run_table(metadata: sa.MetaData) -> sa.Table:

@@ -8,7 +8,7 @@ from toolmd._dialect.body import compact
 from toolmd._dialect.calls import CONFIDENCE
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.tool import ToolSpec
-from toolmd._validation import sample_arguments
+from toolmd._validation import limits_of, sample_arguments, type_words
 
 _SURE = 0.95
 """The confidence in an example, unless the tool requires more."""
@@ -87,7 +87,7 @@ def _policy(spec: ToolSpec) -> Iterator[str]:
 def _parameter(parameter: Parameter, indent: str) -> Iterator[str]:
     shape = parameter.shape
     need = "required" if parameter.required else "optional"
-    traits = ", ".join([_type(shape), need, *_limits(shape)])
+    traits = ", ".join([type_words(shape, " or "), need, *_limits(shape)])
     said = f": {shape.description}" if shape.description else ""
     yield f"{indent}- `{parameter.name}` ({traits}){said}"
     inner = shape if shape.properties is not None else shape.items
@@ -95,38 +95,11 @@ def _parameter(parameter: Parameter, indent: str) -> Iterator[str]:
         yield from _parameter(field, indent + "  ")
 
 
-def _type(shape: Schema) -> str:
-    named = [f"array of {_type(shape.items)}" if t == "array" and shape.items else t
-             for t in shape.types]  # fmt: skip
-    return " or ".join(named) or "anything"
-
-
 def _limits(shape: Schema) -> Iterator[str]:
     if shape.enum is not None:
         yield "one of " + ", ".join(compact(value) for value in shape.enum)
-    yield from _range(shape.minimum, shape.maximum, "")
-    yield from _range(shape.min_length, shape.max_length, " characters")
-    yield from _range(shape.min_items, shape.max_items, " items")
+    yield from limits_of(shape, without=("sensitive",))
     if shape.items is not None:
         yield from (f"each {limit}" for limit in _limits(shape.items))
-    if shape.unique:
-        yield "no item twice"
-    if shape.unit:
-        yield f"in {shape.unit}"
-    if shape.format:
-        yield f"format {shape.format}"
-    if shape.pattern:
-        yield f"pattern {shape.pattern}"
     if shape.has_default:
         yield f"default {compact(shape.default)}"
-    if shape.verbatim:
-        yield "in the user's own words"
-
-
-def _range(least: float | None, most: float | None, unit: str) -> Iterator[str]:
-    if least is not None and most is not None:
-        yield f"{least} to {most}{unit}"
-    elif least is not None:
-        yield f"at least {least}{unit}"
-    elif most is not None:
-        yield f"at most {most}{unit}"

@@ -5,15 +5,12 @@ from typing import Any
 
 from toolmd._export.exported import Lose
 from toolmd._export.plain import compact, described, in_words
+from toolmd._types.schema import JSON_TYPES, KEYWORDS, words_of
 
 _OF_TYPE: Mapping[str, tuple[str, ...]] = {
-    "string": ("minLength", "maxLength", "pattern", "format"),
-    "number": ("minimum", "maximum"),
-    "integer": ("minimum", "maximum"),
-    "boolean": (),
-    "null": (),
-    "array": ("items", "minItems", "maxItems", "uniqueItems"),
-    "object": ("properties", "required", "additionalProperties"),
+    **{kind: words_of(kind) for kind in JSON_TYPES},
+    "array": ("items", *words_of("array")),
+    "object": ("properties", "required", "additionalProperties", *words_of("object")),
 }
 _TYPES: Mapping[type, str] = {
     type(None): "null",
@@ -27,7 +24,12 @@ _TYPES: Mapping[type, str] = {
 _STRICT_FORMATS = frozenset(
     ("date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid")
 )
-_STRICT_LOSSES = ("minLength", "maxLength", "uniqueItems", "default", "examples")
+_STRICT_KEEPS = frozenset(("minimum", "maximum", "pattern", "format", "minItems", "maxItems"))
+_STRICT_LOSSES = (
+    *(row.word for row in KEYWORDS.values() if row.fits and row.word not in _STRICT_KEEPS),
+    "default",
+    "examples",
+)
 _STRICT_DEPTH = 10
 _STRICT_PROPERTIES = 5000
 _STRICT_ENUM = 1000

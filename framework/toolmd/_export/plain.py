@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 from toolmd._export.exported import Lose
+from toolmd._types.schema import KEYWORDS
 
 _FOREIGN = re.compile(
     r"\(\?[imsU]|\(\?-|\\[AzZQEC]|\[\[:|\\[pP][A-Z]",
@@ -31,10 +32,9 @@ def plain(schema: dict[str, Any], lose: Lose, path: str = "") -> dict[str, Any]:
             shown["additionalProperties"], lose, _below(path, "*")
         )
     words = []
-    if unit := schema.get("x-unit"):
-        words.append(f"Unit: {unit}.")
-    if schema.get("x-verbatim"):
-        words.append("Must be the user's own words.")
+    for keyword, row in _ROWS.items():
+        if keyword.startswith("x-") and row.sentence and (value := schema.get(keyword)):
+            words.append(in_words(keyword, value))
     if "pattern" in shown:
         pattern = _ecma(shown.pop("pattern"))
         if pattern is None:
@@ -59,33 +59,22 @@ def described(schema: dict[str, Any], words: list[str]) -> dict[str, Any]:
     }
 
 
-_COUNTED = {
-    "minLength": ("least", "character"),
-    "maxLength": ("most", "character"),
-    "minItems": ("least", "item"),
-    "maxItems": ("most", "item"),
-}
-_SENTENCES = {
-    "minimum": "At least {}.",
-    "maximum": "At most {}.",
-    "pattern": "Must match {}.",
-    "format": "Format: {}.",
-    "default": "Default: {}.",
-}
+_ROWS = {row.word: row for row in KEYWORDS.values()}
 
 
 def in_words(keyword: str, value: Any) -> str:
     """Return a sentence that means the same as a keyword."""
-    if keyword == "uniqueItems":
-        return "Each item only once."
     if keyword == "examples":
         return f"Example: {compact(value[0])}."
     if keyword == "enum":
         return f"One of {', '.join(compact(item) for item in value)}."
-    if keyword in _COUNTED:
-        bound, thing = _COUNTED[keyword]
-        return f"At {bound} {value} {thing}{'' if value == 1 else 's'}."
-    return _SENTENCES[keyword].format(value if isinstance(value, str) else compact(value))
+    said = value if isinstance(value, str) else compact(value)
+    if keyword == "default":
+        return f"Default: {said}."
+    row = _ROWS[keyword]
+    if row.sentence:
+        return row.sentence.replace("{}", said)
+    return f"At {row.compared} {row.size(value)}."
 
 
 def compact(value: Any) -> str:

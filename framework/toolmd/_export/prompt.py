@@ -6,10 +6,11 @@ from toolmd._export.exported import Loss
 from toolmd._export.function import CONFIDENCE, SURE, Function
 from toolmd._export.names import FUNCTION
 from toolmd._export.plain import compact, in_words
+from toolmd._types.schema import KEYWORDS
 from toolmd._types.tool import ToolSpec
 
 RULE = FUNCTION
-_WORDS = ("format", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems")
+_ORDER = ("enum", *(row.word for row in KEYWORDS.values() if row.fits), "default", "examples")
 
 
 def item(function: Function, _losses: list[Loss]) -> str:
@@ -75,8 +76,7 @@ def _said(schema: dict[str, Any]) -> list[str]:
     words = []
     if description := schema.get("description", ""):
         words.append(description if description[-1] in ".!?:;" else f"{description}.")
-    order = ("enum", *_WORDS, "uniqueItems", "pattern", "default", "examples")
-    return words + [in_words(keyword, schema[keyword]) for keyword in order if keyword in schema]
+    return words + [in_words(keyword, schema[keyword]) for keyword in _ORDER if keyword in schema]
 
 
 def _type(schema: dict[str, Any]) -> str:

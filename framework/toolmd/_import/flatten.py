@@ -3,18 +3,19 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from toolmd._types.schema import JsonType
+from toolmd._types.schema import KEYWORDS, UPPER, JsonType, words_of
 
 TellUnheld = Callable[[str, str], None]
 """Reports a guess or a loss: the dotted path, and a description."""
 
 MAX_DEPTH = 16
 _COMBINING = ("allOf", "anyOf", "oneOf")
-_OF_TYPE: Mapping[str, tuple[str, ...]] = {
-    "string": ("minLength", "maxLength", "pattern", "format"),
-    "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
-    "array": ("items", "minItems", "maxItems", "uniqueItems", "prefixItems", "contains"),
-    "object": ("properties", "required", "additionalProperties", "patternProperties"),
+_OF_OBJECT = ("properties", "required", "additionalProperties", "patternProperties")
+_OF_TYPE: Mapping[JsonType, tuple[str, ...]] = {
+    "string": words_of("string"),
+    "number": (*words_of("number"), "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+    "array": (*words_of("array"), "items", "prefixItems", "contains"),
+    "object": (*words_of("object"), *_OF_OBJECT),
 }
 _OWNER = {keyword: name for name, keywords in _OF_TYPE.items() for keyword in keywords}
 _WORDS = frozenset({"description", "title", "default", "examples", "example", "deprecated"})
@@ -27,8 +28,8 @@ _KINDS: Mapping[str, Callable[[Any], bool]] = {
     **dict.fromkeys(_COMBINING, lambda value: isinstance(value, list) and bool(value)),
 }
 """The type that the value of a keyword must have, so that the rest can rely on it."""
-_LEAST = ("minimum", "exclusiveMinimum", "minLength", "minItems")
-_MOST = ("maximum", "exclusiveMaximum", "maxLength", "maxItems")
+_LEAST = ("exclusiveMinimum", *(KEYWORDS[low].word for low in UPPER))
+_MOST = ("exclusiveMaximum", *(KEYWORDS[high].word for high in UPPER.values()))
 
 
 class Flattener:

@@ -9,22 +9,20 @@ from typing import Any
 from toolmd._import.flatten import MAX_DEPTH, Flattener, TellUnheld, types_of
 from toolmd._import.names import parameter_name
 from toolmd._types.call_spec import Rule
-from toolmd._types.schema import JSON_TYPES, Parameter, Schema
+from toolmd._types.schema import JSON_TYPES, KEYWORDS, Parameter, Schema
 from toolmd._validation import pattern_fault, problems
 
+_VALUES: Mapping[str, type | tuple[type, ...]] = {
+    "number": (int, float),
+    "whole": int,
+    "boolean": bool,
+    "word": str,
+    "text": str,
+}
+"""The JSON values of each kind of field; a pattern and an example are read apart."""
 _KEPT: Mapping[str, tuple[str, type | tuple[type, ...]]] = {
     "description": ("description", str),
-    "minimum": ("minimum", (int, float)),
-    "maximum": ("maximum", (int, float)),
-    "minLength": ("min_length", int),
-    "maxLength": ("max_length", int),
-    "format": ("format", str),
-    "minItems": ("min_items", int),
-    "maxItems": ("max_items", int),
-    "uniqueItems": ("unique", bool),
-    "x-unit": ("unit", str),
-    "x-sensitive": ("sensitive", bool),
-    "x-verbatim": ("verbatim", bool),
+    **{row.word: (n, _VALUES[row.kind]) for n, row in KEYWORDS.items() if row.kind in _VALUES},
 }
 _READ = frozenset(
     "type enum default examples example title properties required items additionalProperties "
@@ -225,11 +223,10 @@ class SchemaReader:
     def _fitting(self, said: dict[str, Any], path: str) -> dict[str, Any]:
         """Remove attributes that do not fit the type."""
         types = set(said["types"])
-        for attributes, fits in _FITS:
-            for attribute in attributes:
-                if types and attribute in said and not types & fits:
-                    said.pop(attribute)
-                    self.tell(path, f"`{attribute}` does not fit {' or '.join(said['types'])}")
+        for attribute, fits in _FITS.items():
+            if types and attribute in said and not types.intersection(fits):
+                said.pop(attribute)
+                self.tell(path, f"`{attribute}` does not fit {' or '.join(said['types'])}")
         return said
 
     def _valued(self, flat: dict[str, Any], path: str, said: dict[str, Any]) -> Schema:
@@ -257,12 +254,12 @@ class SchemaReader:
 
 
 _ABSENT: Any = object()
-_FITS = (
-    (("minimum", "maximum"), {"number", "integer"}),
-    (("min_length", "max_length", "pattern", "format"), {"string"}),
-    (("min_items", "max_items", "items", "unique"), {"array"}),
-    (("properties", "values"), {"object"}),
-)
+_FITS: Mapping[str, tuple[str, ...]] = {
+    **{name: row.fits for name, row in KEYWORDS.items() if row.fits},
+    "items": ("array",),
+    "properties": ("object",),
+    "values": ("object",),
+}
 
 
 def _no_null(shape: Schema) -> bool:

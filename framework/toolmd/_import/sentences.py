@@ -2,30 +2,31 @@
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
-_WHOLE = r"(?P<value>\d+)"
-_JSON = r"(?P<value>.+?)"
-_SENTENCES: tuple[tuple[str, str], ...] = (
-    ("minLength", rf"At least {_WHOLE} characters?\."),
-    ("maxLength", rf"At most {_WHOLE} characters?\."),
-    ("minItems", rf"At least {_WHOLE} items?\."),
-    ("maxItems", rf"At most {_WHOLE} items?\."),
-    ("uniqueItems", r"Each item only once\."),
-    ("x-verbatim", r"Must be the user's own words\."),
-    ("format", r"Format: (?P<word>[a-z][a-z0-9-]*)\."),
-    ("x-unit", r"Unit: (?P<word>[^.]{1,40})\."),
-    ("default", r"Default: (?P<value>.*?)\."),
-    ("examples", rf"Example: {_JSON}\."),
-)
-_ALWAYS = {"x-unit", "x-verbatim"}
-_OF_TYPE = {
-    "minLength": "string",
-    "maxLength": "string",
-    "format": "string",
-    "minItems": "array",
-    "maxItems": "array",
-    "uniqueItems": "array",
+from toolmd._types.schema import KEYWORDS, Keyword
+
+_VALUES = {
+    "whole": r"(?P<value>\d+)",
+    "word": r"(?P<word>[a-z][a-z0-9-]*)",
+    "text": r"(?P<word>[^.]{1,40})",
+    "boolean": "",
+}
+"""The values of the kinds of fields that a sentence stands for."""
+
+
+def _pattern(row: Keyword) -> str:
+    if row.counts:
+        return rf"At {row.compared} {_VALUES[row.kind]} {row.counts}s?\."
+    return re.escape(row.sentence).replace(r"\{\}", _VALUES[row.kind])
+
+
+_ROWS = {r.word: r for r in KEYWORDS.values() if r.kind in _VALUES and (r.sentence or r.counts)}
+_SENTENCES: Mapping[str, str] = {
+    **{word: _pattern(row) for word, row in _ROWS.items()},
+    "default": r"Default: (?P<value>.*?)\.",
+    "examples": r"Example: (?P<value>.+?)\.",
 }
 
 
@@ -59,11 +60,12 @@ def keywords_back(schema: Any, *, strict: bool) -> Any:
 def _last(schema: dict[str, Any], *, strict: bool) -> tuple[str, Any, str] | None:
     text = schema["description"]
     types = _types(schema)
-    for keyword, pattern in _SENTENCES:
-        if not strict and keyword not in _ALWAYS:
+    for keyword, pattern in _SENTENCES.items():
+        if not strict and not keyword.startswith("x-"):
             continue
+        fits = _ROWS[keyword].fits if keyword in _ROWS else ()
         match = re.search(rf"(?:^|(?<=\s)){pattern}\s*$", text, re.DOTALL)
-        if match is None or _OF_TYPE.get(keyword, "") not in {*types, ""} or keyword in schema:
+        if match is None or (fits and types.isdisjoint(fits)) or keyword in schema:
             continue
         try:
             value = _value(keyword, match, types)

@@ -4,18 +4,15 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from toolmd._types.schema import Parameter, Schema
+from toolmd._types.schema import KEYWORDS, UPPER, Parameter, Schema
 
 FORMATS = frozenset(("email", "uri", "date", "date-time"))
 """The formats that the protocol's forms know."""
 MULTI_SELECT_SINCE = "2025-11-25"
 """The first revision with forms that accept several values of an enum."""
-_KEYWORDS = {
-    "string": {"min_length": "minLength", "max_length": "maxLength"},
-    "number": {"minimum": "minimum", "maximum": "maximum"},
-    "integer": {"minimum": "minimum", "maximum": "maximum"},
-    "boolean": {},
-}
+_KINDS = ("string", "number", "integer", "boolean")
+_BOUNDS = (*UPPER, *UPPER.values())
+"""The keywords that the protocol's forms know."""
 
 
 def form(
@@ -62,12 +59,12 @@ def _field(parameter: Parameter, value: Any, version: str) -> dict[str, Any] | N
             return None
         items = {"type": "string", "enum": chosen}
         return {"type": "array", **said, "items": items, "default": value}
-    if kind not in _KEYWORDS:
+    if kind not in _KINDS:
         return None
     bounds = {
-        keyword: bound
-        for name, keyword in _KEYWORDS[kind].items()
-        if (bound := getattr(shape, name)) is not None
+        KEYWORDS[name].word: bound
+        for name in _BOUNDS
+        if kind in KEYWORDS[name].fits and (bound := getattr(shape, name)) is not None
     }
     field = {"type": kind, **said, **bounds, "default": value}
     if kind == "string" and (chosen := _choices(shape)):

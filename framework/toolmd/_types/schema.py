@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -16,6 +16,49 @@ JSON_TYPES: tuple[JsonType, ...] = (
     "array",
     "null",
 )
+
+TEXT: tuple[JsonType, ...] = ("string",)
+NUMBER: tuple[JsonType, ...] = ("number", "integer")
+ARRAY: tuple[JsonType, ...] = ("array",)
+
+
+@dataclass(frozen=True, slots=True)
+class Keyword:
+    """The row of a keyword: all that the packages know of it, but for a check of its own."""
+
+    word: str
+    """Its word in JSON Schema; `x-` begins one that JSON Schema lacks."""
+    kind: str
+    """The way markdown writes its value: a key of `values.READERS`."""
+    says: str
+    """The sentence for the reference page."""
+    fits: tuple[JsonType, ...] = ()
+    """The types whose values it restricts; empty if it restricts no value."""
+    compared: Literal["least", "most", "demand", "unlike", ""] = ""
+    """When a changed value is weaker (`_load.edits.strictness`); `least` and `most` are bounds."""
+    counts: str = ""
+    """What a bound counts, in the singular; empty for the value itself."""
+    phrase: str = ""
+    """A few words for prompts and forms, with the value at `{}`; bounds need none."""
+    sentence: str = ""
+    """A sentence for formats without the keyword, with the value at `{}`; bounds need none."""
+    aliases: tuple[str, ...] = ()
+    """Other forms of its name in markdown."""
+    restricts: bool = False
+    """Whether a misspelt name is an error, instead of being repaired."""
+    name: str = ""
+    """The name of its field in markdown: that of the attribute, in title case."""
+
+    def size(self, bound: float) -> str:
+        """Return a bound with what it counts: `3 items`."""
+        things = f" {self.counts}{'' if bound == 1 else 's'}" if self.counts else ""
+        return f"{plain_numbers(bound)}{things}"
+
+
+def _row(*columns: Any, **more: Any) -> Any:
+    """Return the field of a Schema with the columns of its Keyword; a flag is False by default."""
+    keyword = Keyword(*columns, **more)
+    return field(default=False if keyword.kind == "boolean" else None, metadata={"row": keyword})
 
 
 @dataclass(frozen=True)
@@ -34,25 +77,51 @@ class Schema:
     """The fields of a closed object; None for an open one."""
     values: "Schema | None" = None
     """The shape of every value of an open object (`dict[str, int]`)."""
-    minimum: int | float | None = None
-    maximum: int | float | None = None
-    min_length: int | None = None
-    """In code points."""
-    max_length: int | None = None
-    pattern: str | None = None
-    """RE2, matched against the whole string."""
-    format: str | None = None
-    min_items: int | None = None
-    max_items: int | None = None
-    unique: bool = False
-    unit: str | None = None
+    # fmt: off
+    minimum: int | float | None = _row(
+        "minimum", "number", "The smallest value.", NUMBER, "least",
+        aliases=("Min", "Min Value", "Minimum Value"))
+    maximum: int | float | None = _row(
+        "maximum", "number", "The largest value.", NUMBER, "most",
+        aliases=("Max", "Max Value", "Maximum Value"))
+    min_length: int | None = _row(
+        "minLength", "whole", "The smallest length in characters (code points).", TEXT, "least",
+        counts="character", aliases=("Minimum Length",))
+    max_length: int | None = _row(
+        "maxLength", "whole", "The largest length in characters (code points).", TEXT, "most",
+        counts="character", aliases=("Maximum Length",))
+    pattern: str | None = _row(
+        "pattern", "pattern", "A regular expression (RE2) that the whole text must match.", TEXT,
+        "unlike", phrase="pattern {}", sentence="Must match {}.",
+        aliases=("Regex", "Regexp", "Regular Expression"))
+    format: str | None = _row(
+        "format", "word",
+        "`date`, `time`, `date-time`, `email`, `uri`, `uuid`: checked; others are notes.", TEXT,
+        "unlike", phrase="format {}", sentence="Format: {}.")
+    min_items: int | None = _row(
+        "minItems", "whole", "The smallest number of items.", ARRAY, "least", counts="item",
+        aliases=("Minimum Items",))
+    max_items: int | None = _row(
+        "maxItems", "whole", "The largest number of items.", ARRAY, "most", counts="item",
+        aliases=("Maximum Items",))
+    unique: bool = _row(
+        "uniqueItems", "boolean", "No two items are equal.", ARRAY, "demand",
+        phrase="no item twice", sentence="Each item only once.", aliases=("Unique Items",))
+    unit: str | None = _row(
+        "x-unit", "text", "The unit of a number, such as `ml`.", phrase="in {}",
+        sentence="Unit: {}.", aliases=("Units",))
     has_example: bool = False
     """Whether an example is set: `null` may be an example."""
-    example: Any = None
-    sensitive: bool = False
-    """Redacted in logs, spans and records."""
-    verbatim: bool = False
-    """Must be words of the user's own messages."""
+    example: Any = _row(  # noqa: RUF009 - it returns a field of the dataclass
+        "examples", "literal", "A value to show.", aliases=("Examples", "E.g."))
+    sensitive: bool = _row(
+        "x-sensitive", "boolean", "Hidden in logs, traces and records.", compared="demand",
+        phrase="hidden in records",
+        aliases=("Is Sensitive", "Sensitive Value", "Contains Sensitive Data"), restricts=True)
+    verbatim: bool = _row(
+        "x-verbatim", "boolean", "The user must have said the value.", compared="demand",
+        phrase="in the user's own words", sentence="Must be the user's own words.", restricts=True)
+    # fmt: on
 
     @cached_property
     def json_schema(self) -> dict[str, Any]:
@@ -74,6 +143,26 @@ class Schema:
     def holds_verbatim(self) -> bool:
         """Whether such a value may contain Verbatim values, at any depth."""
         return self.verbatim or any(shape.holds_verbatim for shape in self.inner)
+
+
+KEYWORDS: Mapping[str, Keyword] = {
+    each.name: replace(each.metadata["row"], name=each.name.replace("_", " ").title())
+    for each in fields(Schema)
+    if each.metadata
+}
+"""The keywords by their attribute, in the order of the documents."""
+UPPER: Mapping[str, str] = {
+    low: high
+    for low, least in KEYWORDS.items()
+    for high, most in KEYWORDS.items()
+    if (least.compared, most.compared) == ("least", "most") and least.fits == most.fits
+}
+"""Each lower bound to the upper bound of the same size."""
+
+
+def words_of(kind: JsonType) -> tuple[str, ...]:
+    """Return the JSON Schema words that restrict values of a type."""
+    return tuple(row.word for row in KEYWORDS.values() if kind in row.fits)
 
 
 @dataclass(frozen=True)
@@ -116,19 +205,6 @@ def plain_numbers(value: Any) -> Any:
         return value
 
 
-_KEYWORDS: Mapping[str, str] = {
-    "minimum": "minimum",
-    "maximum": "maximum",
-    "min_length": "minLength",
-    "max_length": "maxLength",
-    "pattern": "pattern",
-    "format": "format",
-    "min_items": "minItems",
-    "max_items": "maxItems",
-    "unit": "x-unit",
-}
-
-
 def _json_schema(shape: Schema) -> dict[str, Any]:
     schema: dict[str, Any] = {}
     if shape.types:
@@ -145,15 +221,11 @@ def _json_schema(shape: Schema) -> dict[str, Any]:
         schema |= {k: v for k, v in object_schema(shape.properties).items() if k != "type"}
     if shape.values is not None:
         schema["additionalProperties"] = shape.values.json_schema
-    for field, keyword in _KEYWORDS.items():
-        if (value := getattr(shape, field)) is not None:
-            schema[keyword] = plain_numbers(value)
-    if shape.unique:
-        schema["uniqueItems"] = True
-    if shape.has_example:
-        schema["examples"] = [plain_numbers(shape.example)]
-    if shape.sensitive:
-        schema["x-sensitive"] = True
-    if shape.verbatim:
-        schema["x-verbatim"] = True
+    for name, row in KEYWORDS.items():
+        value = getattr(shape, name)
+        if name == "example":
+            if shape.has_example:
+                schema[row.word] = [plain_numbers(value)]
+        elif value is not None and value is not False:
+            schema[row.word] = plain_numbers(value)
     return schema

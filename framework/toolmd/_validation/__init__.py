@@ -6,7 +6,7 @@ from toolmd._validation.json_text import MalformedError, read_object
 from toolmd._validation.patterns import PatternError, pattern_fault
 from toolmd._validation.sample import sample, sample_arguments
 from toolmd._validation.shape import fits, is_bounded
-from toolmd._validation.words import shown_value
+from toolmd._validation.words import limits_of, shown_value, type_words
 
 __all__ = [
     "ArgumentsValidator",
@@ -15,10 +15,12 @@ __all__ = [
     "PatternError",
     "fits",
     "is_bounded",
+    "limits_of",
     "pattern_fault",
     "problems",
     "read_object",
     "sample",
     "sample_arguments",
     "shown_value",
+    "type_words",
 ]

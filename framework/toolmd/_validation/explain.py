@@ -1,13 +1,13 @@
 """Explain the errors of a value, field by field, so that a model can correct it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolmd._types.schema import Parameter, Schema
+from toolmd._types.schema import KEYWORDS, JsonType, Parameter, Schema
 from toolmd._types.verdict import Problem
-from toolmd._validation.formats import FORMATS
 from toolmd._validation.identity import identity
-from toolmd._validation.patterns import PatternError, whole_match
+from toolmd._validation.keywords import checks_of
+from toolmd._validation.patterns import PatternError
 from toolmd._validation.words import choices_of, joined, shown_value, type_of, types_of
 from toolmd.errors import near_words
 
@@ -39,14 +39,15 @@ def _value(value: Any, shape: Schema, path: str, *, sensitive: bool) -> Iterator
     if shape.enum is not None and identity(value) not in {identity(v) for v in shape.enum}:
         yield _not_in_enum(value, shape, path, sensitive=sensitive)
         return
-    if isinstance(value, str):
-        yield from _text(value, shape, path, sensitive=sensitive)
-    elif kind in ("integer", "number"):
+    if kind in ("string", "array"):
+        yield from _size(len(value), kind, shape, path)
+    if kind in ("integer", "number"):
         yield from _number(value, shape, path, sensitive=sensitive)
     elif isinstance(value, list):
         yield from _array(value, shape, path, sensitive=sensitive)
     elif isinstance(value, dict):
         yield from _object(value, shape, path, sensitive=sensitive)
+    yield from _checked(value, kind, shape, path, sensitive=sensitive)
 
 
 def _problem(code: str, path: str, what: str, expected: str, got: str = "") -> Problem:
@@ -63,27 +64,19 @@ def _not_in_enum(value: Any, shape: Schema, path: str, *, sensitive: bool) -> Pr
     return _problem("not_in_enum", path, what, choices, shown_value(value, sensitive=sensitive))
 
 
-def _text(value: str, shape: Schema, path: str, *, sensitive: bool) -> Iterator[Problem]:
-    length = (shape.min_length, shape.max_length)
-    yield from _size(len(value), "character", length, ("too_short", "too_long"), path)
-    got = shown_value(value, sensitive=sensitive)
-    if shape.pattern is not None:
-        yield from _pattern(value, shape.pattern, path, got)
-    if shape.format is not None and shape.format in FORMATS:
-        test, wanted = FORMATS[shape.format]
-        if not test(value):
-            yield _problem("invalid_format", path, f"must be {wanted}", wanted, got)
-
-
-def _pattern(value: str, pattern: str, path: str, got: str) -> Iterator[Problem]:
-    try:
-        fits = whole_match(pattern)(value)
-    except PatternError as error:
-        yield Problem("invalid_pattern", path, f"{path or 'the value'} can't be checked: {error}")
-        return
-    if not fits:
-        wanted = f"text that matches {pattern} as a whole"
-        yield _problem("pattern_mismatch", path, f"must be {wanted}", wanted, got)
+def _checked(
+    value: Any, kind: JsonType, shape: Schema, path: str, *, sensitive: bool
+) -> Iterator[Problem]:
+    for check, keyword in checks_of(shape, kind):
+        try:
+            test = check.test(keyword)
+        except PatternError as error:
+            message = f"{path or 'the value'} can't be checked: {error}"
+            yield Problem("invalid_pattern", path, message)
+            continue
+        if test is not None and not test(value):
+            wanted, got = check.wanted(keyword), shown_value(value, sensitive=sensitive)
+            yield _problem(check.code, path, f"must be {wanted}", wanted, got)
 
 
 def _number(value: float, shape: Schema, path: str, *, sensitive: bool) -> Iterator[Problem]:
@@ -102,8 +95,6 @@ def _number(value: float, shape: Schema, path: str, *, sensitive: bool) -> Itera
 
 
 def _array(value: list[Any], shape: Schema, path: str, *, sensitive: bool) -> Iterator[Problem]:
-    length = (shape.min_items, shape.max_items)
-    yield from _size(len(value), "item", length, ("too_few_items", "too_many_items"), path)
     if shape.unique:
         yield from _repeated(value, path, sensitive=sensitive)
     if shape.items is not None:
@@ -162,22 +153,20 @@ def _nearest(word: str, known: list[str]) -> str | None:
     return folded[near[0]] if near else None
 
 
-def _size(
-    size: int,
-    thing: str,
-    bounds: tuple[int | None, int | None],
-    codes: tuple[str, str],
-    path: str,
-) -> Iterator[Problem]:
-    least, most = bounds
-    got = _counted(size, thing)
-    if least is not None and size < least:
-        wanted = f"at least {_counted(least, thing)}"
-        yield _problem(codes[0], path, f"must have {wanted}", wanted, got)
-    if most is not None and size > most:
-        wanted = f"at most {_counted(most, thing)}"
-        yield _problem(codes[1], path, f"must have {wanted}", wanted, got)
+_SIZES: Mapping[str, str] = {
+    "min_length": "too_short",
+    "max_length": "too_long",
+    "min_items": "too_few_items",
+    "max_items": "too_many_items",
+}
+"""The code of each bound of a size."""
 
 
-def _counted(number: int, thing: str) -> str:
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+def _size(size: int, kind: JsonType, shape: Schema, path: str) -> Iterator[Problem]:
+    for name, code in _SIZES.items():
+        row, bound = KEYWORDS[name], getattr(shape, name)
+        if kind not in row.fits or bound is None:
+            continue
+        if size < bound if row.compared == "least" else size > bound:
+            wanted = f"at {row.compared} {row.size(bound)}"
+            yield _problem(code, path, f"must have {wanted}", wanted, row.size(size))

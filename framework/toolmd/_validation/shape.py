@@ -1,6 +1,6 @@
 """Build a pydantic-core schema straight from a Schema; nothing is looser than the document."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import ceil, floor
 from typing import Any
 
@@ -8,10 +8,9 @@ from pydantic_core import SchemaValidator
 from pydantic_core import core_schema as core
 from pydantic_core.core_schema import CoreSchema
 
-from toolmd._types.schema import JSON_TYPES, JsonType, Parameter, Schema
-from toolmd._validation.formats import FORMATS
+from toolmd._types.schema import JSON_TYPES, KEYWORDS, JsonType, Parameter, Schema
 from toolmd._validation.identity import identity
-from toolmd._validation.patterns import whole_match
+from toolmd._validation.keywords import checks_of
 
 
 def object_shape(parameters: tuple[Parameter, ...], values: Schema | None = None) -> CoreSchema:
@@ -44,12 +43,11 @@ def _field(parameter: Parameter) -> core.TypedDictField:
 
 
 def _is_text_enum(shape: Schema) -> bool:
-    bounds = (shape.min_length, shape.max_length, shape.pattern, shape.format)
     return (
         shape.types == ("string",)
         and bool(shape.enum)
         and all(type(value) is str for value in shape.enum or ())
-        and all(bound is None for bound in bounds)
+        and not any("string" in KEYWORDS[name].fits for name in _set(shape))
     )
 
 
@@ -61,7 +59,7 @@ def _any_type(shape: Schema) -> CoreSchema:
         types = JSON_TYPES
     if "number" in types:
         types = tuple(kind for kind in types if kind != "integer")
-    choices = [_BUILDERS[kind](shape) for kind in types]
+    choices = [_of_type(kind, shape) for kind in types]
     if len(choices) == 1:
         return choices[0]
     return core.union_schema(choices, mode="left_to_right")  # type: ignore[arg-type]
@@ -69,45 +67,38 @@ def _any_type(shape: Schema) -> CoreSchema:
 
 def is_bounded(shape: Schema) -> bool:
     """Return whether a shape has constraints beyond its types, enum and words."""
-    bounds = (getattr(shape, name) for name in _BOUNDS)
-    # By identity: a bound of 0 equals False, but is a bound.
-    return any(bound is not None and bound is not False for bound in bounds)
+    nested = (shape.items, shape.properties, shape.values)
+    return any(part is not None for part in nested) or any(_set(shape))
 
 
-_BOUNDS = (
-    "items",
-    "properties",
-    "values",
-    "minimum",
-    "maximum",
-    "min_length",
-    "max_length",
-    "pattern",
-    "format",
-    "min_items",
-    "max_items",
-    "unique",
-)
+def _set(shape: Schema) -> Iterator[str]:
+    """Yield the keywords that restrict the value."""
+    for name, row in KEYWORDS.items():
+        value = getattr(shape, name)
+        # By identity: a bound of 0 equals False, but is a bound.
+        if row.fits and value is not None and value is not False:
+            yield name
 
 
-def _text(shape: Schema) -> CoreSchema:
-    made: CoreSchema = core.str_schema(
-        strict=True, min_length=shape.min_length, max_length=shape.max_length
-    )
-    if shape.pattern is not None:
-        made = _after(whole_match(shape.pattern), made)
-    if shape.format is not None and shape.format in FORMATS:
-        made = _after(FORMATS[shape.format][0], made)
+def _of_type(kind: JsonType, shape: Schema) -> CoreSchema:
+    made = _BUILDERS[kind](shape)
+    for check, keyword in checks_of(shape, kind):
+        if (test := check.test(keyword)) is not None:
+            made = _after(test, made)
     return made
 
 
-def _after(test: Callable[[str], Any], shape: CoreSchema) -> CoreSchema:
-    def check(text: str) -> str:
-        if not test(text):
+def _after(test: Callable[[Any], object], shape: CoreSchema) -> CoreSchema:
+    def check(value: Any) -> Any:
+        if not test(value):
             raise ValueError
-        return text
+        return value
 
     return core.no_info_after_validator_function(check, shape)
+
+
+def _text(shape: Schema) -> CoreSchema:
+    return core.str_schema(strict=True, min_length=shape.min_length, max_length=shape.max_length)
 
 
 def _whole(shape: Schema) -> CoreSchema:

@@ -1,9 +1,10 @@
 """Describe a value and its shape, short enough for a model to act on."""
 
 import json
+from collections.abc import Collection, Iterator
 from typing import Any
 
-from toolmd._types.schema import JsonType, Schema
+from toolmd._types.schema import KEYWORDS, UPPER, JsonType, Keyword, Schema, plain_numbers
 
 HIDDEN = "(hidden)"
 """Stands for a value that is Sensitive."""
@@ -45,12 +46,40 @@ def types_of(shape: Schema) -> str:
     return " or ".join(words) if words else "any value"
 
 
+def type_words(shape: Schema, joint: str) -> str:
+    """Return the types, as definitions name them: `array of string | null`."""
+    words = [
+        f"array of {type_words(shape.items, joint)}" if name == "array" and shape.items else name
+        for name in shape.types
+    ]
+    return joint.join(words) or "anything"
+
+
 def choices_of(shape: Schema) -> str:
     """List what an Enum allows: `"exam", "cleaning"`."""
     allowed = shape.enum or ()
     shown = ", ".join(shown_value(value) for value in allowed[:MAX_CHOICES])
     more = len(allowed) - MAX_CHOICES
     return f"{shown} and {more} more" if more > 0 else shown
+
+
+def limits_of(shape: Schema, *, without: Collection[str] = ()) -> Iterator[str]:
+    """Describe each keyword of a value by a phrase: `1 to 5 items`, `format date`."""
+    for name, row in KEYWORDS.items():
+        value = getattr(shape, name)
+        if name in UPPER:
+            yield from _range(row, value, getattr(shape, UPPER[name]))
+        elif row.phrase and name not in without and value is not None and value is not False:
+            yield row.phrase.replace("{}", str(value))
+
+
+def _range(row: Keyword, least: float | None, most: float | None) -> Iterator[str]:
+    if least is not None and most is not None:
+        yield row.size(most) if least == most else f"{plain_numbers(least)} to {row.size(most)}"
+    elif least is not None:
+        yield f"at least {row.size(least)}"
+    elif most is not None:
+        yield f"at most {row.size(most)}"
 
 
 def shown_value(value: Any, *, sensitive: bool = False) -> str:

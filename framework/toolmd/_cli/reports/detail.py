@@ -5,6 +5,7 @@ from typing import Any
 
 from toolmd._cli.terminal.screen import paint
 from toolmd._types.call_spec import Batch, Rate
+from toolmd._types.schema import KEYWORDS
 
 
 def detail(described: dict[str, Any]) -> str:
@@ -49,27 +50,24 @@ def fields(schema: dict[str, Any], indent: str = "") -> list[str]:
     return lines
 
 
+_FLAGS = {row.word: row.name.lower() for row in KEYWORDS.values() if row.kind == "boolean"}
 _SHOWN = {
     "enum": "one of",
     "default": "default",
-    "minimum": "minimum",
-    "maximum": "maximum",
-    "minLength": "min length",
-    "maxLength": "max length",
-    "pattern": "pattern",
-    "format": "format",
-    "minItems": "min items",
-    "maxItems": "max items",
+    **{
+        row.word: row.name.lower()
+        for row in KEYWORDS.values()
+        if row.fits and row.kind != "boolean"
+    },
 }
 
 
 def _line(name: str, field: dict[str, Any]) -> str:
     limits = [field["x-unit"]] if "x-unit" in field else []
     limits += [f"{word} {_plain(field[key])}" for key, word in _SHOWN.items() if key in field]
-    limits += ["unique"] if field.get("uniqueItems") else []
+    limits += [word for key, word in _FLAGS.items() if field.get(key)]
     items = field.get("items", {})
     limits += [f"each {word} {_plain(items[key])}" for key, word in _SHOWN.items() if key in items]
-    limits += [word for word in ("sensitive", "verbatim") if field.get(f"x-{word}")]
     about = f"{name}  {paint(_type(field), 'cyan')}".strip()
     told = f" ({'; '.join(limits)})" if limits else ""
     return about + told + (f"  {field['description']}" if "description" in field else "")

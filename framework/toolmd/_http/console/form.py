@@ -3,6 +3,7 @@
 from typing import Any, Literal, NamedTuple
 
 from toolmd._types.schema import Parameter, Schema
+from toolmd._validation import limits_of, type_words
 
 Control = Literal[
     "text", "long", "number", "boolean", "enum", "date", "time", "date-time", "object",
@@ -49,7 +50,7 @@ def _field(key: str, shape: Schema, *, required: bool, depth: int) -> FormField:
         control,
         required,
         shape.description,
-        " · ".join(_hints(shape)),
+        " · ".join(limits_of(shape, without=("format",) if control == shape.format else ())),
         shape.enum or (),
         shape.default,
         shape.has_default,
@@ -57,7 +58,7 @@ def _field(key: str, shape: Schema, *, required: bool, depth: int) -> FormField:
         fields_of(shape.properties, depth + 1) if control == "object" and shape.properties else (),
         _item(shape, depth) if control == "array" else None,
         shape.sensitive,
-        type_words(shape),
+        type_words(shape, " | "),
     )
 
 
@@ -89,35 +90,3 @@ def _text_control(shape: Schema) -> Control:
     if shape.format in ("date", "time", "date-time"):
         return shape.format  # type: ignore[return-value]
     return "long" if shape.max_length is not None and shape.max_length > LONG else "text"
-
-
-def type_words(shape: Schema) -> str:
-    """Return the type in the notation of definitions."""
-    words = [
-        f"array of {type_words(shape.items)}" if name == "array" and shape.items else name
-        for name in shape.types
-    ]
-    return " | ".join(words) or "anything"
-
-
-def _hints(shape: Schema) -> list[str]:
-    hints = [shape.unit] if shape.unit else []
-    hints += _range(shape.minimum, shape.maximum, "")
-    hints += _range(shape.min_length, shape.max_length, " characters")
-    hints += _range(shape.min_items, shape.max_items, " items")
-    if shape.pattern:
-        hints.append(f"matches {shape.pattern}")
-    if shape.format and _control(shape) == "text":
-        hints.append(shape.format)
-    hints += ["each once"] if shape.unique else []
-    hints += ["in the user's own words"] if shape.verbatim else []
-    hints += ["hidden in records"] if shape.sensitive else []
-    return hints
-
-
-def _range(least: float | None, most: float | None, what: str) -> list[str]:
-    if least is not None and most is not None:
-        return [f"{least:g} to {most:g}{what}" if least != most else f"{least:g}{what}"]
-    if least is not None:
-        return [f"at least {least:g}{what}"]
-    return [f"at most {most:g}{what}"] if most is not None else []

@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from toolmd._types.call_spec import Batch, Rate
+from toolmd._types.schema import KEYWORDS
 
 Looser = Callable[[Any, Any], bool]
 """Reads the old value and the new one."""
@@ -195,20 +196,11 @@ METADATA: Mapping[str, Looser] = {
     "idempotent": ranked(IDEMPOTENCE),
     "unknown_parameters": ranked(UNKNOWN),
 }
+_COMPARED = {"least": least, "most": most, "demand": demand, "unlike": unlike}
 SCHEMA: Mapping[str, Looser] = {
     "types": types,
     "enum": choices,
-    "minimum": least,
-    "maximum": most,
-    "min_length": least,
-    "max_length": most,
-    "pattern": unlike,
-    "format": unlike,
-    "min_items": least,
-    "max_items": most,
-    "unique": demand,
-    "sensitive": demand,
-    "verbatim": demand,
+    **{name: _COMPARED[row.compared] for name, row in KEYWORDS.items() if row.compared},
 }
 """What lies within a value (items, properties, values) is compared field by field."""
 RESULT: Mapping[str, Looser] = {"sensitive": demand}

@@ -2,6 +2,7 @@
 
 from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._parse.words.keys import fold
+from toolmd._types.schema import KEYWORDS
 
 PARAMETER = SectionTable(
     "Parameter",
@@ -64,96 +65,18 @@ PARAMETER = SectionTable(
             aliases=("Fields", "Props", "Attributes", "Keys"),
             fits=("object",),
         ),
-        Field(
-            "Minimum",
-            "minimum",
-            "number",
-            "The smallest value.",
-            aliases=("Min", "Min Value", "Minimum Value"),
-            fits=("number", "integer"),
-        ),
-        Field(
-            "Maximum",
-            "maximum",
-            "number",
-            "The largest value.",
-            aliases=("Max", "Max Value", "Maximum Value"),
-            fits=("number", "integer"),
-        ),
-        Field(
-            "Min Length",
-            "min_length",
-            "whole",
-            "The smallest length in characters (code points).",
-            aliases=("Minimum Length",),
-            fits=("string",),
-        ),
-        Field(
-            "Max Length",
-            "max_length",
-            "whole",
-            "The largest length in characters (code points).",
-            aliases=("Maximum Length",),
-            fits=("string",),
-        ),
-        Field(
-            "Pattern",
-            "pattern",
-            "pattern",
-            "A regular expression (RE2) that the whole text must match.",
-            aliases=("Regex", "Regexp", "Regular Expression"),
-            fits=("string",),
-        ),
-        Field(
-            "Format",
-            "format",
-            "word",
-            "`date`, `time`, `date-time`, `email`, `uri`, `uuid`: checked; others are notes.",
-            fits=("string",),
-        ),
-        Field(
-            "Min Items",
-            "min_items",
-            "whole",
-            "The smallest number of items.",
-            aliases=("Minimum Items",),
-            fits=("array",),
-        ),
-        Field(
-            "Max Items",
-            "max_items",
-            "whole",
-            "The largest number of items.",
-            aliases=("Maximum Items",),
-            fits=("array",),
-        ),
-        Field(
-            "Unique",
-            "unique",
-            "boolean",
-            "No two items are equal.",
-            "no",
-            aliases=("Unique Items",),
-            fits=("array",),
-        ),
-        Field("Unit", "unit", "text", "The unit of a number, such as `ml`.", aliases=("Units",)),
-        Field("Example", "example", "literal", "A value to show.", aliases=("Examples", "E.g.")),
-        Field(
-            "Sensitive",
-            "sensitive",
-            "boolean",
-            "Hidden in logs, traces and records.",
-            "no",
-            restricts=True,
-            aliases=("Is Sensitive", "Sensitive Value", "Contains Sensitive Data"),
-        ),
-        Field(
-            "Verbatim",
-            "verbatim",
-            "boolean",
-            "The user must have said the value.",
-            "no",
-            restricts=True,
+        *(
+            Field(
+                row.name,
+                attribute,
+                row.kind,
+                row.says,
+                "no" if row.kind == "boolean" else "",
+                aliases=row.aliases,
+                restricts=row.restricts,
+                fits=row.fits,
+            )
+            for attribute, row in KEYWORDS.items()
         ),
     ),
 )

@@ -11,10 +11,9 @@ from toolmd._parse.fields.values import code_text
 from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.words import scalars
 from toolmd._types.code import Code
-from toolmd._types.schema import Schema
+from toolmd._types.schema import UPPER, Schema
 from toolmd._validation import pattern_fault, problems
 
-_BOUNDS = (("minimum", "maximum"), ("min_length", "max_length"), ("min_items", "max_items"))
 _NOWHERE = Mark("", 1, 1)
 _NO_DEFAULT = frozenset(("none", "null", "-", "n/a", ""))
 
@@ -40,7 +39,7 @@ def check_fit(page: Page, where: str, fields: Fields, said: dict[str, Any]) -> N
             f"fields are nested below {where}, which is {' or '.join(types)}",
             "make it an object, or use headings of the same level for all parameters",
         )
-    for low, high in _BOUNDS:
+    for low, high in UPPER.items():
         if low in said and high in said and said[low] > said[high]:
             page.error(
                 Code.INVALID_RANGE,

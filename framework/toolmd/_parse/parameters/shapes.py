@@ -1,5 +1,6 @@
 """Build parameters from drafts: read their types, check their fields, report the rest."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import fields as fields_of
 from typing import Any
@@ -23,7 +24,7 @@ from toolmd._parse.words import scalars
 from toolmd._parse.words.keys import fold
 from toolmd._parse.words.names import parameter_name
 from toolmd._types.code import Code
-from toolmd._types.schema import Parameter, Schema
+from toolmd._types.schema import KEYWORDS, UPPER, JsonType, Parameter, Schema
 
 MAX_PARAMETERS = 128
 _MAX_DRAFTS = 1024
@@ -219,21 +220,26 @@ class ShapeReader:
             return
         if "properties" in said:
             said["types"] = ("object",)
-        elif "items" in said or "min_items" in said or "max_items" in said:
+        elif "items" in said or _is_bounded(said, "array"):
             said["types"] = ("array",)
         elif (enum := fields.entry("enum")) is not None:
             words = scalars.listed(enum.text)
             whole = words and all(isinstance(scalars.number(word), int) for word in words)
             said["types"] = ("integer",) if whole else ("string",)
         else:
-            numeric = "minimum" in said or "maximum" in said
-            said["types"] = ("number",) if numeric else ("string",)
+            said["types"] = ("number",) if _is_bounded(said, "number") else ("string",)
             self.page.warn(
                 Code.MISSING_TYPE,
                 draft.name,
                 f"Type is missing for {self.where}; '{said['types'][0]}' is used",
                 f"add `- **Type**: {said['types'][0]}`",
             )
+
+
+def _is_bounded(said: Mapping[str, Any], kind: JsonType) -> bool:
+    """Return whether a field is a bound of values of a type."""
+    bounds = (*UPPER, *UPPER.values())
+    return any(name in said and kind in KEYWORDS[name].fits for name in bounds)
 
 
 def _as_written(entry: Entry) -> Item:

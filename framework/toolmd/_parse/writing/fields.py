@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 from pydantic import JsonValue
@@ -13,7 +13,7 @@ from toolmd._parse.fields.parameter import PARAMETER
 from toolmd._parse.words import scalars
 from toolmd._parse.words.keys import value_text
 from toolmd._types.call_spec import seconds
-from toolmd._types.schema import Parameter, Schema
+from toolmd._types.schema import KEYWORDS, Parameter, Schema
 
 _BLOCK_SIGNS = ("- ", "* ", "+ ", "```", "~~~", ">", "|", "#", "<!--")
 _PLAIN = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:/@+ *")
@@ -138,18 +138,12 @@ def type_text(shape: Schema) -> str:
     return " | ".join(shape.types) or "any"
 
 
-_WRITTEN_APART = {"types", "items", "properties", "values", "default", "example", "enum"}
-
-
 def shape_lines(shape: Schema, depth: int, *, required: bool | None = None) -> list[str]:
     """Return the bullets of a schema; `required` is left out if it is None."""
-    said: dict[str, Any] = {
-        field.name: getattr(shape, field.name)
-        for field in fields(Schema)
-        if field.name not in _WRITTEN_APART
-    }
-    said |= {name: said[name] or None for name in ("unique", "sensitive", "verbatim")}
-    said["required"] = required
+    said: dict[str, Any] = {"description": shape.description, "required": required}
+    for name, row in KEYWORDS.items():
+        value = getattr(shape, name)
+        said[name] = value or None if row.kind == "boolean" else value
     lines = [f"- **Type**: {type_text(shape)}"]
     for field in PARAMETER.fields:
         lines += _field_lines(field, shape, said, depth)

@@ -1,0 +1,200 @@
+"""Every package derives what it knows of a keyword from the keyword's row."""
+
+from typing import Any, NamedTuple
+
+import pytest
+
+from toolmd._cli.reports.detail import fields as detail_lines
+from toolmd._dialect import system_prompt
+from toolmd._export.plain import in_words
+from toolmd._export.targets import export
+from toolmd._http.console.form import fields_of
+from toolmd._import.json_schema import SchemaReader
+from toolmd._import.sentences import keywords_back
+from toolmd._load.edits.strictness import SCHEMA
+from toolmd._parse import parse_tool, tool_text
+from toolmd._types.schema import JSON_TYPES, KEYWORDS, JsonType, Parameter, Schema
+from toolmd._types.tool import ToolSpec
+from toolmd._validation import fits, is_bounded, problems, sample
+
+TOOL = """# shop
+
+Sells flowers.
+
+## Metadata
+
+- **Version**: 1.0.0
+- **Category**: shop
+
+## Parameters
+
+### value
+
+- **Type**: {type}
+- **Required**: true
+- **{name}**: {text}
+
+## Returns
+
+- **Type**: null
+"""
+
+
+class Case(NamedTuple):
+    """A keyword's value, a value that it allows, and one that it does not."""
+
+    type: JsonType
+    text: str
+    value: Any
+    good: Any
+    bad: Any = None
+
+
+CASES = {
+    "minimum": Case("integer", "3", 3, 3, 2),
+    "maximum": Case("number", "0.5", 0.5, 0.5, 0.75),
+    "min_length": Case("string", "2", 2, "ab", "a"),
+    "max_length": Case("string", "2", 2, "ab", "abc"),
+    "pattern": Case("string", "`[a-z]+`", "[a-z]+", "ab", "A"),
+    "format": Case("string", "date", "date", "2026-03-05", "2026-02-30"),
+    "min_items": Case("array", "2", 2, [1, 2], [1]),
+    "max_items": Case("array", "2", 2, [1, 2], [1, 2, 3]),
+    "unique": Case("array", "true", True, [1, 2], [1, 1]),
+    "unit": Case("number", "ml", "ml", 1),
+    "example": Case("string", "rose", "rose", "rose"),
+    "sensitive": Case("string", "true", True, "a"),
+    "verbatim": Case("string", "true", True, "a"),
+}
+UNSAMPLED = {"min_length", "max_length", "pattern"}
+"""A sample ignores patterns and lengths."""
+RESTRICTING = sorted(name for name, row in KEYWORDS.items() if row.fits)
+
+
+def tool(name: str) -> ToolSpec:
+    case = CASES[name]
+    text = TOOL.format(type=case.type, name=KEYWORDS[name].name, text=case.text)
+    spec, found = parse_tool(text, "shop.tool.md")
+    assert spec is not None, found
+    return spec
+
+
+def shape_of(name: str) -> Schema:
+    return tool(name).parameters[0].shape
+
+
+def test_every_keyword_has_a_case() -> None:
+    assert CASES.keys() == KEYWORDS.keys()
+
+
+@pytest.mark.parametrize("name", KEYWORDS)
+def test_a_keyword_is_read_from_markdown_and_written_back(name: str) -> None:
+    spec = tool(name)
+
+    assert getattr(spec.parameters[0].shape, name) == CASES[name].value
+    again, _ = parse_tool(tool_text(spec), "shop.tool.md")
+    assert again is not None
+    assert again.canonical == spec.canonical
+
+
+@pytest.mark.parametrize("name", RESTRICTING)
+def test_a_keyword_is_validated_and_explained(name: str) -> None:
+    shape, case = shape_of(name), CASES[name]
+
+    assert is_bounded(shape)
+    assert fits(shape)(case.good)
+    assert problems(case.good, shape) == ()
+    assert not fits(shape)(case.bad)
+    assert len(problems(case.bad, shape)) == 1
+
+
+@pytest.mark.parametrize("name", RESTRICTING)
+def test_a_keyword_of_another_type_is_an_error_and_restricts_nothing(name: str) -> None:
+    other = next(kind for kind in JSON_TYPES if kind not in KEYWORDS[name].fits)
+    text = TOOL.format(type=other, name=KEYWORDS[name].name, text=CASES[name].text)
+    _, found = parse_tool(text, "shop.tool.md")
+    elsewhere = Schema(**{name: CASES[name].value})
+    value = {"boolean": True, "number": 0.5, "string": "a"}[other]
+
+    assert "field-mismatch" in [one.code for one in found]
+    assert fits(elsewhere)(value)
+    assert problems(value, elsewhere) == ()
+
+
+@pytest.mark.parametrize("name", sorted(name for name, row in KEYWORDS.items() if row.compared))
+def test_a_removed_keyword_is_weaker_and_an_added_one_is_not(name: str) -> None:
+    was, without = CASES[name].value, getattr(Schema(), name)
+
+    assert SCHEMA[name](was, without)
+    assert not SCHEMA[name](without, was)
+    assert not SCHEMA[name](was, was)
+
+
+def test_every_restricting_keyword_is_compared() -> None:
+    assert all(row.compared for row in KEYWORDS.values() if row.fits)
+
+
+# JSON Schema searches for a pattern; the export adds the anchors.
+@pytest.mark.parametrize("name", sorted({*KEYWORDS} - {"pattern"}))
+def test_a_keyword_is_written_as_json_schema_and_imported_back(name: str) -> None:
+    shape = shape_of(name)
+    lost: list[str] = []
+    reader = SchemaReader({}, lambda _, what: lost.append(what))
+
+    assert KEYWORDS[name].word in shape.json_schema
+    assert reader.shape(shape.json_schema, "") == shape
+    assert lost == []
+
+
+@pytest.mark.parametrize("target", ["openai", "mcp"])
+@pytest.mark.parametrize("name", sorted({*KEYWORDS} - {"sensitive"}))
+def test_an_exported_keyword_is_imported_back(name: str, target: str) -> None:
+    (item,) = export(target, [tool(name)]).items
+    exported = item["inputSchema"] if target == "mcp" else item["function"]["parameters"]
+    schema = keywords_back(exported, strict=target == "openai")
+    (parameter,) = SchemaReader(schema, lambda *_: None).parameters(schema)
+
+    assert getattr(parameter.shape, name) == CASES[name].value
+
+
+@pytest.mark.parametrize("name", RESTRICTING)
+def test_a_keyword_is_shown_in_the_prompt_the_form_and_on_the_terminal(name: str) -> None:
+    spec, case, row = tool(name), CASES[name], KEYWORDS[name]
+    shown = "" if case.value is True else str(case.value)
+    prompt = system_prompt([spec], "inline").split("`value` (", 1)[1]
+    (line,) = detail_lines(spec.input_schema)
+
+    assert f"{case.type}, required, " in prompt
+    assert shown in prompt
+    assert row.name.lower() in line
+    assert shown in line
+    assert shown in in_words(row.word, case.value)
+    (control,) = fields_of(spec.parameters)
+    assert control.hint or control.control == case.value
+
+
+@pytest.mark.parametrize("name", sorted({*KEYWORDS} - UNSAMPLED))
+def test_a_sample_fits_a_keyword(name: str) -> None:
+    shape = shape_of(name)
+
+    assert problems(sample(shape), shape) == ()
+
+
+def test_each_lower_bound_has_an_upper_bound() -> None:
+    for name, row in KEYWORDS.items():
+        if row.compared == "least":
+            high = name.replace("min", "max")
+            text = TOOL.format(
+                type=row.fits[0], name=row.name, text=f"5\n- **{KEYWORDS[high].name}**: 4"
+            )
+            _, found = parse_tool(text, "shop.tool.md")
+            assert [one.code for one in found if one.severity == "error"] == ["invalid-range"]
+
+
+def test_a_parameter_without_a_type_takes_the_type_of_its_bound() -> None:
+    text = TOOL.replace("- **Type**: {type}\n", "", 1)
+    for name, kind in (("min_items", "array"), ("maximum", "number"), ("min_length", "string")):
+        spec, _ = parse_tool(text.format(name=KEYWORDS[name].name, text="1"), "shop.tool.md")
+        assert spec is not None
+        assert spec.parameters == (
+            Parameter("value", Schema(types=(kind,), **{name: 1}), required=True),
+        )

@@ -59,7 +59,7 @@ class Cursor:
         if section is None:
             return {}
         if section.children == "steps":
-            return STEP_KEYS
+            return {name: key.says for name, key in STEP_KEYS.items()}
         table = PARAMETER if section.children in {"parameters", "properties"} else section
         return {field.name: field for field in table.fields}
 

@@ -211,40 +211,41 @@ class SkillSpec(FileSpec):
 
 def step_json(step: Step, section: str = "") -> dict[str, Any]:
     """Return a step as canonical JSON: keys as in the file, values as their source text."""
-    loop = step.for_each
-    return present(
-        {
-            "id": step.id,
-            "section": section,
-            "title": step.title,
-            "text": step.text,
-            "when": step.when and step.when.cel,
-            "for_each": loop and {"name": loop.name, "in": loop.over.cel, "at_once": loop.at_once},
-            "ask": step.ask and value_text(step.ask),
-            "if_no": step.if_no and way_json(step.if_no),
-            "use": step.use and step.use.name,
-            "with": step.use and _arguments(step.use.arguments),
-            "choose": step.choose and step.choose.cel,
-            "or_else": step.or_else and way_json(step.or_else),
-            "return": None if step.returns is None else _returns(step.returns),
-            "message": step.message and value_text(step.message),
-            "stop": step.stop and value_text(step.stop),
-            "save_as": step.save_as,
-            "if_empty": step.if_empty and way_json(step.if_empty),
-            "check": step.check and step.check.cel,
-            "on_error": step.on_error
-            and present(
-                {"retries": step.on_error.retries or None, "then": way_json(step.on_error.then)}
-            ),
-            "undo": step.undo
-            and present({"use": step.undo.name, "with": _arguments(step.undo.arguments)}),
-            "timeout_s": step.timeout_s,
-        }
-    )
+    said: dict[str, Any] = {"id": step.id, "section": section}
+    for name in Step.model_fields:
+        value = getattr(step, name)
+        if value is None or name in ("id", "line", "places"):
+            continue
+        said |= _use(value) if name == "use" else {_JSON_KEYS.get(name, name): _json(value)}
+    return present(said)
 
 
-def _returns(arguments: tuple[Argument, ...]) -> Any:
-    return _arguments(arguments) or True
+_JSON_KEYS = {"returns": "return"}
+
+
+def _use(use: Use) -> dict[str, Any]:
+    return present({"use": use.name, "with": _arguments(use.arguments)})
+
+
+def _json(value: Any) -> Any:
+    """Return the value of a step's key as JSON, by its type."""
+    match value:
+        case Expression():
+            return value.cel
+        case Template():
+            return value_text(value)
+        case Way():
+            return way_json(value)
+        case Loop():
+            return {"name": value.name, "in": value.over.cel, "at_once": value.at_once}
+        case OnError():
+            return present({"retries": value.retries or None, "then": way_json(value.then)})
+        case Use():
+            return _use(value)
+        case tuple():
+            return _arguments(value) or True
+        case _:
+            return value
 
 
 def _arguments(arguments: tuple[Argument, ...]) -> dict[str, Any]:

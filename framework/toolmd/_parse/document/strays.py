@@ -7,7 +7,7 @@ from toolmd._parse.blocks.block import Block, Bullets, Item, Paragraph, Part, Ra
 from toolmd._parse.fields.entries import Entry
 from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._parse.fields.restrictions import RESTRICTIONS, restriction_of
-from toolmd._parse.fields.step import key_meant
+from toolmd._parse.fields.step import STEP_KEYS, key_meant
 from toolmd._parse.source.page import Mark, Page, replace
 from toolmd._parse.words import scalars
 from toolmd._parse.words.keys import Pair, fold, nearest, plain, split
@@ -15,7 +15,6 @@ from toolmd._parse.words.limiting import AUTH, lifted, limiting
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Severity
 
-_STEP_KEYS = frozenset(("Ask", "If no", "Check", "When"))
 """The keys that hold back a step."""
 
 
@@ -103,15 +102,17 @@ def report_stray(page: Page, pair: Pair, *, field: bool = False) -> bool:
     """
     if report_restriction(page, pair):
         return True
-    key = key_meant(pair.key.text)
-    if key not in _STEP_KEYS or not (_holds(pair.value.text) or (field and _is_key(pair, key))):
+    key = STEP_KEYS.get(key_meant(pair.key.text) or "")
+    if key is None or not key.guards:
+        return False
+    if not (_holds(pair.value.text) or (field and _is_key(pair, key.name))):
         return False
     page.error(
         Code.MISPLACED_FIELD,
         pair.key,
         f"'{plain(pair.key.text)}' restricts nothing here",
-        f"in a skill, write `- **{key}**: …` below a step; in a tool, write a field of Safety or "
-        "a rule; reword the key if it restricts nothing",
+        f"in a skill, write `- **{key.name}**: …` below a step; in a tool, write a field of Safety "
+        "or a rule; reword the key if it restricts nothing",
     )
     return True
 

@@ -24,10 +24,6 @@ from toolmd._types.code import Code
 from toolmd._types.skill import Loop, OnError, Use, Way
 
 
-def _use(page: Page, entry: Entry) -> dict[str, Any]:
-    return {"use": Use(name=_callee(page, entry))}
-
-
 def _callee(page: Page, entry: Entry) -> str:
     name = plain(entry.text).replace("-", "_")
     if not name.isidentifier():
@@ -40,14 +36,14 @@ def _callee(page: Page, entry: Entry) -> str:
     return name
 
 
-def _return(page: Page, entry: Entry) -> dict[str, Any]:
-    said: dict[str, Any] = {"returns": read_arguments(page, entry.items, "Return")}
+def _return(page: Page, entry: Entry, attribute: str) -> dict[str, Any]:
+    said: dict[str, Any] = {attribute: read_arguments(page, entry.items, "Return")}
     if entry.text:
         said["message"] = read_template(page, entry.value)
     return said
 
 
-def _for_each(page: Page, entry: Entry) -> dict[str, Any]:
+def _for_each(page: Page, entry: Entry, attribute: str) -> dict[str, Any]:
     text = flow(entry.value.text)
     whole = code_text(text)
     name, found, over = (whole if "`" not in whole else text).partition(" in ")
@@ -72,13 +68,13 @@ def _for_each(page: Page, entry: Entry) -> dict[str, Any]:
                 f"'{flow(item.mark.text)[:40]}' is not part of For each",
                 "For each has At Once",
             )
-    return {"for_each": loop}
+    return {attribute: loop}
 
 
-def _on_error(page: Page, entry: Entry) -> dict[str, Any]:
+def _on_error(page: Page, entry: Entry, attribute: str) -> dict[str, Any]:
     text = flow(entry.value.text)
     if not text.lower().startswith("retry "):
-        return {"on_error": OnError(then=read_way(page, entry))}
+        return {attribute: OnError(then=read_way(page, entry))}
     if "," not in text:
         text = text.replace(" and then ", ", ", 1).replace(" then ", ", ", 1)
     head, comma, tail = text.partition(",")
@@ -98,19 +94,19 @@ def _on_error(page: Page, entry: Entry) -> dict[str, Any]:
             'write `retry 3 times, then stop "text"`',
         )
         return {}
-    return {"on_error": OnError(retries=many, then=way)}
+    return {attribute: OnError(retries=many, then=way)}
 
 
-def _undo(page: Page, entry: Entry) -> dict[str, Any]:
+def _undo(page: Page, entry: Entry, attribute: str) -> dict[str, Any]:
     items = entry.items
     first = item_entry(items[0]) if len(items) == 1 else None
     if first is not None and fold(first.name) == "with":
         items = first.items
     arguments = read_arguments(page, items, "Undo")
-    return {"undo": Use(name=_callee(page, entry), arguments=arguments)}
+    return {attribute: Use(name=_callee(page, entry), arguments=arguments)}
 
 
-def _save_as(page: Page, entry: Entry) -> dict[str, Any]:
+def _save_as(page: Page, entry: Entry, attribute: str) -> dict[str, Any]:
     name = plain(entry.text)
     if not name.isidentifier():
         page.error(
@@ -120,10 +116,10 @@ def _save_as(page: Page, entry: Entry) -> dict[str, Any]:
             "use letters, digits and _, starting with a letter",
         )
         return {}
-    return {"save_as": name}
+    return {attribute: name}
 
 
-def _timeout(page: Page, entry: Entry) -> dict[str, Any]:
+def _timeout(page: Page, entry: Entry, attribute: str) -> dict[str, Any]:
     unit = TIMEOUT_UNITS.get(fold(entry.name), "")
     seconds = with_unit(scalars.duration, "duration", entry.text, unit)
     if seconds is None:
@@ -134,42 +130,33 @@ def _timeout(page: Page, entry: Entry) -> dict[str, Any]:
             "write a number and a unit: `30s`, `10 minutes`",
         )
         return {}
-    return {"timeout_s": seconds}
+    return {attribute: seconds}
 
 
-def _text_of(attribute: str) -> Callable[[Page, Entry], dict[str, Any]]:
-    def read(page: Page, entry: Entry) -> dict[str, Any]:
-        if not entry.text and attribute == "ask":
-            page.error(Code.INVALID_STEP, entry.key, "Ask has no question", "write the question")
-        extra = [b for b in entry.blocks if isinstance(b, Paragraph)]
-        text = "\n".join([entry.value.text, *(b.mark.text for b in extra)])
-        return {attribute: read_template(page, Mark(text, entry.value.line, entry.value.column))}
-
-    return read
+def _question(page: Page, entry: Entry, attribute: str) -> dict[str, Any]:
+    if not entry.text:
+        page.error(Code.INVALID_STEP, entry.key, "Ask has no question", "write the question")
+    return _text(page, entry, attribute)
 
 
-def _expression_of(attribute: str) -> Callable[[Page, Entry], dict[str, Any]]:
-    return lambda page, entry: {attribute: bare_expression(page, entry)}
+def _text(page: Page, entry: Entry, attribute: str) -> dict[str, Any]:
+    extra = [b for b in entry.blocks if isinstance(b, Paragraph)]
+    text = "\n".join([entry.value.text, *(b.mark.text for b in extra)])
+    return {attribute: read_template(page, Mark(text, entry.value.line, entry.value.column))}
 
 
-def _way_of(attribute: str, *, choose: bool = False) -> Callable[[Page, Entry], dict[str, Any]]:
-    return lambda page, entry: {attribute: read_way(page, entry, choose=choose)}
-
-
-READERS: dict[str, Callable[[Page, Entry], dict[str, Any]]] = {
-    "Use": _use,
-    "Choose": _expression_of("choose"),
-    "Ask": _text_of("ask"),
-    "Return": _return,
-    "Stop": _text_of("stop"),
-    "Save as": _save_as,
-    "When": _expression_of("when"),
-    "For each": _for_each,
-    "If empty": _way_of("if_empty"),
-    "If no": _way_of("if_no"),
-    "Or else": _way_of("or_else", choose=True),
-    "Check": _expression_of("check"),
-    "On error": _on_error,
-    "Undo": _undo,
-    "Timeout": _timeout,
+READERS: dict[str, Callable[[Page, Entry, str], dict[str, Any]]] = {
+    "callee": lambda page, entry, attribute: {attribute: Use(name=_callee(page, entry))},
+    "expression": lambda page, entry, attribute: {attribute: bare_expression(page, entry)},
+    "question": _question,
+    "data": _return,
+    "text": _text,
+    "name": _save_as,
+    "loop": _for_each,
+    "way": lambda page, entry, attribute: {attribute: read_way(page, entry)},
+    "choice": lambda page, entry, attribute: {attribute: read_way(page, entry, choose=True)},
+    "failure": _on_error,
+    "call": _undo,
+    "duration": _timeout,
 }
+"""The kinds of values, each with the reader of an entry; it returns attributes of the step."""

@@ -12,12 +12,11 @@ from toolmd._parse.document.strays import (
 )
 from toolmd._parse.fields.entries import Entry
 from toolmd._parse.fields.restrictions import names_restriction, restriction_of
-from toolmd._parse.fields.step import HOLDING, KEY_BY_FOLD, STEP_KEYS, WAIT, key_meant
+from toolmd._parse.fields.step import ACTIONS, HOLDING, KEY_BY_FOLD, STEP_KEYS, WAIT, key_meant
 from toolmd._parse.source.page import Mark, Page, replace
 from toolmd._parse.words.keys import COLONS, Pair, fold, nearest, plain, split
 from toolmd._types.code import Code
 
-ACTIONS = ("Use", "Choose", "Ask", "Return", "Stop")
 _MOST_WORDS = 3
 """A plain key of more words than this is the beginning of a sentence."""
 

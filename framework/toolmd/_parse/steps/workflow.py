@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from typing import Any
 
-from toolmd._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph, Part, mark_of
+from toolmd._parse.blocks.block import Block, Bullets, Comment, Item, Part, mark_of
 from toolmd._parse.blocks.prose import prose, with_headings
 from toolmd._parse.document.strays import report_restriction, report_strays
 from toolmd._parse.fields.entries import Entry, bare_entry, item_entry
-from toolmd._parse.fields.step import KEY_BY_FOLD
+from toolmd._parse.fields.step import ACTIONS, KEY_BY_FOLD, STEP_KEYS
 from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.steps.keys import READERS
-from toolmd._parse.steps.passed_over import ACTIONS, MissedKeys, workflow_acts
+from toolmd._parse.steps.passed_over import MissedKeys, workflow_acts
 from toolmd._parse.steps.templates import read_arguments
 from toolmd._parse.words import scalars
 from toolmd._parse.words.flow import flow
@@ -27,31 +27,6 @@ from toolmd._types.skill import Step, WorkflowSection
 from toolmd._types.source import Position
 
 _ALONE = {"return", "stop"}
-_GIVING = ("Use", "Choose", "Ask")
-_NEEDS: dict[str, tuple[str, ...]] = {
-    "With": ("Use",),
-    "Save as": _GIVING,
-    "When": ACTIONS,
-    "For each": ("Use", "Choose"),
-    "At Once": ("For each",),
-    "If empty": _GIVING,
-    "If no": ("Ask", "Use"),
-    "Or else": ("Choose",),
-    "Check": _GIVING,
-    "On error": ACTIONS,
-    "Undo": ("Use",),
-    "Timeout": ("Use", "Ask"),
-}
-"""The keys of which one must be in the same step, for each key that needs another."""
-_TAKES: dict[str, tuple[type, ...]] = {
-    "With": (Bullets,),
-    "Return": (Bullets,),
-    "Undo": (Bullets,),
-    "For each": (Bullets,),
-    "Ask": (Paragraph,),
-    "Stop": (Paragraph,),
-}
-"""The blocks that may be nested below a key."""
 _MAX_STEPS = 100
 
 
@@ -139,8 +114,8 @@ class _Reader:
             self._nothing_unread(key, entry)
             self.missed.check_values(entry)
         for key, entry in entries.items():
-            if (reader := READERS.get(key)) is not None:
-                said |= reader(self.page, entry)
+            if (row := STEP_KEYS[key]).attribute:
+                said |= READERS[row.kind](self.page, entry, row.attribute)
         self._join(entries, said)
         said["places"] = {key: _place(entry) for key, entry in entries.items()}
         return Step(**said)
@@ -156,8 +131,8 @@ class _Reader:
 
     def _nothing_unread(self, key: str, entry: Entry) -> None:
         """Report blocks below a key that accepts none."""
-        takes = _TAKES.get(key, ())
-        unread = next((b for b in entry.blocks if not isinstance(b, (Comment, *takes))), None)
+        takes = (Comment, *STEP_KEYS[key].takes)
+        unread = next((b for b in entry.blocks if not isinstance(b, takes)), None)
         if unread is not None:
             self.page.error(
                 Code.INVALID_STEP,
@@ -217,8 +192,9 @@ class _Reader:
                 f"this step has {' and '.join(actions)}; a step has one action",
                 "make two steps",
             )
-        for key, needs in _NEEDS.items():
-            if key in entries and not set(needs) & set(entries):
+        for key, row in STEP_KEYS.items():
+            needs = row.needs
+            if key in entries and needs and not set(needs) & set(entries):
                 self.page.error(
                     Code.INVALID_STEP,
                     entries[key].key,

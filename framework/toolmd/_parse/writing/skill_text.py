@@ -1,16 +1,18 @@
 """Format a SkillSpec as the canonical `.skill.md` text."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
+from toolmd._parse.fields.step import ACTIONS, STEP_KEYS
 from toolmd._parse.fields.table import SKILL, SKILL_METADATA
 from toolmd._parse.writing.fields import code, fields_text, indented, parameters_text
 from toolmd._parse.writing.tool_text import extra_lines, head, others, section
 from toolmd._types.call_spec import seconds
 from toolmd._types.skill import (
     Argument,
+    OnError,
     SkillSpec,
     Step,
-    Use,
     Value,
     Values,
     value_text,
@@ -85,57 +87,24 @@ def _step(step: Step) -> Iterator[str]:
 def _own_action(step: Step) -> str | None:
     """Return the first line of a step that is itself its action: `**Return**:`."""
     for key, lines in _keys(step):
-        if key == step.title and key in ("Use", "Choose", "Ask", "Return", "Stop"):
+        if key == step.title and key in ACTIONS:
             return f"**{key}**:{lines[0]}"
     return None
 
 
 def _keys(step: Step) -> Iterator[tuple[str, list[str]]]:
     """Yield each key with the text after its colon and the lines below it."""
-    if step.when:
-        yield "When", [f" {code(step.when.cel)}"]
-    if step.for_each:
-        yield "For each", [f" {step.for_each.name} in {code(step.for_each.over.cel)}"]
-        if step.for_each.at_once != 1:
-            yield "At Once", [f" {step.for_each.at_once}"]
-    if step.ask:
-        yield "Ask", [f" {value_text(step.ask)}"]
-    if step.if_no:
-        yield "If no", [f" {way_json(step.if_no)}"]
-    if step.use:
-        yield "Use", [f" {step.use.name}"]
-        if step.use.arguments:
-            yield "With", ["", *_arguments(step.use.arguments)]
-    if step.choose:
-        yield "Choose", [f" {code(step.choose.cel)}"]
-    if step.or_else:
-        yield "Or else", [f" {way_json(step.or_else)}"]
-    if step.returns is not None:
-        message = f" {value_text(step.message)}" if step.message else ""
-        yield "Return", [message, *_arguments(step.returns)]
-    if step.stop:
-        yield "Stop", [f" {value_text(step.stop)}"]
-    yield from _after(step)
-
-
-def _after(step: Step) -> Iterator[tuple[str, list[str]]]:
-    if step.save_as:
-        yield "Save as", [f" {step.save_as}"]
-    if step.if_empty:
-        yield "If empty", [f" {way_json(step.if_empty)}"]
-    if step.check:
-        yield "Check", [f" {code(step.check.cel)}"]
-    if step.on_error:
-        retry = f"retry {step.on_error.retries} times, then " if step.on_error.retries else ""
-        yield "On error", [f" {retry}{way_json(step.on_error.then)}"]
-    if step.undo:
-        yield "Undo", [f" {step.undo.name}", *_call(step.undo)]
-    if step.timeout_s:
-        yield "Timeout", [f" {seconds(step.timeout_s)}"]
-
-
-def _call(call: Use) -> list[str]:
-    return _arguments(call.arguments)
+    for key in _IN_ORDER:
+        if (value := getattr(step, key.attribute)) is None:
+            continue
+        first, *below = WRITERS[key.kind](value)
+        if key.name == "Return" and step.message:
+            first = value_text(step.message)
+        yield key.name, [f" {first}" if first else "", *below]
+        if key.name == "For each" and value.at_once != 1:
+            yield "At Once", [f" {value.at_once}"]
+        if key.name == "Use" and value.arguments:
+            yield "With", ["", *_arguments(value.arguments)]
 
 
 def _arguments(arguments: tuple[Argument, ...]) -> list[str]:
@@ -147,3 +116,27 @@ def _value_lines(lead: str, value: Value) -> list[str]:
         return [f"{lead} {value_text(value)}".rstrip()]
     below = _arguments(value.fields) + [f"- {value_text(item)}" for item in value.items]
     return [lead, *(f"  {line}" for line in below)]
+
+
+def _retry(value: OnError) -> str:
+    return f"retry {value.retries} times, then " if value.retries else ""
+
+
+WRITERS: Mapping[str, Callable[[Any], list[str]]] = {
+    "callee": lambda use: [use.name],
+    "expression": lambda value: [code(value.cel)],
+    "question": lambda value: [value_text(value)],
+    "data": lambda arguments: ["", *_arguments(arguments)],
+    "text": lambda value: [value_text(value)],
+    "name": lambda value: [value],
+    "loop": lambda loop: [f"{loop.name} in {code(loop.over.cel)}"],
+    "way": lambda way: [way_json(way)],
+    "choice": lambda way: [way_json(way)],
+    "failure": lambda value: [_retry(value) + way_json(value.then)],
+    "call": lambda use: [use.name, *_arguments(use.arguments)],
+    "duration": lambda value: [seconds(value)],
+}
+"""The kinds of values, each with the text after the colon and the lines below."""
+_ROWS = {key.attribute: key for key in STEP_KEYS.values()}
+_IN_ORDER = [_ROWS[name] for name in Step.model_fields if name in _ROWS]
+"""The keys in the order in which a step has them."""

@@ -1,0 +1,144 @@
+"""Every package derives what it knows of a step's key from the key's row."""
+
+from typing import NamedTuple
+
+import pytest
+
+from toolmd._lsp.place import place_at
+from toolmd._parse import parse_skill, skill_text
+from toolmd._parse.fields.step import KEY_BY_FOLD, STEP_KEYS, key_meant
+from toolmd._parse.words.keys import fold
+from toolmd._skills.check import check_skill
+from toolmd._types.skill import SkillSpec, Step, step_json
+
+SKILL = """# Send
+
+Sends flowers.
+
+## Metadata
+
+- **Version**: 1.0.0
+- **Category**: shop
+- **Required Tools**: send, take_back
+
+## Workflow
+
+1. **Send them**.
+{keys}
+
+## Input Schema
+
+- `day` (string, required): The day.
+- `days` (array of string, required): All days.
+
+## Output Schema
+
+- **Type**: object (SkillResult)
+"""
+
+
+class Case(NamedTuple):
+    """A key's value, the keys that it is written with, and its canonical JSON."""
+
+    value: str
+    beside: str
+    json: object
+    checked: bool = False
+    """Whether the value is an expression, which is checked when the skill is loaded."""
+
+
+USE = "   - **Use**: send\n"
+ASK = "   - **Ask**: Send them?\n"
+CASES = {
+    "Use": Case("send", "", "send"),
+    "With": Case("\n     - day: `day`", USE, {"day": "`day`"}, checked=True),
+    "Choose": Case("`day`", "", "day", checked=True),
+    "Ask": Case("Send {day}?", "", "Send {day}?", checked=True),
+    "Return": Case("\n     - day: `day`", "", {"day": "`day`"}, checked=True),
+    "Stop": Case("Not {day}.", "", "Not {day}.", checked=True),
+    "Save as": Case("sent", USE, "sent"),
+    "When": Case('`day == "x"`', USE, 'day == "x"', checked=True),
+    "For each": Case(
+        "one in `days`", USE, {"name": "one", "in": "days", "at_once": 1}, checked=True
+    ),
+    "At Once": Case("3", USE + "   - **For each**: one in `days`\n", None),
+    "If empty": Case('stop "No {day}"', USE, 'stop "No {day}"', checked=True),
+    "If no": Case('stop "No {day}"', ASK, 'stop "No {day}"', checked=True),
+    "Or else": Case("`day`", "   - **Choose**: `days[0]`\n", "`day`", checked=True),
+    "Check": Case('`day == "x"`', USE, 'day == "x"', checked=True),
+    "On error": Case('retry 2 times, then stop "No {day}"', USE,
+                     {"retries": 2, "then": 'stop "No {day}"'}, checked=True),
+    "Undo": Case("take_back\n     - day: `day`", USE,
+                 {"use": "take_back", "with": {"day": "`day`"}}, checked=True),
+    "Timeout": Case("30s", USE, 30.0),
+}  # fmt: skip
+
+
+def parsed(text: str) -> SkillSpec:
+    spec, found = parse_skill(text, "send.skill.md")
+    assert spec is not None, found
+    return spec
+
+
+def written(name: str, beside: str, value: str) -> str:
+    return SKILL.format(keys=f"{beside}   - **{name}**: {value}\n")
+
+
+def test_every_key_has_a_case_and_every_attribute_a_key() -> None:
+    head = {"id", "title", "text", "line", "places", "message"}
+
+    assert CASES.keys() == STEP_KEYS.keys()
+    assert {key.attribute for key in STEP_KEYS.values()} - {""} == {*Step.model_fields} - head
+
+
+@pytest.mark.parametrize("name", STEP_KEYS)
+def test_a_key_is_read_and_written_back(name: str) -> None:
+    spec = parsed(written(name, CASES[name].beside, CASES[name].value))
+    again = parsed(skill_text(spec))
+    (step,) = spec.workflow_sections[0].steps
+
+    assert name in step.places
+    assert again.canonical == spec.canonical
+    assert f"- **{name}**:" in skill_text(spec)
+
+
+@pytest.mark.parametrize("name", sorted({*STEP_KEYS} - {"At Once"}))
+def test_a_key_is_in_the_canonical_json(name: str) -> None:
+    spec = parsed(written(name, CASES[name].beside, CASES[name].value))
+    (step,) = spec.workflow_sections[0].steps
+    key = STEP_KEYS[name].attribute or "with"
+
+    assert step_json(step)["return" if key == "returns" else key] == CASES[name].json
+
+
+@pytest.mark.parametrize("name", sorted(name for name, case in CASES.items() if case.checked))
+def test_an_unknown_name_in_a_key_is_found(name: str) -> None:
+    case = CASES[name]
+    text = written(name, case.beside, case.value.replace("day", "nobody"))
+    spec = parsed(text.replace("nobody: ", "day: "))
+    found = check_skill(spec, {}, {}, partial=True)
+
+    assert any(one.code == "invalid-expression" and "nobody" in one.message for one in found)
+
+
+@pytest.mark.parametrize("name", sorted(name for name, row in STEP_KEYS.items() if row.needs))
+def test_a_key_without_the_one_that_it_needs_is_an_error(name: str) -> None:
+    _, found = parse_skill(written(name, "", CASES[name].value), "send.skill.md")
+
+    assert any(f"'{name}' needs" in one.message for one in found)
+
+
+def test_words_that_people_write_instead_mean_their_key_and_are_not_read_as_it() -> None:
+    for row in STEP_KEYS.values():
+        for word in row.instead.split(", "):
+            assert key_meant(word) == row.name
+            assert fold(word) not in KEY_BY_FOLD
+
+
+def test_the_editor_offers_every_key() -> None:
+    text = written("Use", "", "send")
+    line = text.split("\n").index("   - **Use**: send") + 1
+    fields = place_at("skill", text.split("\n"), line, 5).fields
+
+    assert [*fields] == [*STEP_KEYS]
+    assert all(fields.values())

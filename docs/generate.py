@@ -62,7 +62,8 @@ error. The exit status is:
 - 3 for a denied call,
 - 4 for a call that needs a confirmation,
 - 5 for something that was not found or not reached,
-- 70 for an error in Toolmd itself.
+- 70 for an error in Toolmd itself,
+- 130 if a second signal ended the process before its calls did.
 """
 
 

@@ -35,11 +35,13 @@ def copied(folder: Path) -> Path:
 class Kiosk:
     """The project served by a real server in a thread of its own."""
 
-    def __init__(self, folder: Path, **serve: int) -> None:
+    def __init__(self, folder: Path, store: str = "memory", **serve: int) -> None:
         """`serve` are settings of that table."""
         self.folder = folder
         self.event_source = EventSource(Feed())
-        self.workspace = Workspace.open(folder, plugins={PLUGIN: self.event_source})
+        self.workspace = Workspace.open(
+            folder, overrides={"store": store}, plugins={PLUGIN: self.event_source}
+        )
         self._listening = bound_socket("127.0.0.1", 0)
         self.port = self._listening.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"

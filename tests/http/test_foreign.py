@@ -60,5 +60,7 @@ def test_a_foreign_host_or_origin_is_never_answered(
         headers.append(("origin", origin))
     if (host in good and foreign != "origin") or origin in {f"http://{name}" for name in good}:
         return
+    if path == "/health" and method in {"GET", "HEAD"}:
+        return  # a balancer's Host is its own
 
     assert ask(kiosk.server.app, method, path, headers) in {400, 403, 421}

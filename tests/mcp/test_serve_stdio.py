@@ -153,6 +153,55 @@ def test_a_saved_file_is_reloaded_and_the_host_is_notified(project: Path, mode: 
     asyncio.run(run())
 
 
+def test_at_a_signal_calls_under_way_are_answered_and_new_ones_denied(
+    project: Path, tmp_path: Path
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    (project / "tools_md" / "greet.py").write_text(
+        "from pathlib import Path\n\n\ndef greet(name: str) -> str:\n"
+        "    return Path(name).read_text()\n"
+    )
+    words = command(project)
+    client = {"name": "c", "version": "1"}
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
+    call = {"name": "greet", "arguments": {"name": str(pipe)}}
+
+    async def run() -> tuple[list[Any], int | None]:
+        process = await asyncio.create_subprocess_exec(
+            words.command, *words.args, stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE, limit=2**20, env={**os.environ, **(words.env or {})},
+        )  # fmt: skip
+        assert process.stdin is not None
+        assert process.stdout is not None
+
+        def send(number: int, method: str, params: Any) -> None:
+            message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+            assert process.stdin is not None
+            process.stdin.write(json.dumps(message).encode() + b"\n")
+
+        send(1, "initialize", hello)
+        answers = [json.loads(await process.stdout.readline())]
+        send(2, "tools/call", call)
+        with await asyncio.to_thread(pipe.open, "w") as writer:  # opens when the call reads
+            process.send_signal(signal.SIGTERM)
+            number = 3
+            while "error" not in answers[-1]:
+                send(number, "tools/list", {})
+                answers.append(json.loads(await process.stdout.readline()))
+                number += 1
+            writer.write("soup" * 50_000)
+        answers.append(json.loads(await process.stdout.readline()))
+        return answers, await asyncio.wait_for(process.wait(), 30)
+
+    answers, code = asyncio.run(run())
+
+    assert "shutting down" in answers[-2]["error"]["message"]
+    assert answers[-1]["id"] == 2
+    assert "soup" in answers[-1]["result"]["content"][0]["text"]
+    assert code == 0
+
+
 def test_buffered_prints_do_not_reach_the_host_at_the_end(project: Path) -> None:
     path = project / "tools_md" / "greet.py"
     path.write_text(

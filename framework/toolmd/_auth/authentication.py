@@ -50,13 +50,14 @@ class RequestDenied(Exception):  # noqa: N818 - an answer to the client, not an 
 class Authentication:
     """An ASGI app that passes authenticated requests on to another app."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a server gives it, by keyword
         self,
         app: App,
         *,
         addresses: Addresses,
         tokens: Tokens,
         open_paths: Collection[str] = (),
+        probes: Collection[str] = (),
         sessions: Sessions | None = None,
         stranger: Callable[[], bytes] | None = None,
     ) -> None:
@@ -67,13 +68,15 @@ class Authentication:
             addresses: The accepted values of Host and Origin.
             tokens: The accepted bearer tokens.
             open_paths: Paths that need no token, for pages without secrets.
+            probes: Paths without a token that also answer to any Host, as balancers have their own.
             sessions: The sessions of browsers, if the app serves any.
             stranger: A function that returns the HTML page for a browser without a session.
         """
         self._app = app
         self._addresses = addresses
         self._tokens = tokens
-        self._open_paths = frozenset(open_paths)
+        self._open_paths = frozenset(open_paths) | frozenset(probes)
+        self._probes = frozenset(probes)
         self._sessions = sessions
         self._stranger = stranger
 
@@ -88,7 +91,8 @@ class Authentication:
             return
         try:
             headers = _headers(scope)
-            self._check_place(headers)
+            if scope["path"] not in self._probes or scope["method"] in BODIES:
+                self._check_place(headers)
             if scope["path"] not in self._open_paths:
                 _check_caller(scope, self._passed(scope["method"], headers), headers)
             _check_body(scope["method"], headers)

@@ -2,17 +2,8 @@
 
 import asyncio
 import json
+from http import HTTPStatus
 from typing import Any
-
-_ENDING = json.dumps(
-    {
-        "type": "about:blank",
-        "title": "Service Unavailable",
-        "status": 503,
-        "detail": "The server is shutting down: requests in flight finish, new ones are denied.",
-        "code": "ending",
-    }
-).encode()
 
 
 class InFlight:
@@ -25,19 +16,36 @@ class InFlight:
         self.number = 0
         """The number of requests in flight, without those that only read."""
 
+    @property
+    def told(self) -> str:
+        """The number in words."""
+        return "1 call" if self.number == 1 else f"{self.number} calls"
+
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Count a request and pass it on; deny it if the server is ending."""
         if scope["type"] != "http" or scope["method"] in {"GET", "HEAD"}:
             await self._app(scope, receive, send)
-            return
-        if self._ending:
-            headers = [(b"content-type", b"application/problem+json"), (b"retry-after", b"5")]
-            await send({"type": "http.response.start", "status": 503, "headers": headers})
-            await send({"type": "http.response.body", "body": _ENDING})
-            return
+        elif self._ending:
+            await _answer(HTTPStatus.SERVICE_UNAVAILABLE, "ending", ENDING, send)
+        else:
+            await self._count(scope, receive, send)
+
+    async def _count(self, scope: Any, receive: Any, send: Any) -> None:
+        begun = False
+
+        async def sent(message: Any) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
         self.number += 1
         try:
-            await self._app(scope, receive, send)
+            await self._app(scope, receive, sent)
+        except asyncio.CancelledError:
+            if not self._ending:
+                raise
+            if not begun:
+                await _answer(HTTPStatus.INTERNAL_SERVER_ERROR, "cut_off", CUT_OFF, send)
         finally:
             self.number -= 1
             self._landed.set()
@@ -52,3 +60,22 @@ class InFlight:
                     await self._landed.wait()
         except TimeoutError:
             pass
+
+
+async def _answer(status: HTTPStatus, code: str, detail: str, send: Any) -> None:
+    problem = {
+        "type": "about:blank", "title": status.phrase, "status": status, "detail": detail,
+        "code": code,
+    }  # fmt: skip
+    headers = [
+        (b"content-type", b"application/problem+json"),
+        (b"connection", b"close"),  # the next request goes to another server
+    ]
+    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+        headers.append((b"retry-after", b"5"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": json.dumps(problem).encode()})
+
+
+ENDING = "The server is shutting down: requests in flight finish, new ones are denied."
+CUT_OFF = "The server ended before this request did; it may have taken effect all the same."

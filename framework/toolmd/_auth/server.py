@@ -2,9 +2,10 @@
 
 import asyncio
 import os
+import signal
 import socket
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Coroutine
+from typing import Any, NamedTuple
 
 import uvicorn
 
@@ -14,34 +15,42 @@ from toolmd._auth.in_flight import InFlight
 from toolmd._auth.listener import Listener
 from toolmd._types.settings import ServeSettings
 
-DRAIN_S = 30.0
-"""The time for calls in flight to end after the signal, in seconds."""
 CLOSE_S = 2
-"""The time for connections to close after that, in seconds."""
+"""The time for connections to close after the drain, in seconds."""
 FORCED = 130
-"""The exit code when a second Ctrl-C cuts calls off."""
+"""The exit code when a second signal cuts calls off."""
+
+
+class Drain(NamedTuple):
+    """The functions that a server calls when it ends."""
+
+    begin: Callable[[], None] = lambda: None
+    """Called at the signal: ends the streams that would never end."""
+    stop: Callable[[float], Coroutine[Any, Any, None]] = lambda _: asyncio.sleep(0)
+    """Stops other work than requests within a time in seconds."""
+    tell: Callable[[str], None] = lambda _: None
+    """Shows what the server waits for."""
+
+
+NO_DRAIN = Drain()
+"""Waits for requests alone."""
 
 
 async def serve(
-    app: Any,
-    listening: socket.socket,
-    *,
-    settings: ServeSettings,
-    close: Callable[[], None] = lambda: None,
-    tell: Callable[[str], None] = lambda _: None,
+    app: Any, listening: socket.socket, *, settings: ServeSettings, drain: Drain = NO_DRAIN
 ) -> None:
     """Serve until SIGINT or SIGTERM, let the calls in flight finish, and return.
 
-    A second signal ends the process at once.
+    After SIGTERM, new requests are answered for the grace of the settings. A second signal ends
+    the process at once.
 
     Args:
         app: The ASGI app.
         listening: The bound socket.
         settings: The limits of the server.
-        close: A function that ends streams that would never end.
-        tell: A function that shows what the server waits for.
+        drain: The functions to call at the end.
     """
-    server = HttpServer(app, listening, settings=settings, close=close, tell=tell)
+    server = HttpServer(app, listening, settings=settings, drain=drain)
     # An earlier Ctrl-C is raised here; within uvicorn it would be logged as a crash.
     await asyncio.sleep(0)
     await server.serve(sockets=[listening])
@@ -56,8 +65,7 @@ class HttpServer(uvicorn.Server):
         listening: socket.socket,
         *,
         settings: ServeSettings,
-        close: Callable[[], None] = lambda: None,
-        tell: Callable[[str], None] = lambda _: None,
+        drain: Drain = NO_DRAIN,
     ) -> None:
         """Prepare to serve; the arguments are those of `serve`."""
         self._in_flight = InFlight(app)
@@ -76,8 +84,8 @@ class HttpServer(uvicorn.Server):
         self._settings = settings
         self._capacity = Capacity(settings.max_connections)
         self._listener = Listener(listening, self._capacity, self._connection)
-        self._close = close
-        self._tell = tell
+        self._listening = listening
+        self._drain = drain
         self._accepting: asyncio.Task[None] | None = None
         self._draining: asyncio.Task[None] | None = None
         self._told = False
@@ -95,9 +103,14 @@ class HttpServer(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop accepting, and let open connections end."""
+        self._stop_accepting()
+        await super().shutdown(sockets)
+
+    def _stop_accepting(self) -> None:
+        """Close the socket, so that clients connect to another server."""
         if self._accepting is not None:
             self._accepting.cancel()
-        await super().shutdown(sockets)
+        self._listening.close()
 
     def _connection(self) -> Connection:
         return Connection(
@@ -110,24 +123,31 @@ class HttpServer(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: Any) -> None:
         """Start to end on the first signal; end at once on the second."""
-        del sig, frame
+        del frame
         if self._told:
             # The signal may interrupt a write to the same stream, so this message may fail. All
             # state is written in transactions, so none is half-written.
             try:
-                self._tell("ended at once; calls in flight were cut off")
+                self._drain.tell("ended at once; calls in flight were cut off")
             finally:
                 os._exit(FORCED)
         self._told = True
-        self._loop.call_soon_threadsafe(self._begin)
+        grace_s = 0.0 if sig == signal.SIGINT else self._settings.drain_grace
+        self._loop.call_soon_threadsafe(self._begin, grace_s)
 
-    def _begin(self) -> None:
-        self._draining = self._loop.create_task(self._drain())
+    def _begin(self, grace_s: float) -> None:
+        self._draining = self._loop.create_task(self._end(grace_s))
 
-    async def _drain(self) -> None:
-        self._close()
-        if self._in_flight.number:
-            calls = "1 call" if self._in_flight.number == 1 else f"{self._in_flight.number} calls"
-            self._tell(f"waiting for {calls} to finish; Ctrl-C again ends at once")
-        await self._in_flight.land(DRAIN_S)
+    async def _end(self, grace_s: float) -> None:
+        drain, flights, limit_s = self._drain, self._in_flight, self._settings.drain_timeout
+        drain.begin()
+        if grace_s:
+            drain.tell(f"answers new requests for {grace_s:g} s; a second signal ends at once")
+            await asyncio.sleep(grace_s)
+        self._stop_accepting()
+        if flights.number:
+            drain.tell(f"waiting for {flights.told} to finish; a second signal ends at once")
+        await asyncio.gather(flights.land(limit_s), drain.stop(limit_s))
+        if flights.number:
+            drain.tell(f"{flights.told} did not finish within {limit_s:g} s, and will be cut off")
         self.should_exit = True

@@ -11,6 +11,7 @@ from starlette.routing import BaseRoute
 from toolmd._auth import Addresses, Authentication, SafeHeaders, Sessions, Tokens
 from toolmd._http.api.api import OPEN_PATHS, Api, told
 from toolmd._http.api.event_stream import EventSource
+from toolmd._http.api.service import PROBES
 from toolmd._http.console import OPEN_PATHS as CONSOLE_PATHS
 from toolmd._http.console import ConsoleView, console_routes, stranger_page
 from toolmd._workspace import Workspace
@@ -59,10 +60,16 @@ class Server:
                 addresses=addresses,
                 tokens=tokens,
                 open_paths=OPEN_PATHS | CONSOLE_PATHS,
+                probes=PROBES,
                 sessions=sessions,
                 stranger=stranger_page,
             )
         )
+
+    def drain(self) -> None:
+        """Report from now on that the server is not ready, and end the streams of events."""
+        self.api.readiness.ending = True
+        self.api.event_source.feed.close()
 
     @asynccontextmanager
     async def _running(self, app: Any) -> AsyncIterator[None]:

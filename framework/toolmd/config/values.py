@@ -114,6 +114,10 @@ def _seconds(value: Any, place: Origin) -> float:
     return float(value)
 
 
+def _pause(value: Any, place: Origin) -> float:
+    return 0.0 if value in (0, "0") and value is not False else _seconds(value, place)
+
+
 def _on_missing(value: Any, place: Origin) -> str:
     if value not in ("deny", "confirm"):
         raise place.error(f"must be deny or confirm, not {value!r}")
@@ -197,6 +201,8 @@ READERS: Mapping[str, Callable[[Any, Origin], Any]] = {
     "serve.head_timeout": _count,
     "serve.body_timeout": _count,
     "serve.idle_timeout": _count,
+    "serve.drain_grace": _pause,
+    "serve.drain_timeout": _seconds,
     "audit": _flag,
     "trust_edits": _flag,
     "import_timeout": _seconds,

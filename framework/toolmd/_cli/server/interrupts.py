@@ -5,6 +5,8 @@ import signal
 import threading
 from collections.abc import Callable
 
+from toolmd._cli.terminal.exits import ExitCode
+
 
 def end_at_interrupt(close: Callable[[], None]) -> None:
     """Call `close` in a thread at SIGINT or SIGTERM, then exit; exit at once at a second signal.
@@ -14,7 +16,7 @@ def end_at_interrupt(close: Callable[[], None]) -> None:
 
     def ended(*_: object) -> None:
         for number in _SIGNALS:
-            signal.signal(number, lambda *_: os._exit(0))
+            signal.signal(number, lambda *_: os._exit(ExitCode.FORCED))
         threading.Thread(target=closing, daemon=True).start()
 
     def closing() -> None:

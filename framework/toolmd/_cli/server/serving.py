@@ -84,7 +84,7 @@ async def serve_workspace(
     """Serve API, console and MCP until a signal; call `ready` in the serving loop."""
     import asyncio
 
-    from toolmd._auth.server import serve
+    from toolmd._auth.server import Drain, serve
     from toolmd._cli.server.mcp_app import McpApp
     from toolmd._http.app import Server
 
@@ -98,12 +98,13 @@ async def serve_workspace(
         beside=[(mcp.route(), mcp.running)],
     )
 
-    def close() -> None:
-        event_source.feed.close()
+    def begin() -> None:
+        server.drain()
         mcp.close()
 
     ready()
     resuming = asyncio.create_task(workspace.runs.start())
     settings = workspace.settings.serve
-    await serve(server.app, place.listening, settings=settings, close=close, tell=err)
+    drain = Drain(begin, workspace.runs.stop, err)
+    await serve(server.app, place.listening, settings=settings, drain=drain)
     await resuming

@@ -17,3 +17,5 @@ class ExitCode(IntEnum):
     NOT_FOUND = 5
     """The name is unknown, or the server can't be reached."""
     INTERNAL = 70
+    FORCED = 130
+    """A second signal ended it before its calls did."""

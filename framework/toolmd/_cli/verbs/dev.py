@@ -76,7 +76,10 @@ def dev(
     tokens = Tokens(own=token, caller=caller)
     link = _shown(url, token)
     place = Entrance(listening, bound, Addresses.of(host, bound), tokens)
-    overrides = {"trust_edits": "true"} if trust_edits else {}
+    # No balancer is in front of it.
+    overrides = {"serve.drain_grace": "0"}
+    if trust_edits:
+        overrides["trust_edits"] = "true"
     _serve(folder, overrides, place, link if open_ else "")
 
 

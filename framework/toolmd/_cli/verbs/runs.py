@@ -1,5 +1,6 @@
 """`runs` and `worker`: show, resume and stop the runs of skills, and execute them."""
 
+import os
 import signal
 import sys
 import threading
@@ -226,18 +227,26 @@ def resolve(
 def worker(ctx: typer.Context, *, project: ProjectOption = None) -> None:
     """Execute the runs that other processes left unfinished, and those that are due.
 
-    Several workers may share one engine. SIGINT or SIGTERM stops it: calls in flight finish, and
-    other workers execute the rest.
+    Several workers may share one engine. SIGINT or SIGTERM stops it: calls in flight finish
+    (`serve.drain_timeout`), and other workers execute the rest. A second signal ends it at once.
     """
     ended = threading.Event()
+
+    def end(*_: object) -> None:
+        if ended.is_set():
+            os._exit(ExitCode.FORCED)
+        ended.set()
+
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: ended.set())
+        signal.signal(number, end)
     with open_workspace(project_of(ctx, project), traces=True) as workspace:
         if not workspace.runs.start_sync():
             help_ = 'set store = "sqlite", or a postgresql:// URL'
             stop(ExitCode.USAGE, 'runs are in memory only (store = "memory")', help_)
         err("worker: waits for runs; Ctrl-C ends it")
         ended.wait()
+        err("worker: ends when the calls of its runs have; a second signal ends at once")
+        workspace.runs.stop_sync(workspace.settings.serve.drain_timeout)
 
 
 def _word(view: Any) -> str:

@@ -108,11 +108,22 @@ def _over_stdio(folder: Any, overrides: dict[str, str], caller: Any, *, follow: 
             err("help: toolmd serve --print-config claude shows the settings of such a host")
         loose_ends: list[Any] = []
 
-        def ready(server: Any) -> None:
+        def ready(server: Any, requests: Any) -> None:
             workspace.on_change(lambda *_: server.changed_soon())
             loose_ends.append(asyncio.ensure_future(workspace.runs.start()))
             _reload_at_hangup(workspace)
-            end_at_interrupt(workspace.close)
+            loop = asyncio.get_running_loop()
+
+            async def drain() -> None:
+                limit_s = workspace.settings.serve.drain_timeout
+                server.changes.close()
+                await asyncio.gather(requests.land(limit_s), workspace.runs.stop(limit_s))
+
+            def end() -> None:
+                asyncio.run_coroutine_threadsafe(drain(), loop).result()
+                workspace.close()
+
+            end_at_interrupt(end)
 
         with _following(workspace, follow=follow):
             asyncio.run(serve_stdio(workspace, caller, ready=ready))

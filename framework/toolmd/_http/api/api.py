@@ -16,16 +16,17 @@ from toolmd._http.api.event_stream import EventSource
 from toolmd._http.api.events import Events
 from toolmd._http.api.files import Files
 from toolmd._http.api.operation import Operation
+from toolmd._http.api.readiness import Readiness
 from toolmd._http.api.records import Records
 from toolmd._http.api.replies import Replies
 from toolmd._http.api.runs import Background, RunAnswers
-from toolmd._http.api.service import HEALTH, Service
+from toolmd._http.api.service import Service
 from toolmd._http.api.session import PATH, Session
 from toolmd._http.api.snapshot_document import SnapshotDocument
 from toolmd._http.api.tools import Tools
 from toolmd._workspace import Workspace
 
-OPEN_PATHS = frozenset((HEALTH, PATH))
+OPEN_PATHS = frozenset((PATH,))
 """Paths that need no token."""
 
 
@@ -37,7 +38,8 @@ class Api:
     ) -> None:
         self.workspace = workspace
         self.background = Background(workspace)
-        self._event_source = event_source
+        self.event_source = event_source
+        self.readiness = Readiness(workspace)
         self.operations: Sequence[Operation] = (
             *Tools(workspace).operations(),
             *Replies(workspace).operations(),
@@ -46,7 +48,9 @@ class Api:
             *Records(workspace).operations(),
             *Events(event_source).operations(),
             *Session(tokens, sessions).operations(),
-            *Service(workspace, SnapshotDocument(workspace, self.document)).operations(),
+            *Service(
+                workspace, self.readiness, SnapshotDocument(workspace, self.document)
+            ).operations(),
         )
 
     def document(self) -> dict[str, Any]:
@@ -61,12 +65,12 @@ class Api:
     @asynccontextmanager
     async def running(self) -> Any:
         """Serve within this context, once."""
-        self._event_source.feed.serve_here()
-        self._event_source.listen(self.workspace)
+        self.event_source.feed.serve_here()
+        self.event_source.listen(self.workspace)
         try:
             yield
         finally:
-            self._event_source.close()
+            self.event_source.close()
             await self.background.close()
 
 

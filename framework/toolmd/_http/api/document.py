@@ -19,7 +19,7 @@ _DENIALS = {
     415: "The body is not application/json.",
     421: "The server does not answer to this Host.",
     500: "The server failed; the detail has the reference of the log entry.",
-    503: "The server is shutting down or busy.",
+    503: "The server is shutting down or busy, or can't reach its store.",
 }
 _GATE = (403, 421, 500)
 """Statuses that every route may answer."""

@@ -113,8 +113,8 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     "Verified": _object({"sound": FLAG, "records": WHOLE, "first_bad": _or_null(WHOLE)},
                         "sound", "records", "first_bad"),
     "Events": {**TEXT, "description": "A stream of server-sent events."},
-    "Health": _object({"status": {"enum": ["ok", "degraded"]}, "version": TEXT,
-                       "overdue_imports": WHOLE}, "status", "version", "overdue_imports"),
+    "Health": _object({"status": {"enum": ["ok", "degraded"]}}, "status"),
+    "Ready": _object({"status": {"enum": ["ready"]}}, "status"),
     "Document": _object({"openapi": TEXT, "paths": OBJECT}, "openapi", "paths"),
 }  # fmt: skip
 """Schemas by the names that the operations use."""

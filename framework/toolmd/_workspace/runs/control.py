@@ -207,6 +207,21 @@ class Runs:
         """Same as `start`, for callers that can't await; the calling thread waits."""
         return self._project.loop.run(self.start())
 
+    async def stop(self, timeout_s: float) -> None:
+        """Stop to execute runs here, for good; the next start or another process continues them.
+
+        Each run stops at its next recorded step. Callers that wait for one get a ToolmdError.
+
+        Args:
+            timeout_s: The time in seconds for the calls of runs to end.
+        """
+        if self._service is not None:
+            await off_loop(self._service.engines.stop, timeout_s)
+
+    def stop_sync(self, timeout_s: float) -> None:
+        """Same as `stop`, for callers that can't await; the calling thread waits."""
+        self._project.loop.run(self.stop(timeout_s))
+
     async def _check(self, run_id: str, user: str | None) -> None:
         if user is not None and await self.service.user_of(run_id) != user:
             raise NotFoundError(f"there is no run {run_id!r} of this user")

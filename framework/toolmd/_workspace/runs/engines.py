@@ -14,7 +14,7 @@ from toolmd._types.settings import Settings
 from toolmd._types.skill import SkillSpec
 from toolmd._workspace.snapshot.live import Live
 from toolmd.config import state_folder
-from toolmd.errors import NotFoundError
+from toolmd.errors import NotFoundError, ToolmdError
 
 if TYPE_CHECKING:
     # Programs whose skills only read never import it.
@@ -30,6 +30,7 @@ class Engines:
         self._settings = settings
         self._memory = MemoryEngine(play, clock=clock)
         self._durable: DurableEngine | None = None
+        self._stopped = False
         self._lock = Lock()
 
     @property
@@ -47,6 +48,8 @@ class Engines:
     def durable(self) -> "DurableEngine":
         """Return the engine that keeps runs, opened on first use."""
         with self._lock:
+            if self._stopped:
+                raise ToolmdError("this process is ending; its runs go on at the next start")
             if self._durable is None:
                 from toolmd._skills.engine.durable.engine import DurableEngine
 
@@ -96,10 +99,15 @@ class Engines:
         found.sort(key=lambda view: (view.began, view.id), reverse=True)
         return tuple(found[: query.limit])
 
+    def stop(self, timeout_s: float | None = None) -> None:
+        """Stop the runs that are kept at their next step; they go on at the next start."""
+        with self._lock:
+            durable, self._durable = self._durable, None
+            self._stopped = True
+        if durable is not None:
+            durable.close(timeout_s)
+
     def close(self) -> None:
         """End what is under way here; runs that are kept go on at the next start."""
         self._memory.close()
-        with self._lock:
-            durable, self._durable = self._durable, None
-        if durable is not None:
-            durable.close()
+        self.stop()

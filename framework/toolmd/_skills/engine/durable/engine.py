@@ -207,13 +207,13 @@ class DurableEngine:
                 self._waiters.start()
             return self._process
 
-    def close(self) -> None:
-        """Stop: calls in progress finish, and another process resumes the rest."""
+    def close(self, grace_s: float | None = None) -> None:
+        """Stop: calls in progress finish within `grace_s`; another process resumes the rest."""
         self._attempts.open = False
         if (process := self._process) is not None:
             if self._reclaimer is not None:
                 self._reclaimer.end()
-            process.stop(GRACE_S if _may_block() else RECORD_S)
+            process.stop(grace_s or (GRACE_S if _may_block() else RECORD_S))
             self._process = None
         self._waiters.end(ToolmdError("the workspace is closed; its runs go on at the next start"))
         with suppress(OSError, sa.exc.SQLAlchemyError, UnreachableError):

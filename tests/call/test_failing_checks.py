@@ -57,9 +57,10 @@ def break_audit(world):
 
 
 def break_confirmations(world):
-    store = sqlite3.connect(world.root / "confirmations.sqlite3")
+    store = sqlite3.connect(world.root / "store.sqlite3")
     store.executescript(
-        "DROP TABLE IF EXISTS confirmations; CREATE TABLE confirmations (odd TEXT) STRICT"
+        "DROP TABLE IF EXISTS toolmd_confirmation;"
+        " CREATE TABLE toolmd_confirmation (odd TEXT) STRICT"
     )
     store.close()
 

@@ -53,11 +53,6 @@ class VirtualTime:
                 await asyncio.sleep(0.0001)
 
 
-def take(turns, tool, apart):
-    """Take a turn; give the seconds until one is due."""
-    return asyncio.run(turns.take(tool, apart))
-
-
 def most_in_a_window(starts, seconds):
     """Give the most starts that any window of so many seconds holds, its ends included."""
     starts = sorted(starts)

@@ -194,7 +194,7 @@ def test_a_file_emptied_under_an_open_workspace_is_reported_or_nothing_is_lost(
                 assert outcome in {"denied", "raised"}
                 assert f"{folder / path} was emptied (0 bytes)" in message
     # The rates and what was live are in this process's memory, too.
-    assert lost == {"audit.newest", "audit.sqlite3", "confirmations.sqlite3", "store.sqlite3"}
+    assert lost == {"audit.newest", "audit.sqlite3", "store.sqlite3"}
 
 
 def test_a_removed_file_of_runs_under_an_open_workspace_asks_for_a_restart(used: Any) -> None:

@@ -17,7 +17,7 @@ from toolmd._skills.engine.durable.engine import DurableEngine
 from toolmd._skills.engine.memory import utc_now
 from toolmd._skills.interpreter import Interpreter
 from toolmd._skills.plan import make_plan
-from toolmd._store.database import SCHEMA, address, open_database
+from toolmd._store.database import SCHEMA, Pace, address, open_database
 from toolmd._types.run import Answer, Order
 
 STEPS = """1. **Look**.
@@ -104,7 +104,7 @@ class Kept:
 
     def rows(self, statement: str, **values: Any) -> list[Any]:
         """Execute a statement on the database, like another program, and return its rows."""
-        place = open_database(address(self.place, self.state))
+        place = open_database(address(self.place, self.state), Pace())
         with ExitStack() as stack:
             stack.callback(place.dispose)
             connection = stack.enter_context(place.begin())

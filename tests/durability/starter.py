@@ -7,16 +7,15 @@ from pathlib import Path
 
 from toolmd._call.limits.counter import CallCounter
 from toolmd._call.limits.rate_limiter import RateLimiter
-from toolmd._call.limits.shared_rates import shared_rates
+from toolmd._call.limits.shared_limits import SharedLimits
 from toolmd._call.limits.timing import MACHINE
+from toolmd._store.store import Store
 from toolmd._types.call_spec import Rate
-from toolmd._types.settings import Settings
 
 
 async def main(state: str, engine: str, calls: int, seconds: float) -> None:
     """Start as often as `calls` a second allow, and no later than so many seconds from now."""
-    settings = Settings(root=Path(state), state=Path(state), store=engine)
-    starts = shared_rates(settings, MACHINE)
+    starts = SharedLimits(Store(engine, Path(state)))
     rate_limiter = RateLimiter("act", Rate(calls=calls, per_s=1), CallCounter(), MACHINE, starts)
     until = time.monotonic() + seconds
 

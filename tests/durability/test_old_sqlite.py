@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from toolmd._store.database import address, open_database
+from toolmd._store.database import Pace, address, open_database
 
 TABLE = "CREATE TABLE made (name TEXT, at INTEGER NOT NULL DEFAULT (unixepoch('subsec') * 1000))"
 
 
 @pytest.fixture
 def connection(tmp_path: Path):
-    engine = open_database(address("sqlite", tmp_path))
+    engine = open_database(address("sqlite", tmp_path), Pace())
     with engine.connect() as connection:
         yield connection
     engine.dispose()

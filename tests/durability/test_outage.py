@@ -7,7 +7,7 @@ from toolmd._skills.engine.durable.reclaimer import Reclaimer
 from toolmd._skills.engine.durable.store import Store
 from toolmd._skills.engine.durable.workflows import Workflows
 from toolmd._skills.engine.memory import utc_now
-from toolmd._store.database import address, open_database, outspoken
+from toolmd._store.database import Pace, address, open_database, outspoken
 from toolmd.errors import UnreachableError
 
 GONE = UnreachableError("the store /state/store.sqlite3 can't be reached: disk I/O error")
@@ -37,7 +37,7 @@ def told(caplog, tmp_path, *ends):
     """Return the log of a reclaimer for these rounds."""
     caplog.set_level(logging.INFO)
     rounds = Rounds(*ends)
-    database = outspoken(open_database(address("sqlite", tmp_path)))
+    database = outspoken(open_database(address("sqlite", tmp_path), Pace()))
     workflows = Workflows(database)
     store = Store(database, database, workflows)
     store.create()

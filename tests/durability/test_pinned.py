@@ -11,7 +11,7 @@ import pytest
 from kept import Kept
 
 from toolmd import Workspace
-from toolmd._store.database import address, open_database
+from toolmd._store.database import Pace, address, open_database
 
 ACT = """# Act
 
@@ -193,7 +193,7 @@ class Project:
         return (self.root / "notes.txt").read_text("utf-8").splitlines()
 
     def sql(self, statement: str) -> None:
-        database = open_database(address("sqlite", self.root / ".toolmd"))
+        database = open_database(address("sqlite", self.root / ".toolmd"), Pace())
         with database.begin() as connection:
             connection.exec_driver_sql(statement)
         database.dispose()

@@ -7,11 +7,12 @@ WITHOUT = """
 import sys
 sys.modules["psycopg"] = None
 from toolmd.errors import ConfigError
-from toolmd._call.limits.postgres_rates import PostgresRates
+from pathlib import Path
+from toolmd._store.store import Store
 """
 RATES = """
 try:
-    PostgresRates("postgresql://me@127.0.0.1/runs")._open()
+    Store("postgresql://me@127.0.0.1/runs", Path()).limits.open()
 except ConfigError as error:
     print(error)
 """

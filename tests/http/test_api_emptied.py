@@ -13,7 +13,7 @@ def test_a_call_behind_an_emptied_file_is_denied_with_the_file_and_a_remedy(
     api: httpx.Client, project: Path
 ) -> None:
     assert api.post("/api/tools/order/call", json=ORDER).json()["outcome"] == "confirm"
-    file = project / ".toolmd" / "confirmations.sqlite3"
+    file = project / ".toolmd" / "store.sqlite3"
     os.truncate(file, 0)
 
     result = api.post("/api/tools/order/call", json=ORDER).json()

@@ -68,7 +68,7 @@ def test_a_locked_store_of_confirmations_blocks_no_other_call(strict, work):
         somebody.execute("ROLLBACK")
         return await waiting
 
-    file = strict.root / ".toolmd" / "confirmations.sqlite3"
+    file = strict.root / ".toolmd" / "store.sqlite3"
     file.parent.mkdir(exist_ok=True)
     with Workspace.open(strict.root) as ws:
         ws.confirmations.pending_sync()

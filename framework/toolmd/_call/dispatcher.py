@@ -18,6 +18,7 @@ from toolmd._call.limits.counter import CallCounter
 from toolmd._call.limits.timing import MACHINE, Timing
 from toolmd._call.observers import Observers
 from toolmd._call.pipeline import Pipeline
+from toolmd._store.store import Store
 from toolmd._types.call import NO_CONTEXT, Budget, Call, Caller
 from toolmd._types.call_spec import CallSpec
 from toolmd._types.registry import BoundTool, Registry
@@ -48,14 +49,15 @@ class Dispatcher:
         clock: Callable[[], float] = time,
         provider: Any = None,
         timing: Timing = MACHINE,
+        store: Store | None = None,
         counters: dict[str, CallCounter] | None = None,
         origins: Callable[[str], Iterable[str]] | None = None,
     ) -> None:
         """Open the pipeline; `clock` returns seconds since the epoch, `timing` serves the limits.
 
-        `provider` is OpenTelemetry's; None uses the installed one. `counters` are the counts of a
-        workspace by tool, which outlive the dispatcher. `origins` returns what the operator
-        approved in addition to a tool's Allowed Domains.
+        `provider` is OpenTelemetry's; None uses the installed one. `store` and `counters`, the
+        counts of this process by tool, are those of a workspace, and outlive the dispatcher.
+        `origins` returns what the operator approved in addition to a tool's Allowed Domains.
         """
         self.registry = registry
         self.resources = resources
@@ -63,6 +65,7 @@ class Dispatcher:
         self._clock = clock
         self._clients = Clients(origins)
         self._timing = timing
+        self._store = store or Store(settings.store, settings.state, epoch=timing.epoch)
         self.audit = _audit_of(settings)
         self._recorder = Recorder(self.audit, self._lock_retry if self.audit else None, clock)
         tracing = tracing_of(settings, provider)
@@ -71,7 +74,7 @@ class Dispatcher:
             settings.safety,
             self,
             guards=guards,
-            limits=limits_of(settings, {} if counters is None else counters, timing),
+            limits=limits_of(self._store, {} if counters is None else counters, timing),
             approve=None if origins is None else self._clients.approved,
             tracing=tracing,
         )
@@ -93,12 +96,8 @@ class Dispatcher:
     def _confirmations(self) -> "ConfirmationFlow":
         """The confirmations, opened with the first one."""
         from toolmd._call.confirmation.flow import ConfirmationFlow
-        from toolmd._call.confirmation.store import ConfirmationStore
 
-        holds = ConfirmationStore(self._settings.state / "confirmations.sqlite3")
-        return ConfirmationFlow(
-            holds, self._settings.safety, self._tools, self._lock_retry, self._clock
-        )
+        return ConfirmationFlow(self._store, self._settings.safety, self._tools, self._clock)
 
     @cached_property
     def decisions(self) -> "Decisions":

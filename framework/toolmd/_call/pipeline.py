@@ -57,7 +57,7 @@ class Pipeline:
             if verdict is not ALLOWED:
                 result = await self._stop(tool, call, arguments, verdict, began)
             elif call.dry_run:
-                tool.limits.check(call)  # limits
+                await tool.limits.check(call)  # limits
                 result = allowed(call, began)
             else:
                 result = await self.run(tool, call, arguments, began, on_event)  # limits and run

@@ -1,4 +1,6 @@
 """The store: what the processes of a project share, on a SQLite file or on Postgres."""
 
+MEMORY = "memory"
+"""The value of the setting `store` whose records end with the process."""
 STORE_FILE = "store.sqlite3"
 """The file in the state folder, with `store` set to `sqlite`."""

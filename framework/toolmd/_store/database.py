@@ -2,10 +2,12 @@
 
 import sqlite3
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 
 from toolmd._store import STORE_FILE
 from toolmd.config.sqlite import create_store
@@ -20,7 +22,6 @@ IDLE_MS = 5_000
 """How long a process may be idle within a transaction, in milliseconds."""
 CONNECT_S = 5
 """How long a server may take to answer, in seconds."""
-_PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", f"busy_timeout={BUSY_MS}", "foreign_keys=ON")
 _SUBSEC = (3, 42, 0)
 """The first SQLite whose own `unixepoch` knows 'subsec'."""
 _FORBIDDEN = "42501"
@@ -33,6 +34,20 @@ _TCP = {
     "keepalives_count": 3,
     "tcp_user_timeout": 25_000,
 }
+
+
+class Pace(NamedTuple):
+    """How a database is used."""
+
+    busy_ms: int = BUSY_MS
+    """How long a statement waits for a lock, in milliseconds."""
+    synced: bool = True
+    """Whether a commit waits for the disk: without, a power cut may lose the latest records."""
+    connections: int = 4
+    """The most connections of a process."""
+    shared: bool = False
+    """Whether the threads of a process share one connection to a SQLite file, in turns: several
+    would wait for each other in pauses that grow. No thread may then take two."""
 
 
 def is_postgres(store: str) -> bool:
@@ -60,29 +75,39 @@ def address(store: str, state: Path) -> str:
     return url.set(drivername="postgresql+psycopg").render_as_string(hide_password=False)
 
 
-def open_database(url: str, *, shared: bool = False) -> sa.Engine:
+def open_database(url: str, pace: Pace) -> sa.Engine:
     """Open the database; a new SQLite file is readable only for this user.
-
-    With `shared`, the threads of this process share one connection to a SQLite file, in turns:
-    several would wait for each other in pauses that grow. No thread may then take two.
 
     Raises ConfigError where the Postgres driver can't be loaded or SQLite is too old, OSError
     for the file, UnreachableError for an emptied file.
     """
     if url.startswith("sqlite"):
-        create_store(_file(url))
-        most = {"pool_size": 1, "max_overflow": 0} if shared else {"pool_size": 20}
-        engine = sa.create_engine(url, **most)
-        sa.event.listen(engine, "connect", _prepare_file)
+        file = file_of(url)
+        if file is not None:
+            create_store(file)
+        # Each connection to a database in memory would have a database of its own.
+        connections = 1 if pace.shared or file is None else pace.connections
+        engine = sa.create_engine(
+            url, poolclass=sa.QueuePool, pool_size=connections, max_overflow=0,
+            connect_args={"check_same_thread": False},
+        )  # fmt: skip
+        sa.event.listen(engine, "connect", _prepare_file(pace))
         return engine
     try:
         # Settings in the URL have priority.
         own = {key: value for key, value in _TCP.items() if key not in sa.make_url(url).query}
-        engine = sa.create_engine(url, pool_pre_ping=True, pool_size=20, connect_args=own)
+        engine = sa.create_engine(
+            url, pool_pre_ping=True, pool_size=pace.connections, connect_args=own
+        )
     except ImportError as error:
         raise ConfigError(f"store: {NO_POSTGRES_DRIVER}") from error
-    sa.event.listen(engine, "connect", _prepare_session)
+    sa.event.listen(engine, "connect", _prepare_session(pace))
     return engine
+
+
+def upsert_of(connection: sa.Connection) -> Any:
+    """Return the database's own INSERT, which has `on_conflict_do_update`."""
+    return sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
 
 
 def outspoken(engine: sa.Engine) -> sa.Engine:
@@ -93,8 +118,9 @@ def outspoken(engine: sa.Engine) -> sa.Engine:
     told = engine.execution_options()
     sa.event.listen(told, "handle_error", _tell)
     if engine.dialect.name == "sqlite":
-        path = _file(engine.url)
-        sa.event.listen(told, "begin", lambda _: _must_be_there(path))
+        path = file_of(engine.url)
+        if path is not None:
+            sa.event.listen(told, "begin", lambda _: _must_be_there(path))
     return told
 
 
@@ -116,22 +142,28 @@ def shown(url: str) -> str:
     return parsed.set(query={}, drivername="postgresql").render_as_string(hide_password=True)
 
 
-def _file(url: str | sa.URL) -> Path:
-    path = sa.make_url(url).database
-    assert path is not None
-    return Path(path)
+def file_of(url: str | sa.URL) -> Path | None:
+    """Return the SQLite file; None for a database in memory or on a server."""
+    parsed = sa.make_url(url)
+    return Path(parsed.database) if parsed.database and parsed.drivername == "sqlite" else None
 
 
-def _prepare_file(connection: Any, record: Any) -> None:
-    del record
-    for pragma in _PRAGMAS:
-        connection.execute(f"PRAGMA {pragma}")
-    if sqlite3.sqlite_version_info < _SUBSEC:
-        # From Python 3.12 on, DBOS and its column defaults call this function, so every Python that
-        # may open the file defines it.
-        connection.create_function("unixepoch", 1, _unixepoch)
-    # A reader that becomes a writer would fail at once if another wrote in between.
-    connection.isolation_level = "IMMEDIATE"
+def _prepare_file(pace: Pace) -> Callable[[Any, Any], None]:
+    def prepare(connection: Any, record: Any) -> None:
+        del record
+        for pragma in (
+            "journal_mode=WAL", f"synchronous={'FULL' if pace.synced else 'NORMAL'}",
+            f"busy_timeout={pace.busy_ms}", "foreign_keys=ON",
+        ):  # fmt: skip
+            connection.execute(f"PRAGMA {pragma}")
+        if sqlite3.sqlite_version_info < _SUBSEC:
+            # From Python 3.12 on, DBOS and its column defaults call this function, so every Python
+            # that may open the file defines it.
+            connection.create_function("unixepoch", 1, _unixepoch)
+        # A reader that becomes a writer would fail at once if another wrote in between.
+        connection.isolation_level = "IMMEDIATE"
+
+    return prepare
 
 
 def _unixepoch(what: object) -> float:
@@ -141,13 +173,18 @@ def _unixepoch(what: object) -> float:
     return round(time.time(), 3)
 
 
-def _prepare_session(connection: Any, record: Any) -> None:
-    del record
-    with connection.cursor() as cursor:
-        cursor.execute(f"SET lock_timeout = {BUSY_MS}")
-        # A frozen process must release its locks before its runs are taken over.
-        cursor.execute(f"SET idle_in_transaction_session_timeout = {IDLE_MS}")
-    connection.commit()
+def _prepare_session(pace: Pace) -> Callable[[Any, Any], None]:
+    def prepare(connection: Any, record: Any) -> None:
+        del record
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET lock_timeout = {pace.busy_ms}")
+            # A frozen process must release its locks before its runs are taken over.
+            cursor.execute(f"SET idle_in_transaction_session_timeout = {IDLE_MS}")
+            if not pace.synced:
+                cursor.execute("SET synchronous_commit = off")
+        connection.commit()
+
+    return prepare
 
 
 def _tell(context: Any) -> None:
@@ -161,9 +198,8 @@ def _tell(context: Any) -> None:
     reason = str(context.original_exception).strip().splitlines() or [""]
     if "is locked" in reason[0]:
         message = (
-            f"{where} was locked by another program for {BUSY_MS // 1000} s; "
-            f"end what holds it, then try again"
+            f"{where} was locked by another program for too long; end what holds it, then try again"
         )
     else:
-        message = f"the store {where} can't be reached: {reason[0]}"
+        message = f"the store {where} can't be reached: {reason[0]}; `toolmd doctor` checks it"
     raise UnreachableError(message) from error

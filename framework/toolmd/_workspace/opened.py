@@ -10,6 +10,7 @@ from toolmd._load.definitions.cache import Cache
 from toolmd._load.definitions.reading import DefinitionReader
 from toolmd._load.edits.baseline import Baseline
 from toolmd._load.edits.last_python import Put
+from toolmd._store.store import Store
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.registry import Registry
 from toolmd._types.result import Result
@@ -46,6 +47,8 @@ class OpenProject:
         self.baseline = Baseline(settings.state)
         self.lock = threading.Lock()
         self._counters: dict[str, CallCounter] = {}
+        self.store = Store(settings.store, settings.state)
+        """What the processes of the project share; a changed setting needs a new workspace."""
         self.loop = BackgroundLoop()
         self.workspace_events: Listeners[WorkspaceEventKind, dict[str, Any], str | None]
         self.workspace_events = Listeners("runs and decisions")
@@ -76,6 +79,7 @@ class OpenProject:
             self.close_runs()
         self.loop.close()
         self.live.close_dispatcher()
+        self.store.close()
         return first
 
     def ended(self) -> None:
@@ -115,7 +119,7 @@ class OpenProject:
 
     def made_live(self, settings: Settings, snapshot: Snapshot) -> Live:
         """Return the snapshot with the parts that take its calls."""
-        return Live(settings, snapshot, self.clock, self._counters)
+        return Live(settings, snapshot, self.store, self.clock, self._counters)
 
 
 async def _call_on(live: Live, given: tuple[Any, ...]) -> Result:

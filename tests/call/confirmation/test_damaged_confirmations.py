@@ -26,7 +26,7 @@ class World:
         return self.harness(made, settings=project)
 
     def script(self, script):
-        store = sqlite3.connect(self.root / "state" / "confirmations.sqlite3")
+        store = sqlite3.connect(self.root / "state" / "store.sqlite3")
         store.executescript(script)
         store.close()
 
@@ -39,7 +39,9 @@ class World:
         """A door whose table has other columns."""
         dispatcher = self.dispatcher()
         dispatcher.call("act")
-        self.script("DROP TABLE confirmations; CREATE TABLE confirmations (odd TEXT) STRICT")
+        self.script(
+            "DROP TABLE toolmd_confirmation; CREATE TABLE toolmd_confirmation (odd TEXT) STRICT"
+        )
         return dispatcher
 
 
@@ -87,17 +89,16 @@ def test_an_unreadable_store_has_no_pending_calls(world, broken):
 @BROKEN
 def test_a_read_that_fails_is_an_error_and_not_an_absent_call(world, broken):
     decisions = broken(world).dispatcher.decisions
-    with pytest.raises(UnreachableError, match="confirmations can't be read"):
+    with pytest.raises(UnreachableError, match="toolmd doctor"):
         asyncio.run(decisions.read("some-id"))
 
 
 def test_get_raises_if_the_store_of_pending_calls_cannot_be_read(tmp_path):
-    with Workspace.open(tmp_path, overrides={"plugins": []}) as workspace:
-        assert workspace.confirmations.get_sync("some-id") is None
+    with Workspace.open(tmp_path, overrides={"plugins": [], "store": "sqlite"}) as workspace:
         state = workspace.settings.state
         state.mkdir(exist_ok=True)
-        (state / "confirmations.sqlite3").write_bytes(b"no data base" * 400)
-        with pytest.raises(UnreachableError, match="confirmations can't be read"):
+        (state / "store.sqlite3").write_bytes(b"no data base" * 400)
+        with pytest.raises(UnreachableError, match="toolmd doctor"):
             workspace.confirmations.get_sync("some-id")
 
 
@@ -106,7 +107,7 @@ def test_a_confirmation_that_cannot_be_claimed_is_not_decided(world, decision):
     dispatcher = world.dispatcher()
     held = dispatcher.call("act").confirmation.id
     world.script(
-        "CREATE TRIGGER t BEFORE UPDATE ON confirmations BEGIN SELECT RAISE(ABORT, 'no'); END"
+        "CREATE TRIGGER t BEFORE UPDATE ON toolmd_confirmation BEGIN SELECT RAISE(ABORT, 'no'); END"
     )
     told(decide(dispatcher, decision, held))
     assert world.ran == []
@@ -117,7 +118,7 @@ def test_a_confirmation_that_cannot_be_claimed_is_not_decided(world, decision):
 
 def test_only_the_owner_reads_the_file_of_pending_calls(world):
     world.dispatcher().call("act")
-    assert (world.root / "state" / "confirmations.sqlite3").stat().st_mode & 0o777 == 0o600
+    assert (world.root / "state" / "store.sqlite3").stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize("confirmation_id", [None, "", 7, b"id", ["id"], {}, "x" * 100_000])

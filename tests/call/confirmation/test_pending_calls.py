@@ -1,9 +1,7 @@
 """Pending calls: approved once, by an allowed user, and only as they were shown."""
 
 import asyncio
-import sqlite3
 import threading
-from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -305,18 +303,6 @@ def test_a_late_decision_is_reported_with_the_calls_own_id(confirmations):
         assert (refused.tool, refused.tool_call_id) == ("create_reminder", "call-9")
     stranger = confirmations.confirm(confirmations.request(user="u1"), user="u2")
     assert stranger.tool_call_id is None
-
-
-def test_pending_calls_of_an_older_release_can_be_approved(confirmations):
-    with closing(sqlite3.connect(confirmations.root / "confirmations.sqlite3")) as store:
-        store.execute(
-            "CREATE TABLE confirmations (id TEXT PRIMARY KEY, kind TEXT NOT NULL,"
-            " call TEXT NOT NULL, bound_to TEXT NOT NULL, prompt TEXT NOT NULL,"
-            " sensitivity TEXT NOT NULL,"
-            " created REAL NOT NULL, expires REAL NOT NULL, state TEXT NOT NULL,"
-            " shown TEXT NOT NULL) STRICT"
-        )
-    assert confirmations.confirm(confirmations.request()).success
 
 
 def test_a_pending_call_of_a_removed_tool_does_not_run(confirmations):

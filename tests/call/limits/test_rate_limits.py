@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from virtual_time import VirtualTime, most_in_a_window, run, take
+from virtual_time import VirtualTime, most_in_a_window, run
 
 from toolmd._call.denial import CallDenied
 from toolmd._call.limits.counter import CallCounter
 from toolmd._call.limits.rate_limiter import MAX_WAITING, RateLimiter
-from toolmd._call.limits.shared_rates import SqliteRates
-from toolmd._call.limits.timing import Timing
+from toolmd._store.store import Store
 from toolmd._types.call import Call
 from toolmd._types.call_spec import Limits, Rate
 from toolmd._types.settings import Settings
@@ -218,12 +217,12 @@ def test_a_rate_that_cannot_be_stored_denies(harness, tool, tmp_path):
 
 def test_a_clock_that_was_set_back_denies_no_call(tmp_path):
     now = [10_000.0]
-    starts = SqliteRates(tmp_path, Timing(epoch=lambda: now[0]))
-    assert take(starts, "act", 1.0) == 0.0
+    starts = Store("sqlite", tmp_path, epoch=lambda: now[0]).limits
+    assert starts.take("act", 1.0) == 0.0
     now[0] -= 5000
-    assert 0 < take(starts, "act", 1.0) <= 1.0
+    assert 0 < starts.take("act", 1.0) <= 1.0
     now[0] += 1.0
-    assert take(starts, "act", 1.0) == 0.0
+    assert starts.take("act", 1.0) == 0.0
 
 
 def test_a_call_waits_for_a_start_at_the_last_moment():

@@ -158,10 +158,10 @@ def limits_of(counter, **limits):
 def test_a_call_is_denied_at_once_if_the_queue_is_full():
     counter = CallCounter()
     limits = limits_of(counter, max_concurrent=1)
-    limits.check(Call("act", {}))
+    asyncio.run(limits.check(Call("act", {})))
     counter.wakers.extend([bool] * 1000)
     with pytest.raises(CallDenied):
-        limits.check(Call("act", {}))
+        asyncio.run(limits.check(Call("act", {})))
 
 
 def test_a_call_that_would_start_too_late_releases_the_semaphore():

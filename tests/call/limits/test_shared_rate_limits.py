@@ -1,20 +1,15 @@
 """Processes share one rate: each requests its starts and waits by its own clock."""
 
 import asyncio
-import sqlite3
-from contextlib import closing
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from virtual_time import VirtualTime, most_in_a_window, run, take
+from virtual_time import VirtualTime, most_in_a_window, run
 
 from toolmd._call.denial import CallDenied
 from toolmd._call.limits.counter import CallCounter
-from toolmd._call.limits.postgres_rates import PostgresRates
 from toolmd._call.limits.rate_limiter import RateLimiter
-from toolmd._call.limits.shared_rates import STARTS_FILE, SqliteRates, shared_rates
-from toolmd._call.limits.timing import MACHINE, Timing
 from toolmd._types.call_spec import Limits, Rate
 from toolmd._types.settings import Settings as Project
 
@@ -149,48 +144,6 @@ def test_a_dry_run_reads_the_last_start(harness, tool, tmp_path):
     assert dispatcher.call("act", dry_run=True).error.code == "rate_limited"
 
 
-def test_each_tool_has_its_own_starts_in_the_file_of_a_machine(tmp_path):
-    now = [1000.0]
-    starts, others = (SqliteRates(tmp_path, Timing(epoch=lambda: now[0])) for _ in range(2))
-    assert take(starts, "act", 10.0) == 0.0
-    assert take(others, "act", 10.0) == 10.0
-    assert take(others, "other", 10.0) == 0.0
-    now[0] += 4.0
-    assert take(others, "act", 10.0) == 6.0
-    # Who only asked moved nothing.
-    now[0] += 6.0
-    assert take(others, "act", 10.0) == 0.0
-    assert take(starts, "act", 10.0) == 10.0
-
-
-def test_only_the_owner_reads_the_file_of_the_starts(tmp_path):
-    take(SqliteRates(tmp_path / "state", MACHINE), "act", 1.0)
-    assert (tmp_path / "state" / STARTS_FILE).stat().st_mode & 0o777 == 0o600
-    with closing(sqlite3.connect(tmp_path / "state" / STARTS_FILE)) as store:
-        # Who only reads waits for nobody.
-        assert store.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-
-
-def test_a_rate_without_a_folder_denies(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(CallDenied) as refused:
-        take(SqliteRates(tmp_path / "file" / "below", MACHINE), "act", 1.0)
-    assert refused.value.failure.code == "internal_guard_error"
-
-
-@pytest.mark.parametrize("content", [b"no data base", b""])
-def test_a_file_without_starts_denies_and_stays_unchanged(tmp_path, content):
-    (tmp_path / STARTS_FILE).write_bytes(content)
-    if not content:
-        with sqlite3.connect(tmp_path / STARTS_FILE) as store:
-            store.execute("CREATE TABLE turn (odd TEXT) STRICT")
-        store.close()
-    with pytest.raises(CallDenied) as refused:
-        take(SqliteRates(tmp_path, MACHINE), "act", 1.0)
-    assert refused.value.failure.code == "internal_guard_error"
-    assert "its rate could not be decided" in refused.value.failure.message
-
-
 def test_a_waiting_call_learns_of_the_start_of_another_process():
     world = VirtualTime()
     server = Server(world)
@@ -221,19 +174,3 @@ def test_a_wait_below_a_millisecond_is_one_millisecond():
     with pytest.raises(CallDenied) as refused:
         rate_limiter.check(0.0)
     assert refused.value.failure.retry_after_ms == 1
-
-
-@pytest.mark.parametrize(
-    ("engine", "kind"),
-    [
-        ("memory", type(None)),
-        ("sqlite", SqliteRates),
-        ("postgresql://nobody@127.0.0.1:1/none", PostgresRates),
-    ],
-)
-def test_starts_are_stored_in_the_engines_database(tmp_path, engine, kind):
-    project = Project(root=tmp_path, state=tmp_path, store=engine)
-    assert type(shared_rates(project, MACHINE)) is kind
-    assert (shared_rates(project, MACHINE) is shared_rates(project, MACHINE)) is (
-        kind is not SqliteRates
-    )

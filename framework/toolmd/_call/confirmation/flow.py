@@ -3,16 +3,15 @@
 import hashlib
 import json
 import secrets
-import sqlite3
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from toolmd._call.compiled import CompiledTool, CompiledTools
 from toolmd._call.confirmation.prompt import prompt_of
-from toolmd._call.confirmation.store import ConfirmationStore
 from toolmd._call.denial import CallDenied, deny, guard_failed, overruled
-from toolmd._call.lock_retry import WAIT_S, LockRetry
+from toolmd._call.threads import AROUND
+from toolmd._store.store import Store
 from toolmd._types.call import Call
 from toolmd._types.confirmation import Confirmation, ConfirmationState
 from toolmd._types.result import ConfirmationRequest
@@ -58,17 +57,15 @@ class ConfirmationFlow:
 
     def __init__(
         self,
-        holds: ConfirmationStore,
+        store: Store,
         safety: SafetySettings,
         tools: CompiledTools,
-        lock_retry: LockRetry,
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Keep the parts; `clock` returns seconds since the epoch."""
-        self._holds = holds
+        self._store = store
         self._safety = safety
         self._tools = tools
-        self._lock_retry = lock_retry
         self._clock = clock
 
     async def hold(
@@ -105,18 +102,18 @@ class ConfirmationFlow:
             notes=notes,
         )
         try:
-            await self._lock_retry.give(lambda: self._holds.add(confirmation))
-        except (sqlite3.Error, OSError) as error:
+            await AROUND.run(lambda: self._store.confirmations.add(confirmation))
+        except Exception as error:  # noqa: BLE001 - a store that can't be used denies
             raise guard_failed(call_spec.name, "confirmation", error) from None
         return ConfirmationRequest(confirmation.id, prompt, sensitivity)
 
     async def read(self, confirmation_id: str) -> Confirmation | None:
         """Return a confirmation; raises UnreachableError where the store can't be read."""
         try:
-            return await self._lock_retry.give(lambda: self._holds.get(confirmation_id))
+            return await self._get(confirmation_id)
         except UnreachableError:
             raise
-        except (sqlite3.Error, OSError) as error:
+        except Exception as error:
             message = f"the confirmations can't be read: {error}; `toolmd doctor` names the remedy"
             raise UnreachableError(message) from error
 
@@ -130,8 +127,8 @@ class ConfirmationFlow:
     def look_sync(self, confirmation_id: str) -> Confirmation | None:
         """Return a confirmation as `look` does; the calling thread waits."""
         try:
-            return self._holds.get(confirmation_id, wait_s=WAIT_S)
-        except (sqlite3.Error, OSError):
+            return self._store.confirmations.get(confirmation_id)
+        except Exception:  # noqa: BLE001 - its caller knows what a missing one means
             return None
 
     async def find(self, confirmation_id: str, user: str | None) -> Confirmation:
@@ -141,10 +138,8 @@ class ConfirmationFlow:
         """
         try:
             # A host may pass anything as an id: only text names a confirmation.
-            confirmation = await self._lock_retry.give(
-                lambda: self._holds.get(str(confirmation_id))
-            )
-        except (sqlite3.Error, OSError) as error:
+            confirmation = await self._get(str(confirmation_id))
+        except Exception as error:  # noqa: BLE001 - as above
             raise guard_failed("the pending call", "confirmation", error) from None
         other = (
             confirmation is not None
@@ -168,7 +163,7 @@ class ConfirmationFlow:
         if confirmation.state not in {"pending", "expired"}:
             raise deny("confirmation_used", f"This call was decided before: {confirmation.state}.")
         if confirmation.state == "expired" or self._is_over(confirmation):
-            await self._lock_retry.give(lambda: self._holds.claim(confirmation.id, "expired"))
+            await AROUND.run(lambda: self._store.confirmations.claim(confirmation.id, "expired"))
             message = "The time to confirm this call is over: call the tool again."
             raise deny("confirmation_expired", message)
         is_own = user is not None and user == confirmation.call.caller.user
@@ -204,7 +199,7 @@ class ConfirmationFlow:
             await self.claim(confirmation, "edited")
             again = call._replace(caller=confirmation.call.caller)
             return await self._again(tool, again, arguments, verdict, notes)
-        tool.limits.check(call)
+        await tool.limits.check(call)
         await self.claim(confirmation, "edited" if edit else "approved")
         runs = call._replace(
             arguments=arguments, caller=confirmation.call.caller, key=key or confirmation.id
@@ -216,7 +211,7 @@ class ConfirmationFlow:
 
         The calling thread waits where the store is locked.
         """
-        kept = self._holds.pending(self._clock(), wait_s=WAIT_S)
+        kept = self._store.confirmations.pending(self._clock())
         waiting = (h for h in kept if not self._is_over(h))
         asked = (h for h in waiting if not h.call.is_of_a_run)
         return tuple(h for h in asked if user is None or h.call.caller.user == user)
@@ -232,11 +227,17 @@ class ConfirmationFlow:
     async def claim(self, confirmation: Confirmation, state: ConfirmationState) -> None:
         """Claim a pending call. Raises CallDenied where another decision was faster."""
         try:
-            won = await self._lock_retry.give(lambda: self._holds.claim(confirmation.id, state))
-        except (sqlite3.Error, OSError) as error:
+            won = await AROUND.run(lambda: self._store.confirmations.claim(confirmation.id, state))
+        except Exception as error:  # noqa: BLE001 - as above
             raise guard_failed(confirmation.call.tool, "confirmation", error) from None
         if not won:
             raise deny("confirmation_used", "This call was decided before.")
+
+    async def _get(self, confirmation_id: str) -> Confirmation | None:
+        found: Confirmation | None = await AROUND.run(
+            lambda: self._store.confirmations.get(confirmation_id)
+        )
+        return found
 
     async def _anew(self, tool: CompiledTool, confirmation: Confirmation) -> Stopped:
         """Store a call again, as the tool is now. Raises CallDenied where it can't wait."""

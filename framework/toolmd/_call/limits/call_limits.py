@@ -1,18 +1,19 @@
 """The limits check: how often a tool may start, and how many calls may run at one time."""
 
+import json
 from collections.abc import Callable
 
-from toolmd._call.denial import deny
+from toolmd._call.denial import CallDenied, deny
 from toolmd._call.limits.counter import CallCounter, Who
 from toolmd._call.limits.deadline import DEFAULT_S
 from toolmd._call.limits.rate_limiter import RateLimiter, WaitListener
 from toolmd._call.limits.semaphore import CallSemaphore
-from toolmd._call.limits.shared_rates import SharedRates, shared_rates
+from toolmd._call.limits.shared_limits import SharedLimits
 from toolmd._call.limits.timing import Timing
+from toolmd._store.store import Store
 from toolmd._types.call import Call
 from toolmd._types.call_spec import Limits, ToolCallSpec
 from toolmd._types.result import Event, EventListener
-from toolmd._types.settings import Settings
 
 
 class CallLimits:
@@ -24,27 +25,30 @@ class CallLimits:
         limits: Limits,
         counter: CallCounter,
         timing: Timing,
-        shared: SharedRates | None,
+        shared: SharedLimits | None,
     ) -> None:
-        """Count in `counter`, which outlives the snapshot; `shared` are all processes' rates."""
+        """Count in `counter`, which outlives the snapshot; `shared` are all processes' limits."""
         self._name = name
         self._seconds = limits.timeout_s or DEFAULT_S
         self._max_calls = limits.max_calls
         self._counter = counter
+        self._shared = shared
         self.timing = timing
         """The clock, which the tries of a call use too."""
         rate, most = limits.rate, limits.max_concurrent
         self._rate_limiter = (
             RateLimiter(name, rate, counter, timing, shared) if rate is not None else None
         )
-        self._places = CallSemaphore(name, most, counter) if most is not None else None
+        self._places = (
+            CallSemaphore(name, most, counter, shared, timing) if most is not None else None
+        )
         self.binds = bool(self._rate_limiter or self._places or self._max_calls is not None)
         """Whether there is any limit at all."""
 
-    def check(self, call: Call) -> None:
+    async def check(self, call: Call) -> None:
         """Check the limits without counting. Raises CallDenied where one is reached."""
-        with self._counter.lock:
-            self._check_calls(_who(call))
+        if self._max_calls is not None and await self._counted(_who(call)) >= self._max_calls:
+            raise self._too_many(self._max_calls)
         if self._places is not None:
             self._places.check()
         if self._rate_limiter is not None:
@@ -57,10 +61,8 @@ class CallLimits:
         second is an event.
         """
         who, longest = _who(call), self._longest(call)
-        if self._max_calls is not None:
-            with self._counter.lock:
-                self._check_calls(who)
-                self._counter.count(who, 1)
+        if self._max_calls is not None and not await self._count(who, self._max_calls):
+            raise self._too_many(self._max_calls)
         try:
             if self._places is not None:
                 await self._places.enter(longest)
@@ -71,8 +73,7 @@ class CallLimits:
                 raise
         except BaseException:
             if self._max_calls is not None:
-                with self._counter.lock:
-                    self._counter.count(who, -1)
+                await self._uncount(who)
             raise
 
     async def wait_again(self, call: Call) -> None:
@@ -99,12 +100,32 @@ class CallLimits:
         if self._places is not None:
             self._places.leave()
 
-    def _check_calls(self, who: Who) -> None:
-        if self._max_calls is not None and self._counter.made_by(who) >= self._max_calls:
-            most = self._max_calls
-            times = "once" if most == 1 else f"{most} times"
-            message = f"{self._name} may be called {times} in a conversation, and was."
-            raise deny("budget_exhausted", message)
+    async def _counted(self, who: Who) -> int:
+        if self._shared is not None:
+            return await self._shared.counted(self._name, _key_of(who))
+        with self._counter.lock:
+            return self._counter.made_by(who)
+
+    async def _count(self, who: Who, most: int) -> bool:
+        if self._shared is not None:
+            return await self._shared.count(self._name, _key_of(who), most)
+        with self._counter.lock:
+            is_free = self._counter.made_by(who) < most
+            if is_free:
+                self._counter.count(who, 1)
+            return is_free
+
+    async def _uncount(self, who: Who) -> None:
+        if self._shared is not None:
+            await self._shared.uncount(self._name, _key_of(who))
+            return
+        with self._counter.lock:
+            self._counter.count(who, -1)
+
+    def _too_many(self, most: int) -> CallDenied:
+        times = "once" if most == 1 else f"{most} times"
+        message = f"{self._name} may be called {times} in a conversation, and was."
+        return deny("budget_exhausted", message)
 
     def _longest(self, call: Call) -> float:
         planned = call.budget
@@ -112,10 +133,10 @@ class CallLimits:
 
 
 def limits_of(
-    settings: Settings, counters: dict[str, CallCounter], timing: Timing
+    store: Store, counters: dict[str, CallCounter], timing: Timing
 ) -> Callable[[ToolCallSpec], CallLimits]:
     """Return a function that builds a tool's limits, with `counters` by tool name."""
-    shared = shared_rates(settings, timing)
+    shared = SharedLimits(store) if store.is_shared else None
 
     def limits(call_spec: ToolCallSpec) -> CallLimits:
         counter = counters.setdefault(call_spec.name, CallCounter())
@@ -126,3 +147,7 @@ def limits_of(
 
 def _who(call: Call) -> Who:
     return call.caller.user, call.caller.conversation
+
+
+def _key_of(who: Who) -> str:
+    return json.dumps(who)

@@ -3,10 +3,10 @@
 import math
 from bisect import bisect_left
 from collections.abc import Awaitable, Callable
+from typing import Protocol
 
 from toolmd._call.denial import CallDenied, deny
 from toolmd._call.limits.counter import CallCounter
-from toolmd._call.limits.shared_rates import SharedRates
 from toolmd._call.limits.timing import Timing
 from toolmd._types.call_spec import Rate
 
@@ -26,6 +26,19 @@ WaitListener = Callable[[float], Awaitable[None]]
 """A function that receives the seconds that a call waits."""
 
 
+class SharedRates(Protocol):
+    """The last start of each tool, in any process."""
+
+    async def ready(self, tool: str) -> None:
+        """Open the store, which may take longer than a start. May raise CallDenied."""
+
+    async def take(self, tool: str, apart: float) -> float:
+        """Start now and return 0.0, or return the seconds until a start is due.
+
+        `apart` is the spacing of starts, in seconds. Raises CallDenied where it is unknown.
+        """
+
+
 class RateLimiter:
     """The spacing of one tool's starts; safe for several threads and event loops.
 
@@ -41,7 +54,7 @@ class RateLimiter:
         timing: Timing,
         shared: SharedRates | None = None,
     ) -> None:
-        """Keep the rate; `shared` are the rates of all processes, where the engine is shared."""
+        """Keep the rate; `shared` are the rates of all processes, where the store is shared."""
         self._name = name
         self._apart = rate.per_s / rate.calls * _SLACK
         self._late = rate.per_s * _LATE

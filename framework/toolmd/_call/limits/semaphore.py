@@ -6,15 +6,31 @@ from collections.abc import Callable
 from toolmd._call.denial import CallDenied, deny
 from toolmd._call.limits.counter import CallCounter
 from toolmd._call.limits.rate_limiter import MAX_WAITING
+from toolmd._call.limits.shared_limits import SharedLimits
+from toolmd._call.limits.timing import MACHINE, Timing
+
+_FIRST_S = 0.005
+_LONGEST_S = 0.1
+"""The first and the longest pause between two tries for a shared place, in seconds."""
 
 
 class CallSemaphore:
     """The semaphore of one tool; safe for several threads and event loops."""
 
-    def __init__(self, name: str, most: int, counter: CallCounter) -> None:
+    def __init__(
+        self,
+        name: str,
+        most: int,
+        counter: CallCounter,
+        shared: SharedLimits | None = None,
+        timing: Timing = MACHINE,
+    ) -> None:
+        """Count in `counter`; `shared` are the places of all processes, where a store has them."""
         self._name = name
         self._most = most
         self._counter = counter
+        self._shared = shared
+        self._timing = timing
 
     def check(self) -> None:
         """Check the queue. Raises CallDenied where it is full."""
@@ -22,7 +38,29 @@ class CallSemaphore:
             raise self._full()
 
     async def enter(self, longest: float) -> None:
-        """Acquire a place within `seconds`. Raises CallDenied where none gets free."""
+        """Acquire a place within `longest` seconds. Raises CallDenied where none gets free."""
+        until = self._timing.now() + longest
+        await self._enter_here(longest)
+        if self._shared is None:
+            return
+        try:
+            place = await self._enter_shared(self._shared, until)
+        except BaseException:
+            self._leave_here()
+            raise
+        with self._counter.lock:
+            self._counter.places.append(place)
+
+    async def _enter_shared(self, shared: SharedLimits, until: float) -> str:
+        pause = _FIRST_S
+        while (place := await shared.enter(self._name, self._most)) is None:
+            if self._timing.now() + pause > until:
+                raise self._full()
+            await self._timing.sleep(pause)
+            pause = min(pause * 2, _LONGEST_S)
+        return place
+
+    async def _enter_here(self, longest: float) -> None:
         counter = self._counter
         with counter.lock:
             if counter.running < self._most:
@@ -42,13 +80,20 @@ class CallSemaphore:
                     counter.wakers.remove(waker)
             if late:
                 # It got a place at the same moment: the next call may have it.
-                self.leave()
+                self._leave_here()
             if isinstance(error, TimeoutError):
                 raise self._full() from None
             raise
 
     def leave(self) -> None:
         """Release the place to the call that waits longest."""
+        if self._shared is not None:
+            with self._counter.lock:
+                place = self._counter.places.pop()
+            self._shared.leave(place)
+        self._leave_here()
+
+    def _leave_here(self) -> None:
         counter = self._counter
         with counter.lock:
             while counter.wakers and counter.running <= self._most:

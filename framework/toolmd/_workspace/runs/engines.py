@@ -1,6 +1,7 @@
 """The engines that keep runs: the one in memory, and the one that outlives this process."""
 
 import asyncio
+from contextlib import closing
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -43,7 +44,7 @@ class Engines:
         """Whether there may be runs of other processes; a look that imports nothing."""
         if self._durable is not None or self._settings.store not in {"sqlite", "memory"}:
             return True
-        return self.keep and Path(self._settings.state / STORE_FILE).exists()
+        return self.keep and has_runs(self._settings.state / STORE_FILE)
 
     def durable(self) -> "DurableEngine":
         """Return the engine that keeps runs, opened on first use."""
@@ -111,3 +112,17 @@ class Engines:
         """End what is under way here; runs that are kept go on at the next start."""
         self._memory.close()
         self.stop()
+
+
+def has_runs(file: Path) -> bool:
+    """Return whether a SQLite file has tables of runs; True also for one that can't be read."""
+    if not file.exists():
+        return False
+    import sqlite3
+
+    try:
+        with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as store:
+            question = "SELECT 1 FROM sqlite_master WHERE name = 'toolmd_run'"
+            return store.execute(question).fetchone() is not None
+    except sqlite3.Error:
+        return True  # Opening it reports what is wrong.

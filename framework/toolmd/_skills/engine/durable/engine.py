@@ -27,7 +27,7 @@ from toolmd._skills.engine.durable.views import stuck, too_late, view
 from toolmd._skills.engine.durable.waiters import LOOK_S, RunWaiter, Waiters
 from toolmd._skills.engine.durable.workflows import Workflows
 from toolmd._skills.engine.outcomes import taken, waiting
-from toolmd._store.database import address, is_postgres, open_database, outspoken
+from toolmd._store.database import Pace, address, is_postgres, open_database, outspoken
 from toolmd._types.result import SkillResult
 from toolmd._types.run import Answer, Clock, Order, RunListener, RunQuery, RunView
 from toolmd.errors import ToolmdError, UnreachableError
@@ -55,10 +55,12 @@ class DurableEngine:
         database that does not answer.
         """
         self._url = address(store, state)
-        self._database = open_database(self._url, shared=True)
+        self._database = open_database(self._url, Pace(connections=20, shared=True))
         # Readers of a SQLite file wait for no writer, and writers for no reader.
         postgres = is_postgres(store)
-        self._readers = self._database if postgres else open_database(self._url)
+        self._readers = self._database if postgres else open_database(
+            self._url, Pace(connections=20)
+        )
         told, readers = outspoken(self._database), outspoken(self._readers)
         self._workflows = Workflows(readers)
         self._store = Store(told, readers, self._workflows)

@@ -1,0 +1,135 @@
+"""The limits that all processes share: asked in a thread, next to the event loop."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from threading import Event, Lock, Thread
+from typing import Any
+
+from toolmd._call.denial import CallDenied, guard_failed
+from toolmd._call.threads import AROUND
+from toolmd._store.store import Store
+from toolmd.errors import logged
+
+RENEW_S = 4.0
+"""The pause between two renewals of places, in seconds: several fit into a place's time."""
+
+
+@dataclass(slots=True)
+class _Request:
+    """A request for a place, whose call may be cancelled before the answer."""
+
+    place: str | None = None
+    is_over: bool = False
+
+
+class SharedLimits:
+    """The shared limits of all tools; safe for several threads and event loops.
+
+    Each method raises CallDenied where the store can't be used.
+    """
+
+    def __init__(self, store: Store) -> None:
+        """Keep the store."""
+        self._store = store
+        self._opened = False
+        self._lock = Lock()
+        self._taken: set[str] = set()
+        self._left: set[str] = set()
+        self._changed = Event()
+        self._renews = False
+
+    async def ready(self, tool: str) -> None:
+        """Open the store, which may take longer than a start."""
+        if not self._opened:
+            await self._ask(tool, "rate", self._open)
+            self._opened = True
+
+    async def take(self, tool: str, apart: float) -> float:
+        """Same as `LimitStore.take`."""
+        wait: float = await self._ask(tool, "rate", lambda: self._store.limits.take(tool, apart))
+        return wait
+
+    async def counted(self, tool: str, who: str) -> int:
+        """Same as `LimitStore.counted`."""
+        calls: int = await self._ask(
+            tool, "max calls", lambda: self._store.limits.counted(tool, who)
+        )
+        return calls
+
+    async def count(self, tool: str, who: str, most: int) -> bool:
+        """Same as `LimitStore.count`."""
+        counted: bool = await self._ask(
+            tool, "max calls", lambda: self._store.limits.count(tool, who, most)
+        )
+        return counted
+
+    async def uncount(self, tool: str, who: str) -> None:
+        """Same as `LimitStore.uncount`; a count that can't be taken back stays."""
+        with suppress(CallDenied):
+            await self._ask(tool, "max calls", lambda: self._store.limits.uncount(tool, who))
+
+    async def enter(self, tool: str, most: int) -> str | None:
+        """Take one of `most` places and return its name; None where all are taken."""
+        request = _Request()
+        try:
+            await self._ask(tool, "max concurrent", lambda: self._enter(tool, most, request))
+        except BaseException:
+            with self._lock:
+                request.is_over = True
+            if request.place is not None:
+                self.leave(request.place)
+            raise
+        return request.place
+
+    def leave(self, place: str) -> None:
+        """Give a place back soon, without waiting for it."""
+        with self._lock:
+            self._taken.discard(place)
+            self._left.add(place)
+        self._changed.set()
+
+    async def _ask(self, tool: str, limit: str, question: Callable[[], Any]) -> Any:
+        try:
+            return await AROUND.run(question)
+        except Exception as error:  # noqa: BLE001 - a process that can't count denies
+            raise guard_failed(tool, limit, error) from None
+
+    def _open(self) -> None:
+        self._store.limits.open()
+
+    def _enter(self, tool: str, most: int, request: "_Request") -> None:
+        place = self._store.limits.enter(tool, most)
+        if place is None:
+            return
+        with self._lock:
+            if request.is_over:
+                # The call was cancelled meanwhile.
+                self._left.add(place)
+                self._changed.set()
+            else:
+                self._taken.add(place)
+                request.place = place
+            if not self._renews:
+                self._renews = True
+                Thread(target=self._renew, name="toolmd-places", daemon=True).start()
+
+    def _renew(self) -> None:
+        """Renew the taken places and give the left ones back, as long as there are any."""
+        while True:
+            self._changed.wait(RENEW_S)
+            self._changed.clear()
+            with self._lock:
+                taken, left = set(self._taken), set(self._left)
+                if not taken and not left:
+                    self._renews = False
+                    return
+            try:
+                if left:
+                    self._store.limits.leave(left)
+                    with self._lock:
+                        self._left -= left
+                if taken:
+                    self._store.limits.renew(taken)
+            except Exception as error:  # noqa: BLE001 - it tries again; a place that stays denies
+                logged(error, "the places of running calls can't be renewed")

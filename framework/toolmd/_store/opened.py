@@ -1,0 +1,91 @@
+"""Open a database of the store with its first record, and again if its file was replaced."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import Generic, TypeVar
+
+import sqlalchemy as sa
+
+from toolmd._store import MEMORY
+from toolmd._store.database import Pace, address, file_of, is_postgres, open_database, outspoken
+from toolmd._store.schema import create_tables, metadata_of
+
+T = TypeVar("T")
+
+
+class Opened(Generic[T]):
+    """A database and its tables; blocking, and safe for threads and processes."""
+
+    def __init__(
+        self, store: str, state: Path, tables: Callable[[sa.MetaData], T], pace: Pace
+    ) -> None:
+        """Keep the setting `store` and the state folder; `tables` defines the tables."""
+        self._store = store
+        self._state = state
+        self._define = tables
+        self._pace = pace
+        self._lock = Lock()
+        self._engine: sa.Engine | None = None
+        self._file: Path | None = None
+        self._inode = (0, 0)
+        self.tables: T
+        """The tables, once the database is open."""
+
+    @property
+    def is_postgres(self) -> bool:
+        """Return whether the database is a Postgres."""
+        return is_postgres(self._store)
+
+    @contextmanager
+    def transaction(self) -> Iterator[sa.Connection]:
+        """Begin a transaction; an exception rolls it back.
+
+        Raises UnreachableError, which names the store and the remedy, and ConfigError.
+        """
+        with self._opened().begin() as connection:
+            yield connection
+
+    def close(self) -> None:
+        """Close the database; the next record opens it again."""
+        with self._lock:
+            self._close()
+
+    def _close(self) -> None:
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            engine.dispose()
+
+    def _opened(self) -> sa.Engine:
+        with self._lock:
+            if self._engine is not None and self._file is not None and self._was_replaced():
+                # Its records would go into a file that nobody can find.
+                self._close()
+            if self._engine is None:
+                self._engine = self._open()
+            return self._engine
+
+    def _was_replaced(self) -> bool:
+        assert self._file is not None
+        try:
+            status = self._file.stat()
+        except FileNotFoundError:
+            return True
+        return (status.st_dev, status.st_ino) != self._inode or not status.st_size
+
+    def _open(self) -> sa.Engine:
+        url = "sqlite://" if self._store == MEMORY else address(self._store, self._state)
+        engine = outspoken(open_database(url, self._pace))
+        try:
+            metadata = metadata_of(engine)
+            self.tables = self._define(metadata)
+            create_tables(engine, metadata)
+        except BaseException:
+            engine.dispose()
+            raise
+        self._file = file_of(engine.url)
+        if self._file is not None:
+            status = self._file.stat()
+            self._inode = (status.st_dev, status.st_ino)
+        return engine

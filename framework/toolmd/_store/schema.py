@@ -1,0 +1,58 @@
+"""Create the tables of the store, and check their version."""
+
+from collections.abc import Iterable
+
+import sqlalchemy as sa
+
+from toolmd._store.database import SCHEMA, shown
+from toolmd.errors import ConfigError
+
+VERSION = 1
+"""The version of the tables; it grows when an older release could not read or finish records."""
+
+
+def metadata_of(engine: sa.Engine) -> sa.MetaData:
+    """Return an empty collection of tables, in the schema that the database needs."""
+    return sa.MetaData(schema=None if engine.dialect.name == "sqlite" else SCHEMA)
+
+
+def create_tables(
+    engine: sa.Engine, metadata: sa.MetaData, indexes: Iterable[sa.Index] = ()
+) -> None:
+    """Create missing tables; several processes may do so at the same time.
+
+    Raises ConfigError where a newer release has stored its records here.
+    """
+    meta = sa.Table(
+        "toolmd_meta", metadata,
+        sa.Column("key", sa.Text, primary_key=True),
+        sa.Column("value", sa.Text, nullable=False),
+    )  # fmt: skip
+    with engine.begin() as connection:
+        if metadata.schema is not None:
+            # Two processes that create tables at once would both find none.
+            connection.execute(sa.text("SELECT pg_advisory_xact_lock(7461706)"))
+            connection.execute(sa.schema.CreateSchema(metadata.schema, if_not_exists=True))
+        else:
+            connection.execute(sa.text("BEGIN IMMEDIATE"))
+        found = _version(connection, meta)
+        if found > VERSION:
+            raise ConfigError(
+                f"the records in {shown(str(engine.url))} were stored by a newer release of "
+                f"Toolmd (tables of version {found}; this one supports {VERSION}): use that "
+                f"release, or another state folder or database"
+            )
+        metadata.create_all(connection)
+        for index in indexes:
+            index.create(connection, checkfirst=True)
+        if found < VERSION:
+            connection.execute(sa.delete(meta).where(meta.c.key == "version"))
+            row = {"key": "version", "value": str(VERSION)}
+            connection.execute(sa.insert(meta).values(row))
+
+
+def _version(connection: sa.Connection, meta: sa.Table) -> int:
+    if not sa.inspect(connection).has_table(meta.name, schema=meta.schema):
+        return 0
+    kept = sa.select(meta.c.value).where(meta.c.key == "version")
+    return int(connection.execute(kept).scalar() or 0)

@@ -1,0 +1,142 @@
+"""The parts of a project's store; each opens its database with its first record."""
+
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from threading import Lock
+from typing import Protocol
+
+from toolmd._store import MEMORY
+from toolmd._types.confirmation import Confirmation, ConfirmationState
+
+CONFIRMATIONS_WAIT_S = 10.0
+LIMITS_WAIT_S = 2.0
+"""How long a locked database is waited for, in seconds."""
+
+
+class ConfirmationStore(Protocol):
+    """The confirmations of a project.
+
+    Each method may block, and may be called from several threads; an exception denies the call.
+    """
+
+    def add(self, confirmation: Confirmation) -> None:
+        """Store a confirmation."""
+
+    def get(self, confirmation_id: str) -> Confirmation | None:
+        """Return a confirmation by its id."""
+
+    def claim(self, confirmation_id: str, state: ConfirmationState) -> bool:
+        """Set the state of a pending confirmation; True for exactly one of those who try."""
+
+    def pending(self, now: float) -> tuple[Confirmation, ...]:
+        """Return the confirmations that may still be decided, oldest first.
+
+        `now` is in seconds since the epoch.
+        """
+
+    def close(self) -> None:
+        """Close the store."""
+
+
+class LimitStore(Protocol):
+    """The counts of calls over all processes of a project.
+
+    Each method may block, and may be called from several threads; an exception denies the call.
+    """
+
+    def open(self) -> None:
+        """Open the store before the first start, which opening would delay."""
+
+    def take(self, tool: str, apart: float) -> float:
+        """Start now and return 0.0, or return the seconds until a start is due.
+
+        `apart` is the spacing of starts, in seconds.
+        """
+
+    def counted(self, tool: str, who: str) -> int:
+        """Return how many calls one user made in one conversation."""
+
+    def count(self, tool: str, who: str, most: int) -> bool:
+        """Count one more call; False where `most` were counted already."""
+
+    def uncount(self, tool: str, who: str) -> None:
+        """Take back a call that never started."""
+
+    def enter(self, tool: str, most: int) -> str | None:
+        """Take one of `most` places for a running call, and return its name; None if none is free.
+
+        A place that is not renewed is free again after a while: its process may be dead.
+        """
+
+    def renew(self, places: Iterable[str]) -> None:
+        """Keep places."""
+
+    def leave(self, places: Iterable[str]) -> None:
+        """Give places back."""
+
+    def close(self) -> None:
+        """Close the store."""
+
+
+class Store:
+    """The store of a project; a project that records nothing opens nothing.
+
+    Its parts import SQLAlchemy, which takes long: ask for them in a thread.
+    """
+
+    def __init__(
+        self,
+        setting: str,
+        state: Path,
+        *,
+        epoch: Callable[[], float] = time.time,
+        wait_s: float | None = None,
+    ) -> None:
+        """Keep the setting `store` and the state folder.
+
+        `epoch` returns this machine's seconds since the epoch. `wait_s` is how long a locked
+        database is waited for, in seconds; the default is 10, and 2 for limits.
+        """
+        self._setting = setting
+        self._state = state
+        self._epoch = epoch
+        self._wait_s = wait_s
+        self._lock = Lock()
+        self._confirmations: ConfirmationStore | None = None
+        self._limits: LimitStore | None = None
+
+    @property
+    def is_shared(self) -> bool:
+        """Return whether other processes may use the store, too."""
+        return self._setting != MEMORY
+
+    @property
+    def confirmations(self) -> ConfirmationStore:
+        """The confirmations."""
+        with self._lock:
+            if self._confirmations is None:
+                from toolmd._store.confirmations import SqlConfirmations
+
+                self._confirmations = SqlConfirmations(
+                    self._setting, self._state, self._wait_s or CONFIRMATIONS_WAIT_S
+                )
+            return self._confirmations
+
+    @property
+    def limits(self) -> LimitStore:
+        """The counts of all processes."""
+        with self._lock:
+            if self._limits is None:
+                from toolmd._store.limits import SqlLimits
+
+                self._limits = SqlLimits(
+                    self._setting, self._state, self._wait_s or LIMITS_WAIT_S, self._epoch
+                )
+            return self._limits
+
+    def close(self) -> None:
+        """Close what was opened."""
+        for part in (self._confirmations, self._limits):
+            if part is not None:
+                part.close()

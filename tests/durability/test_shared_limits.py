@@ -1,0 +1,258 @@
+"""The limits of a tool apply across the processes of a machine, and of several on Postgres."""
+
+import asyncio
+import json
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from toolmd import Workspace
+from toolmd._call.denial import CallDenied
+from toolmd._call.limits.counter import CallCounter
+from toolmd._call.limits.semaphore import CallSemaphore
+from toolmd._call.limits.shared_limits import SharedLimits
+from toolmd._store.limits import LEASE_S
+from toolmd._store.store import Store
+
+STARTER = Path(__file__).with_name("starter.py")
+CALLER = """
+import asyncio, json, sys, time
+from toolmd import Workspace
+
+async def main(folder, store, calls):
+    overrides = {"store": store, "plugins": [], "state": f"{folder}/.toolmd"}
+    async with Workspace.open(folder, overrides=overrides) as workspace:
+        made = [workspace.call("act", {}, user="ana") for _ in range(calls)]
+        for result in await asyncio.gather(*made):
+            code = result.error and result.error.code
+            print(json.dumps([result.outcome, code, result.data]), flush=True)
+
+asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))
+"""
+TOOL = """# Act
+
+Acts.
+
+## Metadata
+
+- **Name**: act
+- **Version**: 1.0.0
+- **Category**: general
+
+## Parameters
+
+None
+
+## Limits
+
+- **{name}**: {value}
+- **Timeout**: 60s
+
+## Returns
+
+- **Type**: object
+"""
+PYTHON = """
+import asyncio, time
+
+async def act() -> dict:
+    began = time.monotonic()
+    await asyncio.sleep(0.05)
+    return {"began": began, "ended": time.monotonic()}
+"""
+
+
+def starts_of_three(state, place, calls, seconds):
+    """Return the times at which three processes started the tool, in order."""
+    words = [sys.executable, str(STARTER), str(state), place, str(calls), str(seconds)]
+    starters = [subprocess.Popen(words, stdout=subprocess.PIPE) for _ in range(3)]
+    said = b"".join(starter.communicate(timeout=seconds + 50)[0] for starter in starters)
+    return sorted(float(line) for line in said.split())
+
+
+def most_in_a_second(starts, second=1.0):
+    return max(sum(1 for later in starts if start <= later < start + second) for start in starts)
+
+
+def test_three_processes_keep_one_rate(tmp_path, place):
+    starts = starts_of_three(tmp_path, place, 10, 2)
+
+    # Fewer where the machine is busy: a turn that was heard of late is not used.
+    assert len(starts) >= 4
+    # What is printed comes some moments after the start.
+    assert most_in_a_second(starts, 0.95) <= 10
+
+
+def project(folder, name, value):
+    """Write a project with one limited tool."""
+    tools = folder / "tools_md"
+    tools.mkdir(parents=True)
+    (tools / "act.tool.md").write_text(TOOL.format(name=name, value=value), encoding="utf-8")
+    (tools / "act.py").write_text(PYTHON, encoding="utf-8")
+    (folder / "toolmd.toml").write_text("", encoding="utf-8")
+    return folder
+
+
+def call_from_three(folder, place, calls):
+    """Call the tool from three processes at once; return each call's outcome, code and data."""
+    words = [sys.executable, "-c", CALLER, str(folder), place, str(calls)]
+    callers = [subprocess.Popen(words, stdout=subprocess.PIPE) for _ in range(3)]
+    printed = b"".join(caller.communicate(timeout=100)[0] for caller in callers)
+    return [json.loads(line) for line in printed.splitlines()]
+
+
+def test_three_processes_make_no_more_calls_than_allowed(tmp_path, place):
+    results = call_from_three(project(tmp_path / "shop", "Max Calls", 3), place, 5)
+
+    assert sorted([outcome, code] for outcome, code, _ in results) == [
+        *[["denied", "budget_exhausted"]] * 12,
+        *[["ok", None]] * 3,
+    ]
+
+
+def test_three_processes_never_run_two_calls_at_one_time(tmp_path, place):
+    results = call_from_three(project(tmp_path / "shop", "Max Concurrent", 1), place, 4)
+
+    assert [outcome for outcome, _, _ in results] == ["ok"] * 12
+    times = sorted((data["began"], data["ended"]) for _, _, data in results)
+    assert all(first[1] <= later[0] for first, later in pairwise(times))
+
+
+def test_two_folders_on_one_postgres_share_the_count_of_calls(tmp_path, postgres):
+    done = []
+    for name in ("one", "two", "three"):
+        folder = project(tmp_path / name, "Max Calls", 2)
+        with Workspace.open(folder, overrides={"store": postgres, "plugins": []}) as workspace:
+            done.append(workspace.call_sync("act", {}, user="ana").outcome)
+
+    assert done == ["ok", "ok", "denied"]
+
+
+@pytest.fixture
+def store(tmp_path, place):
+    store = Store(place, tmp_path)
+    yield store
+    store.close()
+
+
+def expire(place, state):
+    """Let LEASE_S seconds pass for the places in a store."""
+    if place.startswith("postgresql"):
+        with psycopg.connect(place, autocommit=True) as other:
+            other.execute("UPDATE toolmd.toolmd_lease SET until = until - %s", [LEASE_S])
+        return Store(place, state)
+    return Store(place, state, epoch=lambda: time.time() + LEASE_S)
+
+
+def test_the_place_of_a_dead_process_gets_free(store, place, tmp_path):
+    assert store.limits.enter("act", 1) is not None
+    assert store.limits.enter("act", 1) is None
+    later = expire(place, tmp_path)
+    assert later.limits.enter("act", 1) is not None
+    assert later.limits.enter("act", 1) is None
+    later.close()
+
+
+def test_a_renewed_place_stays_taken(store, place, tmp_path):
+    lease = store.limits.enter("act", 1)
+    later = expire(place, tmp_path)
+    later.limits.renew([lease])
+    assert later.limits.enter("act", 1) is None
+    later.limits.leave([lease])
+    assert later.limits.enter("act", 1) is not None
+    later.close()
+
+
+def test_a_call_that_is_cancelled_while_it_waits_for_a_place_leaves_none_taken(store):
+    async def main():
+        shared = SharedLimits(store)
+        for _ in range(5):
+            entering = asyncio.create_task(shared.enter("act", 1))
+            await asyncio.sleep(0)
+            entering.cancel()
+            await asyncio.wait([entering])
+        counter = CallCounter()
+        places = CallSemaphore("act", 1, counter, shared)
+        await places.enter(10.0)
+        places.leave()
+        return counter.running
+
+    assert asyncio.run(main()) == 0
+
+
+def test_each_tool_and_each_user_counts_alone(store):
+    limits = store.limits
+    assert [limits.count("act", "ana", 2) for _ in range(3)] == [True, True, False]
+    assert limits.counted("act", "ana") == 2
+    assert limits.count("act", "bob", 2)
+    assert limits.count("other", "ana", 2)
+    limits.uncount("act", "ana")
+    assert limits.counted("act", "ana") == 1
+    assert limits.count("act", "ana", 2)
+
+
+def test_a_start_is_used_once_and_each_tool_has_its_own(store):
+    assert store.limits.take("act", 3600.0) == 0.0
+    assert 3500 < store.limits.take("act", 3600.0) <= 3600
+    assert store.limits.take("other", 3600.0) == 0.0
+
+
+def test_a_store_opens_again_after_it_was_closed(store):
+    assert store.limits.take("act", 3600.0) == 0.0
+    store.close()
+    assert 3500 < store.limits.take("act", 3600.0) <= 3600
+
+
+def test_starts_are_stored_in_an_empty_database(postgres, tmp_path):
+    with psycopg.connect(postgres, autocommit=True) as other:
+        other.execute("DROP SCHEMA IF EXISTS toolmd CASCADE")
+    store = Store(postgres, tmp_path)
+    assert store.limits.take("act", 3600.0) == 0.0
+    store.close()
+
+
+def test_starts_continue_after_the_server_closed_the_connection(postgres, tmp_path):
+    store = Store(postgres, tmp_path)
+    assert store.limits.take("act", 3600.0) == 0.0
+    with psycopg.connect(postgres, autocommit=True) as other:
+        other.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+    assert 3500 < store.limits.take("act", 3600.0) <= 3600
+    store.close()
+
+
+def test_a_server_clock_that_was_set_back_denies_no_call(postgres, tmp_path):
+    store = Store(postgres, tmp_path)
+    assert store.limits.take("act", 1.0) == 0.0
+    with psycopg.connect(postgres, autocommit=True) as other:
+        other.execute("UPDATE toolmd.toolmd_start SET last = last + 5000")
+    assert 0 < store.limits.take("act", 0.05) <= 0.05
+    assert 0 <= store.limits.take("act", 0.05) <= 0.05
+    store.close()
+
+
+@pytest.mark.parametrize("limit", ["take", "count", "enter"])
+def test_limits_that_cannot_be_counted_deny_the_call(tmp_path, limit):
+    nowhere = SharedLimits(Store("postgresql://me:secret@127.0.0.1:1/runs", tmp_path))
+    words = {"take": (1.0,), "count": ("ana", 1), "enter": (1,)}[limit]
+    with pytest.raises(CallDenied) as refused:
+        asyncio.run(getattr(nowhere, limit)("act", *words))
+    assert refused.value.failure.code == "internal_guard_error"
+    assert "could not be decided" in refused.value.failure.message
+    assert "secret" not in str(refused.value.failure)
+
+
+def test_a_process_waits_while_another_creates_the_tables(postgres, tmp_path):
+    hasty = SharedLimits(Store(postgres, tmp_path, wait_s=0.05))
+    with psycopg.connect(postgres) as other:
+        other.execute("SELECT pg_advisory_xact_lock(7461706)")
+        with pytest.raises(CallDenied):
+            asyncio.run(hasty.take("act", 1.0))
+    assert asyncio.run(hasty.take("act", 1.0)) == 0.0

@@ -1,20 +1,18 @@
-"""Calls wait for a locked database next to the event loop, and are then denied."""
+"""Calls wait for a locked audit or store next to the event loop, and are then denied."""
 
 import asyncio
 import sqlite3
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager
 
 import pytest
 from virtual_time import VirtualTime, most_in_a_window, run
 
 from toolmd._call.audit.chain import AUDIT_FILE
-from toolmd._call.limits.shared_rates import STARTS_FILE
 from toolmd._call.limits.timing import Timing
+from toolmd._store import STORE_FILE
+from toolmd._store.store import Store
 from toolmd._types.call_spec import Limits, Rate, Safety
 from toolmd._types.settings import Settings
-
-HELD_FILE = "confirmations.sqlite3"
 
 
 class World:
@@ -35,9 +33,11 @@ class World:
         )
         self.harness = harness
 
-    def dispatcher(self, timing=None, *, audit=True):
+    def dispatcher(self, timing=None, *, audit=True, wait_s=10.0, setting="sqlite"):
+        timing = timing or self.time.timing
         settings = Settings(root=self.state, state=self.state, audit=audit)
-        made = self.harness(*self.tools, settings=settings, timing=timing or self.time.timing)
+        store = Store(setting, self.state, epoch=timing.epoch, wait_s=wait_s)
+        made = self.harness(*self.tools, settings=settings, timing=timing, store=store)
         return made.dispatcher
 
     @contextmanager
@@ -75,58 +75,30 @@ async def made(dispatcher):
     return [(await dispatcher.call("ask", {})).confirmation.id for _ in range(3)]
 
 
-LOCKS = {
-    "a call, behind the audit": (AUDIT_FILE, lambda dispatcher, _: dispatcher.call("say", {})),
-    "a refusal, behind the audit": (
-        AUDIT_FILE,
-        lambda dispatcher, _: dispatcher.call("say", {"odd": 1}),
-    ),
-    "a call to be held, behind the held": (
-        HELD_FILE,
-        lambda dispatcher, _: dispatcher.call("ask", {}),
-    ),
-    "a call to be held, behind the audit": (
-        AUDIT_FILE,
-        lambda dispatcher, _: dispatcher.call("ask", {}),
-    ),
-    "an approval, behind the held": (
-        HELD_FILE,
-        lambda dispatcher, held: dispatcher.decisions.confirm(held),
-    ),
-    "an approval, behind the audit": (
-        AUDIT_FILE,
-        lambda dispatcher, held: dispatcher.decisions.confirm(held),
-    ),
-    "a no, behind the held": (
-        HELD_FILE,
-        lambda dispatcher, held: dispatcher.decisions.reject(held),
-    ),
-    "an answer, behind the held": (
-        HELD_FILE,
-        lambda dispatcher, held: dispatcher.decisions.respond(held, ""),
-    ),
-    "a look, behind the held": (
-        HELD_FILE,
-        lambda dispatcher, held: dispatcher.decisions.confirmation(held),
-    ),
-    "a call with a rate, behind its starts": (
-        STARTS_FILE,
-        lambda dispatcher, _: dispatcher.call("seldom", {}),
-    ),
+AUDIT_LOCKS = {
+    "a call": lambda dispatcher, _: dispatcher.call("say", {}),
+    "a denial": lambda dispatcher, _: dispatcher.call("say", {"odd": 1}),
+    "a call that needs a confirmation": lambda dispatcher, _: dispatcher.call("ask", {}),
+    "an approval": lambda dispatcher, pending: dispatcher.decisions.confirm(pending),
+}
+STORE_LOCKS = {
+    "a call that needs a confirmation": lambda dispatcher, _: dispatcher.call("ask", {}),
+    "an approval": lambda dispatcher, pending: dispatcher.decisions.confirm(pending),
+    "a no": lambda dispatcher, pending: dispatcher.decisions.reject(pending),
+    "an answer": lambda dispatcher, pending: dispatcher.decisions.respond(pending, ""),
+    "a call with a rate": lambda dispatcher, _: dispatcher.call("seldom", {}),
 }
 
 
-@pytest.mark.parametrize("what", LOCKS)
-def test_other_calls_continue_while_one_waits_for_a_locked_file(world, what):
-    file, make = LOCKS[what]
-
+@pytest.mark.parametrize("what", AUDIT_LOCKS)
+def test_other_calls_continue_while_one_waits_for_a_locked_audit(world, what):
     async def main():
-        held = (await made(world.dispatcher()))[0]
+        pending = (await made(world.dispatcher()))[0]
         wait = Wait()
         dispatcher = world.dispatcher(Timing(sleep=wait.sleep))
         other = world.dispatcher(audit=False)
-        with world.locked(file):
-            waiting = asyncio.create_task(make(dispatcher, held))
+        with world.locked(AUDIT_FILE):
+            waiting = asyncio.create_task(AUDIT_LOCKS[what](dispatcher, pending))
             await wait.begun.wait()
             ran = len(world.ran)
             for _ in range(3):
@@ -136,30 +108,67 @@ def test_other_calls_continue_while_one_waits_for_a_locked_file(world, what):
         wait.over.set()
         return await waiting
 
-    result = run(world.time, main)
-    assert result is not None
-    assert not denied(result) if hasattr(result, "error") else result.state == "pending"
+    assert not denied(run(world.time, main))
 
 
-@pytest.mark.parametrize("what", [what for what in LOCKS if "refusal" not in what])
-def test_a_file_that_stays_locked_denies_the_call_and_nothing_runs(world, what):
-    file, make = LOCKS[what]
-
+@pytest.mark.parametrize("what", [what for what in AUDIT_LOCKS if what != "a denial"])
+def test_an_audit_that_stays_locked_denies_the_call_and_nothing_runs(world, what):
     async def main():
         dispatcher = world.dispatcher()
-        held = (await made(dispatcher))[0]
+        pending = (await made(dispatcher))[0]
         ran, began = len(world.ran), world.time.now()
-        with world.locked(file):
-            result = await make(dispatcher, held)
+        with world.locked(AUDIT_FILE):
+            result = await AUDIT_LOCKS[what](dispatcher, pending)
         waited = world.time.now() - began
         assert len(world.ran) == ran
         return result, waited
 
     result, waited = run(world.time, main)
-    assert result is None or denied(result)
-    assert result is None or "Nothing happened" in result.error.message
-    longest = 2.0 if file == STARTS_FILE else 10.0
-    assert longest <= waited < longest + 1.5
+    assert denied(result)
+    assert "Nothing happened" in result.error.message
+    assert 10.0 <= waited < 11.5
+
+
+@pytest.mark.parametrize("what", STORE_LOCKS)
+def test_other_calls_continue_while_one_waits_for_a_locked_store(world, what):
+    async def main():
+        pending = (await made(world.dispatcher()))[0]
+        dispatcher, other = world.dispatcher(audit=False), world.dispatcher(audit=False)
+        with world.locked(STORE_FILE):
+            waiting = asyncio.create_task(STORE_LOCKS[what](dispatcher, pending))
+            for _ in range(50):
+                assert (await other.call("say", {})).success
+                await asyncio.sleep(0)
+            assert not waiting.done()
+        return await waiting
+
+    assert not denied(run(world.time, main))
+
+
+@pytest.mark.parametrize("what", STORE_LOCKS)
+def test_a_store_that_stays_locked_denies_the_call_and_nothing_runs(world, what):
+    async def main():
+        pending = (await made(world.dispatcher()))[0]
+        dispatcher = world.dispatcher(audit=False, wait_s=0.05)
+        ran = len(world.ran)
+        with world.locked(STORE_FILE):
+            result = await STORE_LOCKS[what](dispatcher, pending)
+        assert len(world.ran) == ran
+        return result
+
+    result = run(world.time, main)
+    assert denied(result)
+    assert "Nothing happened" in result.error.message
+
+
+def test_a_locked_store_can_still_be_read(world):
+    async def main():
+        pending = (await made(world.dispatcher()))[0]
+        dispatcher = world.dispatcher(wait_s=0.05)
+        with world.locked(STORE_FILE):
+            return await dispatcher.decisions.confirmation(pending)
+
+    assert asyncio.run(main()).state == "pending"
 
 
 def test_a_denial_that_cannot_be_recorded_stays_a_denial(world):
@@ -174,17 +183,17 @@ def test_a_denial_that_cannot_be_recorded_stays_a_denial(world):
 
 def test_calls_continue_after_the_lock_is_released(world):
     async def main():
-        dispatcher = world.dispatcher()
+        dispatcher = world.dispatcher(wait_s=0.05)
         first, second, third = await made(dispatcher)
-        for file in (HELD_FILE, AUDIT_FILE):
+        for file in (STORE_FILE, AUDIT_FILE):
             with world.locked(file):
                 assert denied(await dispatcher.decisions.confirm(first))
-        # What was taken and could not be recorded is not given back: better never than twice.
+        # What was claimed and could not be recorded stays claimed: better never than twice.
         assert (await dispatcher.decisions.confirm(first)).error.code == "confirmation_used"
-        with world.locked(HELD_FILE):
+        with world.locked(STORE_FILE):
             assert denied(await dispatcher.decisions.confirm(second))
         assert (await dispatcher.decisions.confirm(second)).success
-        assert (await dispatcher.call("say", {})).success
+        assert (await dispatcher.call("ask", {})).confirmation is not None
         assert (await dispatcher.decisions.reject(third)).error.code == "rejected"
         assert dispatcher.audit.verify() is None
 
@@ -193,7 +202,7 @@ def test_calls_continue_after_the_lock_is_released(world):
 
 def test_calls_that_waited_for_the_audit_still_keep_the_rate(world):
     async def main():
-        dispatcher = world.dispatcher()
+        dispatcher = world.dispatcher(setting="memory")
         await made(dispatcher)
         world.times.clear()
         with world.locked(AUDIT_FILE):
@@ -207,51 +216,21 @@ def test_calls_that_waited_for_the_audit_still_keep_the_rate(world):
     assert most_in_a_window(world.times, 1.0) == 1
 
 
-def test_sync_callers_wait_in_their_own_thread(world):
-    held = run(world.time, lambda: made(world.dispatcher()))
-    with closing(sqlite3.connect(world.state / HELD_FILE, isolation_level=None)) as somebody:
-        somebody.execute("BEGIN IMMEDIATE")
-        # Whoever writes keeps no reader out.
-        dispatcher = world.dispatcher()
-        assert [one.id for one in dispatcher.decisions.pending()] == held
-        assert dispatcher.decisions.confirmation_sync(held[0]).state == "pending"
-        somebody.execute("ROLLBACK")
-
-
-@pytest.mark.parametrize("file", [AUDIT_FILE, HELD_FILE, STARTS_FILE])
+@pytest.mark.parametrize("file", [AUDIT_FILE, STORE_FILE])
 def test_a_file_that_is_locked_at_its_first_opening_is_retried(world, file):
+    name = "say" if file == AUDIT_FILE else "seldom"
+
     async def main():
         await made(world.dispatcher())
-        wait = Wait()
-        dispatcher = world.dispatcher(Timing(sleep=wait.sleep))
-        name = {HELD_FILE: "ask", STARTS_FILE: "seldom"}.get(file, "say")
+        dispatcher = world.dispatcher(Timing())
         with world.locked(file):
             waiting = asyncio.create_task(dispatcher.call(name, {}))
-            await wait.begun.wait()
-        wait.over.set()
+            for _ in range(50):
+                await asyncio.sleep(0)
+            assert not waiting.done()
         return await waiting
 
     assert not denied(run(world.time, main))
-
-
-@pytest.mark.parametrize("look", ["confirmation_sync", "pending"])
-def test_a_sync_decision_waits_in_its_own_thread(world, look):
-    dispatcher = world.dispatcher()
-    held = asyncio.run(made(dispatcher))[0]
-    looks = {
-        "confirmation_sync": lambda: [dispatcher.decisions.confirmation_sync(held)],
-        "pending": dispatcher.decisions.pending,
-    }
-    before = looks[look]()
-    with ThreadPoolExecutor(1) as pool:
-        with world.locked(HELD_FILE):
-            looking = pool.submit(looks[look])
-            wait([looking], timeout=0.2)
-            assert not looking.done()
-        after = looking.result()
-
-    assert [one.id for one in before] == [one.id for one in after]
-    assert held in {one.id for one in after}
 
 
 def test_a_pending_call_can_be_read_by_async_and_sync_callers(world):

@@ -1,7 +1,7 @@
 """Known pitfalls of durable runs, each with a test of its solution.
 
 Other tests cover the database (WAL, TCP), cheap waiting, dead processes and shared rates:
-test_durable_database, test_durable_engine, test_reclaimer, test_shared_rates.
+test_durable_database, test_durable_engine, test_reclaimer, test_shared_limits.
 """
 
 import asyncio

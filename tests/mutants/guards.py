@@ -47,7 +47,7 @@ GUARDS = {
     ),
     "limits": Guard(
         {
-            "_call/limits/postgres_rates.py": ("tests/durability/test_shared_rates.py",),
+            "_store/*.py": ("tests/durability/test_shared_limits.py", "tests/call/test_locked.py"),
             "_call/limits/[drst]*.py": ("tests/call/limits", "tests/call/test_locked.py"),
             "_call/limits/counter.py": ("tests/call/limits",),
         },

@@ -28,6 +28,8 @@ def create_tables(
         sa.Column("key", sa.Text, primary_key=True),
         sa.Column("value", sa.Text, nullable=False),
     )  # fmt: skip
+    if _is_ready(engine, metadata, meta):
+        return  # A reader does not wait for a writer.
     with engine.begin() as connection:
         if metadata.schema is not None:
             # Two processes that create tables at once would both find none.
@@ -49,6 +51,13 @@ def create_tables(
             connection.execute(sa.delete(meta).where(meta.c.key == "version"))
             row = {"key": "version", "value": str(VERSION)}
             connection.execute(sa.insert(meta).values(row))
+
+
+def _is_ready(engine: sa.Engine, metadata: sa.MetaData, meta: sa.Table) -> bool:
+    with engine.connect() as connection:
+        there = sa.inspect(connection).get_table_names(schema=metadata.schema)
+        names = {table.name for table in metadata.sorted_tables}
+        return names <= set(there) and _version(connection, meta) == VERSION
 
 
 def _version(connection: sa.Connection, meta: sa.Table) -> int:

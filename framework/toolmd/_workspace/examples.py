@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, NamedTuple
 
+from toolmd._store import MEMORY
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Severity
 from toolmd._types.registry import BoundTool
@@ -71,7 +72,9 @@ class _Trial:
         self._made = 0
 
     def opened(self, state: str) -> Workspace:
-        return Workspace.open(self._folder, overrides={"state": str(self._scratch / state)})
+        return Workspace.open(
+            self._folder, overrides={"state": str(self._scratch / state), "store": MEMORY}
+        )
 
     def results(self, workspace: Workspace, names: Sequence[str]) -> Iterator[Tried]:
         if not names:

@@ -72,6 +72,13 @@ def project_of(ctx: typer.Context, project: Path | None) -> Path | None:
     return project or before.get("project")
 
 
+def new_conversation() -> str:
+    """Return the name of a conversation that consists of this command."""
+    import secrets
+
+    return f"cli-{secrets.token_hex(8)}"
+
+
 def context_of(stated: list[str] | None) -> dict[str, str]:
     """Return the facts of `--context KEY=VALUE`; stop with a usage error for anything else."""
     facts: dict[str, str] = {}

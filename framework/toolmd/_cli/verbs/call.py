@@ -21,6 +21,7 @@ from toolmd._cli.terminal.options import (
     WordsArgument,
     YesOption,
     context_of,
+    new_conversation,
     project_of,
     stop,
 )
@@ -67,6 +68,7 @@ def call(
             message=message,
             user=user,
             context=context_of(context),
+            conversation=new_conversation(),
             dry_run=dry_run,
             on_event=partial(show_progress, json=json),
         )

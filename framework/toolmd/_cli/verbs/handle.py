@@ -15,6 +15,7 @@ from toolmd._cli.terminal.options import (
     ProjectOption,
     UserOption,
     context_of,
+    new_conversation,
     project_of,
 )
 from toolmd._cli.terminal.screen import (
@@ -76,6 +77,7 @@ def handle(
             message=message,
             user=user,
             context=context_of(context),
+            conversation=new_conversation(),
             dry_run=dry_run,
             on_event=partial(show_progress, json=json),
         )

@@ -133,6 +133,26 @@ def test_two_folders_on_one_postgres_share_the_count_of_calls(tmp_path, postgres
     assert done == ["ok", "ok", "denied"]
 
 
+def test_a_confirmation_of_one_machine_is_decided_on_another(tmp_path, postgres):
+    overrides = {"store": postgres, "plugins": []}
+    folders = [project(tmp_path / name, "Max Calls", 2) for name in ("one", "two")]
+    for folder in folders:
+        file = folder / "tools_md" / "act.tool.md"
+        safety = "## Safety\n\n- **Requires Confirmation**: true\n\n## Limits"
+        text = file.read_text(encoding="utf-8").replace("## Limits", safety)
+        file.write_text(text, encoding="utf-8")
+    with (
+        Workspace.open(folders[0], overrides=overrides) as here,
+        Workspace.open(folders[1], overrides=overrides) as there,
+    ):
+        pending = here.call_sync("act", {}, user="ana").confirmation
+        assert [one.id for one in there.confirmations.pending_sync(user="ana")] == [pending.id]
+        result = there.confirmations.approve_sync(pending.id, user="ana")
+        assert (result.outcome, result.error) == ("ok", None)
+        again = here.confirmations.approve_sync(pending.id, user="ana")
+        assert again.error.code == "confirmation_used"
+
+
 @pytest.fixture
 def store(tmp_path, place):
     store = Store(place, tmp_path)

@@ -72,9 +72,9 @@ class _Trial:
         self._made = 0
 
     def opened(self, state: str) -> Workspace:
-        return Workspace.open(
-            self._folder, overrides={"state": str(self._scratch / state), "store": MEMORY}
-        )
+        # In memory: an example must not count in the project's own store.
+        overrides = {"state": str(self._scratch / state), "store": MEMORY}
+        return Workspace.open(self._folder, overrides=overrides)
 
     def results(self, workspace: Workspace, names: Sequence[str]) -> Iterator[Tried]:
         if not names:

@@ -122,3 +122,16 @@ def test_the_doctor_names_each_package_that_toolmd_requires(project) -> None:
 
     assert required
     assert {re.split(r"[^\w.-]", one, maxsplit=1)[0] for one in required} <= {*signs}
+
+
+def test_the_doctor_names_the_databases_of_earlier_versions(project) -> None:
+    state = project.folder / ".toolmd"
+    state.mkdir(exist_ok=True)
+    for name in ("runs.sqlite3", "confirmations.sqlite3"):
+        (state / name).write_bytes(b"old")
+
+    signs = json.loads(project("doctor", "--json").out)
+
+    (sign,) = (sign for sign in signs if "earlier version" in sign["found"])
+    assert sign["found"].startswith("confirmations.sqlite3, runs.sqlite3 in ")
+    assert "remove them" in sign["remedy"]

@@ -29,6 +29,9 @@ _EXTRAS = {
 
 _RECORDS = {".sqlite3", ".journal", ".newest"}
 """The suffixes of state files that are never empty."""
+_OF_EARLIER_VERSIONS = (
+    "confirmations.sqlite3", "held.sqlite3", "runs.sqlite3", "turns.sqlite3",
+)  # fmt: skip
 _BLOCK = 4096
 """The bytes that are written to test for free space."""
 
@@ -53,7 +56,7 @@ def examine(folder: Path | None) -> list[Sign]:
         return [*signs, Sign("project", "bad", str(error), remedy)]
     signs.append(Sign("project", "ok", str(settings.file or settings.root)))
     signs += [*_folders(settings), look_at_state(settings.state), _cache(settings.state)]
-    signs += [*_emptied(settings.state), _engine(settings)]
+    signs += [*_unused(settings.state), *_emptied(settings.state), _engine(settings)]
     try:
         return [*signs, *_workspace(settings)]
     except EmptiedError:  # already in the list
@@ -146,6 +149,18 @@ def _cache(state: Path) -> Sign:
     if not files:
         return Sign("cache", "note", "empty; the next command fills it")
     return Sign("cache", "ok", f"{size:.0f} KiB in {state}")
+
+
+def _unused(state: Path) -> Iterator[Sign]:
+    """Report the databases of earlier versions, which had one for each kind of record."""
+    names = ", ".join(name for name in _OF_EARLIER_VERSIONS if (state / name).exists())
+    if names:
+        yield Sign(
+            "records",
+            "note",
+            f"{names} in {state}: of an earlier version, and not used any more",
+            "remove them once you no longer need what they contain",
+        )
 
 
 def _emptied(state: Path) -> Iterator[Sign]:

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from toolmd._store.database import SCHEMA, shown
 from toolmd.errors import ConfigError
 
-VERSION = 1
+VERSION = 2
 """The version of the tables; it grows when an older release could not read or finish records."""
 
 
@@ -21,7 +21,7 @@ def create_tables(
 ) -> None:
     """Create missing tables; several processes may do so at the same time.
 
-    Raises ConfigError where a newer release has stored its records here.
+    Raises ConfigError where another release has stored its records here.
     """
     meta = sa.Table(
         "toolmd_meta", metadata,
@@ -38,17 +38,17 @@ def create_tables(
         else:
             connection.execute(sa.text("BEGIN IMMEDIATE"))
         found = _version(connection, meta)
-        if found > VERSION:
+        if found not in {0, VERSION}:
+            other = "a newer" if found > VERSION else "an older"
             raise ConfigError(
-                f"the records in {shown(str(engine.url))} were stored by a newer release of "
+                f"the records in {shown(str(engine.url))} were stored by {other} release of "
                 f"Toolmd (tables of version {found}; this one supports {VERSION}): use that "
                 f"release, or another state folder or database"
             )
         metadata.create_all(connection)
         for index in indexes:
             index.create(connection, checkfirst=True)
-        if found < VERSION:
-            connection.execute(sa.delete(meta).where(meta.c.key == "version"))
+        if found == 0:
             row = {"key": "version", "value": str(VERSION)}
             connection.execute(sa.insert(meta).values(row))
 
@@ -64,4 +64,5 @@ def _version(connection: sa.Connection, meta: sa.Table) -> int:
     if not sa.inspect(connection).has_table(meta.name, schema=meta.schema):
         return 0
     kept = sa.select(meta.c.value).where(meta.c.key == "version")
-    return int(connection.execute(kept).scalar() or 0)
+    # Tables of the first release have no version.
+    return int(connection.execute(kept).scalar() or 1)

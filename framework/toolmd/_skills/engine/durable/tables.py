@@ -2,26 +2,16 @@
 
 import sqlalchemy as sa
 
-from toolmd._store.database import SCHEMA, shown
-from toolmd.errors import ConfigError
-
-VERSION = 2
-"""The version of the tables; it grows when an older release could not read or finish runs."""
+from toolmd._store.schema import create_tables, metadata_of
 
 
 class Tables:
     """The tables of one database."""
 
     def __init__(self, engine: sa.Engine) -> None:
-        schema = None if engine.dialect.name == "sqlite" else SCHEMA
         self._engine = engine
-        self._metadata = sa.MetaData(schema=schema)
+        self._metadata = metadata_of(engine)
         text, real = sa.Text, sa.Double
-        self.meta = sa.Table(
-            "toolmd_meta", self._metadata,
-            sa.Column("key", text, primary_key=True),
-            sa.Column("value", text, nullable=False),
-        )  # fmt: skip
         self.plan = sa.Table(
             "toolmd_plan", self._metadata,
             sa.Column("hash", text, primary_key=True),
@@ -54,44 +44,8 @@ class Tables:
             connection.execute(sa.text("SELECT pg_advisory_xact_lock(7461707)"))
 
     def create(self) -> None:
-        """Create missing tables; several processes may do so at the same time.
-
-        Raises ConfigError where another release has stored its runs here.
-        """
-        with self._engine.begin() as connection:
-            if self._metadata.schema is not None:
-                # Two processes that create tables at once would both find none.
-                connection.execute(sa.text("SELECT pg_advisory_xact_lock(7461706)"))
-                connection.execute(sa.schema.CreateSchema(SCHEMA, if_not_exists=True))
-            else:
-                connection.execute(sa.text("BEGIN IMMEDIATE"))
-            found = self._version(connection)
-            self._metadata.create_all(connection)
-            for index in self._indexes:
-                index.create(connection, checkfirst=True)
-            if found == 0:
-                row = {"key": "version", "value": str(VERSION)}
-                connection.execute(sa.insert(self.meta).values(row))
-
-    def check(self) -> None:
-        """Raise ConfigError where another release has stored its runs here."""
-        with self._engine.connect() as connection:
-            self._version(connection)
-
-    def _version(self, connection: sa.Connection) -> int:
-        if not sa.inspect(connection).has_table(self.meta.name, schema=self.meta.schema):
-            return 0
-        kept = sa.select(self.meta.c.value).where(self.meta.c.key == "version")
-        # Tables of the first release have no version.
-        found = int(connection.execute(kept).scalar() or 1)
-        if found != VERSION:
-            other = "a newer" if found > VERSION else "an older"
-            raise ConfigError(
-                f"the runs in {shown(str(self._engine.url))} were kept by {other} release of "
-                f"Toolmd (tables of version {found}; this one supports {VERSION}): use that "
-                f"release, or another state folder or database"
-            )
-        return found
+        """Create missing tables. Raises ConfigError where another release stored its runs here."""
+        create_tables(self._engine, self._metadata, self._indexes)
 
 
 def _run_table(metadata: sa.MetaData) -> sa.Table:

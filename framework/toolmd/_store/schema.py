@@ -1,6 +1,6 @@
 """Create the tables of the store, and check their version."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 import sqlalchemy as sa
 
@@ -9,6 +9,8 @@ from toolmd.errors import ConfigError
 
 VERSION = 2
 """The version of the tables; it grows when an older release could not read or finish records."""
+MIGRATIONS: Mapping[int, Sequence[str]] = {}
+"""The statements that lead from each version to the next; never change those of a release."""
 
 
 def metadata_of(engine: sa.Engine) -> sa.MetaData:
@@ -17,18 +19,24 @@ def metadata_of(engine: sa.Engine) -> sa.MetaData:
 
 
 def create_tables(
-    engine: sa.Engine, metadata: sa.MetaData, indexes: Iterable[sa.Index] = ()
+    engine: sa.Engine,
+    metadata: sa.MetaData,
+    indexes: Iterable[sa.Index] = (),
+    *,
+    version: int = VERSION,
+    migrations: Mapping[int, Sequence[str]] = MIGRATIONS,
 ) -> None:
-    """Create missing tables; several processes may do so at the same time.
+    """Create missing tables, or bring those of an earlier version to this one, all or none.
 
-    Raises ConfigError where another release has stored its records here.
+    Several processes may do so at the same time. Raises ConfigError where a newer release has
+    stored its records here, or one that no migration leads from.
     """
     meta = sa.Table(
-        "toolmd_meta", metadata,
+        "toolmd_meta", metadata_of(engine),
         sa.Column("key", sa.Text, primary_key=True),
         sa.Column("value", sa.Text, nullable=False),
     )  # fmt: skip
-    if _is_ready(engine, metadata, meta):
+    if _is_ready(engine, metadata, meta, version):
         return  # A reader does not wait for a writer.
     with engine.begin() as connection:
         if metadata.schema is not None:
@@ -38,26 +46,32 @@ def create_tables(
         else:
             connection.execute(sa.text("BEGIN IMMEDIATE"))
         found = _version(connection, meta)
-        if found not in {0, VERSION}:
-            other = "a newer" if found > VERSION else "an older"
+        steps = range(found, version) if found else ()
+        if found > version or not all(step in migrations for step in steps):
+            other = "a newer" if found > version else "an older"
             raise ConfigError(
                 f"the records in {shown(str(engine.url))} were stored by {other} release of "
-                f"Toolmd (tables of version {found}; this one supports {VERSION}): use that "
+                f"Toolmd (tables of version {found}; this one supports {version}): use that "
                 f"release, or another state folder or database"
             )
+        for step in steps:
+            for statement in migrations[step]:
+                connection.execute(sa.text(statement))
+        meta.create(connection, checkfirst=True)
         metadata.create_all(connection)
         for index in indexes:
             index.create(connection, checkfirst=True)
-        if found == 0:
-            row = {"key": "version", "value": str(VERSION)}
+        if found < version:
+            connection.execute(sa.delete(meta).where(meta.c.key == "version"))
+            row = {"key": "version", "value": str(version)}
             connection.execute(sa.insert(meta).values(row))
 
 
-def _is_ready(engine: sa.Engine, metadata: sa.MetaData, meta: sa.Table) -> bool:
+def _is_ready(engine: sa.Engine, metadata: sa.MetaData, meta: sa.Table, version: int) -> bool:
     with engine.connect() as connection:
         there = sa.inspect(connection).get_table_names(schema=metadata.schema)
         names = {table.name for table in metadata.sorted_tables}
-        return names <= set(there) and _version(connection, meta) == VERSION
+        return names <= set(there) and _version(connection, meta) == version
 
 
 def _version(connection: sa.Connection, meta: sa.Table) -> int:

@@ -18,6 +18,7 @@ from toolmd._call.limits.semaphore import CallSemaphore
 from toolmd._call.limits.shared_limits import SharedLimits
 from toolmd._store.limits import LEASE_S
 from toolmd._store.store import Store
+from toolmd.errors import UnreachableError
 
 STARTER = Path(__file__).with_name("starter.py")
 CALLER = """
@@ -222,10 +223,24 @@ def test_a_start_is_used_once_and_each_tool_has_its_own(store):
     assert store.limits.take("other", 3600.0) == 0.0
 
 
-def test_a_store_opens_again_after_it_was_closed(store):
+def test_a_closed_store_is_not_opened_again(store):
     assert store.limits.take("act", 3600.0) == 0.0
     store.close()
-    assert 3500 < store.limits.take("act", 3600.0) <= 3600
+    with pytest.raises(UnreachableError, match="the store is closed"):
+        store.limits.take("act", 3600.0)
+
+
+def test_a_command_that_ended_leaves_no_place_taken(tmp_path, place):
+    folder = project(tmp_path / "shop", "Max Concurrent", 1)
+    overrides = {"store": place, "plugins": [], "state": str(tmp_path / "state")}
+    for _ in range(3):
+        with Workspace.open(folder, overrides=overrides) as workspace:
+            assert workspace.call_sync("act", {}).outcome == "ok"
+        store = Store(place, tmp_path / "state")
+        name = store.limits.enter("act", 1)
+        assert name is not None
+        store.limits.leave([name])
+        store.close()
 
 
 def test_starts_are_stored_in_an_empty_database(postgres, tmp_path):
@@ -270,9 +285,11 @@ def test_limits_that_cannot_be_counted_deny_the_call(tmp_path, limit):
 
 
 def test_a_process_waits_while_another_creates_the_tables(postgres, tmp_path):
-    hasty = SharedLimits(Store(postgres, tmp_path, wait_s=0.05))
+    store = Store(postgres, tmp_path, wait_s=0.05)
+    hasty = SharedLimits(store)
     with psycopg.connect(postgres) as other:
         other.execute("SELECT pg_advisory_xact_lock(7461706)")
         with pytest.raises(CallDenied):
             asyncio.run(hasty.take("act", 1.0))
     assert asyncio.run(hasty.take("act", 1.0)) == 0.0
+    store.close()

@@ -3,7 +3,7 @@
 import pytest
 from kept import Kept
 
-from toolmd._skills.engine.durable.tables import VERSION
+from toolmd._store.schema import VERSION
 from toolmd.errors import ConfigError
 
 
@@ -12,7 +12,7 @@ def test_runs_of_another_release_are_not_touched(kept: Kept, by: int, which: str
     version = "UPDATE toolmd_meta SET value = :value WHERE key = 'version'"
     kept.rows(version, value=str(VERSION + by))
     kept.engine.close()
-    with pytest.raises(ConfigError, match=f"kept by {which} release of Toolmd"):
+    with pytest.raises(ConfigError, match=f"stored by {which} release of Toolmd"):
         kept.opened()
     kept.rows(version, value=str(VERSION))
     kept.engine = kept.opened()

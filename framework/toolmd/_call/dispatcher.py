@@ -15,6 +15,7 @@ from toolmd._call.invoke.context import Resources
 from toolmd._call.invoke.trace import tracing_of
 from toolmd._call.limits.call_limits import limits_of
 from toolmd._call.limits.counter import CallCounter
+from toolmd._call.limits.shared_limits import SharedLimits
 from toolmd._call.limits.timing import MACHINE, Timing
 from toolmd._call.observers import Observers
 from toolmd._call.pipeline import Pipeline
@@ -66,6 +67,7 @@ class Dispatcher:
         self._clients = Clients(origins)
         self._timing = timing
         self._store = store or Store(settings.store, settings.state, epoch=timing.epoch)
+        self._shared_limits = SharedLimits(self._store) if self._store.is_shared else None
         self.audit = _audit_of(settings)
         self._recorder = Recorder(self.audit, self._lock_retry if self.audit else None, clock)
         tracing = tracing_of(settings, provider)
@@ -74,7 +76,7 @@ class Dispatcher:
             settings.safety,
             self,
             guards=guards,
-            limits=limits_of(self._store, {} if counters is None else counters, timing),
+            limits=limits_of(self._shared_limits, {} if counters is None else counters, timing),
             approve=None if origins is None else self._clients.approved,
             tracing=tracing,
         )
@@ -142,7 +144,9 @@ class Dispatcher:
         return self.finish(call, denied)
 
     def close(self) -> None:
-        """Close the audit."""
+        """Close the audit, and release what calls took from the store."""
+        if self._shared_limits is not None:
+            self._shared_limits.close()
         if self.audit is not None:
             self.audit.close()
 

@@ -12,7 +12,7 @@ from toolmd._types.call import Budget, Call, Caller
 from toolmd._types.confirmation import Confirmation, ConfirmationState
 
 KEPT_S = 30 * 24 * 3600.0
-"""For how long an expired confirmation is kept, in seconds: whoever decides late reads why."""
+"""For how long an expired confirmation is kept, in seconds: a late decision gets the reason."""
 
 
 class SqlConfirmations:

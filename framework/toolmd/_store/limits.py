@@ -94,14 +94,14 @@ class SqlLimits:
             return connection.execute(added.returning(count.c.calls)).first() is not None
 
     def uncount(self, tool: str, who: str) -> None:
-        """Take back a call that never started."""
+        """Remove a call that never started from the count."""
         with self._opened.transaction() as connection:
             count = self._opened.tables.counts
             here = sa.and_(count.c.tool == tool, count.c.who == who, count.c.calls > 0)
             connection.execute(sa.update(count).where(here).values(calls=count.c.calls - 1))
 
     def enter(self, tool: str, most: int) -> str | None:
-        """Take one of `most` places for a running call; None where all are taken.
+        """Acquire one of `most` places for a running call; None where all are taken.
 
         Returns the name of the place. It must be renewed before LEASE_S seconds are over.
         """
@@ -124,7 +124,7 @@ class SqlLimits:
             return name
 
     def renew(self, names: Iterable[str]) -> None:
-        """Keep places for another LEASE_S seconds."""
+        """Renew places for another LEASE_S seconds."""
         with self._opened.transaction() as connection:
             lease = self._opened.tables.leases
             until = self._now(connection) + LEASE_S
@@ -133,7 +133,7 @@ class SqlLimits:
             )
 
     def leave(self, names: Iterable[str]) -> None:
-        """Give places back."""
+        """Release places."""
         with self._opened.transaction() as connection:
             lease = self._opened.tables.leases
             connection.execute(sa.delete(lease).where(lease.c.name.in_(list(names))))

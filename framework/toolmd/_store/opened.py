@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Lock
+from threading import Condition
 from typing import Generic, TypeVar
 
 import sqlalchemy as sa
@@ -11,6 +11,10 @@ import sqlalchemy as sa
 from toolmd._store import MEMORY
 from toolmd._store.database import Pace, address, file_of, is_postgres, open_database, outspoken
 from toolmd._store.schema import create_tables, metadata_of
+from toolmd.errors import UnreachableError
+
+CLOSE_S = 2.0
+"""How long closing waits for transactions in progress, in seconds."""
 
 T = TypeVar("T")
 
@@ -26,7 +30,10 @@ class Opened(Generic[T]):
         self._state = state
         self._define = tables
         self._pace = pace
-        self._lock = Lock()
+        self._changed = Condition()
+        self._active = 0
+        """The transactions in progress."""
+        self._closed = False
         self._engine: sa.Engine | None = None
         self._file: Path | None = None
         self._inode = (0, 0)
@@ -44,12 +51,20 @@ class Opened(Generic[T]):
 
         Raises UnreachableError, which names the store and the remedy, and ConfigError.
         """
-        with self._opened().begin() as connection:
-            yield connection
+        engine = self._enter()
+        try:
+            with engine.begin() as connection:
+                yield connection
+        finally:
+            with self._changed:
+                self._active -= 1
+                self._changed.notify_all()
 
     def close(self) -> None:
-        """Close the database; the next record opens it again."""
-        with self._lock:
+        """Close the database for good, after the transactions in progress."""
+        with self._changed:
+            self._closed = True
+            self._changed.wait_for(lambda: not self._active, CLOSE_S)
             self._close()
 
     def _close(self) -> None:
@@ -57,13 +72,16 @@ class Opened(Generic[T]):
         if engine is not None:
             engine.dispose()
 
-    def _opened(self) -> sa.Engine:
-        with self._lock:
+    def _enter(self) -> sa.Engine:
+        with self._changed:
+            if self._closed:
+                raise UnreachableError("the store is closed: open the workspace again")
             if self._engine is not None and self._file is not None and self._was_replaced():
                 # Its records would go into a file that nobody can find.
                 self._close()
             if self._engine is None:
                 self._engine = self._open()
+            self._active += 1
             return self._engine
 
     def _was_replaced(self) -> bool:

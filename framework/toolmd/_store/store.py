@@ -61,19 +61,21 @@ class LimitStore(Protocol):
         """Count one more call; False where `most` were counted already."""
 
     def uncount(self, tool: str, who: str) -> None:
-        """Take back a call that never started."""
+        """Remove a call that never started from the count."""
 
     def enter(self, tool: str, most: int) -> str | None:
-        """Take one of `most` places for a running call, and return its name; None if none is free.
+        """Acquire one of `most` places for a running call; None if none is free.
+
+        Returns the name of the place.
 
         A place that is not renewed is free again after a while: its process may be dead.
         """
 
     def renew(self, places: Iterable[str]) -> None:
-        """Keep places."""
+        """Renew places."""
 
     def leave(self, places: Iterable[str]) -> None:
-        """Give places back."""
+        """Release places."""
 
     def close(self) -> None:
         """Close the store."""
@@ -103,6 +105,7 @@ class Store:
         self._epoch = epoch
         self._wait_s = wait_s
         self._lock = Lock()
+        self._closed = False
         self._confirmations: ConfirmationStore | None = None
         self._limits: LimitStore | None = None
 
@@ -135,8 +138,14 @@ class Store:
                 )
             return self._limits
 
+    @property
+    def is_closed(self) -> bool:
+        """Return whether the store was closed."""
+        return self._closed
+
     def close(self) -> None:
-        """Close what was opened."""
+        """Close what was opened, for good."""
+        self._closed = True
         for part in (self._confirmations, self._limits):
             if part is not None:
                 part.close()

@@ -10,7 +10,6 @@ from toolmd._call.limits.rate_limiter import RateLimiter, WaitListener
 from toolmd._call.limits.semaphore import CallSemaphore
 from toolmd._call.limits.shared_limits import SharedLimits
 from toolmd._call.limits.timing import Timing
-from toolmd._store.store import Store
 from toolmd._types.call import Call
 from toolmd._types.call_spec import Limits, ToolCallSpec
 from toolmd._types.result import Event, EventListener
@@ -133,10 +132,9 @@ class CallLimits:
 
 
 def limits_of(
-    store: Store, counters: dict[str, CallCounter], timing: Timing
+    shared: SharedLimits | None, counters: dict[str, CallCounter], timing: Timing
 ) -> Callable[[ToolCallSpec], CallLimits]:
     """Return a function that builds a tool's limits, with `counters` by tool name."""
-    shared = SharedLimits(store) if store.is_shared else None
 
     def limits(call_spec: ToolCallSpec) -> CallLimits:
         counter = counters.setdefault(call_spec.name, CallCounter())

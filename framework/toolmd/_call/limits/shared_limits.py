@@ -70,7 +70,7 @@ class SharedLimits:
             await self._ask(tool, "max calls", lambda: self._store.limits.uncount(tool, who))
 
     async def enter(self, tool: str, most: int) -> str | None:
-        """Take one of `most` places and return its name; None where all are taken."""
+        """Acquire one of `most` places and return its name; None where all are taken."""
         request = _Request()
         try:
             await self._ask(tool, "max concurrent", lambda: self._enter(tool, most, request))
@@ -83,11 +83,20 @@ class SharedLimits:
         return request.place
 
     def leave(self, place: str) -> None:
-        """Give a place back soon, without waiting for it."""
+        """Release a place soon, without waiting for it."""
         with self._lock:
             self._taken.discard(place)
             self._left.add(place)
         self._changed.set()
+
+    def close(self) -> None:
+        """Release the left places at once: the process may end."""
+        with self._lock:
+            left, self._left = self._left, set()
+        if left:
+            # A place that stays is free after a while.
+            with suppress(Exception):
+                self._store.limits.leave(left)
 
     async def _ask(self, tool: str, limit: str, question: Callable[[], Any]) -> Any:
         try:
@@ -115,7 +124,7 @@ class SharedLimits:
                 Thread(target=self._renew, name="toolmd-places", daemon=True).start()
 
     def _renew(self) -> None:
-        """Renew the taken places and give the left ones back, as long as there are any."""
+        """Renew the taken places and release the left ones, as long as there are any."""
         while True:
             self._changed.wait(RENEW_S)
             self._changed.clear()
@@ -132,4 +141,6 @@ class SharedLimits:
                 if taken:
                     self._store.limits.renew(taken)
             except Exception as error:  # noqa: BLE001 - it tries again; a place that stays denies
+                if self._store.is_closed:
+                    return
                 logged(error, "the places of running calls can't be renewed")

@@ -9,6 +9,12 @@ import pytest
 ORDER = {"arguments": {"dish": "soup"}}
 
 
+@pytest.fixture(autouse=True)
+def on_sqlite(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Store confirmations in a file."""
+    monkeypatch.setenv("TOOLMD_STORE", "sqlite")
+
+
 def test_a_call_behind_an_emptied_file_is_denied_with_the_file_and_a_remedy(
     api: httpx.Client, project: Path
 ) -> None:

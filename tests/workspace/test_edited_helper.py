@@ -23,7 +23,7 @@ def test_a_confirmation_is_stale_after_an_edit_of_an_imported_module(shop: Shop,
     shop.tool("pay", PAY, ASKS)
     shop.write("tools_md/bank.py", "def send(): return 1\n")
     shop.write("tools_md/unrelated.py", "N = 1\n")
-    ws = shop.open()
+    ws = shop.open(overrides={"store": "sqlite"})
     kept, late = (ws.call_sync("pay").confirmation.id for _ in range(2))
 
     shop.write("tools_md/unrelated.py", "N = 2\n")
@@ -34,7 +34,7 @@ def test_a_confirmation_is_stale_after_an_edit_of_an_imported_module(shop: Shop,
         ws.reload()
     else:
         ws.close()
-        ws = shop.open()
+        ws = shop.open(overrides={"store": "sqlite"})
 
     stale = ws.confirmations.approve_sync(late)
 

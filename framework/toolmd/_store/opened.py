@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from toolmd._store import MEMORY
 from toolmd._store.database import Pace, address, file_of, is_postgres, open_database, outspoken
 from toolmd._store.schema import create_tables, metadata_of
+from toolmd.config.state_files import is_there
 from toolmd.errors import UnreachableError
 
 CLOSE_S = 2.0
@@ -85,12 +86,12 @@ class Opened(Generic[T]):
             return self._engine
 
     def _was_replaced(self) -> bool:
+        """Return whether another file is at the path. Raises EmptiedError for an empty one."""
         assert self._file is not None
-        try:
-            status = self._file.stat()
-        except FileNotFoundError:
+        if not is_there(self._file):
             return True
-        return (status.st_dev, status.st_ino) != self._inode or not status.st_size
+        status = self._file.stat()
+        return (status.st_dev, status.st_ino) != self._inode
 
     def _open(self) -> sa.Engine:
         url = "sqlite://" if self._store == MEMORY else address(self._store, self._state)

@@ -15,6 +15,7 @@ from toolmd._types.settings import Settings
 from toolmd._types.skill import SkillSpec
 from toolmd._workspace.snapshot.live import Live
 from toolmd.config import state_folder
+from toolmd.config.state_files import EmptiedError, is_there
 from toolmd.errors import NotFoundError, ToolmdError
 
 if TYPE_CHECKING:
@@ -116,8 +117,11 @@ class Engines:
 
 def has_runs(file: Path) -> bool:
     """Return whether a SQLite file has tables of runs; True also for one that can't be read."""
-    if not file.exists():
-        return False
+    try:
+        if not is_there(file):
+            return False
+    except EmptiedError:
+        return True
     import sqlite3
 
     try:

@@ -64,13 +64,13 @@ def test_a_locked_store_of_confirmations_blocks_no_other_call(strict, work):
             # A call gives way to nobody.
             await asyncio.sleep(0)
             assert (await ws.call("greet", {}, dry_run=True)).outcome == "confirm"
-        assert not waiting.done()
+        # A reader waits for no writer.
+        assert not (waiting.done() and work is reject)
         somebody.execute("ROLLBACK")
         return await waiting
 
     file = strict.root / ".toolmd" / "store.sqlite3"
-    file.parent.mkdir(exist_ok=True)
-    with Workspace.open(strict.root) as ws:
+    with Workspace.open(strict.root, overrides={"store": "sqlite"}) as ws:
         ws.confirmations.pending_sync()
         with closing(sqlite3.connect(file, isolation_level=None)) as somebody:
             asyncio.run(main(ws, somebody))

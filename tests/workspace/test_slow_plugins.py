@@ -129,7 +129,8 @@ def test_the_loop_continues_while_plugins_approve_domains(slow):
     assert checked(slow, call).outcome == "ok"
 
 
-def test_the_loop_continues_while_a_decision_waits_for_a_slow_plugin(slow):
+def test_the_loop_continues_while_a_decision_waits_for_a_slow_plugin(slow, monkeypatch):
+    monkeypatch.setenv("TOOLMD_STORE", "sqlite")
     extra = "\n## Safety\n\n- **Requires Confirmation**: true\n"
     slow.write("tools_md/greet.tool.md", tool("greet", extra=extra))
     slow.write("tools_md/plugin.py", IMPORT)

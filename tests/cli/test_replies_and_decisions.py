@@ -5,6 +5,13 @@ import re
 
 import pytest
 
+
+@pytest.fixture(autouse=True)
+def on_sqlite(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Store confirmations in a file: each command is a process of its own."""
+    monkeypatch.setenv("TOOLMD_STORE", "sqlite")
+
+
 GIFT = """# Gift Flowers
 
 Give flowers away.

@@ -112,7 +112,7 @@ def test_the_doctor_names_a_store_of_another_release(project) -> None:
 
     (sign,) = (sign for sign in json.loads(done.stdout) if sign["about"] == "store")
     assert sign["state"] == "bad"
-    assert "were kept by an older release of Toolmd" in sign["found"]
+    assert "were stored by an older release of Toolmd" in sign["found"]
 
 
 def test_the_doctor_names_each_package_that_toolmd_requires(project) -> None:

@@ -31,11 +31,7 @@ def create_tables(
     Several processes may do so at the same time. Raises ConfigError where a newer release has
     stored its records here, or one that no migration leads from.
     """
-    meta = sa.Table(
-        "toolmd_meta", metadata_of(engine),
-        sa.Column("key", sa.Text, primary_key=True),
-        sa.Column("value", sa.Text, nullable=False),
-    )  # fmt: skip
+    meta = _meta(engine)
     if _is_ready(engine, metadata, meta, version):
         return  # A reader does not wait for a writer.
     with engine.begin() as connection:
@@ -46,15 +42,7 @@ def create_tables(
         else:
             connection.execute(sa.text("BEGIN IMMEDIATE"))
         found = _version(connection, meta)
-        steps = range(found, version) if found else ()
-        if found > version or not all(step in migrations for step in steps):
-            other = "a newer" if found > version else "an older"
-            raise ConfigError(
-                f"the records in {shown(str(engine.url))} were stored by {other} release of "
-                f"Toolmd (tables of version {found}; this one supports {version}): use that "
-                f"release, or another state folder or database"
-            )
-        for step in steps:
+        for step in _steps(engine, found, version, migrations):
             for statement in migrations[step]:
                 connection.execute(sa.text(statement))
         meta.create(connection, checkfirst=True)
@@ -65,6 +53,35 @@ def create_tables(
             connection.execute(sa.delete(meta).where(meta.c.key == "version"))
             row = {"key": "version", "value": str(version)}
             connection.execute(sa.insert(meta).values(row))
+
+
+def check_version(engine: sa.Engine) -> None:
+    """Raise ConfigError where a release has stored records that this one can't read."""
+    with engine.connect() as connection:
+        _steps(engine, _version(connection, _meta(engine)), VERSION, MIGRATIONS)
+
+
+def _steps(
+    engine: sa.Engine, found: int, version: int, migrations: Mapping[int, Sequence[str]]
+) -> range:
+    """Return the versions that migrations lead from; raises ConfigError where one is missing."""
+    steps = range(found, version) if found else range(0)
+    if found > version or not all(step in migrations for step in steps):
+        other = "a newer" if found > version else "an older"
+        raise ConfigError(
+            f"the records in {shown(str(engine.url))} were stored by {other} release of Toolmd "
+            f"(tables of version {found}; this one supports {version}): use that release, or "
+            f"another state folder or database"
+        )
+    return steps
+
+
+def _meta(engine: sa.Engine) -> sa.Table:
+    return sa.Table(
+        "toolmd_meta", metadata_of(engine),
+        sa.Column("key", sa.Text, primary_key=True),
+        sa.Column("value", sa.Text, nullable=False),
+    )  # fmt: skip
 
 
 def _is_ready(engine: sa.Engine, metadata: sa.MetaData, meta: sa.Table, version: int) -> bool:

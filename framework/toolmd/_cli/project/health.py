@@ -198,12 +198,12 @@ def _engine(settings: Settings) -> Sign:
 
 def _look_into(settings: Settings) -> None:
     """Raise ConfigError where another release stored runs, UnreachableError for no answer."""
-    from toolmd._skills.engine.durable.tables import Tables
-    from toolmd._store.database import address, open_database, outspoken
+    from toolmd._store.database import Pace, address, open_database, outspoken
+    from toolmd._store.schema import check_version
 
-    database = outspoken(open_database(address(settings.store, settings.state)))
+    database = outspoken(open_database(address(settings.store, settings.state), Pace()))
     try:
-        Tables(database).check()
+        check_version(database)
     finally:
         database.dispose()
 

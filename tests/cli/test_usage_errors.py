@@ -224,7 +224,8 @@ def test_a_file_in_place_of_the_tools_folder_is_reported(project) -> None:
     )
 
 
-def test_with_a_file_as_state_folder_calls_are_denied_with_the_reason(project) -> None:
+def test_with_a_file_as_state_folder_calls_are_denied_with_the_reason(project, monkeypatch) -> None:
+    monkeypatch.setenv("TOOLMD_STORE", "sqlite")
     (project.folder / ".toolmd").write_text("", "utf-8")
 
     typed = project("call", "say_hello", "name=Ana")

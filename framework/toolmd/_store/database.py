@@ -43,7 +43,7 @@ class Pace(NamedTuple):
     """How long a statement waits for a lock, in milliseconds."""
     synced: bool = True
     """Whether a commit waits for the disk: without, a power cut may lose the latest records."""
-    connections: int = 4
+    connections: int = 20
     """The most connections of a process."""
     shared: bool = False
     """Whether the threads of a process share one connection to a SQLite file, in turns: several

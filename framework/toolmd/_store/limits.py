@@ -40,7 +40,7 @@ class SqlLimits:
         `epoch` returns this machine's seconds since the epoch.
         """
         # A power cut may lose one start.
-        pace = Pace(busy_ms=round(wait_s * 1000), synced=False)
+        pace = Pace(busy_ms=round(wait_s * 1000), synced=False, connections=4)
         self._opened = Opened(store, state, _tables, pace)
         self._epoch = epoch
 

@@ -55,7 +55,7 @@ class DurableEngine:
         database that does not answer.
         """
         self._url = address(store, state)
-        self._database = open_database(self._url, Pace(connections=20, shared=True))
+        self._database = open_database(self._url, Pace(shared=True))
         # Readers of a SQLite file wait for no writer, and writers for no reader.
         postgres = is_postgres(store)
         self._readers = (

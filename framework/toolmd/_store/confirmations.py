@@ -23,9 +23,8 @@ class SqlConfirmations:
 
     def __init__(self, store: str, state: Path, wait_s: float) -> None:
         """Keep the setting `store` and the state folder; wait `wait_s` seconds for a lock."""
-        self._opened = Opened(
-            store, state, _table, Pace(busy_ms=round(wait_s * 1000), connections=4)
-        )
+        pace = Pace(busy_ms=round(wait_s * 1000), connections=4)
+        self._opened = Opened(store, state, _table, pace)
 
     def add(self, confirmation: Confirmation) -> None:
         """Store a confirmation, and delete those that expired long ago."""

@@ -58,9 +58,7 @@ class DurableEngine:
         self._database = open_database(self._url, Pace(shared=True))
         # Readers of a SQLite file wait for no writer, and writers for no reader.
         postgres = is_postgres(store)
-        self._readers = (
-            self._database if postgres else open_database(self._url, Pace(connections=20))
-        )
+        self._readers = self._database if postgres else open_database(self._url, Pace())
         told, readers = outspoken(self._database), outspoken(self._readers)
         self._workflows = Workflows(readers)
         self._store = Store(told, readers, self._workflows)

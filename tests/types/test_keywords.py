@@ -13,7 +13,7 @@ from toolmd._import.json_schema import SchemaReader
 from toolmd._import.sentences import keywords_back
 from toolmd._load.edits.strictness import SCHEMA
 from toolmd._parse import parse_tool, tool_text
-from toolmd._types.schema import JSON_TYPES, KEYWORDS, JsonType, Parameter, Schema
+from toolmd._types.schema import JSON_TYPES, KEYWORDS, UPPER, JsonType, Parameter, Schema
 from toolmd._types.tool import ToolSpec
 from toolmd._validation import fits, is_bounded, problems, sample
 
@@ -179,15 +179,13 @@ def test_a_sample_fits_a_keyword(name: str) -> None:
     assert problems(sample(shape), shape) == ()
 
 
-def test_each_lower_bound_has_an_upper_bound() -> None:
-    for name, row in KEYWORDS.items():
-        if row.compared == "least":
-            high = name.replace("min", "max")
-            text = TOOL.format(
-                type=row.fits[0], name=row.name, text=f"5\n- **{KEYWORDS[high].name}**: 4"
-            )
-            _, found = parse_tool(text, "shop.tool.md")
-            assert [one.code for one in found if one.severity == "error"] == ["invalid-range"]
+@pytest.mark.parametrize("low", UPPER)
+def test_a_lower_bound_above_its_upper_bound_is_an_error(low: str) -> None:
+    row, most = KEYWORDS[low], KEYWORDS[UPPER[low]].name
+    text = TOOL.format(type=row.fits[0], name=row.name, text=f"5\n- **{most}**: 4")
+    _, found = parse_tool(text, "shop.tool.md")
+
+    assert [one.code for one in found if one.severity == "error"] == ["invalid-range"]
 
 
 def test_a_parameter_without_a_type_takes_the_type_of_its_bound() -> None:

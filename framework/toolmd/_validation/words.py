@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from toolmd._types.schema import KEYWORDS, UPPER, JsonType, Keyword, Schema, plain_numbers
+from toolmd._types.schema import KEYWORDS, UPPER, JsonType, Schema, plain_numbers
 
 HIDDEN = "(hidden)"
 """Stands for a value that is Sensitive."""
@@ -65,21 +65,18 @@ def choices_of(shape: Schema) -> str:
 
 def limits_of(shape: Schema, *, without: Collection[str] = ()) -> Iterator[str]:
     """Describe each keyword of a value by a phrase: `1 to 5 items`, `format date`."""
+    shown = {*without}
     for name, row in KEYWORDS.items():
-        value = getattr(shape, name)
-        if name in UPPER:
-            yield from _range(row, value, getattr(shape, UPPER[name]))
-        elif row.phrase and name not in without and value is not None and value is not False:
+        value, high = getattr(shape, name), UPPER.get(name, "")
+        if value is None or value is False or name in shown:
+            continue
+        if (most := getattr(shape, high, None)) is not None:
+            shown.add(high)
+            yield row.size(most) if value == most else f"{plain_numbers(value)} to {row.size(most)}"
+        elif row.compared in ("least", "most"):
+            yield f"at {row.compared} {row.size(value)}"
+        elif row.phrase:
             yield row.phrase.replace("{}", str(value))
-
-
-def _range(row: Keyword, least: float | None, most: float | None) -> Iterator[str]:
-    if least is not None and most is not None:
-        yield row.size(most) if least == most else f"{plain_numbers(least)} to {row.size(most)}"
-    elif least is not None:
-        yield f"at least {row.size(least)}"
-    elif most is not None:
-        yield f"at most {row.size(most)}"
 
 
 def shown_value(value: Any, *, sensitive: bool = False) -> str:

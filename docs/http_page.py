@@ -7,6 +7,7 @@ from toolmd._http.api.event_stream import EventSource
 from toolmd._http.api.events import KINDS
 from toolmd._http.api.feed import Feed
 from toolmd._http.api.operation import Operation
+from toolmd._http.api.rights import ANY
 
 HEAD = """# HTTP
 
@@ -18,8 +19,9 @@ body is `application/json` of at most 512 KiB; unknown keys are rejected. The to
 caller. The header `Toolmd-Context-Patient` states the fact `patient`, if the token allows its
 value. `Toolmd-Conversation` names the conversation whose calls **Max Calls** counts together.
 
-A token from the settings sees its own user's pending calls, runs and events. The token of the start
-sees all, and only it may use the routes marked *operator*.
+A token may `call`, `decide` or `operate`, as `toolmd tokens` and `serve.tokens` say. With
+`operate` it sees the pending calls, runs and events of all users, otherwise those of its own user.
+A request that needs another right is a 403 `not_permitted`, with the members `needs` and `may`.
 """
 PROBLEMS = """## Problems
 
@@ -33,7 +35,7 @@ unknown tool or pending call, the `result`.
 CODES = {
     400: ("malformed_request",),
     401: ("unauthorized",),
-    403: ("foreign_origin", "context_not_allowed", "operator_only"),
+    403: ("foreign_origin", "context_not_allowed", "not_permitted"),
     404: (
         *("unknown_tool", "unknown_skill", "unknown_run", "unknown_dialect", "unknown_name"),
         *("confirmation_not_found", "no_held_edit", "not_found", "no_such_route"),
@@ -71,8 +73,7 @@ def http_page() -> str:
 
 
 def _described(operation: Operation) -> str:
-    marks = [("operator", operation.operator), ("no token", operation.open)]
-    mark = "".join(f" *{word}*" for word, is_so in marks if is_so)
+    mark = "" if operation.needs == ANY else f" *{operation.needs}*"
     parts = [f"### `{operation.method} {operation.path}`", f"{operation.summary}{mark}"]
     if operation.details:
         parts.append(operation.details)

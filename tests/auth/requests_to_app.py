@@ -5,7 +5,7 @@ import hashlib
 import json
 from typing import Any, NamedTuple
 
-from toolmd._auth import Addresses, Authentication, Tokens
+from toolmd._auth import ALL_RIGHTS, Addresses, Authentication, Tokens
 from toolmd._types.call import Caller
 from toolmd._types.settings import TokenSettings
 
@@ -38,9 +38,12 @@ class Answer(NamedTuple):
 
 def tokens(own: str | None = TOKEN) -> Tokens:
     known = [
-        TokenSettings(hashlib.sha256(OF_ANA.encode()).hexdigest(), "ana", {"patient": ("p1", "p2")})
+        TokenSettings(
+            hashlib.sha256(OF_ANA.encode()).hexdigest(), "ana", context={"patient": ("p1", "p2")}
+        )
     ]
-    return Tokens(known, own=own, caller=Caller("op", {"patient": "p9"}))
+    caller = Caller("op", {"patient": "p9"})
+    return Tokens(lambda: known, own=own, caller=caller, may=ALL_RIGHTS)
 
 
 def knock(

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from requests_to_app import ADDRESSES, GOOD, OF_ANA, TOKEN, knock
 
-from toolmd._auth import CALLER, OPERATOR, Addresses
+from toolmd._auth import ALL_RIGHTS, CALLER, RIGHTS, Addresses
 from toolmd._types.call import Caller
 
 OF_ANA_ = {**GOOD, "authorization": f"Bearer {OF_ANA}"}
@@ -14,7 +14,7 @@ OF_ANA_ = {**GOOD, "authorization": f"Bearer {OF_ANA}"}
 def test_the_printed_token_is_the_operators() -> None:
     came = knock(GOOD).inside[0]
 
-    assert came["state"] == {CALLER: Caller("op", {"patient": "p9"}), OPERATOR: True}
+    assert came["state"] == {CALLER: Caller("op", {"patient": "p9"}), RIGHTS: {*ALL_RIGHTS}}
 
 
 def test_the_state_of_a_request_is_kept_next_to_the_caller() -> None:
@@ -23,7 +23,7 @@ def test_the_state_of_a_request_is_kept_next_to_the_caller() -> None:
     assert came["state"] == {
         "pool": 1,
         "toolmd.caller": Caller("op", {"patient": "p9"}),
-        "toolmd.operator": True,
+        "toolmd.rights": {*ALL_RIGHTS},
     }
 
 
@@ -99,7 +99,7 @@ def test_an_open_path_needs_the_right_host_but_no_token() -> None:
 def test_a_token_sets_its_user_but_no_context() -> None:
     came = knock({**GOOD, "authorization": f"bearer  {OF_ANA} "}).inside[0]
 
-    assert came["state"] == {CALLER: Caller("ana"), OPERATOR: False}
+    assert came["state"] == {CALLER: Caller("ana"), RIGHTS: {"call"}}
 
 
 def test_a_request_may_state_only_the_context_that_its_token_allows() -> None:

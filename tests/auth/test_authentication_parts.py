@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from requests_to_app import OF_ANA, TOKEN, tokens
 
-from toolmd._auth import Addresses, SafeHeaders, fresh_token
+from toolmd._auth import ALL_RIGHTS, Addresses, SafeHeaders, fresh_token
 from toolmd._auth.addresses import with_port
 from toolmd._auth.headers import PAGE_POLICY
 from toolmd._auth.tokens import SHORTEST, Pass, digest_of
@@ -62,8 +62,10 @@ def test_an_ipv6_address_has_brackets() -> None:
 
 
 def test_only_the_printed_token_is_the_operators() -> None:
-    assert tokens().of(TOKEN) == Pass("op", {"patient": ("p9",)}, {"patient": "p9"}, operator=True)
-    assert tokens().of(OF_ANA) == Pass("ana", {"patient": ("p1", "p2")}, operator=False)
+    assert tokens().of(TOKEN) == Pass(
+        "op", {"patient": ("p9",)}, {"patient": "p9"}, frozenset(ALL_RIGHTS), digest_of(TOKEN)
+    )
+    assert tokens().of(OF_ANA) == Pass("ana", {"patient": ("p1", "p2")}, digest=digest_of(OF_ANA))
     assert tokens().of("") is None
     assert tokens().of(TOKEN.upper()) is None
     assert tokens(own=None).of(TOKEN) is None
@@ -79,7 +81,7 @@ def test_a_token_allows_only_its_own_context_values() -> None:
     assert passed.caller({"patient": "p3"}) is None
     assert passed.caller({"tenant": "p1"}) is None
     assert Pass("ana").caller({}) == Caller("ana")
-    assert Pass("ana") == Pass("ana", {}, {}, False)
+    assert Pass("ana") == Pass("ana", {}, {}, frozenset(("call",)))
 
 
 def test_only_the_hash_of_a_token_is_stored() -> None:

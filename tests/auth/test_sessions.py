@@ -9,7 +9,7 @@ from toolmd._auth import CALLER, PAGE_POLICY, Sessions
 from toolmd._auth.tokens import Pass
 from toolmd._types.call import Caller
 
-ANA = Pass("ana")
+ANA = tokens().of(OF_ANA) or Pass(None)
 OWN = "http://127.0.0.1:8787"
 HTML = {"accept": "text/html,*/*;q=0.8"}
 

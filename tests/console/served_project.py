@@ -9,7 +9,7 @@ import uvicorn
 from projects import FILES
 
 from toolmd import Workspace
-from toolmd._auth import Addresses, Tokens, fresh_token
+from toolmd._auth import ALL_RIGHTS, Addresses, Tokens, fresh_token
 from toolmd._auth.sockets import bound_socket
 from toolmd._http.api.event_stream import PLUGIN, EventSource
 from toolmd._http.api.feed import Feed
@@ -39,7 +39,7 @@ class ServedProject:
             self.workspace,
             event_source,
             addresses=Addresses.of("127.0.0.1", port),
-            tokens=Tokens(tokens, own=token, caller=NOBODY),
+            tokens=Tokens(lambda: tokens, own=token, caller=NOBODY, may=ALL_RIGHTS),
             port=port,
         )
         config = uvicorn.Config(

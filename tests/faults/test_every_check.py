@@ -317,9 +317,7 @@ async def break_a_skill_everywhere(world):
 
 
 def test_a_request_whose_authentication_fails_anywhere_reaches_no_tool():
-    known = [
-        TokenSettings(hashlib.sha256(b"the-token-of-ana-which-is-long").hexdigest(), "ana", ())
-    ]
+    known = [TokenSettings(hashlib.sha256(b"the-token-of-ana-which-is-long").hexdigest(), "ana")]
     reached = []
 
     async def app(scope, receive, send):
@@ -331,7 +329,7 @@ def test_a_request_whose_authentication_fails_anywhere_reaches_no_tool():
     gate = Authentication(
         app,
         addresses=Addresses.of("127.0.0.1", 8787),
-        tokens=Tokens(known, own="a-token-of-this-start", caller=Caller()),
+        tokens=Tokens(lambda: known, own="a-token-of-this-start", caller=Caller()),
     )
     headers = [
         (b"host", b"127.0.0.1:8787"),

@@ -12,7 +12,7 @@ from typing import Any, Self
 import httpx
 
 from toolmd import Workspace
-from toolmd._auth import Addresses, Tokens
+from toolmd._auth import ALL_RIGHTS, Addresses, Tokens
 from toolmd._auth.server import HttpServer
 from toolmd._auth.sockets import bound_socket
 from toolmd._http.api.event_stream import PLUGIN, EventSource
@@ -45,9 +45,12 @@ class Kiosk:
         self._listening = bound_socket("127.0.0.1", 0)
         self.port = self._listening.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        known = [
+        self.known = [
             TokenSettings(
-                hashlib.sha256(token.encode()).hexdigest(), user, {"patient": (f"p-{user}",)}
+                hashlib.sha256(token.encode()).hexdigest(),
+                user,
+                ("call", "decide"),
+                {"patient": (f"p-{user}",)},
             )
             for user, token in GUESTS.items()
         ]
@@ -55,7 +58,12 @@ class Kiosk:
             self.workspace,
             self.event_source,
             addresses=Addresses.of("127.0.0.1", self.port),
-            tokens=Tokens(known, own=TOKEN, caller=Caller("op", {"patient": "p-op"})),
+            tokens=Tokens(
+                lambda: self.known,
+                own=TOKEN,
+                caller=Caller("op", {"patient": "p-op"}),
+                may=ALL_RIGHTS,
+            ),
             port=self.port,
         )
         self._http = HttpServer(

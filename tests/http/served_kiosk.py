@@ -20,7 +20,8 @@ class Served:
     def __init__(self, project: Path, *words: str, **variables: str) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "toolmd", "serve", "--project", str(project),
-             "--transport", "http", "--port", "0", "--user", "ana", *words],
+             "--transport", "http", "--port", "0", "--user", "ana",
+             "--may", "call,decide,operate", *words],
             env={**os.environ, "TOOLMD_LOAD_PLUGINS": "", "TOOLMD_TOKEN": TOKEN, **variables},
             stderr=subprocess.PIPE, text=True,
         )  # fmt: skip

@@ -136,6 +136,6 @@ def test_only_the_operator_decides_a_review(kiosk: Any, guest: Guest) -> None:
 
 def test_a_guest_may_not_use_the_operators_routes(guest: Guest) -> None:
     for path in ("/api/diagnostics", "/api/changes", "/api/audit", "/api/audit/verify"):
-        assert problem(guest("ana").get(path)) == (403, "operator_only")
+        assert problem(guest("ana").get(path)) == (403, "not_permitted")
     accept = guest("ana").post("/api/changes/order/accept", json={})
-    assert problem(accept) == (403, "operator_only")
+    assert problem(accept) == (403, "not_permitted")

@@ -155,10 +155,11 @@ def test_a_state_is_bound_to_its_caller(workspace: Workspace, reminders: Any) ->
 
     who = {"caller": Caller("ana")}
 
-    def by_name(ctx: Any) -> Caller:
-        return FixedCaller(who["caller"])(ctx)
+    class ByName(FixedCaller):
+        def __call__(self, ctx: Any) -> Caller:
+            return FixedCaller(who["caller"])(ctx)
 
-    server = McpServer(workspace, by_name)
+    server = McpServer(workspace, ByName(Caller()))
 
     async def play() -> None:
         async with Client(server.low, elicitation_callback=nobody) as connected:

@@ -60,7 +60,8 @@ def end(serving: Serving) -> int:
 
 @pytest.fixture
 def serving(project: Path) -> Iterator[Serving]:
-    started = start(project, "--user", "ana", "--context", "patient=p1")
+    words = ("--user", "ana", "--context", "patient=p1", "--may", "call,decide")
+    started = start(project, *words)
     yield started
     end(started)
 
@@ -134,6 +135,26 @@ def test_a_client_with_the_token_calls_and_its_user_confirms(
     assert made.structured_content["title"] == "Tea"
     assert heard == ["1", "2", "3"]
     assert len(reminders()) == 1
+
+
+def test_a_token_that_may_only_call_confirms_nothing_over_mcp(
+    project: Path, mode: str, person: Callable[..., Any], reminders: Any
+) -> None:
+    started = start(project, "--user", "ana")
+
+    async def run() -> Any:
+        user = person({"title": "Tea"})
+        client = connected(started.url, started.token, mode, elicitation_callback=user)
+        async with client as open_:
+            return await open_.call_tool("remind", {"title": "Walk", "hour": 9}), user
+
+    held, _ = asyncio.run(run())
+    end(started)
+
+    assert held.is_error
+    assert held.structured_content["error"]["code"] == "confirmation_required"
+    assert "toolmd confirm" in held.content[-1].text
+    assert reminders() == []
 
 
 def test_no_request_with_a_foreign_host_or_origin_or_without_the_token_is_answered(

@@ -19,8 +19,8 @@ App = Callable[[AsgiScope, Receive, Send], Awaitable[None]]
 
 CALLER = "toolmd.caller"
 """The key of `scope["state"]` for the Caller that the token names."""
-OPERATOR = "toolmd.operator"
-"""The key of `scope["state"]` for whether the caller started the server."""
+RIGHTS = "toolmd.rights"
+"""The key of `scope["state"]` for what the token may do, a set."""
 CONTEXT = "toolmd-context-"
 """The prefix of headers that state a fact of the context: `Toolmd-Context-Patient`."""
 CONVERSATION = "toolmd-conversation"
@@ -114,7 +114,9 @@ class Authentication:
         authorization = headers.get("authorization")
         if authorization is not None or self._sessions is None:
             return self._tokens.find(authorization)
-        return self._sessions.find(method, headers)
+        session = self._sessions.find(method, headers)
+        # It ends with its token.
+        return None if session is None else self._tokens.by_digest(session.digest)
 
     def _page(self, denial: RequestDenied, scope: AsgiScope) -> bytes | None:
         """Return the page for a browser without a token; None for other denials and clients."""
@@ -149,7 +151,7 @@ def _check_caller(scope: AsgiScope, passed: Pass | None, headers: dict[str, str]
     if caller is None:
         detail = "The token does not allow this context."
         raise RequestDenied(HTTPStatus.FORBIDDEN, "context_not_allowed", detail)
-    scope["state"] = {**scope.get("state", {}), CALLER: caller, OPERATOR: passed.operator}
+    scope["state"] = {**scope.get("state", {}), CALLER: caller, RIGHTS: passed.rights}
 
 
 def _stated(headers: dict[str, str]) -> dict[str, str]:

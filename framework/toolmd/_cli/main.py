@@ -38,6 +38,7 @@ from toolmd._cli.verbs import (
     runs,
     serve,
     show,
+    tokens,
 )
 from toolmd.errors import ArgumentError, ConfigError, NotFoundError, ToolmdError, UnreachableError
 
@@ -59,12 +60,13 @@ GROUPS = (
     runs,
     dev,
     serve,
+    tokens,
     chat,
     audit,
     about,
 )
 """The modules of commands, in the order of `--help`."""
-BESIDE = {"new": "init", "runs": "run"}
+BESIDE = {"new": "init", "runs": "run", "tokens": "serve"}
 """Each group of commands, and the command that it follows in `--help`."""
 
 

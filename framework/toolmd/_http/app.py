@@ -11,9 +11,10 @@ from starlette.routing import BaseRoute
 from toolmd._auth import Addresses, Authentication, SafeHeaders, Sessions, Tokens
 from toolmd._http.api.api import OPEN_PATHS, Api, told
 from toolmd._http.api.event_stream import EventSource
+from toolmd._http.api.rights import guarded
 from toolmd._http.api.service import PROBES
 from toolmd._http.console import OPEN_PATHS as CONSOLE_PATHS
-from toolmd._http.console import ConsoleView, console_routes, stranger_page
+from toolmd._http.console import ConsoleView, console_routes, foreign, stranger_page
 from toolmd._workspace import Workspace
 
 Running = Callable[[], AbstractAsyncContextManager[None]]
@@ -45,7 +46,10 @@ class Server:
         sessions = Sessions(port)
         self.api = Api(workspace, event_source, tokens, sessions)
         view = ConsoleView(workspace, self.api.background.start)
-        routes = [*self.api.routes(), *console_routes(view), *(route for route, _ in beside)]
+        routes = [
+            *map(guarded, (*self.api.routes(), *(route for route, _ in beside))),
+            *(guarded(route, foreign) for route in console_routes(view)),
+        ]
         self._beside = [running for _, running in beside]
         inner = Starlette(
             routes=routes,

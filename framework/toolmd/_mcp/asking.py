@@ -16,6 +16,7 @@ from mcp.types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
+from toolmd._mcp.callers import Callers
 from toolmd._mcp.form import changed, form, form_for_words
 from toolmd._types.call import Caller
 from toolmd._types.pending import PendingCall
@@ -30,12 +31,18 @@ ANSWER_S = 600.0
 MAX_ROUNDS = 8
 """The most questions of one request in the old era, against forms that never fit."""
 
+MAY_NOT = (
+    "This host's token may not decide. A person decides with a token that may, or with"
+    " `toolmd confirm {0}`."
+)
+
 
 class Asking:
     """The dialogue about pending calls; the workspace decides on the answers."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, who: Callers) -> None:
         self._workspace = workspace
+        self._who = who
 
     async def through(
         self, ctx: ServerRequestContext[Any, Any], result: Result, caller: Caller
@@ -45,6 +52,8 @@ class Asking:
             pending = await self._pending(result)
             if pending is None or not can_ask(ctx):
                 break
+            if not self._who.may_decide(ctx):
+                return result._replace(notes=(*result.notes, MAY_NOT.format(pending.id)))
             message = _worded(result, pending)
             if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
                 return self._required(ctx, pending, message)
@@ -67,6 +76,8 @@ class Asking:
         if pending is None:
             return _gone(confirmation_id)
         response = responses.get(_key(pending))
+        if not self._who.may_decide(ctx):
+            return _unanswered(pending)
         if not isinstance(response, ElicitResult):
             return self._required(ctx, pending, pending.prompt)
         if response.action == "cancel":

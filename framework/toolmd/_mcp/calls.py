@@ -16,7 +16,7 @@ from mcp.types import (
 from toolmd._export.function import CONFIDENCE
 from toolmd._mcp.answers import answer
 from toolmd._mcp.asking import Asking
-from toolmd._mcp.callers import RequestContext
+from toolmd._mcp.callers import Callers, RequestContext
 from toolmd._mcp.catalog import Catalog, Listed
 from toolmd._mcp.progress import Progress
 from toolmd._types.call import Call, Caller
@@ -28,12 +28,12 @@ from toolmd.errors import did_you_mean, near_words
 class Calls:
     """The list of tools and skills, and their calls."""
 
-    def __init__(self, workspace: Workspace, who: Any) -> None:
+    def __init__(self, workspace: Workspace, who: Callers) -> None:
         """Prepare to call; `who` returns the Caller of a request's context."""
         self._workspace = workspace
         self._who = who
         self._catalog = Catalog(workspace)
-        self._asking = Asking(workspace)
+        self._asking = Asking(workspace, who)
 
     async def list_tools(
         self, ctx: RequestContext, params: PaginatedRequestParams | None

@@ -8,7 +8,7 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-from toolmd._auth import CALLER
+from toolmd._auth import CALLER, RIGHTS
 from toolmd._mcp.server import McpServer
 from toolmd._types.call import Caller
 
@@ -41,10 +41,10 @@ class McpEndpoint:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one authenticated request."""
         caller: Caller = scope["state"][CALLER]
-        # A session belongs to its first caller: no other caller may answer its questions.
-        token = AccessToken(
-            token="", client_id=repr((caller.user, sorted(caller.context.items()))), scopes=[]
-        )
+        # A session belongs to its first caller: no other one, and no token of the same user with
+        # other rights, may answer its questions.
+        whose = (caller.user, sorted(caller.context.items()), sorted(scope["state"][RIGHTS]))
+        token = AccessToken(token="", client_id=repr(whose), scopes=[])
         await self._manager.handle_request(
             {**scope, "user": AuthenticatedUser(token)}, receive, send
         )

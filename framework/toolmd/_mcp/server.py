@@ -1,16 +1,15 @@
 """The MCP server of a workspace: the SDK's low-level server with Toolmd's handlers."""
 
-from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
 
 from mcp.server.caching import CacheHint
-from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.types import NotificationParams, PaginatedRequestParams
 
+from toolmd._mcp.callers import Callers
 from toolmd._mcp.calls import Calls
 from toolmd._mcp.changes import ListChanges
 from toolmd._mcp.crashes import keep_crashes
@@ -18,8 +17,6 @@ from toolmd._mcp.skills import EXTENSION, Skills, UriParams
 from toolmd._types.call import Caller
 from toolmd._workspace import Workspace
 
-CallerOf = Callable[[ServerRequestContext[Any, Any]], Caller]
-"""A function that returns the caller of a request."""
 NAME = "toolmd"
 INSTRUCTIONS = (
     "A denied call returns a stable code, the argument that is wrong, and the values it accepts."
@@ -35,7 +32,7 @@ _LISTS = (
 class McpServer:
     """A server of one workspace for any number of clients; pass `low` to a transport."""
 
-    def __init__(self, workspace: Workspace, who: CallerOf) -> None:
+    def __init__(self, workspace: Workspace, who: Callers) -> None:
         """Prepare to serve; `who` returns the caller of a request, fixed or by its token."""
         self.calls = Calls(workspace, who)
         self.skills = Skills(workspace)
@@ -64,7 +61,7 @@ class McpServer:
         )
         # The key lives as long as this process: state that another one sealed is rejected.
         security = RequestStateSecurity.ephemeral(ttl=600)
-        security.bind_principal = lambda ctx: _principal(who(ctx))
+        security.bind_principal = lambda ctx: _principal(who(ctx), may_decide=who.may_decide(ctx))
         self.low.middleware.append(keep_crashes)
         self.low.middleware.append(RequestStateBoundary(security, default_audience=NAME))
 
@@ -92,5 +89,5 @@ class _Low(Server[Any]):
         return super().create_initialization_options(options, experimental_capabilities, extensions)
 
 
-def _principal(caller: Caller) -> str:
-    return repr((caller.user, sorted(caller.context.items())))
+def _principal(caller: Caller, *, may_decide: bool) -> str:
+    return repr((caller.user, sorted(caller.context.items()), may_decide))

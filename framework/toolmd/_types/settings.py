@@ -9,6 +9,8 @@ DEFAULT_TOOLS = ("tools_md",)
 DEFAULT_SKILLS = ("skills_md",)
 
 OnMissingConfidence = Literal["deny", "confirm"]
+Right = Literal["call", "decide", "operate"]
+"""What a token may do: `call` tools and run skills, `decide` for its own user, or `operate`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,10 @@ class TokenSettings:
     """Hex SHA-256 of the token."""
     user: str
     """The user of calls with this token."""
+    may: tuple[Right, ...] = ("call",)
+    """The rights. `call`: call tools, handle replies, run skills. `decide`: approve, edit, reject
+    or answer this user's own pending calls. `operate`: reviews and runs of others, policy changes,
+    audit and diagnostics. A model's host gets `call` only."""
     context: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The allowed values of each fact: `{"patient": ("P-1001",)}`."""
 
@@ -60,8 +66,8 @@ class ServeSettings:
     """The table `[serve]`: HTTP tokens and connection limits; timeouts are in seconds."""
 
     tokens: tuple[TokenSettings, ...] = ()
-    """The accepted tokens, each with `sha256`, `user` and `context` (allowed values by fact).
-    Without any, each start creates a new token."""
+    """The accepted tokens, each with `sha256`, `user`, `may` (`call`, `decide`, `operate`) and
+    `context` (allowed values by fact). Without any, each start creates a new token."""
     max_connections: int = 512
     """The maximum number of open connections, and at most half of the process's file descriptors.
     At the limit, the connection that has waited longest for its client is closed."""

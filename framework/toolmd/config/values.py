@@ -5,11 +5,12 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from toolmd._types.call import fact_name
 from toolmd._types.settings import (
     ChatSettings,
+    Right,
     SafetySettings,
     ServeSettings,
     TokenSettings,
@@ -143,7 +144,7 @@ def _tokens(value: Any, place: Origin) -> tuple[TokenSettings, ...]:
         except ValueError as error:
             raise place.error("must be a JSON list of tokens") from error
     if not isinstance(value, list | tuple):
-        raise place.error("must be a list of tables with sha256, user and context")
+        raise place.error("must be a list of tables with sha256, user, may and context")
     tokens = tuple(_token(one, place) for one in value)
     if len({token.sha256 for token in tokens}) < len(tokens):
         raise place.error("one token stands for two users")
@@ -153,14 +154,23 @@ def _tokens(value: Any, place: Origin) -> tuple[TokenSettings, ...]:
 def _token(value: Any, place: Origin) -> TokenSettings:
     if not isinstance(value, dict) or not {"sha256", "user"} <= set(value):
         raise place.error("each token needs sha256 and user")
-    if unknown := set(value) - {"sha256", "user", "context"}:
-        raise place.error(f"a token has no {min(unknown)!r}; known are context, sha256, user")
+    if unknown := set(value) - {"sha256", "user", "may", "context"}:
+        raise place.error(f"a token has no {min(unknown)!r}; known are context, may, sha256, user")
     digest, user = value["sha256"], value["user"]
     if not isinstance(digest, str) or not re.fullmatch(r"[0-9a-f]{64}", digest):
         raise place.error("sha256 must be 64 lowercase hex digits: the token's hash, not itself")
     if not isinstance(user, str) or not user.strip():
         raise place.error("user must name somebody")
-    return TokenSettings(digest, user, _token_context(value.get("context", {}), place))
+    may = token_rights(value.get("may", ["call"]), place)
+    return TokenSettings(digest, user, may, _token_context(value.get("context", {}), place))
+
+
+def token_rights(value: Any, place: Origin) -> tuple[Right, ...]:
+    """Read the rights of a token; without any, it could do nothing."""
+    rights = get_args(Right)
+    if not isinstance(value, list) or not value or any(one not in rights for one in value):
+        raise place.error(f"may must list some of {', '.join(rights)}, not {value!r}")
+    return tuple(right for right in rights if right in value)
 
 
 def _token_context(value: Any, place: Origin) -> Mapping[str, tuple[str, ...]]:

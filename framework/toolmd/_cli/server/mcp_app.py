@@ -95,8 +95,8 @@ def _load() -> tuple[Any, Any, Any]:
     from toolmd._mcp import require_sdk
 
     require_sdk()
-    from toolmd._mcp.callers import caller_by_token
+    from toolmd._mcp.callers import TokenCaller
     from toolmd._mcp.http import McpEndpoint
     from toolmd._mcp.server import McpServer
 
-    return McpServer, McpEndpoint, caller_by_token
+    return McpServer, McpEndpoint, TokenCaller()

@@ -1,13 +1,16 @@
 """The options that many commands share, and the functions that read them."""
 
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.screen import complain
 from toolmd._types.call import fact_name
+
+if TYPE_CHECKING:
+    from toolmd._types.settings import Right
 
 ProjectOption = Annotated[
     Path | None,
@@ -90,6 +93,15 @@ def context_of(stated: list[str] | None) -> dict[str, str]:
         if facts.setdefault(fact, value.strip()) != value.strip():
             stop(ExitCode.USAGE, f"--context states {fact} twice", "state it once")
     return facts
+
+
+def rights_of(words: str) -> "tuple[Right, ...]":
+    """Return the rights of `--may call,decide`; raise ConfigError for an unknown one."""
+    from toolmd.config.values import Origin, token_rights
+
+    return token_rights(
+        [word.strip() for word in words.split(",")], Origin("command line", "--may")
+    )
 
 
 def stop(code: ExitCode, what: str, help_: str = "") -> NoReturn:

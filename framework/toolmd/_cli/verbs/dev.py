@@ -59,7 +59,7 @@ def dev(
     if not _is_loopback(host):
         help_ = "`toolmd serve --transport http --host` is for other machines"
         stop(ExitCode.USAGE, f"dev listens only on this machine, not on {host}", help_)
-    from toolmd._auth import Addresses, Tokens
+    from toolmd._auth import ALL_RIGHTS, Addresses, Tokens
     from toolmd._auth.addresses import with_port
     from toolmd._http import require_server
     from toolmd._types.call import Caller
@@ -73,7 +73,7 @@ def dev(
     listening = listen(host, port)
     bound = listening.getsockname()[1]
     url = f"http://{with_port(host, bound)}"
-    tokens = Tokens(own=token, caller=caller)
+    tokens = Tokens(own=token, caller=caller, may=ALL_RIGHTS)
     link = _shown(url, token)
     place = Entrance(listening, bound, Addresses.of(host, bound), tokens)
     # No balancer is in front of it.

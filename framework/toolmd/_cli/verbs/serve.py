@@ -20,6 +20,7 @@ from toolmd._cli.terminal.options import (
     UserOption,
     context_of,
     project_of,
+    rights_of,
     stop,
 )
 from toolmd._cli.terminal.screen import err, out_json, stdout_for_data
@@ -52,6 +53,15 @@ def serve(
     ] = None,
     user: UserOption = None,
     context: ContextOption = None,
+    may: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RIGHTS",
+            help="What the token of this start may do (http), by commas: call, decide, operate;"
+            " default: call.",
+            show_default=False,
+        ),
+    ] = None,
     trust_edits: Annotated[
         bool, typer.Option("--trust-edits", help="Make edits that weaken a policy live at once.")
     ] = False,
@@ -72,8 +82,9 @@ def serve(
 
     docs/how-to/mcp.md shows the settings of hosts. Over HTTP, the API is next to MCP
     (docs/reference/http.md), and every request needs a token: the one printed at the start,
-    TOOLMD_TOKEN, or one of `serve.tokens` in the settings. Ctrl-C stops it, or the end of the pipe.
-    Needs the extra `mcp`, and over HTTP `server` too: pip install 'toolmd[mcp,server]'.
+    TOOLMD_TOKEN, or one of `serve.tokens` in the settings (`toolmd tokens`). Ctrl-C stops it, or
+    the end of the pipe. Needs the extra `mcp`, and over HTTP `server` too:
+    pip install 'toolmd[mcp,server]'.
     """
     folder = project_of(ctx, project)
     overrides = {"trust_edits": "true"} if trust_edits else {}
@@ -90,7 +101,7 @@ def serve(
         _over_stdio(folder, overrides, caller, follow=follow is not False)
     else:
         place = (host, port, allow_host or [])
-        _over_http(folder, overrides, caller, place, follow=follow is True)
+        _over_http(folder, overrides, (caller, may), place, follow=follow is True)
 
 
 def _over_stdio(folder: Any, overrides: dict[str, str], caller: Any, *, follow: bool) -> None:
@@ -132,7 +143,7 @@ def _over_stdio(folder: Any, overrides: dict[str, str], caller: Any, *, follow: 
 def _over_http(
     folder: Any,
     overrides: dict[str, str],
-    caller: Any,
+    whose: tuple[Any, str | None],
     place: tuple[str, int, list[str]],
     *,
     follow: bool,
@@ -147,11 +158,14 @@ def _over_http(
     from toolmd._workspace import Workspace
 
     require_server()
-    host, port, allowed = place
+    (caller, may), (host, port, allowed) = whose, place
+    rights = rights_of(may or "call")
     event_source = EventSource(Feed())
     with Workspace.open(folder, overrides=overrides, plugins={PLUGIN: event_source}) as workspace:
         _tell_losses(workspace)
         known = workspace.settings.serve.tokens
+        if known and may is not None:
+            stop(ExitCode.USAGE, *EACH_HAS_RIGHTS)
         own = own_token(caller, known=bool(known))
         listening = listen(host, port)
         port = listening.getsockname()[1]
@@ -162,13 +176,22 @@ def _over_http(
         if known:
             err(f"Tokens of the settings: {', '.join(sorted({one.user for one in known}))}")
         err(f"API at {url}/api")
+        if own is not None and may is None:
+            err("note: the token may call tools; with --may call,decide a person may also confirm")
         bound = Entrance(listening, port, Addresses.of(host, port, allowed),
-                      Tokens(known, own=own, caller=caller))  # fmt: skip
+                      Tokens(lambda: workspace.settings.serve.tokens, own=own, caller=caller,
+                             may=rights))  # fmt: skip
         with _following(workspace, follow=follow):
             ready = partial(_reload_at_hangup, workspace)
             asyncio.run(
                 serve_workspace(workspace, bound, event_source, mcp_at_once=True, ready=ready)
             )
+
+
+EACH_HAS_RIGHTS = (
+    "the settings name tokens (serve.tokens), and each names what it may",
+    "omit --may",
+)
 
 
 def _following(workspace: Any, *, follow: bool) -> AbstractContextManager[Any]:

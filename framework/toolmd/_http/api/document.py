@@ -7,12 +7,13 @@ from typing import Any
 
 from toolmd._http.api.errors import PROBLEM
 from toolmd._http.api.operation import NamesInQuery, Number, Operation
+from toolmd._http.api.rights import ANY, OPEN
 from toolmd._http.api.schemas import SCHEMAS
 
 _DENIALS = {
     400: "The request could not be read.",
     401: "The token is missing or not valid.",
-    403: "The Origin, the context or the caller is not allowed.",
+    403: "The Origin or the context is not allowed, or the token lacks a right.",
     404: "The resource does not exist.",
     408: "The body did not arrive in time.",
     413: "The body is larger than 512 KiB.",
@@ -57,7 +58,8 @@ def _described(operation: Operation) -> dict[str, Any]:
     statuses = {*_GATE, *operation.problems}
     if operation.body is not None:
         statuses |= {415, 503}
-    if not operation.open:
+    open_ = operation.needs == OPEN
+    if not open_:
         statuses |= {400, 401}
     told: dict[str, Any] = {
         "operationId": operation.id,
@@ -71,10 +73,10 @@ def _described(operation: Operation) -> dict[str, Any]:
         told["responses"]["202"] = _answer("Started", "It runs; the Location shows its progress.")
     if operation.tagged:
         told["responses"]["304"] = {"description": "The client has the current version (ETag)."}
-    if operation.details:
-        told["description"] = operation.details
+    if described := " ".join(filter(None, (operation.details, rights_of(operation)))):
+        told["description"] = described
     parameters = [*_places(operation.path), *map(_asked, operation.query)]
-    if not operation.open:
+    if not open_:
         parameters += [
             {"name": name, "in": "header", "description": text, "schema": {"type": "string"}}
             for name, text in HEADERS
@@ -86,9 +88,14 @@ def _described(operation: Operation) -> dict[str, Any]:
             "required": True,
             "content": {"application/json": {"schema": operation.body.model_json_schema()}},
         }
-    if operation.open:
+    if open_:
         told["security"] = []
     return told
+
+
+def rights_of(operation: Operation) -> str:
+    """Return a sentence about the rights that an operation needs; empty if any token will do."""
+    return "" if operation.needs in {OPEN, ANY} else f"The token needs `{operation.needs}`."
 
 
 def _of_a_tool(exported: dict[str, Any]) -> dict[str, Any]:

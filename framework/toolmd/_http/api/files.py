@@ -30,8 +30,6 @@ class Files:
                 "List all findings.",
                 self._diagnostics,
                 "Diagnostics",
-                problems=(403,),
-                operator=True,
             ),
             Operation(
                 "GET",
@@ -40,8 +38,6 @@ class Files:
                 "List the pending edits that weaken a policy.",
                 self._confirmation,
                 "PendingChanges",
-                problems=(403,),
-                operator=True,
             ),
             Operation(
                 "POST",
@@ -51,8 +47,7 @@ class Files:
                 self._accept,
                 "PendingChange",
                 Nothing,
-                (400, 403, 404, 408, 413),
-                operator=True,
+                (400, 404, 408, 413),
             ),
             Operation(
                 "GET",

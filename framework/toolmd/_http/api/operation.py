@@ -9,9 +9,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from toolmd._auth import CALLER, OPERATOR
+from toolmd._auth import CALLER, RIGHTS
 from toolmd._http.api.body import read_json
 from toolmd._http.api.errors import ApiError
+from toolmd._http.api.rights import needed
 from toolmd._http.api.wire import json_bytes
 from toolmd._types.call import NOBODY, Caller
 from toolmd.errors import ArgumentError, NotFoundError, ToolmdError, logged
@@ -45,8 +46,8 @@ class ApiRequest(NamedTuple):
 
     request: Request
     caller: Caller
-    operator: bool
-    """Whether the caller started the server."""
+    rights: frozenset[str]
+    """What the token may do."""
     body: Any
     """The parsed body of the operation."""
     numbers: Mapping[str, int]
@@ -59,8 +60,8 @@ class ApiRequest(NamedTuple):
 
     @property
     def theirs(self) -> str | None:
-        """The user whose data is visible; None for the operator, who sees all."""
-        return None if self.operator else self.caller.user
+        """The user whose data is visible; None for an operator, who sees all."""
+        return None if "operate" in self.rights else self.caller.user
 
     def names(self, parameter: str) -> list[str]:
         """Return the names of a parameter of the query."""
@@ -88,13 +89,14 @@ class Operation(NamedTuple):
     query: tuple[Number | NamesInQuery, ...] = ()
     status: int = 200
     kind: str = "application/json"
-    operator: bool = False
-    """Whether only the operator may use it."""
-    open: bool = False
-    """Whether it needs no token."""
     details: str = ""
     tagged: bool = False
     """Whether its answer has an ETag, and is 304 if the client has the current version."""
+
+    @property
+    def needs(self) -> str:
+        """What a token needs for it."""
+        return needed(self.method, self.path)
 
     def route(self) -> Route:
         """Return the route."""
@@ -125,18 +127,13 @@ class Operation(NamedTuple):
 
     async def _asked(self, request: Request) -> ApiRequest:
         state = request.scope.get("state", {})
-        caller, operator = state.get(CALLER), bool(state.get(OPERATOR))
-        if caller is None and not self.open:
-            raise PermissionError("the request was not authenticated")
-        if self.operator and not operator:
-            detail = "Only the operator, who started the server, may do this."
-            raise ApiError(403, "operator_only", detail)
+        caller, rights = state.get(CALLER), state.get(RIGHTS, frozenset())
         if self.query and (unknown := set(request.query_params) - {q.name for q in self.query}):
             detail = f"The parameter {min(unknown)[:40]!r} is unknown here."
             raise ApiError(400, "malformed_request", detail)
         numbers = {q.name: _number(request, q) for q in self.query if isinstance(q, Number)}
         body = None if self.body is None else _fitting(self.body, await read_json(request))
-        return ApiRequest(request, caller or NOBODY, operator, body, numbers)
+        return ApiRequest(request, caller or NOBODY, rights, body, numbers)
 
 
 def _number(request: Request, wanted: Number) -> int:

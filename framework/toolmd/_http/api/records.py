@@ -24,10 +24,10 @@ class Records:
         return (
             Operation("GET", "/api/audit", "listDecisions",
                       "List the decision records, the latest first.", self._list, "Decisions",
-                      problems=(400, 403), query=(before, limit), operator=True),
+                      problems=(400,), query=(before, limit)),
             Operation("GET", "/api/audit/verify", "verifyDecisions",
                       "Verify the chain of the decision records.", self._verify, "Verified",
-                      problems=(403,), operator=True),
+                      ),
         )  # fmt: skip
 
     async def _list(self, asked: ApiRequest) -> Any:

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from toolmd._http.api.errors import ApiError
 from toolmd._http.api.operation import ApiRequest, Body, Operation
+from toolmd._http.api.rights import allows, not_permitted
 from toolmd._http.api.tools import answered
 from toolmd._types.result import Result
 from toolmd._workspace import Workspace
@@ -76,9 +77,7 @@ class Replies:
         return answered(await self._decided(asked, asked.body))
 
     async def _decided(self, asked: ApiRequest, body: DecisionBody) -> Result:
-        confirmations, user = self._workspace.confirmations, asked.theirs
-        if user is not None and await self._is_anothers_review(asked.name, user):
-            raise ApiError(404, "confirmation_not_found", "no such call is pending for you")
+        confirmations, user = self._workspace.confirmations, await self._deciding(asked)
         match body.decision:
             case "reject":
                 return await confirmations.reject(asked.name, user=user)
@@ -93,15 +92,25 @@ class Replies:
             case _:
                 return await confirmations.approve(asked.name, body.edit, user=user)
 
-    async def _is_anothers_review(self, confirmation_id: str, user: str) -> bool:
-        """Check whether a call waits for an operator's review, and is not this user's own."""
+    async def _deciding(self, asked: ApiRequest) -> str | None:
+        """Return the user who decides; None for an operator, who decides on the calls of others.
+
+        Raises ApiError if the token may not. Nobody approves a review of their own call.
+        """
+        user, rights = asked.caller.user, asked.rights
         try:
-            confirmation = await self._workspace.confirmations.get(confirmation_id)
+            confirmation = await self._workspace.confirmations.get(asked.name)
         except UnreachableError:
-            return False  # the decision itself is denied then
-        if confirmation is None or confirmation.kind != "review":
-            return False
-        return confirmation.call.caller.user != user
+            return user  # the decision itself is denied then
+        if confirmation is not None and confirmation.call.caller.user == user:
+            # Without a user, the core would take them for an operator.
+            operates = user is None and confirmation.kind == "review"
+            if not allows(needs := "decide and operate" if operates else "decide", rights):
+                raise not_permitted(needs, rights)
+            return user
+        if "operate" not in rights:
+            raise ApiError(404, "confirmation_not_found", "no such call is pending for you")
+        return None
 
 
 DECIDE = (

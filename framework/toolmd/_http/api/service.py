@@ -28,9 +28,9 @@ class Service:
         """Return the routes."""
         return (
             Operation("GET", HEALTH, "health", "Report that the process lives.", self._health,
-                      "Health", open=True, details=LIVES),
+                      "Health", details=LIVES),
             Operation("GET", READY, "ready", "Report whether calls are served.", self._ready,
-                      "Ready", problems=(503,), open=True, details=SERVES),
+                      "Ready", problems=(503,), details=SERVES),
             Operation("GET", "/openapi.json", "openapi", "Return this document.",
                       self._document.answer, "Document", tagged=True),
         )  # fmt: skip

@@ -29,7 +29,7 @@ class Session:
         """Return the routes."""
         return (
             Operation("POST", PATH, "beginSession", "Start a browser's session.", self._begin, "",
-                      SessionBody, (400, 401, 408, 413), status=204, open=True),
+                      SessionBody, (400, 401, 408, 413), status=204),
         )  # fmt: skip
 
     async def _begin(self, asked: ApiRequest) -> Any:

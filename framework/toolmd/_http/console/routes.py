@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from toolmd._auth import OPERATOR
+from toolmd._http.api.errors import ApiError
 from toolmd._http.console.actions import ConsoleActions
 from toolmd._http.console.layout import ASSETS, asset, page, printed
 from toolmd._http.console.pages import Pages
@@ -44,7 +44,7 @@ def console_routes(view: ConsoleView) -> list[Route]:
         Route("/enter", lambda _request: page("enter.html")),
         Route("/assets/{name}", _asset),
         *(Route(path, _looked(look)) for path, look in looks.items()),
-        *(Route(path, _done(deed), methods=["POST"]) for path, deed in deeds.items()),
+        *(Route(path, deed, methods=["POST"]) for path, deed in deeds.items()),
     ]
 
 
@@ -52,27 +52,16 @@ def _looked(look: Callable[[Request], Response]) -> Callable[[Request], Awaitabl
     """Run a page in a thread: the first read of a snapshot imports all its Python."""
 
     async def looked(request: Request) -> Response:
-        if not _is_operator(request):
-            return page("foreign.html", status=403)
         return await run_in_threadpool(look, request)
 
     return looked
 
 
-def _done(
-    deed: Callable[[Request], Awaitable[Response]],
-) -> Callable[[Request], Awaitable[Response]]:
-    async def done(request: Request) -> Response:
-        if not _is_operator(request):
-            return page("part_problem.html", status=403, message="This is for the operator only.")
-        return await deed(request)
-
-    return done
-
-
-def _is_operator(request: Request) -> bool:
-    # The console shows the calls of all users and their context.
-    return request.scope.get("state", {}).get(OPERATOR) is True
+def foreign(request: Request, problem: ApiError) -> Response:
+    """Return the answer to a request whose token lacks a right: a page, or a part of one."""
+    if request.method == "POST":
+        return page("part_problem.html", status=403, message=problem.problem["detail"])
+    return page("foreign.html", status=403)
 
 
 @cache

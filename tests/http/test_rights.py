@@ -1,0 +1,145 @@
+"""A token may call, decide or operate: each route states what it needs, and denies the rest."""
+
+import hashlib
+import re
+from collections.abc import Callable
+from itertools import chain, combinations
+from typing import Any
+
+import httpx
+import pytest
+from kiosk import Kiosk
+from test_api_calls import problem
+from test_api_decisions import decide, pending_by
+
+from toolmd._auth import ALL_RIGHTS
+from toolmd._http.api.rights import ANY, NEEDS, OPEN
+from toolmd._types.settings import TokenSettings
+
+SETS = [*chain.from_iterable(combinations(ALL_RIGHTS, n) for n in (1, 2, 3))]
+REVIEWED = "## Safety\n\n- **Escalate When**: true\n"
+
+
+@pytest.fixture
+def holder(kiosk: Kiosk) -> Any:
+    """Make the client of a user whose token has these rights."""
+    opened: list[httpx.Client] = []
+
+    def make(*may: Any, user: str = "ana") -> httpx.Client:
+        token = f"{user}-may-{'-'.join(may)}-and-no-more"
+        digest = hashlib.sha256(token.encode()).hexdigest()
+        kiosk.known = [*kiosk.known, TokenSettings(digest, user, may)]
+        opened.append(kiosk.client(token))
+        return opened[-1]
+
+    yield make
+    for client in opened:
+        client.close()
+
+
+def routes_of(kiosk: Kiosk) -> set[str]:
+    app: Any = kiosk.server.app
+    while not hasattr(app, "routes"):
+        app = app._app
+    return {
+        f"{method} {route.path.replace(':path', '')}"
+        for route in app.routes
+        for method in route.methods - {"HEAD"}
+    }
+
+
+def test_each_route_states_what_it_needs(kiosk: Kiosk) -> None:
+    assert routes_of(kiosk) == set(NEEDS) - {"* /mcp"}
+
+
+def permitted(needs: str, may: tuple[str, ...]) -> bool:
+    return needs in {OPEN, ANY} or any(
+        all(one in may for one in needed.split(" and ")) for needed in needs.split(" or ")
+    )
+
+
+@pytest.mark.parametrize("may", SETS, ids="-".join)
+def test_a_route_is_denied_exactly_where_a_right_is_missing(
+    kiosk: Kiosk, holder: Callable[..., httpx.Client], may: tuple[str, ...]
+) -> None:
+    client = holder(*may)
+    for route in sorted(routes_of(kiosk)):
+        method, path = route.split()
+        body = {} if method == "GET" else {"json": {}}
+        with client.stream(method, re.sub(r"{\w+}", "none", path), **body) as answer:
+            denied = answer.status_code == 403
+            assert denied is not permitted(NEEDS[route], may), route
+            if denied and path.startswith("/api"):
+                answer.read()
+                assert answer.headers["content-type"] == "application/problem+json"
+                told = answer.json()
+                assert (told["code"], told["needs"], told["may"]) == (
+                    "not_permitted", NEEDS[route], list(may),
+                )  # fmt: skip
+                assert NEEDS[route] in told["detail"]
+
+
+def test_a_token_that_may_call_does_not_approve_its_own_call(
+    kiosk: Kiosk, holder: Callable[..., httpx.Client]
+) -> None:
+    host, person = holder("call"), holder("decide")
+    pending = pending_by(host)
+
+    assert problem(decide(host, pending, "approve")) == (403, "not_permitted")
+    assert kiosk.orders() == []
+    assert [one["id"] for one in person.get("/api/pending").json()] == [pending]
+    assert problem(person.post("/api/tools/order/call", json={})) == (403, "not_permitted")
+    assert decide(person, pending, "approve").json()["outcome"] == "ok"
+
+
+def test_another_users_call_needs_the_right_to_operate(
+    holder: Callable[..., httpx.Client],
+) -> None:
+    pending = pending_by(holder("call"))
+    eve, operator = holder("call", "decide", user="eve"), holder("operate", user="olga")
+
+    assert problem(decide(eve, pending, "approve")) == (404, "confirmation_not_found")
+    assert decide(operator, pending, "approve").json()["outcome"] == "ok"
+
+
+def test_an_operator_decides_on_an_own_call_only_with_the_right_to_decide(
+    holder: Callable[..., httpx.Client],
+) -> None:
+    pending = pending_by(holder("call"))
+
+    denied = decide(holder("call", "operate"), pending, "approve")
+
+    assert problem(denied) == (403, "not_permitted")
+    assert denied.json()["needs"] == "decide"
+
+
+def test_nobody_approves_a_review_of_an_own_call(
+    kiosk: Kiosk, holder: Callable[..., httpx.Client]
+) -> None:
+    definition = kiosk.folder / "tools_md" / "order.tool.md"
+    text = definition.read_text("utf-8")
+    definition.write_text(text.replace("## Safety\n", REVIEWED, 1), "utf-8")
+    kiosk.workspace.reload()
+    ana, olga = holder(*ALL_RIGHTS), holder("operate", user="olga")
+    pending = pending_by(ana)
+
+    denied = decide(ana, pending, "approve").json()
+
+    assert (denied["outcome"], denied["error"]["code"]) == ("denied", "held_for_review")
+    assert decide(olga, pending, "approve").json()["outcome"] == "ok"
+
+
+def test_a_revoked_token_and_its_session_end_at_once(
+    kiosk: Kiosk, holder: Callable[..., httpx.Client]
+) -> None:
+    client = holder("operate")
+    token = client.headers["authorization"].split()[1]
+    with httpx.Client(base_url=kiosk.url, headers={"origin": kiosk.url}) as browser:
+        assert browser.post("/api/session", json={"token": token}).status_code == 204
+        assert browser.get("/audit").status_code == 200
+        assert client.get("/api/audit").status_code == 200
+
+        kiosk.known = kiosk.known[:-1]
+
+        assert problem(client.get("/api/audit")) == (401, "unauthorized")
+        assert browser.get("/audit").status_code == 401

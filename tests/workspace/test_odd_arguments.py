@@ -56,6 +56,7 @@ GOOD: Mapping[str, Any] = {
     "name": "pay",
     "reply": "Hello.",
     "target": "openai",
+    "timeout_s": 0.0,
     "call": Call("pay", {}),
 }
 """What the other parameters are given, where their type does not say it."""

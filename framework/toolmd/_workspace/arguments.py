@@ -19,6 +19,7 @@ RANGES: Mapping[str, tuple[float, float]] = {
     "rows": (1, 2**63 - 1),
     "bytes": (1, 2**63 - 1),
     "timeout_ms": (1, 2**63 - 1),
+    "timeout_s": (0, 86_400),
 }
 """The lowest and the highest number of a parameter, whichever method has it."""
 _OF_A_MODEL = frozenset(("arguments", "confidence"))

@@ -75,13 +75,13 @@ async function decide(form, decision) {
   const root = form.querySelector("[data-root]");
   const edit = decision === "edit" ? joined(changed(root)) : "{}";
   const text = form.querySelector("[name=text]").value;
-  const body = await busy(form, () => post(form.dataset.decide, { decision, text, edit }));
   const slip = form.closest(".slip");
+  // Before the answer: the event of the decision may arrive first, and would remove the slip.
+  slip.dataset.decided = decision;
+  const body = await busy(form, () => post(form.dataset.decide, { decision, text, edit }));
   place(slip.querySelector("[data-message]"), body);
-  if (!body.querySelector(".note.is-danger")) {
-    slip.dataset.decided = decision;
-    form.remove();
-  }
+  if (body.querySelector(".note.is-danger")) delete slip.dataset.decided;
+  else form.remove();
   announce(slip.querySelector("[data-message]").textContent);
 }
 

@@ -188,8 +188,10 @@ def run_fence(example: Example) -> None:
 
 
 @pytest.fixture
-def read_page(tmp_path: Path) -> Iterator[Any]:
+def read_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Return a function that reads a page and creates its folder."""
+    # The programs of a page store where its commands look.
+    monkeypatch.delenv("TOOLMD_STORE", raising=False)
     pages = []
 
     def read(path: Path) -> Document:

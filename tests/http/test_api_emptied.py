@@ -1,18 +1,21 @@
 """The server denies calls, and says why, once a state file was emptied."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
+from kiosk import Kiosk
 
 ORDER = {"arguments": {"dish": "soup"}}
 
 
-@pytest.fixture(autouse=True)
-def on_sqlite(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Store confirmations in a file."""
-    monkeypatch.setenv("TOOLMD_STORE", "sqlite")
+@pytest.fixture
+def kiosk(project: Path) -> Iterator[Kiosk]:
+    """Serve a project whose confirmations are in a file."""
+    with Kiosk(project, "sqlite") as open_:
+        yield open_
 
 
 def test_a_call_behind_an_emptied_file_is_denied_with_the_file_and_a_remedy(

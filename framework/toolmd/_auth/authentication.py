@@ -17,6 +17,7 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[AsgiScope, Receive, Send], Awaitable[None]]
 
+_LOOKS = frozenset(("GET", "HEAD"))
 CALLER = "toolmd.caller"
 """The key of `scope["state"]` for the Caller that the token names."""
 RIGHTS = "toolmd.rights"
@@ -91,7 +92,7 @@ class Authentication:
             return
         try:
             headers = _headers(scope)
-            if scope["path"] not in self._probes or scope["method"] in BODIES:
+            if scope["path"] not in self._probes or scope["method"] not in _LOOKS:
                 self._check_place(headers)
             if scope["path"] not in self._open_paths:
                 _check_caller(scope, self._passed(scope["method"], headers), headers)

@@ -12,13 +12,14 @@ from toolmd._call.compiled import CompiledTools
 from toolmd._call.denial import deny
 from toolmd._call.invoke.clients import Clients
 from toolmd._call.invoke.context import Resources
+from toolmd._call.invoke.metrics import metrics_of
 from toolmd._call.invoke.trace import tracing_of
 from toolmd._call.limits.call_limits import limits_of
 from toolmd._call.limits.counter import CallCounter
 from toolmd._call.limits.shared_limits import SharedLimits
 from toolmd._call.limits.timing import MACHINE, Timing
 from toolmd._call.observers import Observers
-from toolmd._call.pipeline import Pipeline
+from toolmd._call.pipeline import Pipeline, Watch
 from toolmd._store.store import Store
 from toolmd._types.call import NO_CONTEXT, Budget, Call, Caller
 from toolmd._types.call_spec import CallSpec
@@ -49,6 +50,7 @@ class Dispatcher:
         after: Callable[[Call, BoundTool, Result], None] | None = None,
         clock: Callable[[], float] = time,
         provider: Any = None,
+        meters: Any = None,
         timing: Timing = MACHINE,
         store: Store | None = None,
         counters: dict[str, CallCounter] | None = None,
@@ -56,8 +58,8 @@ class Dispatcher:
     ) -> None:
         """Open the pipeline; `clock` returns seconds since the epoch, `timing` serves the limits.
 
-        `provider` is OpenTelemetry's; None uses the installed one. `store` and `counters`, the
-        counts of this process by tool, are those of a workspace, and outlive the dispatcher.
+        `provider` and `meters` are OpenTelemetry's; None uses the installed ones. `store` and
+        `counters`, the counts of this process by tool, are a workspace's, and outlive this.
         `origins` returns what the operator approved in addition to a tool's Allowed Domains.
         """
         self.registry = registry
@@ -80,9 +82,10 @@ class Dispatcher:
             approve=None if origins is None else self._clients.approved,
             tracing=tracing,
         )
-        observers = Observers(registry, before, after, settings.safety.crisis_words)
+        words, watch = settings.safety.crisis_words, Watch(tracing, metrics_of(meters))
+        observers = Observers(registry, before, after, words, watch.metrics)
         self._pipeline = Pipeline(
-            self._tools, self._recorder, observers, lambda: self._confirmations
+            self._tools, self._recorder, observers, lambda: self._confirmations, watch
         )
         self.take = self._pipeline.take
         self.finish = self._pipeline.finish

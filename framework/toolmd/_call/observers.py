@@ -1,9 +1,10 @@
-"""Call the hooks before and after a call, and add the crisis flag to every outcome."""
+"""Call the hooks before and after a call, and add flag and metric to each outcome."""
 
 from collections.abc import Callable
 
 from toolmd._call.compiled import CompiledTool
 from toolmd._call.guards.intent import says_any
+from toolmd._call.invoke.metrics import Metrics
 from toolmd._types.call import Call
 from toolmd._types.registry import BoundTool, Registry
 from toolmd._types.result import Result
@@ -19,14 +20,16 @@ class Observers:
         before: Callable[[Call, BoundTool], None] | None,
         after: Callable[[Call, BoundTool, Result], None] | None,
         crisis_words: tuple[str, ...],
+        metrics: Metrics | None = None,
     ) -> None:
         """Every outcome of a message with one of these words carries the crisis flag."""
+        self._metrics = metrics
         self._registry = registry
         self._after = after
         self._crisis_words = crisis_words
         self.before = before
-        self.has_observers = bool(after or crisis_words)
-        """Whether a finished call has hooks to run or a flag to add."""
+        self.has_observers = bool(after or crisis_words or metrics)
+        """Whether a finished call has hooks to run, a flag to add or a metric."""
 
     def tell_before(self, call: Call, tool: CompiledTool) -> None:
         """Call the before-hook: the call runs now."""
@@ -37,7 +40,7 @@ class Observers:
                 logged(error, "a listener to calls failed")
 
     def finish(self, call: Call, result: Result) -> Result:
-        """Add the crisis flag to a result, and call the after-hook."""
+        """Add the crisis flag to a result, count it, and call the after-hook."""
         words = self._crisis_words
         try:
             crisis = bool(words) and says_any(call.caller.message, words)
@@ -47,6 +50,9 @@ class Observers:
         if crisis:
             result = result._replace(crisis=True)
         bound = self._registry.tools.get(call.tool)
+        if self._metrics is not None:
+            known = bound is not None or call.tool in self._registry.skills
+            self._metrics.end(call, result, known=known)
         if self._after is not None and bound is not None:
             try:
                 self._after(call, bound, result)

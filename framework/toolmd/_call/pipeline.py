@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Coroutine
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolmd._call.audit.recorder import Recorder
 from toolmd._call.compiled import CompiledTool, CompiledTools
 from toolmd._call.denial import denial_of, deny, overruled
+from toolmd._call.invoke.metrics import Metrics
+from toolmd._call.invoke.trace import Tracing
 from toolmd._call.observers import Observers
 from toolmd._call.result.outcome import allowed, denied, ignored, stopped
 from toolmd._types.call import Call
@@ -22,6 +24,28 @@ MAX_CALL_DEPTH = 16
 """How deep calls may nest: tools that call tools must come to an end."""
 
 
+class Watch(NamedTuple):
+    """The spans and metrics of calls, as far as they are recorded."""
+
+    tracing: Tracing | None
+    metrics: Metrics | None
+
+    def stopped(self, call: Call, tool: CompiledTool | None, result: Result, code: str) -> None:
+        """Record a span for a call that did not run."""
+        if self.tracing is not None and not call.dry_run:
+            self.tracing.stopped(call, None if tool is None else tool.bound, result, code)
+
+    async def ran(self, tool: str, running: Coroutine[Any, Any, Result]) -> Result:
+        """Count a call as running while it does."""
+        if self.metrics is None:
+            return await running
+        self.metrics.run(tool, 1)
+        try:
+            return await running
+        finally:
+            self.metrics.run(tool, -1)
+
+
 class Pipeline:
     """The checks of one snapshot's calls, in order."""
 
@@ -31,8 +55,10 @@ class Pipeline:
         recorder: Recorder,
         observers: Observers,
         confirmations: "Callable[[], ConfirmationFlow]",
+        watch: Watch,
     ) -> None:
         """Keep the parts; `confirmations` opens the pending calls on first use."""
+        self._watch = watch if any(watch) else None
         self._tools = tools
         self._recorder = recorder
         self._keeps = recorder.keeps
@@ -82,8 +108,7 @@ class Pipeline:
         """
         if self._keeps or tool.limits.binds:
             return self._in_turn(tool, call, arguments, began, on_event, confirmation_id)
-        self._announce(tool, call)
-        return tool.invoker.run(call, arguments, began, on_event)
+        return self._invoke(tool, call, arguments, began, on_event)
 
     async def _in_turn(
         self,
@@ -105,18 +130,26 @@ class Pipeline:
             if self._keeps and await self._recorder.runs(call, tool, arguments, confirmation_id):
                 # The audit was locked: the call lost its turn, and other calls may have too.
                 await limits.wait_again(call)
-            self._announce(tool, call)
-            return await tool.invoker.run(call, arguments, began, on_event)
+            return await self._invoke(tool, call, arguments, began, on_event)
         finally:
             try:
                 limits.end()
             except Exception as error:  # noqa: BLE001 - the call has run: too late to deny it
                 logged(error, "the place of a call of %s was not given back", call.tool)
 
-    def _announce(self, tool: CompiledTool, call: Call) -> None:
-        """Call the observers: the call runs now."""
+    def _invoke(
+        self,
+        tool: CompiledTool,
+        call: Call,
+        arguments: dict[str, Any],
+        began: float,
+        on_event: EventListener | None,
+    ) -> Coroutine[Any, Any, Result]:
+        """Report to the observers that the call runs now, and run it."""
         if self._observers.before is not None:
             self._observers.tell_before(call, tool)
+        running = tool.invoker.run(call, arguments, began, on_event)
+        return running if self._watch is None else self._watch.ran(call.tool, running)
 
     async def _stop(
         self,
@@ -131,16 +164,23 @@ class Pipeline:
             raise overruled(verdict)
         confirmation = await self._confirmations().hold(tool, call, arguments, verdict.action)
         await self._recorder.waits(call, tool, arguments, verdict, confirmation.id)
-        return stopped(call, confirmation, verdict, began)
+        result = stopped(call, confirmation, verdict, began)
+        if self._watch is not None:
+            self._watch.stopped(call, tool, result, "")
+        return result
 
     async def denied(
         self, call: Call, error: Exception, began: float, confirmation_id: str | None = None
     ) -> Result:
         """Return the Result of a call that a check denied, or in which a check crashed."""
-        denial = denial_of(call.tool, error)
+        denial, tool = denial_of(call.tool, error), self._tools.used(call.tool)
         if self._keeps:
-            await self._recorder.denied(call, self._tools.used(call.tool), denial, confirmation_id)
-        return denied(call, denial, began)
+            await self._recorder.denied(call, tool, denial, confirmation_id)
+        result = denied(call, denial, began)
+        if self._watch is not None:
+            code = "denied" if result.error is None else result.error.code
+            self._watch.stopped(call, tool, result, code)
+        return result
 
 
 def check_call(call: Call) -> None:

@@ -75,13 +75,26 @@ def test_each_of_many_calls_has_its_span(tool, harness, recorded) -> None:
     assert len(recorded.spans) == 3
 
 
-def test_a_call_that_does_not_run_has_no_span(tool, harness, recorded) -> None:
+def test_a_denied_call_has_a_span_with_its_code(tool, harness, recorded) -> None:
     dispatcher = harness(tool("greet", greet, NAME), provider=recorded.provider)
 
     assert dispatcher.call("greet", "{}").outcome == "denied"
-    assert dispatcher.call("great", "{}").outcome == "denied"
+    assert dispatcher.call("an invention of a model", "{}").outcome == "denied"
     assert dispatcher.call("greet", '{"name": "Mia"}', dry_run=True).outcome == "allowed"
-    assert recorded.spans == ()
+    assert dispatcher.call("greet", "{}", dry_run=True).outcome == "denied"
+
+    denied, unknown = recorded.spans
+    assert (denied.name, unknown.name) == ("execute_tool greet", "execute_tool _OTHER")
+    assert denied.status.status_code is StatusCode.ERROR
+    assert denied.end_time > denied.start_time
+    assert dict(denied.attributes) == {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "greet",
+        "gen_ai.tool.type": "function",
+        "gen_ai.tool.description": "A tool.",
+        "toolmd.outcome": "denied",
+        "error.type": "invalid_arguments",
+    }
 
 
 def test_a_failure_has_its_code_in_the_span_and_never_its_message(tool, harness, recorded) -> None:

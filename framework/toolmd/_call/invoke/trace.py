@@ -1,13 +1,15 @@
-"""Trace each call that runs as an OpenTelemetry span `execute_tool NAME`."""
+"""Trace each call as an OpenTelemetry span `execute_tool NAME`, denied and pending ones too."""
 
 import json
 import os
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from toolmd._call.invoke.context import CallServices
 from toolmd._call.invoke.invoker import Invoker
+from toolmd._call.invoke.metrics import OTHER
 from toolmd._call.invoke.start import Arguments
 from toolmd._call.limits.call_limits import CallLimits
 from toolmd._types.call import Call
@@ -32,6 +34,26 @@ class Tracing(NamedTuple):
     """OpenTelemetry's own."""
     content: bool = False
     """Whether arguments and results go into spans."""
+
+    def stopped(self, call: Call, tool: BoundTool | None, result: Result, code: str) -> None:
+        """Record the span of a call that did not run; `code` says why, if it was denied."""
+        try:
+            from opentelemetry import trace
+
+            now = time.time_ns()
+            name = OTHER if tool is None else tool.name
+            span = self.tracer.start_span(
+                f"execute_tool {name}",
+                attributes=_named(call, name, tool),
+                start_time=now - round(result.duration_ms * 1e6),
+            )
+            span.set_attribute("toolmd.outcome", result.outcome)
+            if code:
+                span.set_attribute("error.type", code)
+                span.set_status(trace.StatusCode.ERROR)
+            span.end(now)
+        except Exception as error:  # noqa: BLE001 - tracing stops no call
+            logged(error, "the span of a call that did not run could not be made")
 
 
 class TracedInvoker(Invoker):
@@ -87,18 +109,25 @@ class TracedInvoker(Invoker):
 
     def _attributes(self, call: Call, arguments: Arguments) -> dict[str, str]:
         call_spec = self._call_spec
-        attributes = {
-            "gen_ai.operation.name": "execute_tool",
-            "gen_ai.tool.name": call_spec.name,
-            "gen_ai.tool.type": "function",
-            "gen_ai.tool.description": self._tool.spec.description,
-        }
-        if call.id is not None:
-            attributes["gen_ai.tool.call.id"] = call.id
+        attributes = _named(call, call_spec.name, self._tool)
         if self._tracing.content:
             told = _compact(redacted(arguments, call_spec.parameters))
             attributes["gen_ai.tool.call.arguments"] = told
         return attributes
+
+
+def _named(call: Call, name: str, tool: BoundTool | None) -> dict[str, str]:
+    """Return the attributes that name a call and its tool."""
+    attributes = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": name,
+        "gen_ai.tool.type": "function",
+    }
+    if tool is not None:
+        attributes["gen_ai.tool.description"] = tool.spec.description
+    if call.id is not None:
+        attributes["gen_ai.tool.call.id"] = call.id
+    return attributes
 
 
 def tracing_of(settings: Settings, provider: Any = None) -> Tracing | None:

@@ -87,6 +87,7 @@ async def serve_workspace(
     from toolmd._auth.server import Drain, serve
     from toolmd._cli.server.mcp_app import McpApp
     from toolmd._http.app import Server
+    from toolmd._workspace.gauges import watch_state
 
     mcp = McpApp(workspace, at_once=mcp_at_once)
     server = Server(
@@ -103,6 +104,7 @@ async def serve_workspace(
         mcp.close()
 
     ready()
+    watch_state(workspace)
     resuming = asyncio.create_task(workspace.runs.start())
     settings = workspace.settings.serve
     drain = Drain(begin, workspace.runs.stop, err)

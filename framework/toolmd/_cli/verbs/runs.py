@@ -239,10 +239,13 @@ def worker(ctx: typer.Context, *, project: ProjectOption = None) -> None:
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, end)
+    from toolmd._workspace.gauges import watch_state
+
     with open_workspace(project_of(ctx, project), traces=True) as workspace:
         if not workspace.runs.start_sync():
             help_ = 'set store = "sqlite", or a postgresql:// URL'
             stop(ExitCode.USAGE, 'runs are in memory only (store = "memory")', help_)
+        watch_state(workspace)
         err("worker: waits for runs; Ctrl-C ends it")
         ended.wait()
         err("worker: ends when the calls of its runs have; a second signal ends at once")

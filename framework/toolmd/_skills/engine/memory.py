@@ -3,6 +3,7 @@
 import asyncio
 import datetime as dt
 from asyncio import FIRST_COMPLETED
+from collections import Counter
 from typing import NamedTuple
 
 from toolmd._skills.engine import ALL_RUNS, Ask, Play
@@ -26,6 +27,7 @@ from toolmd._types.run import (
     RunEvent,
     RunListener,
     RunQuery,
+    RunState,
     RunView,
 )
 from toolmd.errors import ToolmdError
@@ -196,6 +198,10 @@ class MemoryEngine:
         if question.timeout_s is not None and question.key not in run.deadlines:
             timeout = dt.timedelta(seconds=question.timeout_s)
             run.deadlines[question.key] = self._clock() + timeout
+
+    def unfinished(self) -> dict[RunState, int]:
+        """Return the number of unfinished runs by state."""
+        return dict(Counter(run.state for run in self._runs.values() if run.result is None))
 
     def _settle(self, run: MemoryRun, key: str, answer: Answer) -> None:
         run.answers[key] = answer

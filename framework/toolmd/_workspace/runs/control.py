@@ -1,10 +1,19 @@
 """The runs of a workspace, of any process: list, follow, resume and answer them."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from toolmd._types.result import Result
-from toolmd._types.run import Answer, Asker, RunListener, RunQuery, RunTrace, RunView, YesOrNo
+from toolmd._types.run import (
+    Answer,
+    Asker,
+    RunListener,
+    RunQuery,
+    RunState,
+    RunTrace,
+    RunView,
+    YesOrNo,
+)
 from toolmd._workspace.arguments import checked
 from toolmd._workspace.background_loop import off_loop
 from toolmd._workspace.opened import OpenProject
@@ -206,6 +215,14 @@ class Runs:
     def start_sync(self) -> bool:
         """Same as `start`, for callers that can't await; the calling thread waits."""
         return self._project.loop.run(self.start())
+
+    async def unfinished(self) -> Mapping[RunState, int]:
+        """Return the number of unfinished runs by state: `running`, `waiting`, `stuck`."""
+        return await off_loop(self.service.engines.unfinished)
+
+    def unfinished_sync(self) -> Mapping[RunState, int]:
+        """Same as `unfinished`, for callers that can't await; the calling thread waits."""
+        return self._project.loop.run(self.unfinished())
 
     async def stop(self, timeout_s: float) -> None:
         """Stop to execute runs here, for good; the next start or another process continues them.

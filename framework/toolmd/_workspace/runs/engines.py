@@ -1,6 +1,8 @@
 """The engines that keep runs: the one in memory, and the one that outlives this process."""
 
 import asyncio
+from collections import Counter
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from threading import Lock
@@ -10,7 +12,7 @@ from toolmd._skills.engine import Engine, OpenQuestion, Play
 from toolmd._skills.engine.memory import MemoryEngine
 from toolmd._store import STORE_FILE
 from toolmd._types.registry import Bound
-from toolmd._types.run import Clock, Order, RunQuery, RunView
+from toolmd._types.run import Clock, Order, RunQuery, RunState, RunView
 from toolmd._types.settings import Settings
 from toolmd._types.skill import SkillSpec
 from toolmd._workspace.snapshot.live import Live
@@ -92,6 +94,13 @@ class Engines:
         """Return the open questions of all runs, or of one."""
         kept = self.durable().waiting(run_id) if self._any_kept else ()
         return (*self._memory.waiting(run_id), *kept)
+
+    def unfinished(self) -> Mapping[RunState, int]:
+        """Return the number of unfinished runs by state, of both engines."""
+        found = Counter(self._memory.unfinished())
+        if self._any_kept:
+            found.update(self.durable().unfinished())
+        return found
 
     async def runs(self, query: RunQuery) -> tuple[RunView, ...]:
         """Return the runs that a query asks for, of both engines, the newest first."""

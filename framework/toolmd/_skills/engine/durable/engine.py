@@ -50,9 +50,8 @@ class DurableEngine:
     ) -> None:
         """Open the engine of the setting `store` with the state folder `state`.
 
-        `store` is `sqlite` or a Postgres URL. A caller waits for a run that can't be recorded for
-        `store_wait_s` seconds. Raises ConfigError for an unusable setting, UnreachableError for a
-        database that does not answer.
+        A caller waits for a run that can't be recorded for `store_wait_s` seconds. Raises
+        ConfigError for an unusable setting, UnreachableError for a database that does not answer.
         """
         self._url = address(store, state)
         self._database = open_database(self._url, Pace(shared=True))
@@ -68,6 +67,7 @@ class DurableEngine:
             self._database.dispose()
             raise
         self._reader, self.code = self._store.reader, self._store.code
+        self.unfinished = self._reader.unfinished
         self._locks = Heartbeat(told) if postgres else Locks(state / "workers")
         self._clock = clock
         self._waiters = Waiters(
@@ -208,7 +208,7 @@ class DurableEngine:
             return self._process
 
     def close(self, grace_s: float | None = None) -> None:
-        """Stop: calls in progress finish within `grace_s`; another process resumes the rest."""
+        """Stop: calls in progress finish within `grace_s`; other processes resume the rest."""
         self._attempts.open = False
         if (process := self._process) is not None:
             if self._reclaimer is not None:

@@ -10,7 +10,7 @@ from toolmd._skills.engine.durable.record import caller_of, plan_of, user_prefix
 from toolmd._skills.engine.durable.rows import KeptQuestion, KeptRun, kept_question, kept_run
 from toolmd._skills.engine.durable.tables import Tables
 from toolmd._skills.engine.outcomes import unknown
-from toolmd._types.run import UNDOING, Order, RunQuery
+from toolmd._types.run import UNDOING, Order, RunQuery, RunState
 
 
 class RunReader:
@@ -60,6 +60,14 @@ class RunReader:
             if row is None:
                 raise unknown(run_id)
             return order_in(connection, self._tables, row)
+
+    def unfinished(self) -> dict[RunState, int]:
+        """Return the number of unfinished runs by state."""
+        run = self._tables.run
+        state = sa.case((run.c.stuck > 0, "stuck"), (run.c.parked > 0, "waiting"), else_="running")
+        counted = sa.select(state, sa.func.count()).where(self._unfinished).group_by(state)
+        with self._engine.connect() as connection:
+            return {row[0]: row[1] for row in connection.execute(counted)}
 
     def cancelled(self) -> set[str]:
         """Return the ids of the cancelled runs that have not ended."""

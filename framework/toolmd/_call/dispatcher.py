@@ -72,7 +72,7 @@ class Dispatcher:
         self._shared_limits = SharedLimits(self._store) if self._store.is_shared else None
         self.audit = _audit_of(settings)
         self._recorder = Recorder(self.audit, self._lock_retry if self.audit else None, clock)
-        tracing = tracing_of(settings, provider)
+        watch = Watch(tracing_of(settings, provider), metrics_of(meters))
         self._tools = CompiledTools(
             registry,
             settings.safety,
@@ -80,15 +80,14 @@ class Dispatcher:
             guards=guards,
             limits=limits_of(self._shared_limits, {} if counters is None else counters, timing),
             approve=None if origins is None else self._clients.approved,
-            tracing=tracing,
+            tracing=watch.tracing,
         )
-        words, watch = settings.safety.crisis_words, Watch(tracing, metrics_of(meters))
+        words = settings.safety.crisis_words
         observers = Observers(registry, before, after, words, watch.metrics)
         self._pipeline = Pipeline(
             self._tools, self._recorder, observers, lambda: self._confirmations, watch
         )
-        self.take = self._pipeline.take
-        self.finish = self._pipeline.finish
+        self.take, self.finish = self._pipeline.take, self._pipeline.finish
 
     @cached_property
     def _lock_retry(self) -> "LockRetry":

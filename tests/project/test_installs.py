@@ -32,6 +32,8 @@ OTHERS = {
     "fastmcp": "a peer, of `make bench-peers`",
     "langchain-core": "a peer, of `make bench-peers`",
     "openai-agents": "a peer, of `make bench-peers`",
+    "opentelemetry-distro": "sets up a host's traces and metrics, in docs/how-to/trace.md",
+    "opentelemetry-exporter-otlp": "sends them, in docs/how-to/trace.md",
     "pydantic-ai-slim": "a peer, of `make bench-peers`",
     "uv": "the resolver, of `make lock` and `make test-pythons`",
 }

@@ -72,5 +72,22 @@ def test_a_review_and_its_record_list_every_reason(harbour):
 def test_a_failed_check_reports_nothing_of_later_checks(harbour):
     dispatcher = harbour(requires_auth=True, safety=Safety(**TELLS, min_confidence=0.5))
     assert codes(dispatcher.call("sail", {"port": 1})) == []
-    lacking = dispatcher.call("sail", {"port": "Brest"}, user="ana", confidence=0.4)
-    assert (lacking.error.code, codes(lacking)) == ("low_confidence", [])
+    assert codes(dispatcher.call("sail", {"port": 1}, user="ana", confidence=0.4)) == ["wrong_type"]
+
+
+def test_low_confidence_and_missing_intent_are_reported_together(harbour):
+    dispatcher = harbour(safety=Safety(**TELLS, min_confidence=0.5))
+    both = dispatcher.call("sail", {"port": "Brest"}, message="Brest is nice.", confidence=0.4)
+    assert (both.error.code, codes(both)) == (
+        "low_confidence",
+        ["low_confidence", "no_explicit_intent"],
+    )
+
+
+def test_a_denial_is_reported_before_what_a_person_could_confirm(harbour):
+    dispatcher = harbour(
+        safety=Safety(**TELLS, min_confidence=0.5, on_missing_confidence="confirm")
+    )
+    both = dispatcher.call("sail", {"port": "Brest"}, message="Brest is nice.")
+    assert (both.outcome, both.error.code) == ("denied", "no_explicit_intent")
+    assert codes(both) == ["no_explicit_intent", "missing_confidence"]

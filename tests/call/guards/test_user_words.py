@@ -2,7 +2,8 @@
 
 import pytest
 
-from toolmd._call.guards.intent import MAX_MESSAGE, says_any, unsaid, words_of
+from toolmd._call.guards.intent import MAX_MESSAGE, says_any, states, words_of
+from toolmd._call.guards.said import MAX_ASSESSED, Said
 
 FORMS = {
     "log": "log logs logged logging logger loggers",
@@ -81,8 +82,9 @@ def test_values_are_found_in_a_message_up_to_its_limit():
     assert MAX_MESSAGE == 256 * 1024
     for letter in ("-", "–"):
         filled = letter * (MAX_MESSAGE - 3)
-        assert not unsaid("log", f"{filled}log")
-        assert unsaid("log", f"{filled}-log")
+        assert states("log", f"{filled}log") is Said.UNSURE
+        assert states("log", f"{filled}-log") is Said.NO
+        assert states("log", f"{letter * (MAX_ASSESSED - 3)}log") is Said.YES
 
 
 def test_restricting_words_are_found_in_a_message_of_any_length():
@@ -117,4 +119,4 @@ def test_different_spellings_match():
     ],
 )
 def test_a_value_matches_if_all_its_words_do(value, message, lacking):
-    assert unsaid(value, message) is lacking
+    assert (states(value, message) is not Said.YES) is lacking

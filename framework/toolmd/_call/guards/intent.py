@@ -2,11 +2,12 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
 from toolmd._call.guards.inflections import inflections
+from toolmd._call.guards.said import Said, assess, has_cjk
 
 _WORD = re.compile(r"\w+")
 MAX_MESSAGE = 256 * 1024
@@ -19,22 +20,42 @@ def words_of(text: str) -> list[str]:
 
 
 def says_any(message: str, keywords: tuple[str, ...]) -> bool:
-    """Return whether the message contains one of the keywords, whole or inflected."""
-    return finder(keywords)(message)
+    """Return whether the message contains one of the keywords, whole or inflected.
+
+    Negation does not count.
+    """
+    return _search(keywords).search(_folded(message)) is not None
+
+
+def asks_for(message: str, keywords: tuple[str, ...]) -> Said:
+    """Return whether the message asks for an action by one of its keywords, whole or inflected."""
+    return assess(_folded(message), _search(keywords).finditer)
+
+
+def states(value: Any, message: str) -> Said:
+    """Return whether the message states a value: it has all its words, and negates none.
+
+    A negating word that is part of the value does not count.
+    """
+    folded = _folded(message[:MAX_MESSAGE])
+    words = {word: None for text in _texts(value) for word in words_of(text)}
+    exact = [_exact(word) for word in words]
+    if not all(re.search(one, folded) for one in exact):
+        return Said.NO
+    if not exact:
+        return Said.YES
+    return assess(folded, re.compile("|".join(exact)).finditer, of_others=True)
 
 
 @lru_cache(maxsize=256)
-def finder(keywords: tuple[str, ...]) -> Callable[[str], bool]:
-    """Return a function that finds the keywords in a message, whole or inflected.
+def _search(keywords: tuple[str, ...]) -> re.Pattern[str]:
+    """Return a pattern for the keywords, whole or inflected.
 
-    The words of a longer keyword must stand side by side. Negation is not understood.
+    The words of a longer keyword must stand side by side.
     """
     phrases = [_phrase(words) for keyword in keywords if (words := words_of(keyword))]
-    if not phrases:
-        return lambda _message: False
     # The keywords are words only, so the search is linear.
-    search = re.compile(rf"(?:{'|'.join(phrases)})(?!\w)").search
-    return lambda message: search(_folded(message)) is not None
+    return re.compile("|".join(phrases) or "(?!)")
 
 
 def _folded(text: str) -> str:
@@ -45,20 +66,21 @@ def _folded(text: str) -> str:
 
 def _phrase(words: list[str]) -> str:
     """Match words side by side: the search skips to the first letter, then checks around it."""
+    if any(map(has_cjk, words)):
+        return r"\W*".join(map(re.escape, words))
     first, *others = ([*inflections(word)] for word in words)
     behind = "".join(rf"\W+(?:{'|'.join(map(re.escape, forms))})" for forms in others)
     ways = []
     for letter in dict.fromkeys(form[0] for form in first):
         said = "|".join(re.escape(form[1:]) for form in first if form[0] == letter)
         at = re.escape(letter)
-        ways.append(rf"{at}(?<!\w{at})(?:{said}){behind}")
+        ways.append(rf"{at}(?<!\w{at})(?:{said}){behind}(?!\w)")
     return "|".join(ways)
 
 
-def unsaid(value: Any, message: str) -> bool:
-    """Return whether a value has a word that the message lacks."""
-    said = set(words_of(message))
-    return any(word not in said for text in _texts(value) for word in words_of(text))
+def _exact(word: str) -> str:
+    """Match a word and no inflection of it; words of some scripts have no spaces around them."""
+    return word if has_cjk(word) else rf"(?<!\w){re.escape(word)}(?!\w)"
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from toolmd._call.guards.intent import MAX_MESSAGE, finder, unsaid
+from toolmd._call.guards.intent import MAX_MESSAGE, asks_for, says_any, states
+from toolmd._call.guards.said import Said
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.schema import Schema
 from toolmd._types.settings import OnMissingConfidence, SafetySettings
@@ -23,15 +24,14 @@ def rows_of(
     be compiled: the tool can't be called then.
     """
     own = call_spec.safety
-    rows: list[Row] = []
+    stated: list[Row] = []
     if (least := threshold(call_spec, default_min, safety)) is not None:
-        rows.append(_confidence(call_spec.name, least, on_missing(call_spec, safety)))
-    said: list[Row] = []
+        stated.append(_confidence(call_spec.name, least, on_missing(call_spec, safety)))
     if own.explicit_intent:
-        said.append(_intent(call_spec))
+        stated.append(_intent(call_spec))
     if verbatim := {p.name: p.shape for p in call_spec.parameters if p.shape.holds_verbatim}:
-        said.append(_verbatim(verbatim))
-    rows += _one_row(said)
+        stated.append(_verbatim(verbatim))
+    rows = [*_one_row(stated)]
     looked_at: list[Row] = []
     if safety.crisis_words:
         looked_at.append(_crisis(safety.crisis_words))
@@ -61,7 +61,7 @@ def on_missing(call_spec: ToolCallSpec, safety: SafetySettings) -> OnMissingConf
 
 
 def _one_row(checks: Sequence[Row]) -> Sequence[Row]:
-    """Combine checks into one: the first that fails gives the code.
+    """Combine checks into one: the first of the strictest that fail gives the code.
 
     The message and the details list all that fail.
     """
@@ -72,6 +72,7 @@ def _one_row(checks: Sequence[Row]) -> Sequence[Row]:
         failed = [v for check in checks if (v := check(stated, message, arguments)) is not ALLOWED]
         if len(failed) < 2:  # noqa: PLR2004 - as above
             return failed[0] if failed else ALLOWED
+        failed.sort(key=lambda verdict: -verdict.action)
         told = " ".join(verdict.message for verdict in failed)
         listed = [v.details or (Problem(v.code, "", v.message),) for v in failed]
         return failed[0]._replace(message=told, details=tuple(chain.from_iterable(listed)))
@@ -105,40 +106,57 @@ def _confidence(name: str, least: float, unstated: OnMissingConfidence) -> Row:
 
 
 def _intent(call_spec: ToolCallSpec) -> Row:
-    name, told = call_spec.name, finder(call_spec.safety.intent_keywords)
+    name, keywords = call_spec.name, call_spec.safety.intent_keywords
     missing = Verdict(
         Action.DENY,
         "no_explicit_intent",
         f"The user did not ask for {name} in words of their own: ask whether they want it.",
     )
+    unsure = Verdict(
+        Action.CONFIRM,
+        "no_explicit_intent",
+        f"It is not certain that the user asked for {name}: they must confirm it.",
+    )
 
     def row(_stated: float | None, message: str, _arguments: Mapping[str, Any]) -> Verdict:
         # An intent after so many words does not count.
-        return ALLOWED if told(message[:MAX_MESSAGE]) else missing
+        said = asks_for(message[:MAX_MESSAGE], keywords)
+        return ALLOWED if said is Said.YES else unsure if said is Said.UNSURE else missing
 
     return row
 
 
 def _verbatim(shapes: Mapping[str, Schema]) -> Row:
     def row(_stated: float | None, message: str, arguments: Mapping[str, Any]) -> Verdict:
-        missing = tuple(
-            Problem("not_stated_by_user", path, f"{path} must be in the user's own words")
+        found = [
+            (path, said)
             for name, shape in shapes.items()
             if name in arguments
-            for path in _unsaid(arguments[name], shape, name, message)
-        )
-        if not missing:
+            for path, said in _unsaid(arguments[name], shape, name, message)
+        ]
+        if not found:
             return ALLOWED
-        told = "; ".join(problem.message for problem in missing)
-        return Verdict(Action.DENY, "not_stated_by_user", f"{told}: ask the user.", missing)
+        problems = tuple(
+            Problem("not_stated_by_user", path, f"{path} {_LACKS[said]}") for path, said in found
+        )
+        told = "; ".join(problem.message for problem in problems)
+        denied = any(said is Said.NO for _, said in found)
+        action = Action.DENY if denied else Action.CONFIRM
+        return Verdict(action, "not_stated_by_user", f"{told}: ask the user.", problems)
 
     return row
 
 
-def _unsaid(value: Any, shape: Schema, path: str, message: str) -> Iterator[str]:
+_LACKS = {
+    Said.NO: "must be in the user's own words, and not negated",
+    Said.UNSURE: "may not be what the user stated",
+}
+
+
+def _unsaid(value: Any, shape: Schema, path: str, message: str) -> Iterator[tuple[str, Said]]:
     if shape.verbatim:
-        if unsaid(value, message):
-            yield path
+        if (said := states(value, message)) is not Said.YES:
+            yield path, said
         return
     if isinstance(value, list) and shape.items is not None:
         for index, item in enumerate(value):
@@ -151,8 +169,7 @@ def _unsaid(value: Any, shape: Schema, path: str, message: str) -> Iterator[str]
 
 
 def _crisis(words: tuple[str, ...]) -> Row:
-    told = finder(words)
-    return lambda _stated, message, _arguments: _CRISIS if told(message) else ALLOWED
+    return lambda _stated, message, _arguments: _CRISIS if says_any(message, words) else ALLOWED
 
 
 def _when(call_spec: ToolCallSpec, expression: str, verdict: Verdict) -> Row:

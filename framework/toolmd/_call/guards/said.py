@@ -1,0 +1,223 @@
+"""Assess whether a message states a word, negates it, or only asks about it.
+
+The message is split into clauses. A negating word counts within its clause, unless it is part of
+an idiom such as "don't forget". What the rules can't decide is unsure.
+"""
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
+from enum import IntEnum
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import NamedTuple
+
+Finder = Callable[[str], Iterator[re.Match[str]]]
+"""Finds the sought words in a folded text."""
+_WORD = re.compile(r"\w+(?:'\w+)?")
+_SPACES = re.compile(r"[^\S\n]+")
+_SENTENCE = re.compile(r"[!?;\n。]+|\.+(?=\s|$)|\s(?=¿)")
+_COMMA = re.compile(r"[,、](?!\d)|\s[-\u2013\u2014]+\s|[()\u2014\"\u201c\u201d«»]|:(?!\d)")
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+
+
+MAX_ASSESSED = 8 * 1024
+"""The characters of a message that are assessed; of a longer one a person is asked."""
+_ENOUGH = 2048
+"""The characters by which a language is recognized."""
+_NEVER = re.compile(r"(?!)")
+_CODES = ("en", "de", "es", "fr", "zh")
+
+
+class Said(IntEnum):
+    """What a message says of a word, the least certain first."""
+
+    NO = 0
+    UNSURE = 1
+    YES = 2
+
+
+class _Language(NamedTuple):
+    """The rules of one language, as its file in `languages` lists them."""
+
+    common: frozenset[str]
+    """Frequent words by which the language is recognized."""
+    negators: re.Pattern[str]
+    """Words that negate what follows in their clause.
+
+    Those of all languages count in every message, since they can only stop a call.
+    """
+    after: re.Pattern[str]
+    """Words that negate what precedes them in their clause."""
+    doubtful_after: re.Pattern[str]
+    """Words that may negate what precedes them in their clause."""
+    idioms: re.Pattern[str]
+    """Phrases with a negating word that negate nothing."""
+    breaks: re.Pattern[str]
+    """Words that begin a clause of their own."""
+    inherits: re.Pattern[str]
+    """Words at the beginning of a clause that carry on the negation of the clause before."""
+    doubtful_inherits: re.Pattern[str]
+    """Words at the beginning of a clause that may carry it on."""
+    asks: re.Pattern[str]
+    """What makes its clause a question, a condition or a guess."""
+    reports: re.Pattern[str]
+    """What makes the rest of its clause the words of somebody else."""
+    withdraws: re.Pattern[str]
+    """Phrases that may take back what was said before them."""
+
+
+def has_cjk(text: str) -> bool:
+    """Return whether a text has letters of a script that puts no spaces between words."""
+    return _CJK.search(text) is not None
+
+
+def assess(folded: str, find: Finder, *, of_others: bool = False) -> Said:
+    """Return what a message says of the words that `find` finds.
+
+    Args:
+        folded: The message, NFKC and case-folded.
+        find: Finds the words.
+        of_others: Whether the words of others, as in "the doctor said", count as the user's.
+
+    Returns:
+        YES where it states them, UNSURE where a person should be asked, NO where they are missing
+        or negated. The last mention counts; an earlier one of another kind makes a NO unsure.
+    """
+    text = _SPACES.sub(" ", folded.replace("\u2019", "'").replace("\u2018", "'"))
+    wanted = tuple(match.span() for match in find(text))
+    if not wanted:
+        return Said.NO
+    return Said.UNSURE if len(text) > MAX_ASSESSED else _assessed(text, wanted, of_others)
+
+
+@lru_cache(maxsize=64)
+def _assessed(text: str, wanted: tuple[tuple[int, int], ...], of_others: bool) -> Said:  # noqa: FBT001 - one caller
+    rules = _language_of(text)
+    if of_others:
+        rules = rules._replace(reports=_NEVER)
+    found: list[Said] = []
+    for begin, end in _sentences(text):
+        found += _of_sentence(text, begin, end, wanted, rules)
+        if found and found[-1] is Said.YES and rules.withdraws.search(text, begin, end):
+            last = max((e for b, e in wanted if begin <= b < end), default=begin)
+            if rules.withdraws.search(text, last, end):
+                found[-1] = Said.UNSURE
+    if not found:
+        return Said.UNSURE  # The words reach over the end of a sentence.
+    if found[-1] is Said.NO and max(found) is not Said.NO:
+        return Said.UNSURE
+    return found[-1]
+
+
+def _sentences(text: str) -> Iterator[tuple[int, int]]:
+    begin = 0
+    for mark in _SENTENCE.finditer(text):
+        yield begin, mark.start()
+        begin = mark.end()
+    yield begin, len(text)
+
+
+def _of_sentence(
+    text: str, begin: int, end: int, wanted: tuple[tuple[int, int], ...], rules: _Language
+) -> Iterator[Said]:
+    """Return what one sentence says of each word that is found in it."""
+    before = Said.YES
+    for start, stop in _clauses(text, begin, end, rules):
+        here = [span for span in wanted if start <= span[0] < stop]
+        clause = text[start:stop]
+        if clause.isspace():
+            continue
+        negations = [
+            (start + b, start + e)
+            for b, e in _negations(clause, rules)
+            if not any(start + b < w_end and w_begin < start + e for w_begin, w_end in here)
+        ]
+        inherited = Said.YES
+        if before is not Said.YES:
+            lead = clause.lstrip()
+            if rules.inherits.match(lead):
+                inherited = before
+            elif rules.doubtful_inherits.match(lead):
+                inherited = Said.UNSURE
+        for w_begin, w_end in here:
+            yield min(inherited, _of_word(text, (start, w_begin, w_end, stop), negations, rules))
+        before = Said.NO if negations else inherited
+
+
+def _of_word(
+    text: str, places: tuple[int, int, int, int], negations: list[tuple[int, int]], rules: _Language
+) -> Said:
+    """Return what a clause says of one word; `places` are the ends of both in the text."""
+    start, begin, end, stop = places
+    if any(e <= begin for _, e in negations) or rules.after.search(text, end, stop):
+        return Said.NO
+    doubts = rules.doubtful_after.search(text, end, stop) or rules.reports.search(
+        text, start, begin
+    )
+    return Said.UNSURE if doubts or rules.asks.search(text, start, stop) else Said.YES
+
+
+def _clauses(text: str, begin: int, end: int, rules: _Language) -> Iterator[tuple[int, int]]:
+    marks = sorted(
+        {(m.start(), m.end()) for m in _COMMA.finditer(text, begin, end)}
+        | {(m.start(), m.start()) for m in rules.breaks.finditer(text, begin, end)}
+        | {(m.start(), m.start()) for m in rules.doubtful_inherits.finditer(text, begin, end)}
+        | {(m.start(), m.start()) for m in rules.inherits.finditer(text, begin, end)}
+    )
+    start = begin
+    for stop, after in marks:
+        if stop > start:
+            yield start, stop
+        start = max(start, after)
+    if end > start:
+        yield start, end
+
+
+def _negations(clause: str, rules: _Language) -> Iterator[tuple[int, int]]:
+    """Return where a clause has negating words, of any language, outside of idioms."""
+    idioms = [m.span() for m in rules.idioms.finditer(clause)]
+    for found in _negators().finditer(clause):
+        begin, end = found.span()
+        if not any(b <= begin and end <= e for b, e in idioms):
+            yield begin, end
+
+
+def _language_of(text: str) -> _Language:
+    """Return the language of which the text has most frequent words, or else an idiom."""
+    if has_cjk(text):
+        return _languages()["zh"]
+    words = {*_WORD.findall(text[:_ENOUGH])}
+
+    def count(language: _Language) -> tuple[int, bool]:
+        return len(words & language.common), language.idioms.search(text) is not None
+
+    # The first of equals, so English where nothing decides.
+    return max(_languages().values(), key=count)
+
+
+@cache
+def _languages() -> dict[str, _Language]:
+    """Read the languages by their codes, English first."""
+    folder = files("toolmd._call.guards") / "languages"
+    return {code: _read((folder / f"{code}.toml").read_text("utf-8")) for code in _CODES}
+
+
+def _read(text: str) -> _Language:
+    lists = tomllib.loads(text)
+    patterns = {name: _compiled(lists.get(name, ())) for name in _Language._fields[1:]}
+    return _Language(frozenset(lists["common"]), **patterns)
+
+
+def _compiled(words: Sequence[str]) -> re.Pattern[str]:
+    """Match one of the words, whole where their script has spaces between words."""
+    if not words:
+        return _NEVER
+    found = "|".join(words)
+    return re.compile(f"(?:{found})" if has_cjk(found) else rf"(?<!\w)(?:{found})(?!\w)")
+
+
+@cache
+def _negators() -> re.Pattern[str]:
+    """Match a negating word of any language."""
+    return re.compile("|".join(one.negators.pattern for one in _languages().values()))

@@ -67,12 +67,27 @@ def test_an_unknown_step_key_is_an_error_that_suggests_the_key(key, word):
     assert found.span.line == 15
 
 
-@pytest.mark.parametrize("word", ["Wait", "Delay", "Sleep", "Pause"])
+@pytest.mark.parametrize("word", ["Delay", "Sleep", "Pause", "Wait until"])
 @pytest.mark.parametrize("beside", ["", "\n   - **Use**: pay"])
-def test_wait_is_an_error_since_it_is_not_supported_yet(word, beside):
+def test_a_word_for_wait_is_an_error_that_suggests_it(word, beside):
     (found,) = errors(f"1. **Later**\n   - **{word}**: 2h{beside}\n{PAY}")
     assert found.code == "unknown-step-key"
-    assert "not supported yet" in found.message
+    assert "'Wait'" in found.help
+
+
+@pytest.mark.parametrize("text", ["tomorrow", "soon", "0s", "-2h", "2 h later", ""])
+def test_an_unreadable_wait_is_an_error(text):
+    (found,) = errors(f"1. **Later**\n   - **Wait**: {text}\n{PAY}")
+    assert found.code == "unreadable-value"
+    assert found.span.line == 15
+
+
+@pytest.mark.parametrize(
+    "line", ["**Wait**: 2h", "> **Wait**: 2h", "- Before\n     - **Wait**: 2h"]
+)
+def test_a_wait_that_is_not_a_bullet_of_a_step_is_an_error(line):
+    (found,) = errors(f"1. **Later**\n\n   {line}\n\n{PAY}")
+    assert "'Wait'" in found.message
 
 
 @pytest.mark.parametrize(
@@ -109,9 +124,7 @@ def test_text_that_looks_like_a_key_is_an_error_in_every_form(bullet, above):
     assert errors(f"{above}\n   {bullet}\n{PAY}")
 
 
-@pytest.mark.parametrize(
-    "title", ["**Confirm**: Pay?", "**Approve**", "Confirm: Pay?", "**Wait**: 2h"]
-)
+@pytest.mark.parametrize("title", ["**Confirm**: Pay?", "**Approve**", "Confirm: Pay?", "**Wait**"])
 def test_a_step_whose_title_is_a_key_that_it_lacks_is_an_error(title):
     assert errors(f"1. {title}\n{PAY}")[0].code == "unknown-step-key"
 

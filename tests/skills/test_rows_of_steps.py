@@ -61,6 +61,7 @@ CASES = {
     "For each": Case(
         "one in `days`", USE, {"name": "one", "in": "days", "at_once": 1}, checked=True
     ),
+    "Wait": Case("`timestamp(day)`", USE, "timestamp(day)", checked=True),
     "At Once": Case("3", USE + "   - **For each**: one in `days`\n", None),
     "If empty": Case('stop "No {day}"', USE, 'stop "No {day}"', checked=True),
     "If no": Case('stop "No {day}"', ASK, 'stop "No {day}"', checked=True),
@@ -108,7 +109,8 @@ def test_a_key_is_in_the_canonical_json(name: str) -> None:
     (step,) = spec.workflow_sections[0].steps
     key = STEP_KEYS[name].attribute or "with"
 
-    assert step_json(step)["return" if key == "returns" else key] == CASES[name].json
+    key = {"returns": "return", "wait": "wait_until"}.get(key, key)
+    assert step_json(step)[key] == CASES[name].json
 
 
 @pytest.mark.parametrize("name", sorted(name for name, case in CASES.items() if case.checked))

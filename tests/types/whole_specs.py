@@ -124,6 +124,7 @@ STEPS = (
         text="As asked.",
         line=8,
         when=Expression(cel="has(name)", line=8, column=3),
+        wait=7200.0,
         for_each=Loop(name="day", over=Expression(cel="days", line=8, column=3), at_once=2),
         use=Use(name="book", arguments=(Argument(name="day", value=code("day"), line=9),)),
         save_as="booked",

@@ -1,12 +1,13 @@
 """Export an OpenAPI 3.1 document of the tools behind `toolmd serve --transport http`."""
 
-from typing import Any
+from typing import Any, get_args
 
 from toolmd._export.exported import Loss
 from toolmd._export.function import CONFIDENCE, Function, loser
 from toolmd._export.mcp import skill_result
 from toolmd._export.names import MCP
 from toolmd._export.plain import plain
+from toolmd._types.result import Outcome
 from toolmd._types.skill import SkillSpec
 
 RULE = MCP
@@ -91,7 +92,7 @@ def _request(function: Function, key: str) -> dict[str, Any]:
 
 def _result(data: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of a Result, shared by calls and runs, with this schema of its data."""
-    outcomes = ["ok", "allowed", "denied", "confirm", "review", "failed", "unknown"]
+    outcomes = [*get_args(Outcome)]
     return {
         "type": "object",
         "properties": {

@@ -142,7 +142,7 @@ _SIMPLE = {
     "BOOL": Schema(types=("boolean",)),
     "NULL": Schema(types=("null",)),
     "TIMESTAMP": Schema(types=("string",), format="date-time"),
-    "DURATION": Schema(types=("string",)),
+    "DURATION": Schema(types=("string",), format="duration"),
     "BYTES": Schema(types=("string",)),
 }
 

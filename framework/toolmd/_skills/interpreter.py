@@ -24,6 +24,7 @@ from toolmd._skills.python import run_python
 from toolmd._skills.section import section_index
 from toolmd._skills.text import sentence, value_of
 from toolmd._skills.undo import roll_back
+from toolmd._skills.wait import waited
 from toolmd._types.result import SkillResult
 from toolmd._types.run import Order
 from toolmd._types.schema import Schema
@@ -159,6 +160,8 @@ class Interpreter:
         return jump
 
     async def _act(self, frame: Frame, step: Step) -> Jump:
+        if step.for_each is None:
+            await waited(frame, step)
         if step.for_each is not None:
             value: Any = await each(frame, step, self._actions)
             if isinstance(value, (Go, End)):

@@ -69,7 +69,8 @@ class ParkedError(Exception):
 
     def __init__(self, *questions: Question) -> None:
         super().__init__(", ".join(question.key for question in questions))
-        self.questions = questions
+        self.questions = tuple(sorted(questions, key=lambda one: not one.asks))
+        """The questions, those for a person first."""
 
 
 class CancelledRunError(Exception):

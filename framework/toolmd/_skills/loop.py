@@ -8,6 +8,7 @@ from toolmd._skills.choose import chosen
 from toolmd._skills.frame import DeclinedError, End, Frame, Go, ItemError, StepError
 from toolmd._skills.journal import CancelledRunError, ParkedError
 from toolmd._skills.jump import failure, rejection
+from toolmd._skills.wait import waited
 from toolmd._types.skill import Step
 
 MAX_ITEMS = 1000
@@ -105,6 +106,7 @@ class _Loop:
         assert step.for_each is not None
         frame = self._frame.within({step.for_each.name: self._items[index]})
         try:
+            await waited(frame, step, index)
             if step.use is not None:
                 return await self._actions.use(frame, step, index)
             if step.choose is not None:

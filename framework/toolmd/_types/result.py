@@ -9,7 +9,7 @@ from pydantic_core import from_json
 from toolmd._types.pending import PendingCall
 from toolmd._types.verdict import Problem
 
-Outcome = Literal["ok", "allowed", "denied", "confirm", "review", "failed", "unknown"]
+Outcome = Literal["ok", "allowed", "denied", "confirm", "review", "waiting", "failed", "unknown"]
 
 
 class Failure(NamedTuple):
@@ -177,8 +177,9 @@ class SkillResult:
     run_id: str | None = None
     """The id of its run."""
     code: str = ""
-    """The stable code of the error: `stopped` by a step, `refused` by a person, `waiting` for one,
-    `cancelled`, `invalid_arguments`, `not_executable`, or the code of the call that failed."""
+    """The stable code of the error: `stopped` by a step, `refused` by a person, `waiting` for one
+    or for a time, `cancelled`, `invalid_arguments`, `not_executable`, or the code of the call that
+    failed."""
 
     @classmethod
     def failed(cls, code: str, message: str) -> "SkillResult":

@@ -64,8 +64,21 @@ class Question(NamedTuple):
     """The seconds after which it counts as a no; None if it never expires."""
     saves: str | None = None
     """The name under which the run saves the answer; None for a yes-or-no question."""
-    kind: Literal["review"] | None = None
-    """`review` asks an operator of the system, not the run's own user."""
+    kind: Literal["review", "wait"] | None = None
+    """`review` asks an operator, not the run's own user; `wait` asks nobody, but waits."""
+    until: str | None = None
+    """The time that a `wait` waits for, ISO 8601 in UTC."""
+
+    @property
+    def asks(self) -> bool:
+        """Whether a person can answer it; a run can also wait for a time."""
+        return self.kind != "wait"
+
+    def ends(self, now: dt.datetime) -> dt.datetime | None:
+        """Return when the wait for an answer ends, if it began now; None for never."""
+        if self.until is not None:
+            return dt.datetime.fromisoformat(self.until)
+        return None if self.timeout_s is None else now + dt.timedelta(seconds=self.timeout_s)
 
     @property
     def asker(self) -> str:

@@ -115,6 +115,8 @@ class Step(Noun):
     places: dict[str, Position] = Field(default_factory=dict)
     """The position of each key's value."""
     when: Expression | None = None
+    wait: float | Expression | None = None
+    """The seconds to wait, or the expression that gives a time or a duration."""
     for_each: Loop | None = None
     ask: Template | None = None
     if_no: Way | None = None
@@ -136,7 +138,8 @@ class Step(Noun):
     def acts(self) -> bool:
         """Whether the step does anything; a step without an action is documentation."""
         return (
-            self.use is not None
+            self.wait is not None
+            or self.use is not None
             or self.choose is not None
             or self.ask is not None
             or self.returns is not None
@@ -216,11 +219,18 @@ def step_json(step: Step, section: str = "") -> dict[str, Any]:
         value = getattr(step, name)
         if value is None or name in ("id", "line", "places"):
             continue
-        said |= _use(value) if name == "use" else {_JSON_KEYS.get(name, name): _json(value)}
+        said |= _use(value) if name == "use" else {_json_key(name, value): _json(value)}
     return present(said)
 
 
-_JSON_KEYS = {"returns": "return"}
+def _json_key(name: str, value: Any) -> str:
+    match name:
+        case "returns":
+            return "return"
+        case "wait":
+            return "wait_until" if isinstance(value, Expression) else "wait_s"
+        case _:
+            return name
 
 
 def _use(use: Use) -> dict[str, Any]:

@@ -14,6 +14,7 @@ _CODES = {
     "denied": ExitCode.DENIED,
     "confirm": ExitCode.UNCONFIRMED,
     "review": ExitCode.UNCONFIRMED,
+    "waiting": ExitCode.DONE,
     "failed": ExitCode.FINDINGS,
     "unknown": ExitCode.FINDINGS,
 }

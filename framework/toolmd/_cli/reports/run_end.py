@@ -33,7 +33,9 @@ def show_skill_result(result: "Result") -> None:
         return
     show_data(result.data or None)
     confirmation, failure = result.confirmation, result.error
-    if failure is None:
+    if result.outcome == "waiting":
+        err(printable(result.message))
+    elif failure is None:
         prompt = printable(result.message if confirmation is None else confirmation.prompt)
         err(f"{paint('waits for an answer', 'cyan', sys.stderr)}: {prompt}")
     elif failure.code == "stopped":
@@ -46,7 +48,9 @@ def show_skill_result(result: "Result") -> None:
 def _exit_code(result: "Result", *, kept: bool) -> ExitCode:
     from toolmd._cli.reports.outcomes import exit_code
 
-    if result.error is None and not result.success:
+    if result.outcome == "waiting":
+        err(f"help: a worker continues it then; else: toolmd runs resume {result.run_id}")
+    elif result.error is None and not result.success:
         later = f"toolmd runs resume {result.run_id} [--yes]; toolmd pending lists the questions"
         err(f"help: {later if kept else 'answer on a terminal, or add --yes'}")
         return ExitCode.UNCONFIRMED

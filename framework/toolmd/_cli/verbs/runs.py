@@ -87,9 +87,10 @@ def show(
         return
     out(f"{view.id}  {view.skill}  {view.state}")
     for entry in view.entries:
-        out(f"  {entry.at[:19]}  {printable(entry.key)}  {_outcome(entry.value)}")
+        out(f"  {entry.at[:19]}  {printable(entry.key)}  {_outcome(entry)}")
     for question in view.questions:
-        out(f"  waits for  {view.id}/{question.key}  {printable(question.prompt)}")
+        what = "waits for" if question.asks else "waits"
+        out(f"  {what}  {view.id}/{question.key}  {printable(question.prompt)}")
     if view.result is not None:
         out(f"  {printable(view.result.message)}")
 
@@ -258,7 +259,10 @@ def _word(view: Any) -> str:
     return printable(view.questions[0].prompt) if view.questions else ""
 
 
-def _outcome(value: Any) -> str:
+def _outcome(entry: Any) -> str:
+    value = entry.value
+    if entry.key.endswith(":wait"):
+        return "waited"
     if isinstance(value, dict) and "outcome" in value:
         code = f"[{value['code']}]" if value.get("code") else ""
         return f"{value['outcome']}{code}"

@@ -102,6 +102,8 @@ def _stop(result: Result, *, unstated: bool) -> tuple[str, State, str]:
     match result.outcome:
         case "ok":
             return "run", "passed", ""
+        case "waiting":
+            return "run", "pending", reason
         case "allowed":
             return "run", "unreached", "A dry run ends here: all checks before have passed."
         case "review":

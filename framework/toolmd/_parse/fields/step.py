@@ -31,7 +31,7 @@ class StepKey:
     """The words that people write for it; none of them is read as the key."""
 
 
-ACTIONS = ("Use", "Choose", "Ask", "Return", "Stop")
+ACTIONS = ("Use", "Choose", "Ask", "Return", "Stop", "Wait")
 _GIVING = ("Use", "Choose", "Ask")
 # fmt: off
 _ROWS = (
@@ -74,6 +74,10 @@ _ROWS = (
             "`` day in `next_days(date, 3)` ``: the step runs for each.", needs=("Use", "Choose"),
             takes=(Bullets,), holds=False,
             instead="Loop, Loop Over, For Every, For All, For, Each, Repeat, Iterate"),
+    StepKey("Wait", "wait", "moment",
+            "A duration (`2h`), or an expression that gives a time: the step waits for it first.",
+            guards=True,
+            instead="Waits, Wait For, Wait Until, Delay, Sleep, Pause, Hold"),
     StepKey("At Once", "", "count", "The number of For each runs in parallel; 1 by default.",
             needs=("For each",),
             instead="Parallel, In Parallel, Concurrency, Max Parallel, Max Concurrent"),
@@ -112,14 +116,8 @@ TIMEOUT_UNITS = {f"timeout{word}": unit for word, unit in UNITS["duration"].item
 KEY_BY_FOLD = {fold(key): key for key in STEP_KEYS} | dict.fromkeys(TIMEOUT_UNITS, "Timeout")
 """Each folded key to the key."""
 
-WAIT = "Wait"
-"""A key that is not supported yet: it is reported, never skipped."""
-
-_INSTEAD = {row.name: row.instead for row in _ROWS} | {
-    WAIT: "Wait, Waits, Wait For, Wait Until, Delay, Sleep, Pause, Hold"
-}
-_MEANT = {fold(word): key for key, words in _INSTEAD.items() for word in words.split(", ")}
-HOLDING = frozenset((WAIT, *(row.name for row in _ROWS if row.holds)))
+_MEANT = {fold(word): row.name for row in _ROWS for word in row.instead.split(", ")}
+HOLDING = frozenset(row.name for row in _ROWS if row.holds)
 """The keys that hold back a step, or handle its failure."""
 
 

@@ -23,6 +23,8 @@ from toolmd._parse.words.units import with_unit
 from toolmd._types.code import Code
 from toolmd._types.skill import Loop, OnError, Use, Way
 
+_UNTIL = "until "
+
 
 def _callee(page: Page, entry: Entry) -> str:
     name = plain(entry.text).replace("-", "_")
@@ -133,6 +135,23 @@ def _timeout(page: Page, entry: Entry, attribute: str) -> dict[str, Any]:
     return {attribute: seconds}
 
 
+def _moment(page: Page, entry: Entry, attribute: str) -> dict[str, Any]:
+    text = flow(entry.value.text)
+    if (seconds := scalars.duration(text)) is not None:
+        return {attribute: seconds}
+    until = text[len(_UNTIL) :].strip() if text.lower().startswith(_UNTIL) else ""
+    if not until and code_text(text) == text:
+        page.error(
+            Code.UNREADABLE_VALUE,
+            entry.value if entry.value.text else entry.key,
+            f"'{entry.name}' can't be read from '{text[:40]}'",
+            "write a duration such as `2h`, or an expression that gives a time: "
+            '`` `timestamp(visit.start) - duration("24h")` ``',
+        )
+        return {}
+    return {attribute: expression(page, entry.value, code_text(until or text))}
+
+
 def _question(page: Page, entry: Entry, attribute: str) -> dict[str, Any]:
     if not entry.text:
         page.error(Code.INVALID_STEP, entry.key, "Ask has no question", "write the question")
@@ -158,5 +177,6 @@ READERS: dict[str, Callable[[Page, Entry, str], dict[str, Any]]] = {
     "failure": _on_error,
     "call": _undo,
     "duration": _timeout,
+    "moment": _moment,
 }
 """The kinds of values, each with the reader of an entry; it returns attributes of the step."""

@@ -12,7 +12,7 @@ from toolmd._parse.document.strays import (
 )
 from toolmd._parse.fields.entries import Entry
 from toolmd._parse.fields.restrictions import names_restriction, restriction_of
-from toolmd._parse.fields.step import ACTIONS, HOLDING, KEY_BY_FOLD, STEP_KEYS, WAIT, key_meant
+from toolmd._parse.fields.step import ACTIONS, HOLDING, KEY_BY_FOLD, STEP_KEYS, key_meant
 from toolmd._parse.source.page import Mark, Page, replace
 from toolmd._parse.words.keys import COLONS, Pair, fold, nearest, plain, split
 from toolmd._types.code import Code
@@ -112,9 +112,6 @@ class MissedKeys:
     def _unread(self, pair: Pair, meant: str | None) -> None:
         if meant is None or restriction_of(pair) is not None:
             return  # a restriction of a tool is reported as one
-        if meant == WAIT:
-            self._unknown(pair.key, meant)
-            return
         self.page.error(
             Code.INVALID_STEP,
             pair.key,
@@ -125,10 +122,7 @@ class MissedKeys:
     def _unknown(self, key: Mark, meant: str | None) -> None:
         name = plain(key.text)
         mark = self.page.mark(name, key.line, key.column)
-        if meant == WAIT:
-            message = f"'{name}' is not supported yet: a step can't wait"
-            help_ = "remove it; a step that waits for a person has Ask"
-        elif meant is None:
+        if meant is None:
             message = f"a step has no key '{name}'"
             help_ = f"the keys of a step are {', '.join(STEP_KEYS)}"
         elif fold(name) in KEY_BY_FOLD:

@@ -183,7 +183,7 @@ class _Reader:
         return reported
 
     def _one_action(self, entries: dict[str, Entry]) -> None:
-        actions = [key for key in ACTIONS if key in entries]
+        actions = [key for key in ACTIONS if key in entries and key != "Wait"]
         if len(actions) > 1 and set(actions) != {"Use", "Ask"}:
             second = entries[actions[1]]
             self.page.error(

@@ -135,6 +135,7 @@ WRITERS: Mapping[str, Callable[[Any], list[str]]] = {
     "failure": lambda value: [_retry(value) + way_json(value.then)],
     "call": lambda use: [use.name, *_arguments(use.arguments)],
     "duration": lambda value: [seconds(value)],
+    "moment": lambda at: [seconds(at) if isinstance(at, float) else code(at.cel)],
 }
 """The kinds of values, each with the text after the colon and the lines below."""
 _ROWS = {key.attribute: key for key in STEP_KEYS.values()}

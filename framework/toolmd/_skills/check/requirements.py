@@ -98,6 +98,15 @@ def _check_durable(spec: SkillSpec, tools: Mapping[str, ToolSpec], found: StepFi
     if spec.durable:
         return
     writing = [n for n in spec.required_tools if n in tools and not tools[n].read_only]
+    waits = any(s.wait is not None for part in spec.workflow_sections for s in part.steps)
+    if waits:
+        found.add(
+            Code.NOT_DURABLE,
+            Severity.WARNING,
+            place(spec, "durable"),
+            "Durable is no, and a step has Wait: a restart would end the wait and the run",
+            "remove **Durable**: without it, an interrupted run can't resume",
+        )
     if writing or spec.required_skills:
         found.add(
             Code.NOT_DURABLE,

@@ -17,6 +17,7 @@ from toolmd._types.tool import ToolSpec
 from toolmd.errors import did_you_mean
 
 _BOOLEAN = Schema(types=("boolean",))
+_TIMES = (None, "date-time", "duration")
 _LIST = Schema(types=("array",))
 _OBJECT = Schema(types=("object",))
 
@@ -88,6 +89,7 @@ class Walk:
             self._condition(step.when, scope, "When")
         inner = self._loop(step, scope)
         check = ValueCheck(inner, self._found, tolerant=step.when is not None)
+        self._wait(step, inner)
         check.template(step.ask)
         check.template(step.stop)
         check.template(step.message)
@@ -108,6 +110,18 @@ class Walk:
         if checked is not None and (reason := mismatch(checked.schema, _BOOLEAN)):
             message = f"{key} must be true or false: {reason}"
             self._found.at(expression, Code.NOT_A_CONDITION, Severity.ERROR, message)
+
+    def _wait(self, step: Step, scope: Scope) -> None:
+        if not isinstance(step.wait, Expression):
+            return
+        checked = scope.check(step.wait, self._found, tolerant=step.when is not None)
+        got = checked.schema if checked is not None else None
+        if got is None or not got.types or ("string" in got.types and got.format in _TIMES):
+            return
+        kind = got.format if "string" in got.types else " or ".join(got.types)
+        message = f"Wait needs a duration or a time: `{step.wait.cel}` gives {kind}"
+        hint = 'write `2h`, `duration("2h")`, or `timestamp(…)` of text with a time zone'
+        self._found.at(step.wait, Code.NOT_A_TIME, Severity.ERROR, message, hint)
 
     def _loop(self, step: Step, scope: Scope) -> Scope:
         loop = step.for_each

@@ -86,7 +86,8 @@ class MemoryEngine:
         """Answer an open question and continue the run."""
         run = self._found(run_id)
         self._expire(run)
-        if key not in run.questions:
+        asked = run.questions.get(key)
+        if asked is None or not asked.asks:
             if (before := run.answers.get(key)) is not None and not before.late:
                 raise AnsweredError(run_id, key, before)
             raise TooLateError(run_id, key, "time is up" if before else "")
@@ -184,9 +185,9 @@ class MemoryEngine:
         run.answered.clear()
         for question in parked.questions:
             self._open(run, question, journal)
-        if ask is None:
-            return False
         question = parked.questions[0]
+        if ask is None or not question.asks:
+            return False
         answer = await self._either(run, question, ask)
         if answer is not None and question.key in run.questions:
             self._settle(run, question.key, answer)
@@ -195,9 +196,9 @@ class MemoryEngine:
     def _open(self, run: MemoryRun, question: Question, journal: MemoryJournal) -> None:
         journal.tell(RunEvent.waiting(question))
         run.opened.setdefault(question.key, self._clock())
-        if question.timeout_s is not None and question.key not in run.deadlines:
-            timeout = dt.timedelta(seconds=question.timeout_s)
-            run.deadlines[question.key] = self._clock() + timeout
+        ends = question.ends(self._clock())
+        if ends is not None and question.key not in run.deadlines:
+            run.deadlines[question.key] = ends
 
     def unfinished(self) -> dict[RunState, int]:
         """Return the number of unfinished runs by state."""

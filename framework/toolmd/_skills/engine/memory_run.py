@@ -107,6 +107,8 @@ class MemoryJournal:
         """Return the recorded answer, or park."""
         run = self._run
         if (answer := run.answers.get(question.key)) is not None:
+            at = dt.datetime.fromisoformat(run.entries[question.key].at)
+            self._now = max(self._now, at)
             return answer
         if not question.undoes:
             await self.go_on()

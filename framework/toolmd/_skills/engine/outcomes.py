@@ -35,11 +35,12 @@ def taken(run_id: str) -> str:
 
 
 def waiting(question: Question) -> SkillResult:
-    """Return the result of a run that waits for an answer."""
+    """Return the result of a run that waits for an answer or a time."""
+    what = f"an answer to {question.key}" if question.asks else question.until
     return SkillResult(
         success=False,
         message=question.prompt,
-        error=f"waiting: {question.skill} waits for an answer to {question.key}",
+        error=f"waiting: {question.skill} waits for {what}",
         run_id=question.run_id,
         code="waiting",
     )

@@ -3,9 +3,10 @@
 from typing import Literal, NamedTuple
 
 from toolmd._skills.section import folded
+from toolmd._types.call_spec import seconds
 from toolmd._types.skill import Loop, SkillSpec, Step, Way, WorkflowSection, value_text
 
-BoxKind = Literal["use", "ask", "choose", "return", "stop", "note"]
+BoxKind = Literal["use", "ask", "choose", "return", "stop", "wait", "note"]
 
 
 class BoxLine(NamedTuple):
@@ -97,7 +98,9 @@ def _kind(step: Step) -> BoxKind:
         return "stop"
     if step.choose is not None:
         return "choose"
-    return "ask" if step.ask is not None else "note"
+    if step.ask is not None:
+        return "ask"
+    return "wait" if step.wait is not None else "note"
 
 
 def _goes_on(step: Step) -> bool:
@@ -121,6 +124,7 @@ def _lines(step: Step) -> tuple[BoxLine, ...]:
     tries = step.on_error.retries if step.on_error is not None else 0
     lines = (
         step.when and BoxLine("when", step.when.cel, code=True),
+        _wait(step),
         step.for_each and _loop(step.for_each),
         step.ask and BoxLine("ask", value_text(step.ask)),
         step.use and BoxLine("use", step.use.name, code=True),
@@ -135,6 +139,12 @@ def _lines(step: Step) -> tuple[BoxLine, ...]:
         step.save_as and BoxLine("save as", step.save_as, code=True),
     )
     return tuple(line for line in lines if line)
+
+
+def _wait(step: Step) -> BoxLine | None:
+    if isinstance(step.wait, float):
+        return BoxLine("wait", seconds(step.wait))
+    return None if step.wait is None else BoxLine("wait until", step.wait.cel, code=True)
 
 
 def _said(step: Step) -> BoxLine | None:

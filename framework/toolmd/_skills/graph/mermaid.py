@@ -12,6 +12,7 @@ _SHAPES = {
     "choose": ("(", ")"),
     "return": ("([", "])"),
     "stop": ("[[", "]]"),
+    "wait": ("[/", "/]"),
     "note": (">", "]"),
 }
 # Mermaid reads these characters in labels, so they are replaced by its entities.

@@ -32,6 +32,7 @@ STYLE = """\
 .graph .step.choose { --tone: var(--choose); }
 .graph .step.return { --tone: var(--return); }
 .graph .step.stop { --tone: var(--stop); }
+.graph .step.wait { --tone: var(--wait); }
 .graph .step.note .card { stroke-dasharray: 4 3; }
 .graph .step.running { --tone: var(--busy); }
 .graph .step.waiting { --tone: var(--wait); }

@@ -33,15 +33,16 @@ def late(run_id: str, call: Call, budget: Budget, *, repeatable: bool) -> Result
 
 
 def waits(run_id: str, call: Call, ended: SkillResult, questions: tuple[Question, ...]) -> Result:
-    """Return the Result of a run that waits for a person."""
-    outcome: Outcome = "confirm"
+    """Return the Result of a run that waits for a person, or for a time."""
+    asked = tuple(question for question in questions if question.asks)
+    outcome: Outcome = "confirm" if asked or not questions else "waiting"
     message, held = ended.message, None
-    if questions:
-        first = questions[0]
+    if asked:
+        first = asked[0]
         held = ConfirmationRequest(question_id(first), first.prompt, first.sensitivity)
         message = "The user must confirm it."
         if first.kind == "review":
             outcome, message = "review", "Somebody must look at one of its calls first."
-    waiting = tuple(pending_of(question, call) for question in questions)
+    waiting = tuple(pending_of(question, call) for question in asked)
     return Result(success=False, tool=call.tool, outcome=outcome, message=message, attempts=1,
                   confirmation=held, run_id=run_id, waiting=waiting)  # fmt: skip

@@ -244,7 +244,8 @@ class Runs:
             raise NotFoundError(f"there is no run {run_id!r} of this user")
 
     async def _only_key(self, run_id: str) -> str:
-        keys = [question.key for question in (await self.service.show(run_id)).questions]
+        questions = (await self.service.show(run_id)).questions
+        keys = [question.key for question in questions if question.asks]
         if not keys:
             raise NotFoundError(f"run {run_id} waits for no answer")
         if len(keys) > 1:

@@ -1,7 +1,7 @@
 """The open questions of runs as pending calls, and the effect of an answer."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from toolmd._skills.engine import OpenQuestion
 from toolmd._types.call import Call
@@ -23,9 +23,13 @@ def pending_of(question: Question, call: Call) -> PendingCall:
     """Return what the caller of a run needs to know of a question; `call` began it, as shown."""
     given = question.arguments if question.tool is not None else call.arguments
     assert isinstance(given, Mapping)
-    tool, kind = question.tool or call.tool, question.kind or "confirm"
+    tool, kind = question.tool or call.tool, _kind(question)
     return PendingCall(question_id(question), kind, call.id, tool, dict(given), question.prompt,
                    question.sensitivity, question.saves)  # fmt: skip
+
+
+def _kind(question: Question) -> Literal["confirm", "review"]:
+    return "review" if question.kind == "review" else "confirm"
 
 
 class Questions:
@@ -36,7 +40,7 @@ class Questions:
 
     def waiting(self, run_id: str | None = None) -> tuple[Confirmation, ...]:
         """Return the open questions of all runs, or of one, as pending calls."""
-        return tuple(map(self._held, self._engines.waiting(run_id)))
+        return tuple(self._held(one) for one in self._engines.waiting(run_id) if one.question.asks)
 
     def find(self, confirmation_id: str) -> Confirmation | None:
         """Return an open question by its id; None where nothing of that id is open."""
@@ -81,7 +85,7 @@ class Questions:
         shown = redacted(given, asked.parameters)
         return Confirmation(
             name,
-            question.kind or "confirm",
+            _kind(question),
             call,
             "",
             prompt,

@@ -119,9 +119,8 @@ class DurableEngine:
         row = await in_thread(lambda: self._reader.found(run_id))
         asked = await in_thread(lambda: self._reader.asked(run_id))
         now = self._clock()
-        open_ = any(one.question.key == key and row.waits_for(one) for one in asked)
         with self._waiters.wait(run_id, row.segment, watch) as waiter:
-            if not open_ or not await in_thread(
+            if not row.asks(key, asked) or not await in_thread(
                 lambda: self._store.settle(run_id, key, answer, now)
             ):
                 raise await in_thread(lambda: too_late(row, key, self._reader.asked(run_id)))
@@ -259,7 +258,7 @@ class DurableEngine:
             if row.stuck:
                 return stuck(row)
             asked = await in_thread(lambda: self._reader.asked(waiter.run_id))
-            one = next(filter(row.waits_for, asked), None)
+            one = row.first_of(asked)
             answer = None if one is None or ask is None else await self._asked(one, ask)
             if one is not None and answer is None:
                 return waiting(one.question)
@@ -268,8 +267,9 @@ class DurableEngine:
                 await self._settle(one, answer)
 
     async def _asked(self, one: KeptQuestion, ask: Ask) -> Answer | None:
-        """Return the person's answer, or the one that came from elsewhere or by expiry."""
-        question = one.question
+        """Return the person's answer, or one from elsewhere or by expiry; None for a wait."""
+        if not (question := one.question).asks:
+            return None
         asking = asyncio.ensure_future(ask(question))
         try:
             while not asking.done():

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from toolmd._skills.engine.durable.record import answer_of, question_of, result_of
@@ -35,6 +36,16 @@ class KeptRun(NamedTuple):
         """Return whether the answer to one of its questions would continue it."""
         asks = not self.cancelled or one.question.undoes
         return self.result is None and one.answer is None and asks
+
+    def asks(self, key: str, asked: "Sequence[KeptQuestion]") -> bool:
+        """Return whether a person's answer to this question would continue it."""
+        named = (one for one in asked if one.question.key == key and one.question.asks)
+        return any(map(self.waits_for, named))
+
+    def first_of(self, asked: "Sequence[KeptQuestion]") -> "KeptQuestion | None":
+        """Return the first question that it waits for, if any: a person comes before a time."""
+        waits = filter(self.waits_for, asked)
+        return min(waits, key=lambda one: not one.question.asks, default=None)
 
 
 class KeptQuestion(NamedTuple):

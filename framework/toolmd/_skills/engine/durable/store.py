@@ -232,6 +232,7 @@ class Store:
 
 
 def _question_row(one: Question, now: float) -> dict[str, Any]:
-    expires = None if one.timeout_s is None else now + one.timeout_s
+    ends = one.ends(dt.datetime.fromtimestamp(now, dt.UTC))
+    expires = None if ends is None else ends.timestamp()
     return {"run": one.run_id, "key": one.key, "question": written(one), "opened": now,
             "expires": expires}  # fmt: skip

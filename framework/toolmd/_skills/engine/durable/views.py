@@ -43,6 +43,8 @@ def too_late(row: KeptRun, key: str, asked: Sequence[KeptQuestion]) -> NotFoundE
         return TooLateError(row.id, key)
     if one.answer is not None and not one.answer.late:
         return AnsweredError(row.id, key, one.answer)
+    if row.result is None and not one.question.asks:
+        return TooLateError(row.id, key, f"it waits until {one.question.until}, not for an answer")
     if row.result is None and one.expires is not None:
         until = dt.datetime.fromtimestamp(one.expires, dt.UTC)
         return TooLateError(row.id, key, f"time was up at {until:%Y-%m-%d %H:%M:%S} UTC")

@@ -1,0 +1,105 @@
+"""Runs that wait for a time, in a file or on Postgres: over restarts, kills, cancellations."""
+
+import asyncio
+import datetime as dt
+import time
+from pathlib import Path
+
+import pytest
+from kept import Kept
+from kept_process import worker_of
+from run_world import YES
+
+from toolmd.errors import NotFoundError
+
+WAITING = """1. **Look**.
+   - **Use**: look
+   - **Save as**: seen
+2. **Act** later.
+   - **Wait**: {wait}
+   - **Use**: act
+   - **Undo**: undo
+3. **Return**:
+   - value: `seen.value`"""
+DEADLINE_S = 60.0
+
+
+def waiting(kept: Kept, wait: str = "2h") -> None:
+    """Run to the Wait."""
+    result = kept.run(kept.order(steps=WAITING.replace("{wait}", wait)))
+    assert result.code == "waiting", result
+
+
+def until(kept: Kept, state: str) -> None:
+    """Wait until the run has this state, which another thread or process gives it."""
+    ends = time.monotonic() + DEADLINE_S
+    while kept.engine.view("run-1").state != state:
+        assert time.monotonic() < ends, kept.engine.view("run-1")
+
+
+def test_a_run_waits_over_a_restart_and_goes_on_by_itself(kept: Kept) -> None:
+    waiting(kept)
+    kept.reopen()
+    (question,) = kept.engine.view("run-1").questions
+    assert (question.key, question.kind) == ("2:wait", "wait")
+    assert kept.world.called == ["look"]
+    kept.ahead = dt.timedelta(hours=2)
+    kept.engine.start()
+
+    until(kept, "done")
+    assert kept.world.called == ["look", "act"]
+
+
+def test_nothing_is_queued_for_a_run_that_waits(kept: Kept) -> None:
+    waiting(kept)
+
+    ends = time.monotonic() + DEADLINE_S
+    while kept.queued():
+        assert time.monotonic() < ends
+
+
+def test_nobody_can_answer_a_wait(kept: Kept) -> None:
+    waiting(kept)
+
+    with pytest.raises(NotFoundError, match=r"it waits until .*, not for an answer"):
+        kept.answer(YES, key="2:wait")
+    assert kept.engine.view("run-1").state == "waiting"
+
+
+def test_a_wait_that_is_resumed_after_its_time_goes_on(kept: Kept) -> None:
+    waiting(kept)
+    assert asyncio.run(kept.engine.resume("run-1")).code == "waiting"
+    kept.ahead = dt.timedelta(hours=2)
+
+    assert asyncio.run(kept.engine.resume("run-1")).success
+    assert kept.world.called == ["look", "act"]
+
+
+def test_a_cancelled_wait_does_nothing_more(kept: Kept) -> None:
+    waiting(kept)
+
+    assert asyncio.run(kept.engine.cancel("run-1")).code == "cancelled"
+    assert kept.engine.view("run-1").state == "cancelled"
+    assert kept.world.called == ["look"]
+
+
+def test_a_wait_survives_the_kill_of_each_worker(kept: Kept) -> None:
+    waiting(kept, "3s")
+    kept.engine.close()
+    for _ in range(2):
+        with worker_of(kept.state, kept.place) as worker:
+            worker.kill()
+            worker.wait()
+    kept.engine = kept.opened()
+    kept.engine.start()
+
+    until(kept, "done")
+    assert kept.world.called == ["look", "act"]
+
+
+def test_a_short_wait_ends_without_anybody(tmp_path: Path, empty_file: Path) -> None:
+    (tmp_path / empty_file.name).write_bytes(empty_file.read_bytes())
+    kept = Kept(tmp_path)
+    waiting(kept, "500ms")
+    until(kept, "done")
+    kept.engine.close()

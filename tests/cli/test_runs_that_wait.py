@@ -1,5 +1,6 @@
 """Runs that wait for a time, as the command line and the console show them."""
 
+import datetime as dt
 import json
 import re
 import time
@@ -82,3 +83,61 @@ def test_a_run_whose_time_has_come_is_resumed_or_cancelled(shop) -> None:
 
 def test_the_graph_of_a_skill_shows_its_wait(shop) -> None:
     assert "wait until" in shop("graph", "water_flowers").out
+
+
+def test_a_run_is_scheduled_listed_and_cancelled(shop) -> None:
+    started = shop("runs", "start", "water_flowers", "after=1s", "--at", "in 2h")
+    assert started.code == 0, started.err
+    run_id = started.out.strip()
+
+    assert re.search(rf"{run_id} +water_flowers +scheduled +\d{{4}}-.*Starts at", shop("runs").out)
+    assert shop("runs", "cancel", run_id).code == 0
+    assert json.loads(shop("runs", "show", run_id, "--json").out)["state"] == "cancelled"
+
+
+def test_a_run_that_starts_now_is_left_to_a_worker(shop) -> None:
+    run_id = shop("runs", "start", "water_flowers", "after=1ms").out.strip()
+    ends = time.monotonic() + 60
+    while json.loads(shop("runs", "resume", run_id, "--json").out)["outcome"] != "ok":
+        assert time.monotonic() < ends
+
+
+@pytest.mark.parametrize("at", ["2h", "in two hours", "tomorrow", "25:00", "in 0s", ""])
+def test_an_unreadable_time_is_a_usage_error(shop, at: str) -> None:
+    started = shop("runs", "start", "water_flowers", "after=1s", "--at", at)
+
+    assert started.code == 2
+    assert "--at can't be read" in started.err
+
+
+def test_a_time_in_the_past_is_a_usage_error(shop) -> None:
+    started = shop("runs", "start", "water_flowers", "after=1s", "--at", "2020-01-01T00:00Z")
+
+    assert (started.code, "in the past" in started.err) == (2, True)
+
+
+def test_invalid_inputs_are_denied_when_the_run_is_scheduled(shop) -> None:
+    assert shop("runs", "start", "water_flowers", "--at", "in 2h").code == 3
+    assert shop("runs", "start", "nothing", "--at", "in 2h").code == 5
+
+
+def test_a_run_can_only_be_scheduled_where_it_is_kept(shop, monkeypatch) -> None:
+    monkeypatch.setenv("TOOLMD_STORE", "memory")
+
+    started = shop("runs", "start", "water_flowers", "after=1s", "--at", "in 2h")
+    assert (started.code, "ends with this process" in started.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "at", ["23:59", "2999-05-04T18:30", "2999-05-04 18:30+02:00", "2999-05-04"]
+)
+def test_a_time_is_local_unless_it_has_a_zone(shop, at: str) -> None:
+    run_id = shop("runs", "start", "water_flowers", "after=1s", "--at", at).out.strip()
+
+    began = dt.datetime.fromisoformat(
+        json.loads(shop("runs", "show", run_id, "--json").out)["began"]
+    )
+    if at == "23:59":
+        assert (began.astimezone().hour, began.astimezone().minute) == (23, 59)
+    else:
+        assert began == dt.datetime.fromisoformat(at).astimezone()

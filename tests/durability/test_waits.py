@@ -103,3 +103,46 @@ def test_a_short_wait_ends_without_anybody(tmp_path: Path, empty_file: Path) -> 
     waiting(kept, "500ms")
     until(kept, "done")
     kept.engine.close()
+
+
+def scheduled(kept: Kept, after: dt.timedelta) -> dt.datetime:
+    """Schedule a run."""
+    at = dt.datetime.now(dt.UTC) + after
+    result = asyncio.run(kept.engine.schedule(kept.order(steps=FIVE), at))
+    assert result.code == "waiting"
+    return at
+
+
+FIVE = "1. **Look**.\n   - **Use**: look\n2. **Return**:\n   - at: `string(now())`"
+
+
+def test_a_scheduled_run_starts_over_a_restart_and_in_another_process(kept: Kept) -> None:
+    at = scheduled(kept, dt.timedelta(hours=2))
+    view = kept.engine.view("run-1")
+    assert (view.state, view.began) == ("scheduled", at.isoformat())
+    assert kept.engine.unfinished() == {"scheduled": 1}
+    kept.reopen()
+    assert asyncio.run(kept.engine.resume("run-1")).code == "waiting"
+    assert kept.world.called == []
+    kept.ahead = dt.timedelta(hours=2)
+
+    until(kept, "done")
+    assert kept.world.called == ["look"]
+
+
+def test_a_scheduled_run_that_is_due_starts_by_a_worker(kept: Kept) -> None:
+    scheduled(kept, dt.timedelta(seconds=3))
+    kept.reopen()
+    with worker_of(kept.state, kept.place):
+        until(kept, "done")
+
+
+def test_a_scheduled_run_is_kept_once_and_can_be_cancelled(kept: Kept) -> None:
+    at = scheduled(kept, dt.timedelta(hours=2))
+    scheduled(kept, dt.timedelta(hours=3))
+    (view,) = kept.engine.views()
+    assert view.began == at.isoformat()
+
+    assert asyncio.run(kept.engine.cancel("run-1")).code == "cancelled"
+    assert kept.engine.view("run-1").state == "cancelled"
+    assert kept.world.called == []

@@ -47,6 +47,20 @@ def test_a_run_may_go_on_behind_the_answer(api: httpx.Client) -> None:
     assert shown["state"] in {"running", "waiting"}
 
 
+def test_a_run_is_scheduled_for_a_time_with_a_zone(api: httpx.Client, kiosk: Any) -> None:
+    scheduled = run(api, "dine", {"dish": "soup"}, at="2999-05-04T18:30:00+02:00").json()
+    shown = api.get(f"/api/runs/{scheduled['run_id']}").json()
+
+    assert scheduled["outcome"] == "waiting"
+    assert (shown["state"], shown["began"]) == ("scheduled", "2999-05-04T16:30:00+00:00")
+    assert api.get("/api/pending").json() == []
+    assert run(api, "dine", {"dish": "soup"}, at="2999-05-04T18:30:00").status_code == 400
+    assert run(api, "dine", {"dish": "soup"}, at=7).status_code == 400
+    cancelled = api.post(f"/api/runs/{scheduled['run_id']}/cancel", json={}).json()
+    assert cancelled["error"]["code"] == "cancelled"
+    assert kiosk.orders() == []
+
+
 def test_a_run_is_cancelled(api: httpx.Client, kiosk: Any) -> None:
     waiting = run(api, "dine", {"dish": "soup"}).json()
 

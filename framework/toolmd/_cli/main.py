@@ -39,6 +39,7 @@ from toolmd._cli.verbs import (
     serve,
     show,
     tokens,
+    worker,
 )
 from toolmd.errors import ArgumentError, ConfigError, NotFoundError, ToolmdError, UnreachableError
 
@@ -58,6 +59,7 @@ GROUPS = (
     accept,
     run,
     runs,
+    worker,
     dev,
     serve,
     tokens,

@@ -32,6 +32,8 @@ async def trace(order: Order, view: RunView) -> RunTrace:
     shown, skill = _Shown(order, view), order.plan.skill
     interpreter = Interpreter(shown)
     with suppress(ParkedError):
+        if view.state == "scheduled":
+            raise ParkedError
         await interpreter.play(order, shown)
     events = tuple(shown.events)
     in_python = skill.name in order.plan.python

@@ -40,6 +40,9 @@ def _asked(order: Order) -> tuple[object, ...]:
 UNDOING = ":undo:"
 """Marks the keys of Undo calls, which a cancelled run also makes."""
 
+START = "start:wait"
+"""The key of the wait for the time at which a run starts."""
+
 
 class Question(NamedTuple):
     """A question that a person must answer before a run continues."""
@@ -68,6 +71,13 @@ class Question(NamedTuple):
     """`review` asks an operator, not the run's own user; `wait` asks nobody, but waits."""
     until: str | None = None
     """The time that a `wait` waits for, ISO 8601 in UTC."""
+
+    @classmethod
+    def start(cls, order: Order, at: dt.datetime) -> "Question":
+        """Return what a run waits for that starts at a time."""
+        skill, shown = order.plan.skill, f"{at:%Y-%m-%d %H:%M:%S} UTC"
+        return cls(order.id, START, skill.name, skill.title, f"Starts at {shown}.", kind="wait",
+                   until=at.isoformat())  # fmt: skip
 
     @property
     def asks(self) -> bool:
@@ -171,8 +181,9 @@ class JournalEntry(NamedTuple):
     """ISO 8601, UTC."""
 
 
-RunState = Literal["running", "waiting", "stuck", "done", "failed", "cancelled"]
-"""`stuck`: repeated attempts made no progress; the run waits for a resume."""
+RunState = Literal["scheduled", "running", "waiting", "stuck", "done", "failed", "cancelled"]
+"""`scheduled`: the run starts at the time of its `began`. `stuck`: repeated attempts made no
+progress; the run waits for a resume."""
 
 
 class RunView(NamedTuple):

@@ -1,5 +1,6 @@
 """The workspace: call a project's tools, run its skills, and handle model replies."""
 
+import datetime as dt
 from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -203,16 +204,20 @@ class Workspace(ReadProject):
         ask: Asker | None = None,
         on_event: RunListener | None = None,
         run_id: str | None = None,
+        at: dt.datetime | None = None,
     ) -> Result:
         """Run a skill to its end, or until it waits for a person: the Result has the `run_id`.
 
-        A waiting run has the outcome `confirm` or `review`; `waiting` names its questions.
+        A waiting run has the outcome `confirm` or `review`; `waiting` names its questions. The
+        outcome `waiting` means that it waits for a time. With `at`, local time unless it has a
+        zone, the run is only scheduled, and any process that executes runs starts it then.
         `ask` receives a Question and returns an Answer, yes or no, or None to leave it open.
         `on_event` receives each step. Raises NotFoundError for an unknown skill.
         """
         caller = Caller(user, context, message, conversation)
         call = Call(name, inputs, confidence=confidence, caller=caller)
-        return await self.runs.service.run(call, ask=ask, on_event=on_event, run_id=run_id)
+        service = self.runs.service
+        return await service.run(call, ask=ask, on_event=on_event, run_id=run_id, at=at)
 
     def run_sync(  # noqa: PLR0913 - as `run`
         self,
@@ -227,11 +232,12 @@ class Workspace(ReadProject):
         ask: Asker | None = None,
         on_event: RunListener | None = None,
         run_id: str | None = None,
+        at: dt.datetime | None = None,
     ) -> Result:
         """Same as `run`, for callers that can't await; the calling thread waits."""
         running = self.run(name, inputs, confidence=confidence, message=message, user=user,
                            context=context, conversation=conversation, ask=ask, on_event=on_event,
-                           run_id=run_id)  # fmt: skip
+                           run_id=run_id, at=at)  # fmt: skip
         return self._project.loop.run(running)
 
     async def take(self, call: Call, on_event: EventListener | None = None) -> Result:

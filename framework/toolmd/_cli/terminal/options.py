@@ -53,6 +53,9 @@ ConfidenceOption = Annotated[
 YesOption = Annotated[bool, typer.Option("--yes", help="Confirm when a confirmation is needed.")]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Run all checks, but not the tool.")]
 PATIENT_EXAMPLE = "write a name and a value: --context patient=P-1001"
+InputOption = Annotated[
+    str | None, typer.Option(metavar="JSON", help="All inputs as one JSON object.")
+]
 WordsArgument = Annotated[
     list[str] | None,
     typer.Argument(

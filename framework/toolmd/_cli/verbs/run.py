@@ -13,6 +13,7 @@ from toolmd._cli.terminal.context import given_arguments
 from toolmd._cli.terminal.options import (
     ConfidenceOption,
     ContextOption,
+    InputOption,
     JsonOption,
     MessageOption,
     ProjectOption,
@@ -34,9 +35,7 @@ def run(
     skill: Annotated[str, typer.Argument(metavar="SKILL", help="The skill.", autocompletion=named)],
     words: WordsArgument = None,
     *,
-    input_json: Annotated[
-        str | None, typer.Option(metavar="JSON", help="All inputs as one JSON object.")
-    ] = None,
+    input_json: InputOption = None,
     confidence: ConfidenceOption = None,
     user: UserOption = None,
     context: ContextOption = None,

@@ -1,25 +1,31 @@
-"""`runs` and `worker`: show, resume and stop the runs of skills, and execute them."""
+"""`runs`: list the runs of skills, and start, show, resume and stop them."""
 
-import os
-import signal
 import sys
-import threading
 from json import dumps
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from toolmd._cli.project.opening import open_workspace
+from toolmd._cli.project.opening import named, open_workspace, unknown
 from toolmd._cli.reports.drawing import drawable, drawn
 from toolmd._cli.reports.run_end import end_run, show_skill_result
 from toolmd._cli.reports.steps import Steps, answer, steps_of
+from toolmd._cli.terminal.context import given_arguments
 from toolmd._cli.terminal.exits import ExitCode
+from toolmd._cli.terminal.moment import moment
 from toolmd._cli.terminal.options import (
+    ConfidenceOption,
+    ContextOption,
+    InputOption,
     JsonOption,
+    MessageOption,
     OutputOption,
     ProjectOption,
     SvgOption,
+    UserOption,
+    WordsArgument,
     YesOption,
+    context_of,
     project_of,
     stop,
 )
@@ -40,10 +46,9 @@ def add(app: typer.Typer) -> None:
     """Add the commands."""
     group = typer.Typer(rich_markup_mode=None)
     group.callback(invoke_without_command=True)(runs)
-    for verb in (show, watch, graph, resume, cancel, resolve):
+    for verb in (start, show, watch, graph, resume, cancel, resolve):
         group.command(verb.__name__)(verb)
     app.add_typer(group, name="runs", rich_help_panel="Run")
-    app.command("worker", rich_help_panel="Run")(worker)
 
 
 def runs(
@@ -73,6 +78,54 @@ def runs(
     out(table(("ID", "SKILL", "STATE", "BEGAN (UTC)", "MESSAGE"), rows))
     if len(views) == limit:
         err(f"help: toolmd runs --after {views[-1].id} lists older ones")
+
+
+def start(
+    ctx: typer.Context,
+    skill: Annotated[str, typer.Argument(metavar="SKILL", help="The skill.", autocompletion=named)],
+    words: WordsArgument = None,
+    *,
+    at: Annotated[
+        str,
+        typer.Option(
+            metavar="TIME",
+            help="When: `in 2h`, `18:30` or `2026-05-04T18:30` in local time, or with a zone.",
+        ),
+    ] = "now",
+    input_json: InputOption = None,
+    confidence: ConfidenceOption = None,
+    user: UserOption = None,
+    context: ContextOption = None,
+    message: MessageOption = "",
+    json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:
+    """Start a run now or later, and do not wait for it.
+
+    A process that executes runs starts it then; meanwhile `toolmd runs` lists it as scheduled, and
+    `toolmd runs cancel` cancels it. Exit codes: 0 scheduled, 2 an unreadable or past time, 3
+    denied, 5 unknown skill.
+    """
+    begins = moment(at)
+    with open_workspace(project_of(ctx, project)) as workspace:
+        bound = workspace.skills.get(skill) or workspace.skills.get(skill.replace("-", "_"))
+        if bound is None:
+            unknown(skill, workspace.skills, workspace, "skill")
+        if workspace.settings.store == "memory" or not bound.spec.durable:
+            help_ = 'set store = "sqlite", and remove **Durable** from the skill'
+            stop(ExitCode.USAGE, f"a run of {bound.name} ends with this process", help_)
+        result = workspace.run_sync(
+            bound.name,
+            given_arguments(words or [], input_json, bound.spec.parameters, "--input-json"),
+            confidence=confidence,
+            user=user,
+            context=context_of(context),
+            message=message,
+            at=begins,
+        )
+    if not json and result.run_id is not None:
+        out(result.run_id)
+    end_run(result, json=json)
 
 
 def show(
@@ -223,34 +276,6 @@ def resolve(
             stop(ExitCode.NOT_FOUND, f"run {run_id} has no uncertain call", help_)
         result = workspace.runs.answer_sync(run_id, done, key=keys[0])
     end_run(result, json=json)
-
-
-def worker(ctx: typer.Context, *, project: ProjectOption = None) -> None:
-    """Execute the runs that other processes left unfinished, and those that are due.
-
-    Several workers may share one engine. SIGINT or SIGTERM stops it: calls in flight finish
-    (`serve.drain_timeout`), and other workers execute the rest. A second signal ends it at once.
-    """
-    ended = threading.Event()
-
-    def end(*_: object) -> None:
-        if ended.is_set():
-            os._exit(ExitCode.FORCED)
-        ended.set()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, end)
-    from toolmd._workspace.gauges import watch_state
-
-    with open_workspace(project_of(ctx, project), traces=True) as workspace:
-        if not workspace.runs.start_sync():
-            help_ = 'set store = "sqlite", or a postgresql:// URL'
-            stop(ExitCode.USAGE, 'runs are in memory only (store = "memory")', help_)
-        watch_state(workspace)
-        err("worker: waits for runs; Ctrl-C ends it")
-        ended.wait()
-        err("worker: ends when the calls of its runs have; a second signal ends at once")
-        workspace.runs.stop_sync(workspace.settings.serve.drain_timeout)
 
 
 def _word(view: Any) -> str:

@@ -5,9 +5,9 @@ import logging
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import AwareDatetime, BeforeValidator, Field
 from starlette.responses import Response
 
 from toolmd._http.api.errors import ApiError
@@ -24,6 +24,13 @@ FIRST_SIGN_S = 5
 """The time to wait for the first event of a background run, in seconds."""
 
 
+def _text(value: object) -> object:
+    """Check that a time is text: a number could mean seconds or milliseconds."""
+    if not isinstance(value, str):
+        raise ValueError("a time is text in ISO 8601, with its zone")  # noqa: TRY004 - for pydantic
+    return value
+
+
 class RunBody(Body):
     """A run of one skill."""
 
@@ -32,9 +39,12 @@ class RunBody(Body):
     )
     confidence: Confidence | None = Field(None, description=SURE)
     message: str = Field("", description="The user's own words, for the intent check.")
+    at: Annotated[AwareDatetime, BeforeValidator(_text)] | None = Field(
+        None, strict=False, description="Schedule it: the time, with its zone, at which it starts."
+    )
     wait: bool = Field(
         default=True,
-        description="Answer when it ended or waits for a person; if false, at once, with its id.",
+        description="Answer when it ended or waits; if false, at once, with its id.",
     )
 
 
@@ -117,7 +127,7 @@ class RunAnswers:
         body = asked.body
         name = known(asked.name, self._workspace, "skill")
         caller = asked.caller._replace(message=body.message)
-        if not body.wait:
+        if not body.wait and body.at is None:
             return await self._started(name, body, caller)
         result = await self._workspace.run(
             name,
@@ -127,6 +137,7 @@ class RunAnswers:
             user=caller.user,
             context=caller.context,
             conversation=caller.conversation,
+            at=body.at,
         )
         return result.to_dict()
 

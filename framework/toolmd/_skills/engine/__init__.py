@@ -1,5 +1,6 @@
 """The interface of engines, which store runs and execute them."""
 
+import datetime as dt
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
@@ -42,6 +43,12 @@ class Engine(Protocol):
         """Run an order to its end, or until it needs a person whom `ask` does not reach.
 
         An order with a known id is resumed. Raises ToolmdError where the id belongs to another run.
+        """
+
+    async def schedule(self, order: Order, at: dt.datetime) -> SkillResult:
+        """Keep an order that starts at a time, in UTC; a known one stays as it is.
+
+        Raises ToolmdError where the id belongs to another run.
         """
 
     async def answer(

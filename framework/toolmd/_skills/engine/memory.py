@@ -19,6 +19,7 @@ from toolmd._skills.engine.outcomes import (
 from toolmd._skills.journal import ParkedError
 from toolmd._types.result import SkillResult
 from toolmd._types.run import (
+    START,
     Answer,
     Clock,
     JournalEntry,
@@ -73,6 +74,17 @@ class MemoryEngine:
         elif not order.is_of(run.order):
             raise ToolmdError(taken(order.id))
         return await self._drive(run, ask, watch)
+
+    async def schedule(self, order: Order, at: dt.datetime) -> SkillResult:
+        """Keep an order that starts at a time; a known one stays as it is."""
+        if (run := self._runs.get(order.id)) is None:
+            run = self._runs[order.id] = MemoryRun(order, at, state="scheduled")
+            run.questions[START] = Question.start(order, at)
+            run.opened[START], run.deadlines[START] = self._clock(), at
+            self._set_alarm(run)
+        elif not order.is_of(run.order):
+            raise ToolmdError(taken(order.id))
+        return waiting(Question.start(order, run.began))
 
     async def answer(
         self,
@@ -161,6 +173,8 @@ class MemoryEngine:
     ) -> SkillResult:
         """Execute the run repeatedly until it ends or waits for somebody who is not available."""
         async with run.lock:
+            if START in run.questions:
+                return waiting(run.questions[START])
             while run.result is None:
                 journal = MemoryJournal(run, self._clock, watch)
                 run.state = "running"
@@ -221,7 +235,7 @@ class MemoryEngine:
     async def _catch_up(self, run: MemoryRun) -> None:
         """Continue a run whose question expired while nobody was available."""
         self._expire(run)
-        if run.state == "waiting" and run.answered.is_set() and not run.lock.locked():
+        if run.is_parked and run.answered.is_set() and not run.lock.locked():
             await self._drive(run, None, None)
 
     def _set_alarm(self, run: MemoryRun) -> None:
@@ -236,7 +250,7 @@ class MemoryEngine:
     def _wake(self, run: MemoryRun) -> None:
         async def wake() -> None:
             await self._catch_up(run)
-            if run.state == "waiting" and not run.lock.locked():
+            if run.is_parked and not run.lock.locked():
                 self._set_alarm(run)
 
         task = asyncio.ensure_future(wake())

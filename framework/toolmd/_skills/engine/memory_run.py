@@ -49,6 +49,11 @@ class MemoryRun:
     """Ends the wait when the question expires."""
 
     @property
+    def is_parked(self) -> bool:
+        """Whether it waits, for its start too."""
+        return self.state in {"scheduled", "waiting"}
+
+    @property
     def place(self) -> tuple[str, str]:
         """Its place in a list of runs."""
         return self.began.isoformat(), self.order.id

@@ -1,7 +1,7 @@
 """The runs of a workspace: begun, answered, resumed and cancelled; each ends in a Result."""
 
 import asyncio
-import inspect
+import datetime as dt
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from time import perf_counter
@@ -11,7 +11,6 @@ from toolmd._call.arguments.argument_errors import mismatch
 from toolmd._call.confirmation.flow import NOT_YOURS
 from toolmd._call.denial import CallDenied
 from toolmd._call.pipeline import check_call
-from toolmd._call.threads import AROUND
 from toolmd._skills.engine.memory import utc_now
 from toolmd._skills.engine.outcomes import AnsweredError, result_of
 from toolmd._skills.plan import make_plan
@@ -37,6 +36,7 @@ from toolmd._validation.redact import Secrets
 from toolmd._workspace.listeners import WorkspaceEventListener
 from toolmd._workspace.names import known_name
 from toolmd._workspace.runs.answers import crashed, denied, late, waits
+from toolmd._workspace.runs.asking import asking
 from toolmd._workspace.runs.budgets import LateRunError, in_time, within
 from toolmd._workspace.runs.engines import Engines
 from toolmd._workspace.runs.player import Player
@@ -78,6 +78,7 @@ class RunService:
         ask: Asker | None = None,
         on_event: RunListener | None = None,
         run_id: str | None = None,
+        at: dt.datetime | None = None,
     ) -> Result:
         """Run a skill to its end, or until it waits for a person; see `Workspace.run`."""
         began, live = perf_counter(), self._current()
@@ -101,6 +102,11 @@ class RunService:
         order = Order(run_id or new_run_id(), plan, inputs, call.caller, call.confidence)
         self._player.begin(order.id, live)
         self._keep(order.id, call)
+        if at is not None:
+            self._tell("run", {"run_id": order.id, "skill": skill.name, "state": "scheduled"},
+                       call.caller.user)  # fmt: skip
+            scheduled = await engine.schedule(order, at.astimezone(dt.UTC))
+            return await self._ended(order.id, call, scheduled, began)
         running = engine.run(order, ask=ask and asking(ask), watch=on_event)
         return await self._in_time(order.id, call, running, began)
 
@@ -278,23 +284,3 @@ def _plan(spec: SkillSpec, live: Live, code: str) -> Plan:
     every: list[tuple[str, Bound[Any]]] = [*tools.items(), *skills.items()]
     foreign = [name for name, bound in every if bound.binding.kind == "entry_point"]
     return make_plan(spec, Specs(tools), Specs(skills), python, foreign, code)
-
-
-def asking(ask: Asker) -> Callable[[Question], Awaitable[Answer | None]]:
-    """Make a coroutine function of what asks a person, whichever way it does.
-
-    Who is at hand is the run's own user: a review waits for somebody else.
-    """
-
-    async def asked(question: Question) -> Answer | None:
-        if question.kind == "review":
-            return None
-        if inspect.iscoroutinefunction(ask):
-            reply = await ask(question)
-        else:
-            # Someone at a terminal takes long: time-outs and parallel steps must not wait.
-            reply = await AROUND.run(lambda: ask(question))
-            reply = await reply if inspect.isawaitable(reply) else reply
-        return Answer(approved=reply) if isinstance(reply, bool) else reply
-
-    return asked

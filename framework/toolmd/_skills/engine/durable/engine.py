@@ -1,6 +1,7 @@
 """The durable engine: every process that opens it executes runs and resumes orphaned ones."""
 
 import asyncio
+import datetime as dt
 import threading
 from contextlib import suppress
 from functools import partial
@@ -14,7 +15,6 @@ from toolmd._skills.engine.durable.heartbeat import Heartbeat
 from toolmd._skills.engine.durable.liveness import Locks
 from toolmd._skills.engine.durable.loop_bridge import in_thread
 from toolmd._skills.engine.durable.process import (
-    RECORD_S,
     STORE_WAIT_S,
     ElsewhereError,
     Process,
@@ -29,11 +29,8 @@ from toolmd._skills.engine.durable.workflows import Workflows
 from toolmd._skills.engine.outcomes import taken, waiting
 from toolmd._store.database import Pace, address, is_postgres, open_database, outspoken
 from toolmd._types.result import SkillResult
-from toolmd._types.run import Answer, Clock, Order, RunListener, RunQuery, RunView
+from toolmd._types.run import Answer, Clock, Order, Question, RunListener, RunQuery, RunView
 from toolmd.errors import ToolmdError, UnreachableError
-
-GRACE_S = 10.0
-"""How long the ending process waits for calls in progress, in seconds."""
 
 
 class DurableEngine:
@@ -102,6 +99,15 @@ class DurableEngine:
                 return await self._drive(waiter, ask)
             finally:
                 self._attempts.orders.pop(order.id, None)
+
+    async def schedule(self, order: Order, at: dt.datetime) -> SkillResult:
+        """Keep an order that starts at a time; a known one stays as it is."""
+        await self._started()
+        start, now = Question.start(order, at), self._clock().timestamp()
+        row = await in_thread(lambda: self._store.new(order, at))
+        if not await in_thread(lambda: self._store.schedule(row, start, now)):
+            await in_thread(lambda: self._is_known(order))
+        return waiting(start)
 
     async def answer(
         self,
@@ -212,7 +218,7 @@ class DurableEngine:
         if (process := self._process) is not None:
             if self._reclaimer is not None:
                 self._reclaimer.end()
-            process.stop(grace_s or (GRACE_S if _may_block() else RECORD_S))
+            process.stop(grace_s)
             self._process = None
         self._waiters.end(ToolmdError("the workspace is closed; its runs go on at the next start"))
         with suppress(OSError, sa.exc.SQLAlchemyError, UnreachableError):
@@ -289,12 +295,3 @@ class DurableEngine:
     async def _settle(self, one: KeptQuestion, answer: Answer) -> None:
         question, now = one.question, self._clock()
         await in_thread(lambda: self._store.settle(question.run_id, question.key, answer, now))
-
-
-def _may_block() -> bool:
-    """Return whether this thread may block: within a loop, calls in progress could not end."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return True
-    return False

@@ -35,6 +35,8 @@ AT_ONCE = 64
 """How many runs from the queue one process executes at once; the rest is left to others."""
 LAUNCH_S = 60.0
 """How long the launch may take, including a migration of the tables, in seconds."""
+GRACE_S = 10.0
+"""How long the ending process waits for calls in progress, in seconds."""
 RECORD_S = 0.5
 """How long the ending process waits until DBOS recorded the end of runs, in seconds."""
 STORE_WAIT_S = 15.0
@@ -156,8 +158,9 @@ class Process:
         finally:
             self.playing.discard(name)
 
-    def stop(self, grace_s: float) -> None:
+    def stop(self, grace_s: float | None) -> None:
         """Stop when running work ends, or after the grace period; the rest stays as recorded."""
+        grace_s = grace_s or (GRACE_S if _may_block() else RECORD_S)
         global _running  # noqa: PLW0603 - as in `start`
         until = time.monotonic() + grace_s
         while self.playing and time.monotonic() < until:
@@ -186,6 +189,15 @@ class Process:
             self._loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
         finally:
             self._loop.close()
+
+
+def _may_block() -> bool:
+    """Return whether this thread may block: within a loop, calls in progress could not end."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return True
+    return False
 
 
 # Unlimited: the store limits the attempts of a run that makes no progress.

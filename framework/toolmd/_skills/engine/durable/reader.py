@@ -64,7 +64,9 @@ class RunReader:
     def unfinished(self) -> dict[RunState, int]:
         """Return the number of unfinished runs by state."""
         run = self._tables.run
-        state = sa.case((run.c.stuck > 0, "stuck"), (run.c.parked > 0, "waiting"), else_="running")
+        parked = (run.c.parked > 0, "waiting")
+        scheduled = (sa.and_(run.c.parked > 0, run.c.segment == 0), "scheduled")
+        state = sa.case((run.c.stuck > 0, "stuck"), scheduled, parked, else_="running")
         counted = sa.select(state, sa.func.count()).where(self._unfinished).group_by(state)
         with self._engine.connect() as connection:
             return {row[0]: row[1] for row in connection.execute(counted)}

@@ -87,6 +87,16 @@ class Store:
             # The row count of an insert is not available on every database.
             return connection.execute(insert.returning(run.c.id)).first() is not None
 
+    def schedule(self, row: dict[str, Any], start: Question, now: float) -> bool:
+        """Store a run that waits for its start; return False for a known one."""
+        waits = {**row, **_NEW, **_ANEW, "parked": now}
+        insert = self._insert(self._tables.run).values(waits).on_conflict_do_nothing()
+        with self._engine.begin() as connection:
+            if connection.execute(insert.returning(self._tables.run.c.id)).first() is None:
+                return False
+            connection.execute(sa.insert(self._tables.question).values(_question_row(start, now)))
+        return True
+
     def head(self, run_id: str, segment: int, held: int) -> Head | None:
         """Begin an attempt that found `held` effects; None where it has nothing to execute."""
         run, question = self._tables.run, self._tables.question

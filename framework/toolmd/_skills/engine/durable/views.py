@@ -56,6 +56,8 @@ def _state(row: KeptRun, questions: Sequence[Question]) -> RunState:
         return ended(row.result)
     if row.stuck:
         return "stuck"
+    if row.parked and not row.segment:
+        return "scheduled"
     return "waiting" if questions else "running"
 
 

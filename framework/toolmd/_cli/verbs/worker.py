@@ -1,0 +1,45 @@
+"""`worker`: execute the runs of skills."""
+
+import os
+import signal
+import threading
+
+import typer
+
+from toolmd._cli.project.opening import open_workspace
+from toolmd._cli.terminal.exits import ExitCode
+from toolmd._cli.terminal.options import ProjectOption, project_of, stop
+from toolmd._cli.terminal.screen import err
+
+
+def add(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("worker", rich_help_panel="Run")(worker)
+
+
+def worker(ctx: typer.Context, *, project: ProjectOption = None) -> None:
+    """Execute the runs that other processes left unfinished, and those that are due.
+
+    Several workers may share one engine. SIGINT or SIGTERM stops it: calls in flight finish
+    (`serve.drain_timeout`), and other workers execute the rest. A second signal ends it at once.
+    """
+    ended = threading.Event()
+
+    def end(*_: object) -> None:
+        if ended.is_set():
+            os._exit(ExitCode.FORCED)
+        ended.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end)
+    from toolmd._workspace.gauges import watch_state
+
+    with open_workspace(project_of(ctx, project), traces=True) as workspace:
+        if not workspace.runs.start_sync():
+            help_ = 'set store = "sqlite", or a postgresql:// URL'
+            stop(ExitCode.USAGE, 'runs are in memory only (store = "memory")', help_)
+        watch_state(workspace)
+        err("worker: waits for runs; Ctrl-C ends it")
+        ended.wait()
+        err("worker: ends when the calls of its runs have; a second signal ends at once")
+        workspace.runs.stop_sync(workspace.settings.serve.drain_timeout)

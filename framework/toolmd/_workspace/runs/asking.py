@@ -1,0 +1,27 @@
+"""Ask a person who is at hand, whichever way the host does."""
+
+import inspect
+from collections.abc import Awaitable, Callable
+
+from toolmd._call.threads import AROUND
+from toolmd._types.run import Answer, Asker, Question
+
+
+def asking(ask: Asker) -> Callable[[Question], Awaitable[Answer | None]]:
+    """Make a coroutine function of what asks a person, whichever way it does.
+
+    Who is at hand is the run's own user: a review waits for somebody else.
+    """
+
+    async def asked(question: Question) -> Answer | None:
+        if question.kind == "review":
+            return None
+        if inspect.iscoroutinefunction(ask):
+            reply = await ask(question)
+        else:
+            # Someone at a terminal takes long: time-outs and parallel steps must not wait.
+            reply = await AROUND.run(lambda: ask(question))
+            reply = await reply if inspect.isawaitable(reply) else reply
+        return Answer(approved=reply) if isinstance(reply, bool) else reply
+
+    return asked

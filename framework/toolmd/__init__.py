@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from toolmd._types.call import Budget, Call, Caller
     from toolmd._types.confirmation import Confirmation
     from toolmd._types.context import Context
+    from toolmd._types.crisis import Crisis
     from toolmd._types.diagnostic import Diagnostic, Edit, Severity
     from toolmd._types.exchange import Decision, Exchange
     from toolmd._types.pending import PendingCall
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from toolmd._workspace import Workspace
     from toolmd._workspace.changes import Changes
     from toolmd._workspace.confirmations import Confirmations
+    from toolmd._workspace.crises import Crises
     from toolmd._workspace.runs.control import Runs
     from toolmd.config import load_settings
     from toolmd.errors import (
@@ -60,6 +62,7 @@ _ROOMS = {
     "toolmd._types.skill": ("SkillSpec",),
     "toolmd._types.source": ("Source", "Span"),
     "toolmd._types.tool": ("ToolSpec",),
+    "toolmd._types.crisis": ("Crisis",),
     "toolmd._types.pending": ("PendingCall",),
     "toolmd._types.run": ("Answer", "Question", "RunEvent", "RunTrace", "RunView"),
     "toolmd._types.turn": ("Turn",),
@@ -69,6 +72,7 @@ _ROOMS = {
     "toolmd._workspace": ("Workspace",),
     "toolmd._workspace.changes": ("Changes",),
     "toolmd._workspace.confirmations": ("Confirmations",),
+    "toolmd._workspace.crises": ("Crises",),
     "toolmd._workspace.runs.control": ("Runs",),
     "toolmd.config": ("load_settings",),
     "toolmd.errors": (
@@ -101,6 +105,8 @@ __all__ = [
     "Confirmations",
     "Context",
     "Conversation",
+    "Crises",
+    "Crisis",
     "Decision",
     "Diagnostic",
     "Dialect",

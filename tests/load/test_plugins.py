@@ -124,6 +124,19 @@ def test_an_unreadable_minimum_confidence_keeps_the_tools_out(
     assert [d.code for d in registry.diagnostics] == ["broken-plugin"]
 
 
+@pytest.mark.parametrize("words", ["'die'", "['', 'die']", "[1]", "3", "1/0"])
+def test_unreadable_crisis_words_keep_the_tools_out(
+    project: Project, packages: Packages, words: str
+) -> None:
+    code = DEFINITIONS + f"@hookimpl\ndef toolmd_crisis_words(): return {words}\n"
+    packages.install("hears-oddly", code, {"tools/good.tool.md": tool("good")})
+
+    registry = build_with(project, ["hears-oddly"]).registry
+
+    assert not registry.tools
+    assert [d.code for d in registry.diagnostics] == ["broken-plugin"]
+
+
 def test_only_plugins_on_the_list_load(project: Project, packages: Packages) -> None:
     packages.install("not-wanted", "raise RuntimeError('imported')")
     packages.install("is_wanted", DEFINITIONS, {"tools/good.tool.md": tool("good")})

@@ -7,7 +7,7 @@ from typing import Any
 from toolmd._call.arguments.argument_errors import mismatch, read
 from toolmd._call.denial import CallDenied, deny, guard_failed
 from toolmd._call.guards.plugins import ask
-from toolmd._call.guards.policy import rows_of
+from toolmd._call.guards.policy import escalation_of, rows_of
 from toolmd._call.invoke.context import CallServices
 from toolmd._call.invoke.invoker import Invoker
 from toolmd._call.invoke.trace import TracedInvoker, Tracing
@@ -47,6 +47,7 @@ class CompiledTool:
         call_spec = tool.call_spec
         self.default_min = tool.default_min
         self._rows = rows_of(call_spec, tool.default_min, safety)
+        self._escalation = escalation_of(call_spec)
         self.guards = guards
         self.limits = limits
         self.bound = tool
@@ -113,13 +114,18 @@ class CompiledTool:
         worst = ALLOWED
         try:
             for row in self._rows:
-                verdict = row(call.confidence, call.caller.message, arguments)
+                verdict = row(call.confidence, call.caller, arguments)
                 if verdict is not ALLOWED and verdict.action > worst.action:
                     worst = verdict
         except Exception as error:  # noqa: BLE001 - an exception in a check denies
             with self.hiding(arguments):
                 raise guard_failed(call.tool, "policy", error) from None
         return worst
+
+    def escalates(self, call: Call, arguments: Mapping[str, Any]) -> bool:
+        """Return whether Escalate When holds for a call."""
+        row = self._escalation
+        return row is not None and row(call.confidence, call.caller, arguments) is not ALLOWED
 
     async def guard(self, call: Call, arguments: dict[str, Any]) -> Verdict:
         """Run the policy checks, then the plugins' guards. Raises CallDenied."""

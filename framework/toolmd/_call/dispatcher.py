@@ -3,13 +3,15 @@
 import hashlib
 import json
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from time import perf_counter, time
 from typing import TYPE_CHECKING, Any
 
 from toolmd._call.audit.recorder import Recorder
 from toolmd._call.compiled import CompiledTools
-from toolmd._call.denial import deny
+from toolmd._call.denial import CallDenied, deny
+from toolmd._call.guards.crisis import CrisisWatch
 from toolmd._call.invoke.clients import Clients
 from toolmd._call.invoke.context import Resources
 from toolmd._call.invoke.metrics import metrics_of
@@ -82,12 +84,12 @@ class Dispatcher:
             approve=None if origins is None else self._clients.approved,
             tracing=watch.tracing,
         )
-        words = settings.safety.crisis_words
-        observers = Observers(registry, before, after, words, watch.metrics)
+        observers = Observers(registry, before, after, watch.metrics)
+        self.crisis = CrisisWatch(registry, settings.safety.crisis_words, self._store, clock)
         self._pipeline = Pipeline(
-            self._tools, self._recorder, observers, lambda: self._confirmations, watch
+            self._tools, self._recorder, observers, lambda: self._confirmations, watch, self.crisis
         )
-        self.take, self.finish = self._pipeline.take, self._pipeline.finish
+        self.take = self._pipeline.take
 
     @cached_property
     def _lock_retry(self) -> "LockRetry":
@@ -133,6 +135,19 @@ class Dispatcher:
         call = Call(name, arguments, call_id, confidence, caller, dry_run, budget, idempotency_key)
         return self.take(call, on_event)
 
+    def finish(self, call: Call, result: Result) -> Result:
+        """Add the crisis flag to a result that no pipeline made, and call the after-hook."""
+        with suppress(CallDenied):  # The result is there, and its flag can't be known.
+            call = self.crisis.hear(call)
+        return self._pipeline.finish(call, result)
+
+    async def escalates(self, call: Call) -> bool:
+        """Return whether a call with valid arguments meets its tool's Escalate When."""
+        with suppress(CallDenied):
+            tool = await self._tools.find(call)
+            return tool.escalates(call, tool.arguments(call))
+        return False
+
     def open_client(self, call_spec: CallSpec, seconds: float) -> Any:
         """Open the HTTP client of one call, with its deadline in seconds."""
         return self._clients.open(call_spec, seconds)
@@ -142,6 +157,8 @@ class Dispatcher:
     ) -> Result:
         """Deny a model's whole reply that can't be read: none of its calls runs."""
         call = Call("", {}, caller=caller, dry_run=dry_run)
+        with suppress(CallDenied):  # The reply is denied anyway.
+            call = await self.crisis.recall(self.crisis.hear(call))
         denied = await self._pipeline.denied(call, deny(code, message), perf_counter())
         return self.finish(call, denied)
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from toolmd._call.compiled import CompiledTool
-from toolmd._call.guards.intent import says_any
 from toolmd._call.invoke.metrics import Metrics
 from toolmd._types.call import Call
 from toolmd._types.registry import BoundTool, Registry
@@ -19,17 +18,15 @@ class Observers:
         registry: Registry,
         before: Callable[[Call, BoundTool], None] | None,
         after: Callable[[Call, BoundTool, Result], None] | None,
-        crisis_words: tuple[str, ...],
         metrics: Metrics | None = None,
     ) -> None:
-        """Every outcome of a message with one of these words carries the crisis flag."""
+        """Keep the hooks, and the metrics where a provider is installed."""
         self._metrics = metrics
         self._registry = registry
         self._after = after
-        self._crisis_words = crisis_words
         self.before = before
-        self.has_observers = bool(after or crisis_words or metrics)
-        """Whether a finished call has hooks to run, a flag to add or a metric."""
+        self.has_observers = bool(after or metrics)
+        """Whether a finished call has hooks to run or a metric."""
 
     def tell_before(self, call: Call, tool: CompiledTool) -> None:
         """Call the before-hook: the call runs now."""
@@ -41,13 +38,7 @@ class Observers:
 
     def finish(self, call: Call, result: Result) -> Result:
         """Add the crisis flag to a result, count it, and call the after-hook."""
-        words = self._crisis_words
-        try:
-            crisis = bool(words) and says_any(call.caller.message, words)
-        except Exception as error:  # noqa: BLE001 - an unreadable message may be a crisis
-            logged(error, "the user's message could not be looked through")
-            crisis = True
-        if crisis:
+        if call.caller.crisis:
             result = result._replace(crisis=True)
         bound = self._registry.tools.get(call.tool)
         if self._metrics is not None:

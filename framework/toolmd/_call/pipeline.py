@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from toolmd._call.audit.recorder import Recorder
 from toolmd._call.compiled import CompiledTool, CompiledTools
 from toolmd._call.denial import denial_of, deny, overruled
+from toolmd._call.guards.crisis import CrisisWatch, flagged
 from toolmd._call.invoke.metrics import Metrics
 from toolmd._call.invoke.trace import Tracing
 from toolmd._call.observers import Observers
@@ -56,9 +57,11 @@ class Pipeline:
         observers: Observers,
         confirmations: "Callable[[], ConfirmationFlow]",
         watch: Watch,
+        crisis: CrisisWatch,
     ) -> None:
         """Keep the parts; `confirmations` opens the pending calls on first use."""
         self._watch = watch if any(watch) else None
+        self._crisis = crisis
         self._tools = tools
         self._recorder = recorder
         self._keeps = recorder.keeps
@@ -71,6 +74,9 @@ class Pipeline:
         """Check a call in order, and run it; the first check that fails gives the answer."""
         began = perf_counter()
         try:
+            if self._crisis.concerns(call.caller):
+                call = self._crisis.hear(call)
+                call = await self._crisis.recall(call)
             check_call(call)  # syntax
             tool = self._tools.used(call.tool) or await self._tools.find(call)  # lookup
             tool.admit(call)  # context
@@ -81,6 +87,8 @@ class Pipeline:
             else:
                 verdict = tool.weigh(call, arguments)
             if verdict is not ALLOWED:
+                if tool.escalates(call, arguments):
+                    call = await self._crisis.recall(flagged(call))
                 result = await self._stop(tool, call, arguments, verdict, began)
             elif call.dry_run:
                 await tool.limits.check(call)  # limits
@@ -91,7 +99,11 @@ class Pipeline:
                 result = result._replace(notes=(*result.notes, note))
         except Exception as error:  # noqa: BLE001 - any exception in a check denies
             result = await self.denied(call, error, began)
-        return self.finish(call, result) if self._has_observers else result
+        return self.finish(call, result) if self._has_observers or call.caller.crisis else result
+
+    async def heard(self, call: Call) -> Call:
+        """Return a call with the crisis flag, if its message or conversation has it now."""
+        return await self._crisis.recall(self._crisis.hear(call))
 
     def run(
         self,

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from toolmd._call.guards.intent import says_any
 from toolmd._chat.address import base_url_of, key_of, model_of, open_client
 from toolmd._chat.deciding import Confirmer, Decider
 from toolmd._chat.endpoint import Choice, Endpoint, Message, Teller
@@ -137,8 +136,10 @@ class Conversation:
             raise
         finally:
             self._busy = False
-        words = self._workspace.settings.safety.crisis_words
-        crisis = says_any(message, words) or any(result.crisis for result in work.results)
+        heard = await self._workspace.crises.heard(
+            message, conversation=self._name, user=self._user
+        )
+        crisis = heard or any(result.crisis for result in work.results)
         if crisis or any(map(self._has_done, work.results)):
             self._said.clear()
         return Exchange(

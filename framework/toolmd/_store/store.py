@@ -8,6 +8,7 @@ from typing import Protocol
 
 from toolmd._store import MEMORY
 from toolmd._types.confirmation import Confirmation, ConfirmationState
+from toolmd._types.crisis import Crisis
 
 CONFIRMATIONS_WAIT_S = 10.0
 LIMITS_WAIT_S = 2.0
@@ -34,6 +35,28 @@ class ConfirmationStore(Protocol):
 
         `now` is in seconds since the epoch.
         """
+
+    def close(self) -> None:
+        """Close the store."""
+
+
+class CrisisStore(Protocol):
+    """The crisis flags of conversations.
+
+    Each method may block, and may be called from several threads; an exception denies the call.
+    """
+
+    def flag(self, crisis: Crisis) -> None:
+        """Flag a conversation, or note that a crisis was heard in it again."""
+
+    def is_flagged(self, conversation: str, user: str | None) -> bool:
+        """Return whether a user's conversation is flagged."""
+
+    def flagged(self) -> tuple[Crisis, ...]:
+        """Return the flagged conversations, oldest first."""
+
+    def clear(self, conversation: str, user: str | None) -> bool:
+        """Remove the flag of a user's conversation; False where it has none."""
 
     def close(self) -> None:
         """Close the store."""
@@ -108,6 +131,7 @@ class Store:
         self._closed = False
         self._confirmations: ConfirmationStore | None = None
         self._limits: LimitStore | None = None
+        self._crises: CrisisStore | None = None
 
     @property
     def is_shared(self) -> bool:
@@ -139,6 +163,18 @@ class Store:
             return self._limits
 
     @property
+    def crises(self) -> CrisisStore:
+        """The crisis flags of conversations."""
+        with self._lock:
+            if self._crises is None:
+                from toolmd._store.crises import SqlCrises
+
+                self._crises = SqlCrises(
+                    self._setting, self._state, self._wait_s or CONFIRMATIONS_WAIT_S
+                )
+            return self._crises
+
+    @property
     def is_closed(self) -> bool:
         """Return whether the store was closed."""
         return self._closed
@@ -146,6 +182,6 @@ class Store:
     def close(self) -> None:
         """Close what was opened, for good."""
         self._closed = True
-        for part in (self._confirmations, self._limits):
+        for part in (self._confirmations, self._limits, self._crises):
             if part is not None:
                 part.close()

@@ -28,6 +28,8 @@ class Caller(NamedTuple):
     conversation: str | None = None
     """The host's name for the conversation. Max Calls counts per conversation, or per user if the
     host names none."""
+    crisis: bool = False
+    """Whether the message, the reply or the conversation has the crisis flag."""
 
 
 NOBODY = Caller()

@@ -76,7 +76,8 @@ class Bound(Generic[Spec]):
     """A spec and its Python; the spec may be decoded on first use.
 
     `diagnostics` are those of its file. `stale` is true if the file is broken and this is its last
-    good version. `default_min` is the minimum confidence (0..1) that its plugin package sets.
+    good version. `default_min` is the minimum confidence (0..1) that its plugin package sets,
+    `crisis_words` are the package's.
     """
 
     __slots__ = (
@@ -85,6 +86,7 @@ class Bound(Generic[Spec]):
         "_hash",
         "_read",
         "_spec",
+        "crisis_words",
         "default_min",
         "diagnostics",
         "name",
@@ -103,6 +105,7 @@ class Bound(Generic[Spec]):
         diagnostics: tuple[Diagnostic, ...] = (),
         stale: bool = False,
         default_min: float | None = None,
+        crisis_words: tuple[str, ...] = (),
     ) -> None:
         """`call_spec` and `content_hash` return those of a spec that is not decoded yet."""
         self.name = name
@@ -110,6 +113,7 @@ class Bound(Generic[Spec]):
         self.diagnostics = diagnostics
         self.stale = stale
         self.default_min = default_min
+        self.crisis_words = crisis_words
         self._decode: Callable[[], Spec] | None = spec if callable(spec) else None
         self._spec: Spec | None = None if callable(spec) else spec
         self._read = call_spec

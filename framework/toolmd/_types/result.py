@@ -87,7 +87,7 @@ class _Fields(NamedTuple):
     duration_ms: float = 0.0
     """The time from the call to its result."""
     crisis: bool = False
-    """Whether the user's message contained a crisis word."""
+    """Whether the message, the reply or the conversation has the crisis flag."""
     notes: tuple[str, ...] = ()
     """Notes for the caller, such as arguments that were dropped."""
     source: dict[str, str] | None = None

@@ -22,7 +22,7 @@ class SafetySettings:
     floor: float | None = None
     """The confidence (0..1) below which every call is denied; no file can lower it."""
     crisis_words: tuple[str, ...] = ()
-    """Words in the user's message that send every call to a human review."""
+    """Words in the user's message that send every call that is not Read Only to a human review."""
     on_missing_confidence: OnMissingConfidence = "deny"
     """The action for a call without a confidence if the tool requires one."""
 

@@ -13,6 +13,7 @@ from toolmd._types.settings import Settings
 from toolmd._workspace.arguments import ArgumentCheck, checked, checks_itself, is_usual
 from toolmd._workspace.background_loop import off_loop
 from toolmd._workspace.confirmations import Confirmations
+from toolmd._workspace.crises import Crises
 from toolmd._workspace.listeners import WorkspaceEventListener
 from toolmd._workspace.opened import OpenProject
 from toolmd._workspace.project import ReadProject
@@ -62,6 +63,8 @@ class Workspace(ReadProject):
         """The runs of skills: listed, followed, resumed, cancelled, answered."""
         self.confirmations = Confirmations(self._project, self.runs)
         """The calls and questions that wait for a person, and the decisions on them."""
+        self.crises = Crises(self._project)
+        """The conversations in which a crisis was heard; an operator clears their flags."""
         self._turns = Turns(self._project, self.runs)
 
     @classmethod

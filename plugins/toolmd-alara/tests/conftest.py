@@ -47,5 +47,6 @@ ASKED = {
     "log_doctor_visit": "I went to the doctor.",
     "add_clinical_date": "My blood test is next week.",
     "add_care_log": "I went to the hospital for a checkup.",
+    "log_medication": "I took my aspirin, 1 tablet, with my morning medication.",
     "create_care_log": "I went to the hospital yesterday for a checkup.",
 }

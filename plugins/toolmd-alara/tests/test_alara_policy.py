@@ -1,5 +1,7 @@
 """Confidence, intent, confirmation and escalation: the seeds' tables at the dispatcher."""
 
+import asyncio
+
 import pytest
 
 CARE = {"log_type": "visit", "title": "Hospital checkup", "occurred_at": "2024-01-20T10:00:00Z"}
@@ -94,6 +96,68 @@ def test_the_users_own_words_may_be_five_hundred_letters(call, name):
     for tool in ("add_care_log", "create_care_log"):
         result = call(tool, {**CARE, name: said}, message=message, dry_run=True)
         assert (result.outcome, result.error) == ("confirm", None)
+
+
+@pytest.mark.parametrize(
+    ("message", "codes"),
+    [
+        ("I have a headache", ["no_explicit_intent", "not_stated_by_user"]),
+        ("I did NOT take my aspirin", ["no_explicit_intent", "not_stated_by_user"]),
+        ("I took an ibuprofen", ["not_stated_by_user"]),
+    ],
+)
+def test_a_medication_that_the_user_did_not_take_is_not_logged(call, message, codes):
+    result = call("log_medication", VALID["log_medication"], message=message)
+    assert (result.outcome, result.error.code) == ("denied", codes[0])
+    assert [problem.code for problem in result.error.details] == codes
+
+
+def test_a_question_about_a_medication_is_not_logged_before_the_user_confirms(call):
+    asked = call("log_medication", VALID["log_medication"], message="Should I take aspirin?")
+    assert asked.outcome == "confirm"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I want to kill myself and I took pills",
+        "sometimes I want to DIE",
+        "I can\N{RIGHT SINGLE QUOTATION MARK}t go on",
+        "thinking of self-harm",
+        "self harm",
+        "I am worthless, end it",
+    ],
+)
+def test_words_of_a_crisis_hold_every_call_that_changes_something(call, words):
+    logged = call("log_medication", {"medication_name": "pills"}, message=f"I took pills. {words}")
+    assert (logged.outcome, logged.crisis) == ("review", True)
+    read = call("get_today_summary", {}, message=words)
+    assert (read.outcome, read.crisis) == ("ok", True)
+
+
+def test_a_crisis_stays_with_its_conversation_until_an_operator_clears_it(call, workspace):
+    here = {"conversation": "c1"}
+    call("log_hydration", {"amount": 200}, message="I want to die", **here)
+    later = call("log_hydration", {"amount": 200}, message="Two glasses", **here)
+    assert (later.outcome, later.crisis) == ("review", True)
+    assert call("log_hydration", {"amount": 200}, conversation="c2").success
+    (crisis,) = workspace.crises.list_sync()
+    assert (crisis.conversation, crisis.user) == ("c1", "ana")
+    workspace.crises.clear_sync("c1", user="ana")
+    assert call("log_hydration", {"amount": 200}, **here).success
+
+
+def test_a_mood_of_crisis_holds_the_other_calls_of_its_reply(workspace):
+    reply = (
+        '[TOOL_CALL:{"tool":"log_hydration","parameters":{"amount":200},"confidence":0.95}]'
+        '[TOOL_CALL:{"tool":"get_today_summary","parameters":{},"confidence":0.95}]'
+        '[TOOL_CALL:{"tool":"update_mood","parameters":{"mood":"crisis"},"confidence":0.95}]'
+    )
+    turn = asyncio.run(workspace.handle(reply, message="Not good.", user="ana", conversation="c"))
+    assert [result.outcome for result in turn.results] == ["review", "ok", "review"]
+    assert all(result.crisis for result in turn.results)
+    (crisis,) = workspace.crises.list_sync()
+    assert crisis.conversation == "c"
 
 
 @pytest.mark.parametrize("mood", ["crisis", "In Crisis", "suicidal", "hopeless"])

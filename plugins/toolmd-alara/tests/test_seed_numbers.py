@@ -34,7 +34,7 @@ POLICY = [
     ("add_clinical_date", 0.8, True, "high", True),
     ("add_care_log", 0.9, True, "critical", True),
     ("get_today_summary", 0.5, False, "low", False),
-    ("log_medication", None, False, "medium", False),
+    ("log_medication", None, False, "medium", True),
     ("update_mood", None, False, "low", False),
     ("create_reminder", None, True, "low", False),
     ("create_care_log", None, True, "critical", True),

@@ -29,6 +29,9 @@ class RestOfPipeline(Protocol):
     ) -> Coroutine[Any, Any, Result]:
         """Wait for the limits, record the decision, and run the call."""
 
+    async def heard(self, call: Call) -> Call:
+        """Return a call with the crisis flag, if its message or conversation has it now."""
+
     def denied(
         self, call: Call, error: Exception, began: float, confirmation_id: str | None = None
     ) -> Coroutine[Any, Any, Result]:
@@ -72,6 +75,8 @@ class Decisions:
             confirmation = await self._confirmations.find(confirmation_id, user)
             call = confirmation.call
             await self._confirmations.admit(confirmation, user)
+            call = await self._pipeline.heard(call)
+            confirmation = confirmation._replace(call=call)
             if call.is_of_a_run and key != call.key:
                 # Its run would run it a second time, under its own key.
                 message = f"A run waits for this call: it is decided there ({call.id})."

@@ -4,15 +4,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from toolmd._call.guards.intent import MAX_MESSAGE, asks_for, says_any, states
+from toolmd._call.guards.intent import MAX_MESSAGE, asks_for, states
 from toolmd._call.guards.said import Said
+from toolmd._types.call import Caller
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.schema import Schema
 from toolmd._types.settings import OnMissingConfidence, SafetySettings
 from toolmd._types.verdict import ALLOWED, Action, Problem, Verdict
 
-Row = Callable[[float | None, str, Mapping[str, Any]], Verdict]
-"""Checks a call by its confidence, its user's message and its validated arguments."""
+Row = Callable[[float | None, Caller, Mapping[str, Any]], Verdict]
+"""Checks a call by its confidence, its caller and its validated arguments."""
 
 
 def rows_of(
@@ -33,16 +34,22 @@ def rows_of(
         stated.append(_verbatim(verbatim))
     rows = [*_one_row(stated)]
     looked_at: list[Row] = []
-    if safety.crisis_words:
-        looked_at.append(_crisis(safety.crisis_words))
-    if own.escalate_when is not None:
-        looked_at.append(_when(call_spec, own.escalate_when, _ESCALATED))
+    if not call_spec.read_only:
+        looked_at.append(_crisis)
+    if (escalates := escalation_of(call_spec)) is not None:
+        looked_at.append(escalates)
     rows += _one_row(looked_at)
     if own.requires_confirmation or own.sensitivity == "critical":
-        rows.append(lambda _stated, _message, _arguments: _UNCONFIRMED)
+        rows.append(lambda _stated, _caller, _arguments: _UNCONFIRMED)
     elif own.confirm_when is not None:
         rows.append(_when(call_spec, own.confirm_when, _UNCONFIRMED))
     return tuple(rows)
+
+
+def escalation_of(call_spec: ToolCallSpec) -> Row | None:
+    """Return the check Escalate When of a tool, or None."""
+    escalate_when = call_spec.safety.escalate_when
+    return None if escalate_when is None else _when(call_spec, escalate_when, _ESCALATED)
 
 
 def threshold(
@@ -68,8 +75,8 @@ def _one_row(checks: Sequence[Row]) -> Sequence[Row]:
     if len(checks) < 2:  # noqa: PLR2004 - several
         return checks
 
-    def row(stated: float | None, message: str, arguments: Mapping[str, Any]) -> Verdict:
-        failed = [v for check in checks if (v := check(stated, message, arguments)) is not ALLOWED]
+    def row(stated: float | None, caller: Caller, arguments: Mapping[str, Any]) -> Verdict:
+        failed = [v for check in checks if (v := check(stated, caller, arguments)) is not ALLOWED]
         if len(failed) < 2:  # noqa: PLR2004 - as above
             return failed[0] if failed else ALLOWED
         failed.sort(key=lambda verdict: -verdict.action)
@@ -84,7 +91,7 @@ _ESCALATED = Verdict(Action.REVIEW, "held_for_review", "Somebody must look at th
 _CRISIS = Verdict(
     Action.REVIEW,
     "held_for_review",
-    "The user's words may tell of a crisis, so somebody must look at this call first.",
+    "The conversation may tell of a crisis, so somebody must look at this call first.",
 )
 _UNCONFIRMED = Verdict(Action.CONFIRM, "confirmation_required", "The user must confirm it.")
 
@@ -94,7 +101,7 @@ def _confidence(name: str, least: float, unstated: OnMissingConfidence) -> Row:
     action = Action.CONFIRM if unstated == "confirm" else Action.DENY
     missing = Verdict(action, "missing_confidence", f"{wanted}: state it (0 to 1) with the call.")
 
-    def row(stated: float | None, _message: str, _arguments: Mapping[str, Any]) -> Verdict:
+    def row(stated: float | None, _caller: Caller, _arguments: Mapping[str, Any]) -> Verdict:
         if stated is None:
             return missing
         if stated >= least:
@@ -118,21 +125,21 @@ def _intent(call_spec: ToolCallSpec) -> Row:
         f"It is not certain that the user asked for {name}: they must confirm it.",
     )
 
-    def row(_stated: float | None, message: str, _arguments: Mapping[str, Any]) -> Verdict:
+    def row(_stated: float | None, caller: Caller, _arguments: Mapping[str, Any]) -> Verdict:
         # An intent after so many words does not count.
-        said = asks_for(message[:MAX_MESSAGE], keywords)
+        said = asks_for(caller.message[:MAX_MESSAGE], keywords)
         return ALLOWED if said is Said.YES else unsure if said is Said.UNSURE else missing
 
     return row
 
 
 def _verbatim(shapes: Mapping[str, Schema]) -> Row:
-    def row(_stated: float | None, message: str, arguments: Mapping[str, Any]) -> Verdict:
+    def row(_stated: float | None, caller: Caller, arguments: Mapping[str, Any]) -> Verdict:
         found = [
             (path, said)
             for name, shape in shapes.items()
             if name in arguments
-            for path, said in _unsaid(arguments[name], shape, name, message)
+            for path, said in _unsaid(arguments[name], shape, name, caller.message)
         ]
         if not found:
             return ALLOWED
@@ -168,8 +175,8 @@ def _unsaid(value: Any, shape: Schema, path: str, message: str) -> Iterator[tupl
                 yield from _unsaid(item, inner, f"{path}.{name}", message)
 
 
-def _crisis(words: tuple[str, ...]) -> Row:
-    return lambda _stated, message, _arguments: _CRISIS if says_any(message, words) else ALLOWED
+def _crisis(_stated: float | None, caller: Caller, _arguments: Mapping[str, Any]) -> Verdict:
+    return _CRISIS if caller.crisis else ALLOWED
 
 
 def _when(call_spec: ToolCallSpec, expression: str, verdict: Verdict) -> Row:
@@ -178,7 +185,7 @@ def _when(call_spec: ToolCallSpec, expression: str, verdict: Verdict) -> Row:
 
     program = compile_expression(expression, frozenset(p.name for p in call_spec.parameters))
 
-    def row(_stated: float | None, _message: str, arguments: Mapping[str, Any]) -> Verdict:
+    def row(_stated: float | None, _caller: Caller, arguments: Mapping[str, Any]) -> Verdict:
         try:
             answer = program.evaluate(arguments)
         except EvaluationError:

@@ -224,7 +224,7 @@ class _Talk:
 def _tell(exchange: Any) -> None:
     """Write to stderr the state of the exchange that the answer does not show."""
     if exchange.crisis:
-        words = "the user's message contains a crisis word: a person should read it"
+        words = "a crisis was heard in this conversation: a person should read it"
         err(f"{paint('crisis', 'red', sys.stderr)}: {words}")
     for confirmation in exchange.pending:
         waits = "for review" if confirmation.kind == "review" else "for a confirmation"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from toolmd._load.plugins.manager import (
     PluginAnswer,
@@ -24,6 +24,7 @@ from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.settings import Settings
 
+T = TypeVar("T")
 PLUGIN = "plugin.py"
 """At the root of a folder of definitions: that folder's plugin."""
 
@@ -38,6 +39,7 @@ class Group:
     package: str | None = None
     """The plugin that gave the folder; None for the project's own."""
     default_min: float | None = None
+    crisis_words: tuple[str, ...] = ()
     plugin: str | None = None
     """The name of the folder's own plugin, if there is one."""
     may_implement: bool = False
@@ -77,30 +79,60 @@ def project_groups(
             packages.remove(twin)
             group = own_group(folder, plugins)
             group.default_min = twin.default_min
+            group.crisis_words = twin.crisis_words
             yield group
 
 
 def package_groups(settings: Settings, plugins: Plugins) -> Iterator[Group]:
     """Read the folders that installed plugins provide."""
-    least: dict[str, float] = {}
     rejected: set[str] = set()
-    for answer in plugins.ask("toolmd_default_min", awake=False):
-        value = answer.value
-        if type(value) in (int, float) and 0 <= value <= 1:
-            least[answer.plugin] = float(value)
-        else:
-            # A restriction that can't be read denies: the tools do not load.
-            rejected.add(answer.plugin)
-            fault = reason(answer.error) if answer.error else f"{value!r} is no number 0..1"
-            plugins.diagnostics.append(
-                broken_plugin(answer.plugin, f"fails in toolmd_default_min: {fault}")
-            )
+    least = _restriction(plugins, "toolmd_default_min", _confidence, "no number 0..1", rejected)
+    words = _restriction(plugins, "toolmd_crisis_words", _words, "no list of words", rejected)
     for answer in plugins.ask("toolmd_definitions", awake=False):
         if answer.plugin in rejected:
             continue
         for folder in _given(answer, settings, plugins):
             module = _importer(plugins.plugin(answer.plugin), folder, plugins.modules)
-            yield Group(folder, module, answer.plugin, least.get(answer.plugin))
+            yield Group(
+                folder,
+                module,
+                answer.plugin,
+                least.get(answer.plugin),
+                words.get(answer.plugin, ()),
+            )
+
+
+def _restriction(
+    plugins: Plugins, hook: str, read: Callable[[Any], T], wanted: str, rejected: set[str]
+) -> dict[str, T]:
+    """Return what each plugin answers to a hook; `rejected` gets those that can't be read.
+
+    A restriction that can't be read denies: the tools of the plugin do not load.
+    """
+    found: dict[str, T] = {}
+    for answer in plugins.ask(hook, awake=False):
+        try:
+            if answer.error is None:
+                found[answer.plugin] = read(answer.value)
+                continue
+            fault = reason(answer.error)
+        except (TypeError, ValueError):
+            fault = f"{answer.value!r} is {wanted}"
+        rejected.add(answer.plugin)
+        plugins.diagnostics.append(broken_plugin(answer.plugin, f"fails in {hook}: {fault}"))
+    return found
+
+
+def _confidence(value: Any) -> float:
+    if type(value) not in (int, float) or not 0 <= value <= 1:
+        raise ValueError
+    return float(value)
+
+
+def _words(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str) or not all(isinstance(word, str) and word for word in value):
+        raise ValueError
+    return tuple(value)
 
 
 def _imports_from_above(folder: Folder) -> bool:

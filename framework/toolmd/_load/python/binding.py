@@ -41,6 +41,7 @@ def bind_all(
             diagnostics=definition.diagnostics,
             stale=definition.stale,
             default_min=group.default_min,
+            crisis_words=group.crisis_words,
         )
     return bound
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolmd._call import Dispatcher
+from toolmd._call.guards.crisis import flagged
 from toolmd._dialect import parse_reply, render_denial, render_results
 from toolmd._dialect.absent import without_absent
 from toolmd._dialect.decoder import MAX_BYTES
@@ -58,27 +59,42 @@ class ReplyHandler:
             return self._denied(denied, dialect, "")
         spoken = parsed.dialect if parsed.dialect in self._dialects else dialect
         calls = [
-            call._replace(caller=caller, dry_run=dry_run, key=None, depth=0)
+            self._named(call._replace(caller=caller, dry_run=dry_run, key=None, depth=0), spoken)
             for call in parsed.calls
         ]
-        results = await asyncio.gather(*(self.take(c, spoken, on_event) for c in calls))
+        if len(calls) > 1 and await self._any_escalates(calls):
+            # Before any call runs: a crisis in one of them holds the others, too.
+            calls = list(map(flagged, calls))
+        results = await asyncio.gather(*(self._take(call, on_event) for call in calls))
         return await self._turn(parsed, spoken, tuple(results))
 
     async def take(
         self, call: Call, spoken: str = "", on_event: EventListener | None = None
     ) -> Result:
-        """Read one call of a tool or a skill, by its name or one it was exported under."""
+        """Make one call of a tool or a skill, by its name or one it was exported under."""
+        return await self._take(self._named(call, spoken), on_event)
+
+    def _named(self, call: Call, spoken: str) -> Call:
+        """Return a call under the tool's own name, without what stands for an absent value."""
         called = self._names.find(call.tool)
         if called is None:
-            return await self._dispatcher.take(call, on_event)
+            return call
         call = call._replace(tool=called.name)
         dialect = self._dialects.get(spoken)
         if dialect and dialect.nulls_are_absent and isinstance(call.arguments, Mapping):
             given = without_absent(call.arguments, called.spec.parameters)
             call = call._replace(arguments=given)
-        if isinstance(called.spec, SkillSpec):
+        return call
+
+    async def _take(self, call: Call, on_event: EventListener | None) -> Result:
+        """Make a call by its tool's or skill's own name."""
+        called = self._names.find(call.tool)
+        if called is not None and isinstance(called.spec, SkillSpec):
             return await self._run(call)
         return await self._dispatcher.take(call, on_event)
+
+    async def _any_escalates(self, calls: Sequence[Call]) -> bool:
+        return any([await self._dispatcher.escalates(call) for call in calls])
 
     async def _run(self, call: Call) -> Result:
         try:

@@ -15,6 +15,15 @@ if TYPE_CHECKING:
 
 DEFAULT_MIN = 0.7
 """Seed 001: "All tool calls require confidence of at least 0.7"; for tools without their own."""
+CRISIS_WORDS = (
+    "suicide", "suicidal", "kill myself", "killing myself", "end my life", "take my own life",
+    "want to die", "wanna die", "wish I were dead", "wish I was dead", "better off dead",
+    "no reason to live", "don't want to live", "dont want to live", "end it all",
+    "worthless, end it",
+    "can't go on", "cant go on", "cannot go on", "can't take it anymore", "self harm", "selfharm",
+    "hurt myself", "harm myself", "cut myself", "overdose",
+)  # fmt: skip
+"""Words of a user in danger; a hyphen or a comma between them does not matter."""
 FILE = "alara.sqlite3"
 """The file of the health log in the project's state folder."""
 
@@ -40,6 +49,11 @@ class Alara:
     def toolmd_default_min(self) -> float:
         """Return the confidence that tools without their own require."""
         return DEFAULT_MIN
+
+    @hookimpl
+    def toolmd_crisis_words(self) -> Iterable[str]:
+        """Return the words that may tell of a crisis."""
+        return CRISIS_WORDS
 
     @hookimpl
     def toolmd_resources(self, registry: "svcs.Registry", settings: Settings) -> None:

@@ -1,0 +1,120 @@
+"""The crisis flag: heard in a message or an escalated call, kept for the conversation."""
+
+import asyncio
+
+import pytest
+
+from toolmd._store.store import Store
+from toolmd._types.call import Caller
+from toolmd._types.call_spec import Safety
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.settings import SafetySettings, Settings
+
+TEXT = Parameter(name="text", shape=Schema(types=("string",)), required=True)
+HERE = {"conversation": "c1", "user": "ana"}
+
+
+class Clinic:
+    """A tool that writes, one that reads, one that escalates and one that is confirmed."""
+
+    def __init__(self, harness, tool, state):
+        async def act(text=""):
+            return {"text": text}
+
+        safety = {
+            "write": Safety(),
+            "escalate": Safety(escalate_when="text == 'help'"),
+            "ask": Safety(requires_confirmation=True),
+        }
+        tools = [tool(name, act, TEXT, safety=own) for name, own in safety.items()]
+        tools.append(tool("read", act, TEXT, read_only=True))
+        self.state, self._harness, self._tools = state, harness, tools
+        self.opened = []
+
+    def open(self, words=("mayday",), store="sqlite"):
+        settings = Settings(root=self.state, state=self.state, audit=False,
+                            safety=SafetySettings(crisis_words=words))  # fmt: skip
+        made = self._harness(*self._tools, settings=settings, store=Store(store, self.state))
+        self.opened.append(made)
+        return made
+
+
+@pytest.fixture
+def clinic(harness, tool, tmp_path):
+    made = Clinic(harness, tool, tmp_path)
+    yield made
+    for one in made.opened:
+        one.dispatcher.close()
+
+
+def call(desk, name, text="x", **options):
+    return desk.call(name, {"text": text}, **options)
+
+
+def flagged(desk):
+    return [(one.conversation, one.user) for one in desk.dispatcher._store.crises.flagged()]
+
+
+def test_a_crisis_word_holds_what_changes_something_and_lets_reading_pass(clinic):
+    desk = clinic.open()
+    assert call(desk, "write", message="mayday").outcome == "review"
+    read = call(desk, "read", message="mayday")
+    assert (read.outcome, read.crisis) == ("ok", True)
+    assert not call(desk, "write", message="all is well").crisis
+
+
+def test_the_flag_stays_with_the_conversation_in_every_process(clinic):
+    assert call(clinic.open(), "write", message="mayday", **HERE).crisis
+    other = clinic.open()
+    later = call(other, "write", **HERE)
+    assert (later.outcome, later.crisis) == ("review", True)
+    assert call(other, "write", conversation="c1", user="ben").success
+    assert call(other, "write", conversation="c2", user="ana").success
+    assert flagged(other) == [("c1", "ana")]
+    assert other.dispatcher._store.crises.clear("c1", "ana")
+    assert not other.dispatcher._store.crises.clear("c1", "ana")
+    assert call(other, "write", **HERE).success
+
+
+def test_a_denied_call_and_an_unreadable_reply_flag_the_conversation(clinic):
+    desk = clinic.open()
+    denied = call(desk, "write", 1, message="mayday", **HERE)
+    assert (denied.outcome, denied.crisis) == ("denied", True)
+    caller = Caller("ben", message="mayday", conversation="c2")
+    reply = asyncio.run(desk.dispatcher.deny_reply("malformed_call", "no reply", caller=caller))
+    assert reply.crisis
+    assert flagged(desk) == [("c1", "ana"), ("c2", "ben")]
+
+
+def test_an_escalated_call_flags_its_conversation(clinic):
+    desk = clinic.open(words=())
+    assert call(desk, "escalate", "fine", **HERE).success
+    held = call(desk, "escalate", "help", **HERE)
+    assert (held.outcome, held.crisis) == ("review", True)
+    assert call(clinic.open(words=()), "write", **HERE).outcome == "review"
+
+
+def test_a_dry_run_flags_no_conversation(clinic):
+    desk = clinic.open()
+    assert call(desk, "write", message="mayday", dry_run=True, **HERE).crisis
+    assert call(desk, "escalate", "help", dry_run=True, **HERE).outcome == "review"
+    assert flagged(desk) == []
+
+
+def test_a_call_that_was_pending_before_the_crisis_goes_to_an_operator(clinic):
+    desk = clinic.open()
+    pending = call(desk, "ask", **HERE).confirmation.id
+    call(desk, "write", message="mayday", **HERE)
+    decisions = desk.dispatcher.decisions
+    again = asyncio.run(decisions.confirm(pending, user="ana"))
+    assert (again.outcome, again.crisis) == ("review", True)
+    own = asyncio.run(decisions.confirm(again.confirmation.id, user="ana"))
+    assert own.error.code == "held_for_review"
+    assert asyncio.run(decisions.confirm(again.confirmation.id)).success
+
+
+def test_a_store_that_can_not_be_used_denies_the_call(clinic):
+    desk = clinic.open(store="postgresql://nobody@127.0.0.1:1/none")
+    denied = call(desk, "write", **HERE)
+    assert (denied.outcome, denied.error.code) == ("denied", "internal_guard_error")
+    assert call(desk, "write").success

@@ -95,6 +95,8 @@ class Code(StrEnum):
     MISSING_ARGUMENT = "missing-argument", "A step leaves out an argument that the tool needs."
     ARGUMENT_MISMATCH = "argument-mismatch", "A value does not fit its parameter."
     WORD_OR_NAME = "word-or-name", "Bare text is a word; a name stands in a code span."
+    INVALID_SCHEDULE = "invalid-schedule", "The runs of a Schedule could not start."
+    UNATTENDED = "unattended", "A run of a Schedule needs a person, and nobody is there."
     NOT_A_TIME = "not-a-time", "Wait needs a duration or a time."
     NOT_A_CONDITION = "not-a-condition", "When and Check must be true or false."
     NOT_A_LIST = "not-a-list", "For each goes through a list."

@@ -174,6 +174,10 @@ class SkillSpec(FileSpec):
     required_skills: tuple[str, ...] = ()
     context: dict[str, str] = Field(default_factory=dict)
     """The input that supplies each fact about the caller: `{"patient": "patientId"}`."""
+    schedule: str | None = None
+    """When it runs by itself: a cron expression, with a zone if not in UTC, or `every 900s`."""
+    schedule_inputs: dict[str, str] = Field(default_factory=dict)
+    """The text of each input of these runs."""
     durable: bool = True
     output: Output = Output.model_construct()
     """The description of each part of its result."""
@@ -204,6 +208,8 @@ class SkillSpec(FileSpec):
             "required_tools": list(self.required_tools),
             "required_skills": list(self.required_skills),
             "context": self.context,
+            "schedule": self.schedule,
+            "schedule_inputs": self.schedule_inputs,
             "durable": None if self.durable else False,
             "input_schema": self.input_schema,
             "output": present(self.output.model_dump()),

@@ -182,6 +182,21 @@ SKILL_METADATA = SectionTable(
             "`patientId` is read as `Context: patient from patientId`.",
             restricts=True,
         ),
+        Field(
+            "Schedule",
+            "schedule",
+            "schedule",
+            "When it runs by itself: a cron expression, `0 7 * * 1-5 in Europe/Paris`, or "
+            "`every 15m`; UTC without a zone.",
+            aliases=("Cron", "Runs Every"),
+        ),
+        Field(
+            "Schedule Inputs",
+            "schedule_inputs",
+            "inputs",
+            "The inputs of these runs, as nested bullets `- input: value`.",
+            aliases=("Scheduled Inputs",),
+        ),
         Field("Durable", "durable", "boolean", "Whether a run survives its process.", "yes"),
         _TAGS,
     ),

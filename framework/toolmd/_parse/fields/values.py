@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from toolmd._parse.blocks.block import Bullets, Comment
 from toolmd._parse.blocks.prose import prose
-from toolmd._parse.fields.entries import Entry
+from toolmd._parse.fields.entries import Entry, item_entry
 from toolmd._parse.fields.field import Field
 from toolmd._parse.fields.naming import Fields
 from toolmd._parse.source.page import Page, replace
@@ -15,6 +15,7 @@ from toolmd._parse.words.none import says_none
 from toolmd._parse.words.units import with_unit
 from toolmd._types.call import fact_name
 from toolmd._types.code import Code
+from toolmd._types.schedule import cron_text
 
 ValueReader = Callable[[Page, Field, Entry], Any]
 _T = TypeVar("_T")
@@ -149,6 +150,7 @@ def _list(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
     return tuple(word for word in read if word)
 
 
+_EVERY = "every "
 _NO_HOST = frozenset(("any", "all", ""))
 _HOST_SIGNS = frozenset("-_.:[]")
 
@@ -191,6 +193,33 @@ def _suppliers(page: Page, known: Field, entry: Entry) -> dict[str, str]:
         if fact in found:
             raise Unread(f"{fact} is supplied twice: keep one")
         found[fact] = plain(words[2])
+    return found
+
+
+def _schedule(page: Page, known: Field, entry: Entry) -> str:
+    del page, known
+    text = " ".join(code_text(entry.text).split())
+    every = text[len(_EVERY) :] if text.lower().startswith(_EVERY) else ""
+    seconds = scalars.duration(every)
+    if seconds is not None and seconds % 1 == 0:
+        return f"{_EVERY}{int(seconds)}s"
+    canonical = None if every or entry.blocks else cron_text(text)
+    if canonical is None:
+        raise Unread(
+            "write `every 15m`, or minute, hour, day, month and weekday as `0 7 * * 1-5`, "
+            "with a time zone as `0 7 * * 1-5 in Europe/Paris`"
+        )
+    return canonical
+
+
+def _inputs(page: Page, known: Field, entry: Entry) -> dict[str, str]:
+    del page, known
+    items = [item_entry(item) for item in entry.items]
+    found = {plain(one.key.text): value_text(one.text) for one in items if one is not None}
+    bullets = all(isinstance(block, Bullets | Comment) for block in entry.blocks)
+    nested = any(one is None or one.blocks for one in items)
+    if entry.text or not bullets or nested or not items or len(found) != len(items):
+        raise Unread("write `- input: value` below it, one line for each input")
     return found
 
 
@@ -255,6 +284,8 @@ READERS: Mapping[str, ValueReader] = {
     "names": _names,
     "context": _context,
     "suppliers": _suppliers,
+    "schedule": _schedule,
+    "inputs": _inputs,
     "hosts": _hosts,
     "duration": _alone(scalars.duration, "write a number and a unit: `500ms`, `10s`, `2m`"),
     "size": _alone(scalars.size, "write a number and a unit: `512`, `64KB`, `1MB`"),

@@ -110,6 +110,8 @@ WRITERS: Mapping[str, Callable[[Any], str]] = {
     "word": str,
     "context": ", ".join,
     "suppliers": lambda facts: ", ".join(f"{fact} from {name}" for fact, name in facts.items()),
+    "schedule": code,
+    "inputs": lambda said: "\n".join(f"- {name}: {literal(text)}" for name, text in said.items()),
     "identifier": str,
     "boolean": lambda value: "true" if value else "false",
     "number": _number,

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from toolmd._skills.check.findings import StepFindings
 from toolmd._skills.check.requirements import check_requirements, check_unused
+from toolmd._skills.check.schedule import check_schedule
 from toolmd._skills.check.walk import Walk
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
@@ -28,6 +29,7 @@ def check_skill(
     found = StepFindings(spec.source)
     runs = implemented or spec.executable
     check_requirements(spec, tools, skills, found, runs=runs, partial=partial)
+    check_schedule(spec, tools, found, runs=runs)
     if not runs:
         found.add(
             Code.NOT_EXECUTABLE,

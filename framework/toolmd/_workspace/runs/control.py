@@ -20,6 +20,7 @@ from toolmd._workspace.opened import OpenProject
 from toolmd.errors import NotFoundError, ToolmdError
 
 if TYPE_CHECKING:
+    from toolmd._workspace.runs.schedules import Schedules
     from toolmd._workspace.runs.service import RunService
 
 PAGE = 50
@@ -40,6 +41,7 @@ class Runs:
     def __init__(self, project: OpenProject) -> None:
         self._project = project
         self._service: RunService | None = None
+        self._schedules: Schedules | None = None
 
     @property
     def service(self) -> "RunService":
@@ -59,7 +61,7 @@ class Runs:
                     project.workspace_events.tell,
                     project.plugins,
                 )
-                project.close_runs = self._service.close
+                project.close_runs = self._close
             return self._service
 
     async def list(
@@ -210,6 +212,7 @@ class Runs:
         if engines.keep:
             engine = await off_loop(engines.durable)
             await off_loop(engine.start)
+            self._start_schedules()
         return engines.keep
 
     def start_sync(self) -> bool:
@@ -232,12 +235,31 @@ class Runs:
         Args:
             timeout_s: The time in seconds for the calls of runs to end.
         """
+        await off_loop(self._end_schedules)
         if self._service is not None:
             await off_loop(self._service.engines.stop, timeout_s)
 
     def stop_sync(self, timeout_s: float) -> None:
         """Same as `stop`, for callers that can't await; the calling thread waits."""
         self._project.loop.run(self.stop(timeout_s))
+
+    def _start_schedules(self) -> None:
+        from toolmd._workspace.runs.schedules import Schedules
+
+        service, project = self.service, self._project
+        with project.lock:
+            if self._schedules is None:
+                self._schedules = Schedules(service, project.loop.run)
+                self._schedules.start()
+
+    def _end_schedules(self) -> None:
+        if self._schedules is not None:
+            self._schedules.end()
+
+    def _close(self) -> None:
+        self._end_schedules()
+        if self._service is not None:
+            self._service.close()
 
     async def _check(self, run_id: str, user: str | None) -> None:
         if user is not None and await self.service.user_of(run_id) != user:

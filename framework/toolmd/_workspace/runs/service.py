@@ -66,7 +66,8 @@ class RunService:
         self._tell = tell
         # What plays needs the engine's pinned Python, and the engine what plays.
         self._player = Player(current, tell, self._find_code, given)
-        self.engines = Engines(self._player.play, clock or utc_now, current().settings)
+        self.clock = clock or utc_now
+        self.engines = Engines(self._player.play, self.clock, current().settings)
         self.questions = Questions(self.engines)
         self._calls: dict[str, Call] = {}
         """By their runs: a record keeps neither a model's name for its call nor a budget."""
@@ -194,6 +195,11 @@ class RunService:
         if skill is None:
             return False
         return all(tool.is_repeatable for tool in _plan(skill.spec, live, "").tools.values())
+
+    def scheduled(self) -> tuple[SkillSpec, ...]:
+        """Return the skills that run by themselves, as they are now."""
+        specs = (bound.spec for bound in self._current().registry.skills.values())
+        return tuple(spec for spec in specs if spec.schedule is not None and spec.durable)
 
     def close(self) -> None:
         """End what is under way here; runs that are kept go on at the next start."""

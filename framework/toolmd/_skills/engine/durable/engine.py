@@ -64,6 +64,7 @@ class DurableEngine:
             self._database.dispose()
             raise
         self._reader, self.code = self._store.reader, self._store.code
+        self.ticks = self._store.ticks
         self.unfinished = self._reader.unfinished
         self._locks = Heartbeat(told) if postgres else Locks(state / "workers")
         self._clock = clock

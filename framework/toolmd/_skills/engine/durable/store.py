@@ -17,6 +17,7 @@ from toolmd._skills.engine.durable.reader import RunReader, asked_in, order_in
 from toolmd._skills.engine.durable.record import plan_of, plan_text, written
 from toolmd._skills.engine.durable.rows import KeptQuestion, KeptRun, kept_run
 from toolmd._skills.engine.durable.tables import Tables
+from toolmd._skills.engine.durable.ticks import Ticks
 from toolmd._skills.engine.durable.workflows import Workflows, workflow_id
 from toolmd._types.result import SkillResult
 from toolmd._types.run import Answer, Order, Question
@@ -52,6 +53,7 @@ class Store:
         insert = sqlite.insert if engine.dialect.name == "sqlite" else postgresql.insert
         self._insert: Any = insert
         self.code = PinnedCode(engine, tables, insert)
+        self.ticks = Ticks(engine, tables, insert)
         self.reader = RunReader(readers)
         self.steps = workflows.steps
         self._plans: dict[str, float] = {}

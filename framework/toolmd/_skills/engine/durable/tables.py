@@ -36,6 +36,12 @@ class Tables:
             sa.Column("id", text, primary_key=True),
             sa.Column("beat", real, nullable=False),
         )  # fmt: skip
+        self.schedule = sa.Table(
+            "toolmd_schedule", self._metadata,
+            sa.Column("skill", text, primary_key=True),
+            sa.Column("schedule", text, nullable=False),
+            sa.Column("tick", real, nullable=False),
+        )  # fmt: skip
         self._indexes = _indexes(self.run, self.question)
 
     def lock_code(self, connection: sa.Connection) -> None:

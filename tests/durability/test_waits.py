@@ -146,3 +146,17 @@ def test_a_scheduled_run_is_kept_once_and_can_be_cancelled(kept: Kept) -> None:
     assert asyncio.run(kept.engine.cancel("run-1")).code == "cancelled"
     assert kept.engine.view("run-1").state == "cancelled"
     assert kept.world.called == []
+
+
+def test_the_last_tick_of_a_schedule_is_kept_for_all_processes(kept: Kept) -> None:
+    seven = dt.datetime(2026, 3, 2, 7, tzinfo=dt.UTC)
+    ticks, daily = kept.engine.ticks, "0 7 * * *"
+    assert ticks.last("trial", daily) is None
+    ticks.keep("trial", daily, seven)
+    ticks.keep("trial", daily, seven - dt.timedelta(days=1))
+    kept.reopen()
+
+    assert kept.engine.ticks.last("trial", daily) == seven
+    assert kept.engine.ticks.last("trial", "every 900s") is None
+    kept.engine.ticks.keep("trial", "every 900s", seven - dt.timedelta(hours=1))
+    assert kept.engine.ticks.last("trial", daily) is None

@@ -166,6 +166,8 @@ SKILL = SkillSpec(
     required_tools=("book", "cancel"),
     required_skills=("greet", "thank"),
     context={"patient": "name"},
+    schedule="0 7 * * *",
+    schedule_inputs={"name": "Ann"},
     durable=False,
     output=Output(success="Booked.", message="Says when.", data="The slot.", error="Why not."),
     workflow="As the desk does.",

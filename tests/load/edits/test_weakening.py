@@ -29,7 +29,7 @@ HARMLESS = {
     Schema: {"description", "has_default", "default", "unit", "has_example", "example"},
     SkillSpec: {"name", "title", "description", "notes", "when_to_use", "version", "category",
                 "tags", "required_tools", "required_skills", "output", "workflow", "sections",
-                "extra", "source", "places"},
+                "extra", "source", "places", "schedule", "schedule_inputs"},
 }  # fmt: skip
 """The fields that restrict nothing."""
 COMPARED_APART = {

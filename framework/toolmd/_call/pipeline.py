@@ -175,7 +175,10 @@ class Pipeline:
         if verdict.action is Action.DENY:
             raise overruled(verdict)
         confirmation = await self._confirmations().hold(tool, call, arguments, verdict.action)
-        await self._recorder.waits(call, tool, arguments, verdict, confirmation.id)
+        replaced = ", ".join(confirmation.replaces) or None
+        await self._recorder.waits(
+            call, tool, arguments, verdict, confirmation.id, instead_of=replaced
+        )
         result = stopped(call, confirmation, verdict, began)
         if self._watch is not None:
             self._watch.stopped(call, tool, result, "")

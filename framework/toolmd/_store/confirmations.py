@@ -56,11 +56,15 @@ class SqlConfirmations:
                 connection.execute(sa.update(table).where(still).values(state=state)).rowcount == 1
             )
 
-    def pending(self, now: float) -> tuple[Confirmation, ...]:
-        """Return the confirmations that may still be decided, oldest first."""
+    def pending(self, now: float, tool: str | None = None) -> tuple[Confirmation, ...]:
+        """Return the confirmations that may still be decided, of one tool or all, oldest first."""
         with self._opened.transaction() as connection:
             table = self._opened.tables
             still = sa.and_(table.c.state == "pending", table.c.expires > now)
+            if tool is not None:
+                # The JSON of a call begins with its tool.
+                begins = f"[{json.dumps(tool)}, "
+                still = sa.and_(still, table.c.call.startswith(begins, autoescape=True))
             chosen = sa.select(table).where(still).order_by(table.c.created, table.c.id)
             return tuple(map(_read, connection.execute(chosen)))
 

@@ -30,8 +30,8 @@ class ConfirmationStore(Protocol):
     def claim(self, confirmation_id: str, state: ConfirmationState) -> bool:
         """Set the state of a pending confirmation; True for exactly one of those who try."""
 
-    def pending(self, now: float) -> tuple[Confirmation, ...]:
-        """Return the confirmations that may still be decided, oldest first.
+    def pending(self, now: float, tool: str | None = None) -> tuple[Confirmation, ...]:
+        """Return the confirmations that may still be decided, of one tool or all, oldest first.
 
         `now` is in seconds since the epoch.
         """

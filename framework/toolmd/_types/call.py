@@ -67,6 +67,8 @@ class Call(NamedTuple):
     """The idempotency key that a runtime set (run and step); never set by a model."""
     depth: int = 0
     """The nesting depth: a tool may call tools."""
+    reply: str | None = None
+    """The runtime's name for the model's reply that made this call, if one did."""
 
     @property
     def is_of_a_run(self) -> bool:

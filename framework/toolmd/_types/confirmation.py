@@ -5,7 +5,7 @@ from typing import Any, Literal, NamedTuple
 from toolmd._types.call import Call
 
 ConfirmationState = Literal[
-    "pending", "approved", "edited", "rejected", "responded", "stale", "expired"
+    "pending", "approved", "edited", "rejected", "responded", "stale", "expired", "superseded"
 ]
 
 
@@ -29,7 +29,7 @@ class Confirmation(NamedTuple):
     expires: float | None
     """None for a run's question that never expires."""
     state: ConfirmationState = "pending"
-    """The state: pending, decided, stale or expired."""
+    """The state: pending, decided, stale, expired, or superseded by a correction."""
     shown: Any = None
     """The arguments with Sensitive values hidden."""
     notes: tuple[str, ...] = ()

@@ -43,6 +43,8 @@ class ConfirmationRequest(NamedTuple):
     """The question for the person."""
     sensitivity: str = "low"
     """The tool's sensitivity: `low`, `medium`, `high` or `critical`."""
+    replaces: tuple[str, ...] = ()
+    """The ids of earlier pending calls that this one corrects; they can't be decided any more."""
 
 
 class Event(NamedTuple):

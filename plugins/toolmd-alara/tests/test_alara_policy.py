@@ -160,6 +160,29 @@ def test_a_mood_of_crisis_holds_the_other_calls_of_its_reply(workspace):
     assert crisis.conversation == "c"
 
 
+def test_a_later_message_corrects_the_one_reminder_that_it_can_mean(workspace):
+    def handle(message, *times):
+        calls = [
+            '[TOOL_CALL:{"tool":"create_reminder","parameters":{"title":"Take pills",'
+            f'"time":"{time}"}},"confidence":0.95}}]'
+            for time in times
+        ]
+        reply = "".join(calls)
+        options = {"message": message, "user": "ana", "conversation": "c"}
+        return asyncio.run(workspace.handle(reply, **options)).pending
+
+    def waiting():
+        return [one.id for one in workspace.confirmations.pending_sync()]
+
+    handle("Remind me to take pills at nine", "09:00")
+    (ten,) = handle("I meant ten", "10:00")
+    assert waiting() == [ten.id]
+    later, evening = handle("Make it eleven, and nine in the evening", "11:00", "21:00")
+    assert set(waiting()) == {later.id, evening.id}
+    (noon,) = handle("And noon", "12:00")
+    assert set(waiting()) == {later.id, evening.id, noon.id}
+
+
 @pytest.mark.parametrize("mood", ["crisis", "In Crisis", "suicidal", "hopeless"])
 def test_a_mood_of_crisis_goes_to_a_person(call, mood):
     assert call("update_mood", {"mood": mood}).outcome == "review"

@@ -60,7 +60,7 @@ class Recorder:
     ) -> None:
         """Record that a call waits. Raises CallDenied where the record can't be written.
 
-        `instead_of` names the decided confirmation whose call waits again.
+        `instead_of` names the confirmation whose call waits again, or those that this one corrects.
         """
         if self._audit is not None and not call.dry_run:
             await self._write(call, tool, verdict.action.name.lower(), arguments=arguments,

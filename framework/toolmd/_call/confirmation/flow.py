@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from toolmd._call.compiled import CompiledTool, CompiledTools
+from toolmd._call.confirmation.corrections import add_replacing
 from toolmd._call.confirmation.prompt import prompt_of
 from toolmd._call.denial import CallDenied, deny, guard_failed, overruled
 from toolmd._call.threads import AROUND
@@ -24,6 +25,7 @@ EXPIRES_S = 600.0
 """How long a pending call may be approved, in seconds."""
 
 
+SUPERSEDED = "A later call corrected this one: decide that one instead."
 STALE = "The tool or its policy changed since this call was stored: it must be confirmed again."
 
 NOT_YOURS = (
@@ -102,10 +104,12 @@ class ConfirmationFlow:
             notes=notes,
         )
         try:
-            await AROUND.run(lambda: self._store.confirmations.add(confirmation))
+            replaced = await AROUND.run(
+                lambda: add_replacing(self._store.confirmations, call_spec, confirmation)
+            )
         except Exception as error:  # noqa: BLE001 - a store that can't be used denies
             raise guard_failed(call_spec.name, "confirmation", error) from None
-        return ConfirmationRequest(confirmation.id, prompt, sensitivity)
+        return ConfirmationRequest(confirmation.id, prompt, sensitivity, replaced)
 
     async def read(self, confirmation_id: str) -> Confirmation | None:
         """Return a confirmation; raises UnreachableError where the store can't be read."""
@@ -160,6 +164,8 @@ class ConfirmationFlow:
         The caller can't decide the review of their own call: with `drops` they may only withdraw
         it.
         """
+        if confirmation.state == "superseded":
+            raise deny("confirmation_used", SUPERSEDED)
         if confirmation.state not in {"pending", "expired"}:
             raise deny("confirmation_used", f"This call was decided before: {confirmation.state}.")
         if confirmation.state == "expired" or self._is_over(confirmation):

@@ -7,6 +7,8 @@ from toolmd._types.call import Call
 from toolmd._types.result import ConfirmationRequest, Failure, Result
 from toolmd._types.verdict import Action, Verdict
 
+REPLACES = "It replaces the pending call {}, which it corrects."
+
 
 def denied(call: Call, denial: CallDenied, began: float) -> Result:
     """Return the Result of a call that a check denied."""
@@ -44,6 +46,7 @@ def stopped(
         tool_call_id=call.id,
         duration_ms=_ms(began),
         confirmation=confirmation,
+        notes=tuple(map(REPLACES.format, confirmation.replaces)),
     )
 
 

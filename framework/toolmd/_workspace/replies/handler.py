@@ -1,6 +1,7 @@
 """Handle a model's reply: read it, take its calls at once, and say what waits for a person."""
 
 import asyncio
+import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -58,8 +59,11 @@ class ReplyHandler:
             )
             return self._denied(denied, dialect, "")
         spoken = parsed.dialect if parsed.dialect in self._dialects else dialect
+        name = secrets.token_hex(8)
         calls = [
-            self._named(call._replace(caller=caller, dry_run=dry_run, key=None, depth=0), spoken)
+            self._named(
+                call._replace(caller=caller, dry_run=dry_run, key=None, depth=0, reply=name), spoken
+            )
             for call in parsed.calls
         ]
         if len(calls) > 1 and await self._any_escalates(calls):

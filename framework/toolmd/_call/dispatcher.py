@@ -156,8 +156,11 @@ class Dispatcher:
         self, code: str, message: str, *, caller: Caller, dry_run: bool = False
     ) -> Result:
         """Deny a model's whole reply that can't be read: none of its calls runs."""
-        call = Call("", {}, caller=caller, dry_run=dry_run)
-        with suppress(CallDenied):  # The reply is denied anyway.
+        return await self.deny(Call("", {}, caller=caller, dry_run=dry_run), code, message)
+
+    async def deny(self, call: Call, code: str, message: str) -> Result:
+        """Deny a call before it reaches the pipeline."""
+        with suppress(CallDenied):  # It is denied anyway.
             call = await self.crisis.recall(self.crisis.hear(call))
         denied = await self._pipeline.denied(call, deny(code, message), perf_counter())
         return self.finish(call, denied)

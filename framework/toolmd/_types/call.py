@@ -36,7 +36,7 @@ NOBODY = Caller()
 
 
 class Budget(NamedTuple):
-    """The limits that a plan sets for each of its calls; the stricter of plan and tool applies."""
+    """What is left of a plan's limits for a call; the stricter of plan and tool applies."""
 
     rows: int
     """The maximum number of rows of a result."""

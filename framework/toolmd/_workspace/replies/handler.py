@@ -18,6 +18,7 @@ from toolmd._types.skill import SkillSpec
 from toolmd._types.turn import Turn
 from toolmd._validation.redact import redacted
 from toolmd._workspace.names import Names
+from toolmd._workspace.replies.purse import Purse, lacking
 from toolmd._workspace.runs.control import Runs
 from toolmd.errors import MalformedReplyError, NotFoundError, logged
 
@@ -69,7 +70,10 @@ class ReplyHandler:
         if len(calls) > 1 and await self._any_escalates(calls):
             # Before any call runs: a crisis in one of them holds the others, too.
             calls = list(map(flagged, calls))
-        results = await asyncio.gather(*(self._take(call, on_event) for call in calls))
+        if any(call.budget for call in calls):
+            results = await self._take_in_order(calls, on_event)
+        else:
+            results = await asyncio.gather(*(self._take(call, on_event) for call in calls))
         return await self._turn(parsed, spoken, tuple(results))
 
     async def take(
@@ -96,6 +100,24 @@ class ReplyHandler:
         if called is not None and isinstance(called.spec, SkillSpec):
             return await self._run(call)
         return await self._dispatcher.take(call, on_event)
+
+    async def _take_in_order(
+        self, calls: Sequence[Call], on_event: EventListener | None
+    ) -> list[Result]:
+        """Make the calls of a plan one by one; each gets what the ones before it left."""
+        budget = calls[0].budget
+        assert budget is not None
+        purse, results = Purse(budget), []
+        for call in calls:
+            left = purse.left
+            if lacks := lacking(left):
+                told = f"The plan's budget has no {lacks} left for {call.tool}."
+                result = await self._dispatcher.deny(call, "budget_exhausted", told)
+            else:
+                result = await self._take(call._replace(budget=left), on_event)
+                purse.spend(result)
+            results.append(result)
+        return results
 
     async def _any_escalates(self, calls: Sequence[Call]) -> bool:
         return any([await self._dispatcher.escalates(call) for call in calls])

@@ -25,6 +25,7 @@ def test_the_clinics_files_have_no_findings(workspace):
     assert len(workspace.tools) == 14
     assert sorted(workspace.skills) == [
         "move_appointment",
+        "remind_of_appointment",
         "schedule_appointment",
         "schedule_insured_visit",
     ]

@@ -40,6 +40,8 @@ class Visit(BookedVisit):
     notes: list[str]
     cancel_reason: str
     """Empty unless cancelled."""
+    remind_at: str
+    """The same hour of the day before, with its offset."""
 
 
 class Annotated(TypedDict):

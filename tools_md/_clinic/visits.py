@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from . import refusal
 from .clock import clock_face
@@ -96,8 +96,14 @@ def show_with_notes(db: sqlite3.Connection, row: sqlite3.Row, now: datetime) -> 
         **_booked(db, row, now),
         "notes": [note["text"] for note in notes],
         "cancel_reason": row["cancel_reason"] or "",
+        "remind_at": remind_at(datetime.fromisoformat(row["starts_at"])),
     }
     return visit
+
+
+def remind_at(starts_at: datetime) -> str:
+    """Return the same hour of the day before, with the offset that the clinic has then."""
+    return (starts_at - timedelta(days=1)).astimezone().isoformat()
 
 
 def seat(

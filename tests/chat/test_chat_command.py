@@ -205,7 +205,10 @@ def test_no_other_verb_imports_the_sdk(garden) -> None:
         (["number=5"], ["plant_tree oak 5"]),
         (["edit kind=sweet chestnut number=1"], ["plant_tree sweet chestnut 1"]),
         (["respond The ground is frozen"], []),
-        (["perhaps", "yes"], ["plant_tree oak 3"]),
+        (["Yes, that\N{RIGHT SINGLE QUOTATION MARK}s correct."], ["plant_tree oak 3"]),
+        (["sure, go ahead!"], ["plant_tree oak 3"]),
+        (["No, leave it"], []),
+        (["no, thanks"], []),
         (["number=many", "number=4"], ["plant_tree oak 4"]),
     ],
 )
@@ -219,6 +222,18 @@ def test_a_person_is_asked_on_the_terminal(garden, answers, happened) -> None:
     assert QUESTION in terminal.shown
     assert "So it is." in terminal.shown
     assert done(garden) == happened
+
+
+@pytest.mark.parametrize("words", ["perhaps", "yes, but only two", "no, plant them tomorrow"])
+def test_words_that_are_no_decision_are_the_next_message(garden, words) -> None:
+    with ModelServer(PLANT, "As you like.", "Understood.") as server:
+        terminal = on_terminal(garden, server, "Plant oaks")
+        terminal.wait("[y/N]")
+        terminal.type(words)
+        assert terminal.end() == 0
+    assert "Understood." in terminal.shown
+    assert server.heard[-1]["messages"][-1] == {"role": "user", "content": words}
+    assert done(garden) == []
 
 
 def test_a_critical_call_that_was_edited_is_asked_again(garden) -> None:

@@ -12,39 +12,55 @@ from toolmd._types.pending import PendingCall
 from toolmd._types.schema import Parameter
 
 WAYS = "(or key=value, or respond TEXT)"
-_YES = {"y", "yes", "approve"}
-_NO = {"", "n", "no", "reject"}
+_YES = (
+    "y|yes|yeah|yep|yup|sure|ok|okay|correct|right|exactly|perfect|approved?|confirm(?:ed)?"
+    "|please do|go ahead|do (?:it|that)|(?:sounds|looks) good|that works|it is"
+    "|that(?:'?s| is) (?:right|correct)|ja|genau|sí|si|claro|oui|d'accord|是|好"
+)
+_NO = (
+    "n|no|nope|nah|not now|leave it|cancel(?: it)?|reject(?:ed)?|stop|don'?t(?: do it)?|do not"
+    "|never ?mind|forget it|(?:that(?:'?s| is) )?wrong|incorrect|nein|non|不|不要"
+)
+_POLITE = "please|thanks|thank you|bitte|danke|gracias|merci|por favor"
 
 
-def ask_decision(pending: PendingCall, parameters: Sequence[Parameter]) -> Decision | None:
-    """Return a person's decision; Enter rejects, and None means that the input ended."""
-    while True:
-        stdout().flush()
-        sys.stderr.write(f"{printable(pending.prompt)} [y/N] {WAYS} ")
-        sys.stderr.flush()
-        line = sys.stdin.readline()
-        if not line:
-            err()
-            return None
-        if (decision := decision_of(line.strip(), parameters)) is not None:
-            return decision
-        known = ", ".join(f"{parameter.name}=…" for parameter in parameters)
-        err(f"help: y, n, respond TEXT{', or ' if known else ''}{known}")
+def ask_decision(pending: PendingCall, parameters: Sequence[Parameter]) -> Decision | str | None:
+    """Return a person's decision, or their words if these are none.
+
+    Enter rejects, and None means that the input ended.
+    """
+    stdout().flush()
+    sys.stderr.write(f"{printable(pending.prompt)} [y/N] {WAYS} ")
+    sys.stderr.flush()
+    line = sys.stdin.readline()
+    if not line:
+        err()
+        return None
+    said = line.strip()
+    return decision_of(said, parameters) or said
 
 
 def decision_of(said: str, parameters: Sequence[Parameter]) -> Decision | None:
     """Parse a decision; return None for any other words."""
+    if _says_only(said, _YES):
+        return Decision.approve()
+    if not said or _says_only(said, _NO):
+        return Decision.reject()
     word, _, rest = said.partition(" ")
-    match word.casefold():
-        case yes if said.casefold() in _YES and yes:
-            return Decision.approve()
-        case no if said.casefold() in _NO and no == said.casefold():
-            return Decision.reject()
-        case "respond" if rest.strip():
-            return Decision.respond(rest.strip())
-        case _:
-            changed = changes(rest if word == "edit" else said, parameters)
-            return Decision.edit(changed) if changed else None
+    if word.casefold() == "respond" and rest.strip():
+        return Decision.respond(rest.strip())
+    changed = changes(rest if word == "edit" else said, parameters)
+    return Decision.edit(changed) if changed else None
+
+
+def _says_only(said: str, words: str) -> bool:
+    """Return whether words of one meaning are all that a person says: `Yes, that's correct!`."""
+    plain = said.casefold().replace("\u2019", "'")
+    between = r"[\s,.!;\u3002\uff0c]+"
+    one = rf"(?:{words})"
+    return (
+        re.fullmatch(rf"{one}(?:{between}(?:{words}|{_POLITE}))*[\s.!\u3002]*", plain) is not None
+    )
 
 
 def changes(said: str, parameters: Sequence[Parameter]) -> dict[str, Any]:

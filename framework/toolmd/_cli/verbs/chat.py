@@ -119,6 +119,8 @@ class _Talk:
         self._json = json
         self._streams = options["stream"]
         self._in_line = False
+        self._queued: list[str] = []
+        """What the user typed where a decision was asked for."""
         self._conversation = Conversation(
             workspace,
             **options,
@@ -144,6 +146,8 @@ class _Talk:
     def _once(self, message: str) -> int:
         try:
             exchange = self._say(message)
+            while self._queued:
+                exchange = self._say(self._queued.pop(0))
         except KeyboardInterrupt:
             err("stopped")
             return INTERRUPTED
@@ -157,7 +161,8 @@ class _Talk:
         """Send each line: of a terminal until Ctrl-D, of a file until its end or an error."""
         code = int(ExitCode.DONE)
         try:
-            for line in _lines():
+            lines = _lines()
+            while (line := self._queued.pop(0) if self._queued else next(lines, None)) is not None:
                 try:
                     exchange = self._say(line)
                 except KeyboardInterrupt:
@@ -218,7 +223,12 @@ class _Talk:
         bound = self._workspace.tools.get(pending.tool)
         parameters = () if bound is None else bound.spec.parameters
         with _interruptible():
-            return ask_decision(pending, parameters)
+            decision = ask_decision(pending, parameters)
+        if isinstance(decision, str):
+            # What is no decision is the user's next message; the call waits.
+            self._queued.append(decision)
+            return None
+        return decision
 
 
 def _tell(exchange: Any) -> None:

@@ -24,7 +24,7 @@ class Purse:
         return Budget(self._rows, self._bytes, round((self._until - self._clock()) * 1000))
 
     def spend(self, result: Result) -> None:
-        """Take the rows and bytes of a call's data out of the purse."""
+        """Subtract the rows and bytes of a call's data."""
         if result.data is not None:
             self._rows -= sum(map(len, arrays_of(result.data).values()))
             self._bytes -= len(write(result.data))

@@ -55,6 +55,9 @@ def _confirmation(result: Result) -> Failure:
     if result.outcome == "review":
         message = result.message or "An operator must review this call first."
         return Failure("held_for_review", message)
+    if result.outcome == "waiting":
+        message = f"{result.message} It goes on by itself, so do not call it again."
+        return Failure("waiting", message)
     return Failure("confirmation_required", CAN_CONFIRM)
 
 

@@ -207,7 +207,8 @@ class _Talk:
             return
         code = f"[{result.error.code}]" if result.error else ""
         said = result.error.message if result.error else result.message
-        outcome = paint(result.outcome, "green" if result.success else "red", sys.stderr)
+        well = result.success or result.outcome == "waiting"
+        outcome = paint(result.outcome, "green" if well else "red", sys.stderr)
         err(f"{outcome}{code} {printable(result.tool)}{': ' if said else ''}{printable(said)}")
 
     def _end_line(self) -> None:

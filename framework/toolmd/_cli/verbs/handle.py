@@ -32,7 +32,10 @@ from toolmd._cli.terminal.screen import (
 MOST = 1024 * 1024
 """The most bytes of a reply to read; more than a quarter of it is denied anyway."""
 _DIALECTS = "auto, openai, openai-responses, anthropic, gemini, inline, action, plan"
-_PAINTS: dict[str, Paint] = {"ok": "green", "allowed": "green", "confirm": "cyan", "review": "cyan"}
+_PAINTS: dict[str, Paint] = {
+    **dict.fromkeys(("ok", "allowed"), "green"),
+    **dict.fromkeys(("confirm", "review", "waiting"), "cyan"),
+}
 _WORST = (
     ExitCode.FINDINGS,
     ExitCode.DENIED,

@@ -69,6 +69,8 @@ class RunService:
         self.clock = clock or utc_now
         self.engines = Engines(self._player.play, self.clock, current().settings)
         self.questions = Questions(self.engines)
+        self._scheduled: tuple[object, tuple[SkillSpec, ...]] = None, ()
+        """The skills with a Schedule, and the registry that they are of."""
         self._calls: dict[str, Call] = {}
         """By their runs: a record keeps neither a model's name for its call nor a budget."""
 
@@ -198,8 +200,12 @@ class RunService:
 
     def scheduled(self) -> tuple[SkillSpec, ...]:
         """Return the skills that run by themselves, as they are now."""
-        specs = (bound.spec for bound in self._current().registry.skills.values())
-        return tuple(spec for spec in specs if spec.schedule is not None and spec.durable)
+        registry = self._current().registry
+        if self._scheduled[0] is not registry:
+            specs = [bound.spec for bound in registry.skills.values()]
+            some = tuple(spec for spec in specs if spec.schedule is not None and spec.durable)
+            self._scheduled = registry, some
+        return self._scheduled[1]
 
     def close(self) -> None:
         """End what is under way here; runs that are kept go on at the next start."""

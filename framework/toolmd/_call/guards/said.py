@@ -65,6 +65,12 @@ class _Language(NamedTuple):
     """What makes the rest of its clause the words of somebody else."""
     withdraws: re.Pattern[str]
     """Phrases that may take back what was said before them."""
+    carried: re.Pattern[str]
+    """Words anywhere in a clause by which it depends on the clause before, as `inherits`."""
+    requests: re.Pattern[str]
+    """What makes a question a request."""
+    letters: frozenset[str]
+    """Letters and marks that the other languages rarely have."""
 
 
 def has_cjk(text: str) -> bool:
@@ -98,7 +104,10 @@ def _assessed(text: str, wanted: tuple[tuple[int, int], ...], of_others: bool) -
         rules = rules._replace(reports=_NEVER)
     found: list[Said] = []
     for begin, end in _sentences(text):
-        found += _of_sentence(text, begin, end, wanted, rules)
+        said = [*_of_sentence(text, begin, end, wanted, rules)]
+        if said and text[end : end + 1] == "?" and not rules.requests.search(text, begin, end):
+            said = [min(one, Said.UNSURE) for one in said]
+        found += said
         if found and found[-1] is Said.YES and rules.withdraws.search(text, begin, end):
             last = max((e for b, e in wanted if begin <= b < end), default=begin)
             if rules.withdraws.search(text, last, end):
@@ -136,7 +145,7 @@ def _of_sentence(
         inherited = Said.YES
         if before is not Said.YES:
             lead = clause.lstrip()
-            if rules.inherits.match(lead):
+            if rules.inherits.match(lead) or rules.carried.search(clause):
                 inherited = before
             elif rules.doubtful_inherits.match(lead):
                 inherited = Said.UNSURE
@@ -187,10 +196,11 @@ def _language_of(text: str) -> _Language:
     """Return the language of which the text has most frequent words, or else an idiom."""
     if has_cjk(text):
         return _languages()["zh"]
-    words = {*_WORD.findall(text[:_ENOUGH])}
+    words, letters = {*_WORD.findall(text[:_ENOUGH])}, {*text[:_ENOUGH]}
 
     def count(language: _Language) -> tuple[int, bool]:
-        return len(words & language.common), language.idioms.search(text) is not None
+        known = len(words & language.common) + len(letters & language.letters)
+        return known, language.idioms.search(text) is not None
 
     # The first of equals, so English where nothing decides.
     return max(_languages().values(), key=count)
@@ -205,8 +215,8 @@ def _languages() -> dict[str, _Language]:
 
 def _read(text: str) -> _Language:
     lists = tomllib.loads(text)
-    patterns = {name: _compiled(lists.get(name, ())) for name in _Language._fields[1:]}
-    return _Language(frozenset(lists["common"]), **patterns)
+    patterns = {name: _compiled(lists.get(name, ())) for name in _Language._fields[1:-1]}
+    return _Language(frozenset(lists["common"]), **patterns, letters=frozenset(lists["letters"]))
 
 
 def _compiled(words: Sequence[str]) -> re.Pattern[str]:

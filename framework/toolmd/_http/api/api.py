@@ -10,6 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from toolmd._auth import Sessions, Tokens
+from toolmd._http.api.crises import Crises
 from toolmd._http.api.document import document
 from toolmd._http.api.errors import ApiError
 from toolmd._http.api.event_stream import EventSource
@@ -45,6 +46,7 @@ class Api:
             *Replies(workspace).operations(),
             *RunAnswers(workspace, self.background).operations(),
             *Files(workspace).operations(),
+            *Crises(workspace).operations(),
             *Records(workspace).operations(),
             *Events(event_source).operations(),
             *Session(tokens, sessions).operations(),

@@ -38,6 +38,8 @@ NEEDS = {
     "GET /api/diagnostics": "operate",
     "GET /api/changes": "operate",
     "POST /api/changes/{name}/accept": "operate",
+    "GET /api/crises": "operate",
+    "POST /api/crises/clear": "operate",
     "GET /api/audit": "operate",
     "GET /api/audit/verify": "operate",
     # An answer to a question of MCP needs `decide` in addition.

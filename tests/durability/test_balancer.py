@@ -1,0 +1,179 @@
+"""Two servers of one Postgres behind a balancer of Debian, without sticky sessions."""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+TOKEN = "the-token-of-both-servers"
+TOOL = """# Pay
+
+Pays.
+
+## Metadata
+
+- **Name**: pay
+- **Version**: 1.0.0
+- **Category**: general
+
+## Parameters
+
+None
+
+## Safety
+
+- **Requires Confirmation**: true
+
+## Returns
+
+- **Type**: object
+"""
+CODE = """
+from pathlib import Path
+
+def pay():
+    with (Path(__file__).parents[2] / "paid").open("a") as paid:
+        paid.write("x")
+    return {}
+"""
+BALANCER = """
+defaults
+    mode http
+    timeout connect 3s
+    timeout client 1m
+    timeout server 1m
+    option redispatch
+    retries 2
+
+frontend entrance
+    bind 127.0.0.1:{port}
+    default_backend servers
+
+backend servers
+    balance roundrobin
+    option httpchk GET /ready
+    default-server inter 200ms fall 1 rise 1
+    server a 127.0.0.1:{a} check
+    server b 127.0.0.1:{b} check
+"""
+WAIT_S = 60.0
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("haproxy") is None, reason="haproxy is not installed (Debian: haproxy)"
+)
+
+
+class Served:
+    """A running `toolmd serve` of a machine of its own: a folder with its own state."""
+
+    def __init__(self, folder: Path, store: str, balancer: int) -> None:
+        tools = folder / "tools_md"
+        tools.mkdir(parents=True)
+        (folder / "toolmd.toml").touch()
+        (tools / "pay.tool.md").write_text(TOOL)
+        (tools / "pay.py").write_text(CODE)
+        words = [
+            *("--project", str(folder), "--transport", "http", "--port", "0"),
+            *("--may", "call,decide,operate", "--allow-host", f"127.0.0.1:{balancer}"),
+        ]
+        given = {"TOOLMD_LOAD_PLUGINS": "", "TOOLMD_TOKEN": TOKEN, "TOOLMD_STORE": store}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "toolmd", "serve", *words],
+            env={**os.environ, **given}, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        told = ""
+        for line in self.process.stderr or ():
+            told += line
+            if found := re.search(r"MCP at http://127\.0\.0\.1:(\d+)", line):
+                self.port = int(found[1])
+                return
+        raise AssertionError(told)
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
+@contextmanager
+def balanced(port: int, a: int, b: int, folder: Path) -> Iterator[httpx.Client]:
+    settings = folder / "haproxy.cfg"
+    settings.write_text(BALANCER.format(port=port, a=a, b=b))
+    process = subprocess.Popen(["haproxy", "-q", "-f", str(settings)])
+    try:
+        # Each request has a connection of its own, so that it may go to either server.
+        headers = {"authorization": f"Bearer {TOKEN}", "connection": "close"}
+        base = f"http://127.0.0.1:{port}"
+        with httpx.Client(base_url=base, headers=headers, timeout=WAIT_S) as client:
+            until(lambda: ready(client))
+            yield client
+    finally:
+        process.kill()
+        process.wait()
+
+
+def ready(client: httpx.Client) -> bool:
+    """Return whether eight requests in a row are answered."""
+    try:
+        return all(client.get("/ready").status_code == 200 for _ in range(8))
+    except httpx.TransportError:
+        return False
+
+
+def until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + WAIT_S
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def fleet(tmp_path: Path, postgres: str) -> Iterator[tuple[httpx.Client, list[Served]]]:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with ExitStack() as opened:
+        servers = []
+        for name in ("a", "b"):
+            servers.append(Served(tmp_path / name / "project", postgres, port))
+            opened.callback(servers[-1].close)
+        ports = [server.port for server in servers]
+        yield opened.enter_context(balanced(port, *ports, tmp_path)), servers
+
+
+def paid(folder: Path) -> int:
+    return sum(len(file.read_text()) for file in folder.glob("*/paid"))
+
+
+def hold(client: httpx.Client) -> str:
+    held = client.post("/api/tools/pay/call", json={"arguments": {}}).json()
+    return str(held["confirmation"]["id"])
+
+
+def test_any_server_decides_a_call_of_the_other_and_a_dead_one_is_left_out(
+    fleet: tuple[httpx.Client, list[Served]], tmp_path: Path
+) -> None:
+    client, (first, _) = fleet
+    pending = [hold(client) for _ in range(5)]
+    # An odd number of requests in between: each decision goes to the other server.
+    assert {one["id"] for one in client.get("/api/pending").json()} == {*pending}
+    approve = {"decision": "approve"}
+    for one in pending[:3]:
+        assert client.post(f"/api/pending/{one}", json=approve).json()["outcome"] == "ok"
+        used = client.post(f"/api/pending/{one}", json=approve).json()
+        assert used["error"]["code"] == "confirmation_used"
+    assert paid(tmp_path) == 3
+
+    first.process.send_signal(signal.SIGKILL)
+    until(lambda: ready(client))
+    for one in pending[3:]:
+        assert client.post(f"/api/pending/{one}", json=approve).json()["outcome"] == "ok"
+    assert paid(tmp_path) == 5

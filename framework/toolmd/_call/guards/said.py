@@ -26,6 +26,8 @@ MAX_ASSESSED = 8 * 1024
 _ENOUGH = 2048
 """The characters by which a language is recognized."""
 _NEVER = re.compile(r"(?!)")
+_ANSWERS = frozenset(("no", "nope", "nah", "nein", "nee", "non", "不"))
+"""Negating words that stand alone as an answer."""
 _CODES = ("en", "de", "es", "fr", "zh")
 
 
@@ -131,7 +133,7 @@ def _of_sentence(
     text: str, begin: int, end: int, wanted: tuple[tuple[int, int], ...], rules: _Language
 ) -> Iterator[Said]:
     """Return what one sentence says of each word that is found in it."""
-    before = Said.YES
+    before, hangs = Said.YES, False
     for start, stop in _clauses(text, begin, end, rules):
         here = [span for span in wanted if start <= span[0] < stop]
         clause = text[start:stop]
@@ -142,7 +144,8 @@ def _of_sentence(
             for b, e in _negations(clause, rules)
             if not any(start + b < w_end and w_begin < start + e for w_begin, w_end in here)
         ]
-        inherited = Said.YES
+        # "Do not, in any case, turn it off": the negation has not found its verb yet.
+        inherited = Said.UNSURE if hangs else Said.YES
         if before is not Said.YES:
             lead = clause.lstrip()
             if rules.inherits.match(lead) or rules.carried.search(clause):
@@ -152,6 +155,15 @@ def _of_sentence(
         for w_begin, w_end in here:
             yield min(inherited, _of_word(text, (start, w_begin, w_end, stop), negations, rules))
         before = Said.NO if negations else inherited
+        hangs = hangs or _hangs(text, stop, negations)
+
+
+def _hangs(text: str, stop: int, negations: list[tuple[int, int]]) -> bool:
+    """Return whether a clause ends with a negating word that is no answer by itself."""
+    if not negations:
+        return False
+    begin, end = negations[-1]
+    return not text[end:stop].strip() and text[begin:end] not in _ANSWERS
 
 
 def _of_word(

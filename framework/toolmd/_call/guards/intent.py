@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from toolmd._call.guards.inflections import inflections
-from toolmd._call.guards.said import Said, assess, has_cjk
+from toolmd._call.guards.said import MAX_ASSESSED, Said, assess, has_cjk
 
 _WORD = re.compile(r"\w+")
 MAX_MESSAGE = 256 * 1024
@@ -29,6 +29,14 @@ def says_any(message: str, keywords: tuple[str, ...]) -> bool:
 
 def asks_for(message: str, keywords: tuple[str, ...]) -> Said:
     """Return whether the message asks for an action by one of its keywords, whole or inflected."""
+    if len(message) > MAX_ASSESSED:
+        return Said.UNSURE if says_any(message, keywords) else Said.NO
+    return _asks_for(message, keywords)
+
+
+@lru_cache(maxsize=64)
+def _asks_for(message: str, keywords: tuple[str, ...]) -> Said:
+    # The calls of a reply share their message.
     return assess(_folded(message), _search(keywords).finditer)
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 Finder = Callable[[str], Iterator[re.Match[str]]]
 """Finds the sought words in a folded text."""
 _WORD = re.compile(r"\w+(?:'\w+)?")
-_SPACES = re.compile(r"[^\S\n]+")
+_SPACES = re.compile(r"[^\S\n]{2,}|[^\S\n ]")
 _SENTENCE = re.compile(r"[!?;\n。]+|\.+(?=\s|$)|\s(?=¿)")
 _COMMA = re.compile(r"[,、](?!\d)|\s[-\u2013\u2014]+\s|[()\u2014\"\u201c\u201d«»]|:(?!\d)")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")

@@ -42,6 +42,8 @@ class Heartbeat:
         self._beating: threading.Thread | None = None
         self._ended = threading.Event()
         self._last = 0.0
+        self._written = 0.0
+        """The time that the last heartbeat wrote, by the server's clock."""
         self._steady = 0.0
         """Since when no heartbeat was late, by the monotonic clock."""
 
@@ -60,10 +62,13 @@ class Heartbeat:
         if now - self._last > LATE_S or now - self._steady < TTL_S:
             return []
         c = self._worker.c
-        age = (_now() - c.beat).label("age")
-        late = sa.select(c.id, age).where(age > LATE_S, c.id != self.own)
+        age = _age(c.beat).label("age")
+        late = sa.select(c.id, age).where(age > LATE_S)
         with self._engine.connect() as connection:
             rows = connection.execute(late).all()
+            if any(row.id == self.own for row in rows):
+                # The server's clock jumped, or this machine was stopped since the check above.
+                return []
             return [row.id for row in rows if row.age > TTL_S or self._is_free(connection, row.id)]
 
     def known(self) -> set[str]:
@@ -74,7 +79,7 @@ class Heartbeat:
     def evict(self, name: str) -> None:
         """Delete a dead process whose work was handed on, unless it woke."""
         c = self._worker.c
-        dead = sa.delete(self._worker).where(c.id == name, c.beat < _now() - LATE_S)
+        dead = sa.delete(self._worker).where(c.id == name, _age(c.beat) > LATE_S)
         with self._engine.begin() as connection:
             connection.execute(dead)
 
@@ -129,13 +134,15 @@ class Heartbeat:
             self._session.execute(sa.select(sa.func.pg_try_advisory_lock(_key(self.own))))
         row = {"id": self.own, "beat": _now()}
         insert = postgresql.insert(self._worker).values(row)
-        self._session.execute(
-            insert.on_conflict_do_update(index_elements=["id"], set_={"beat": _now()})
-        )
+        written = self._session.execute(
+            insert.on_conflict_do_update(index_elements=["id"], set_={"beat": _now()}).returning(
+                self._worker.c.beat
+            )
+        ).scalar_one()
         now = time.monotonic()
-        if now - self._last > LATE_S:
+        if max(now - self._last, abs(written - self._written)) > LATE_S:
             self._steady = now
-        self._last = now
+        self._last, self._written = now, written
 
     def _leave(self) -> None:
         session, self._session = self._session, None
@@ -152,6 +159,11 @@ class Heartbeat:
 def _key(name: str) -> int:
     digest = hashlib.sha256(f"toolmd.worker.{name}".encode()).digest()
     return int.from_bytes(digest[:8], "big", signed=True)
+
+
+def _age(beat: sa.ColumnElement[float]) -> sa.ColumnElement[float]:
+    """Return the seconds since a heartbeat; one in the future is as odd as one in the past."""
+    return sa.func.abs(_now() - beat)
 
 
 def _now() -> sa.ColumnElement[float]:

@@ -1,0 +1,57 @@
+"""Heartbeats on Postgres: an odd clock or a stopped machine makes no live process dead."""
+
+from collections.abc import Iterator
+
+import pytest
+import sqlalchemy as sa
+
+from toolmd._skills.engine.durable.heartbeat import Heartbeat
+from toolmd._skills.engine.durable.tables import Tables
+from toolmd._store.database import Pace, open_database
+
+LONG_S = 100.0
+
+
+@pytest.fixture
+def engine(postgres: str) -> Iterator[sa.Engine]:
+    engine = open_database(postgres, Pace(busy_ms=1000, connections=4))
+    yield engine
+    engine.dispose()
+
+
+@pytest.mark.parametrize("jump_s", [-LONG_S, LONG_S])
+def test_a_jump_of_the_servers_clock_makes_no_live_process_dead(
+    engine: sa.Engine, jump_s: float
+) -> None:
+    one, other = Heartbeat(engine), Heartbeat(engine)
+    one.live()
+    other.live()
+    worker = Tables(engine).worker
+    jump = sa.update(worker).values(beat=worker.c.beat + jump_s).returning(worker.c.beat)
+    own = sa.select(worker.c.beat).where(worker.c.id == one.own)
+    try:
+        while True:
+            with engine.begin() as connection:
+                jumped = connection.execute(jump).scalars().all()
+            dead = one.dead()
+            with engine.begin() as connection:
+                if connection.execute(own).scalar_one() in jumped:
+                    break  # Otherwise it wrote a heartbeat in between.
+        assert dead == []
+    finally:
+        one.end()
+        other.end()
+
+
+def test_a_process_that_ended_in_order_is_dead_at_once(engine: sa.Engine) -> None:
+    one, other = Heartbeat(engine), Heartbeat(engine)
+    one.live()
+    other.live()
+    other.end()
+
+    dead = one.dead()
+
+    assert dead == [other.own]
+    one.evict(other.own)
+    assert one.known() == {one.own}
+    one.end()

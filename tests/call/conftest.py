@@ -12,7 +12,7 @@ from toolmd._call import Dispatcher
 from toolmd._types.registry import NOT_IMPLEMENTED, Binding, Bound, Implementation, Registry
 from toolmd._types.result import Result
 from toolmd._types.schema import Parameter, Schema
-from toolmd._types.settings import Settings
+from toolmd._types.settings import AuditSettings, Settings
 from toolmd._types.source import Source
 from toolmd._types.tool import ToolSpec
 
@@ -63,7 +63,9 @@ class Harness:
     """Calls tools by their own door."""
 
     def __init__(self, *tools: Bound[ToolSpec], **dispatcher: Any) -> None:
-        settings = dispatcher.pop("settings", None) or Settings(root=Path.cwd(), audit=False)
+        settings = dispatcher.pop("settings", None) or Settings(
+            root=Path.cwd(), audit=AuditSettings(enabled=False)
+        )
         self.dispatcher = Dispatcher(
             Registry(tools={t.name: t for t in tools}), settings, **dispatcher
         )

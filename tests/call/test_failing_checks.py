@@ -50,10 +50,11 @@ def break_guard(world):
 
 
 def break_audit(world):
-    world.dispatcher.audit.close()
-    store = sqlite3.connect(world.root / "audit.sqlite3")
-    store.executescript("DROP TABLE decision; CREATE TABLE decision (odd TEXT) STRICT")
-    store.close()
+    folder = world.root / "audit"
+    for path in folder.iterdir():
+        path.unlink()
+    folder.rmdir()
+    folder.write_text("not a folder")
 
 
 def break_confirmations(world):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from toolmd._call.audit.reader import AuditReader
 from toolmd._types.call_spec import Safety
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.settings import SafetySettings, Settings
@@ -58,7 +59,7 @@ def test_a_message_without_intent_and_a_value_is_denied_with_both(harbour):
     assert dispatcher.call("sail", {"port": "Brest"}, message="Let us sail to brest.").success
 
 
-def test_a_review_and_its_record_list_every_reason(harbour):
+def test_a_review_and_its_record_list_every_reason(harbour, tmp_path):
     dispatcher = harbour(safety=Safety(escalate_when="port == 'Brest'"))
     reasons = []
     for port, message in (("Brest", "Brest"), ("Nice", "mayday, Nice"), ("Brest", "mayday, Brest")):
@@ -66,7 +67,8 @@ def test_a_review_and_its_record_list_every_reason(harbour):
         assert result.outcome == "review"
         reasons.append(result.message)
     assert reasons[2] == f"{reasons[1]} {reasons[0]}"
-    assert [d.record["reason"] for d in dispatcher.dispatcher.audit.decisions()] == reasons
+    records = AuditReader(Settings(root=tmp_path, state=tmp_path)).records()
+    assert [one.record["reason"] for one in records] == reasons
 
 
 def test_a_failed_check_reports_nothing_of_later_checks(harbour):

@@ -10,7 +10,7 @@ import pytest
 from toolmd import ToolError
 from toolmd._types.call_spec import Safety
 from toolmd._types.schema import Parameter, Schema
-from toolmd._types.settings import Settings
+from toolmd._types.settings import AuditSettings, Settings
 
 SECRET = Schema(types=("string",), sensitive=True)
 PASSWORD = Parameter(name="password", shape=SECRET, required=True)
@@ -124,7 +124,7 @@ def test_the_log_of_a_tool_without_sensitive_values_keeps_the_exception(harness,
 
 def test_the_returned_prompt_hides_the_same_values_as_the_stored_one(harness, tool, tmp_path):
     safe = Safety(requires_confirmation=True)
-    settings = Settings(root=tmp_path, state=tmp_path, audit=False)
+    settings = Settings(root=tmp_path, state=tmp_path, audit=AuditSettings(enabled=False))
     world = harness(tool("log_in", lambda password: 1, PASSWORD, safety=safe), settings=settings)
     for dry_run in (False, True):
         result = world.call("log_in", {"password": "hunter2"}, dry_run=dry_run)

@@ -2,28 +2,33 @@
 
 import json
 import re
-import sqlite3
 
 import pytest
 
 
 @pytest.fixture
-def recorded(shop):
+def recorded(shop, monkeypatch):
     """A shop in which three calls were decided."""
+    monkeypatch.setenv("TOOLMD_STORE", "sqlite")
     shop("call", "sell_flowers", "kind=rose", "number=2", "--user", "ana")
     shop("call", "sell_flowers", "kind=rose", "number=two", "--user", "ben")
     shop("handle", stdin='[TOOL_CALL:{"id":"c1","tool":"sell_vases","parameters":{}}]')
     return shop
 
 
-def store(shop):
-    return sqlite3.connect(shop.folder / ".toolmd" / "audit.sqlite3")
+def files(shop):
+    return sorted((shop.folder / ".toolmd" / "audit").glob("*.jsonl"))
 
 
 def test_the_records_are_a_table(recorded, as_golden):
     typed = recorded("audit")
     as_golden(
-        re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "AT-SOME-DAY-AT-TIME", typed.out), "audit.txt"
+        re.sub(
+            r"\d{8}T\d{6}-[0-9a-f]{8}",
+            "NAME-OF-THE-FILE-WITH-IT",
+            re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "AT-SOME-DAY-AT-TIME", typed.out),
+        ),
+        "audit.txt",
     )
     assert (typed.err, typed.code) == ("", 0)
 
@@ -45,58 +50,86 @@ def test_valid_records_are_reported_as_unchanged(recorded):
     assert typed.err == "3 records: all unchanged.\n"
     assert (typed.out, typed.code) == ("", 0)
     shown = json.loads(recorded("audit", "--verify", "--json").out)
-    assert shown == {"sound": True, "records": 3, "first_bad": None}
+    assert shown == {
+        "sound": True, "records": 3, "file": None, "first_bad": None, "problem": "",
+    }  # fmt: skip
 
 
 def test_the_first_bad_record_is_named(recorded):
-    with store(recorded) as kept:
-        kept.executescript(
-            "DROP TRIGGER never_changed;"
-            "UPDATE decision SET record = replace(record, 'ben', 'ana') WHERE number = 2"
-        )
-    kept.close()
+    file = files(recorded)[0]
+    file.write_bytes(file.read_bytes().replace(b"ben", b"ana"))
     typed = recorded("audit", "--verify")
-    assert "record 2" in typed.err
+    assert f"record {file.stem}:2: it was changed" in typed.err
     assert "help: " in typed.err
     assert typed.code == 1
     shown = recorded("audit", "--verify", "--json")
-    assert json.loads(shown.out) == {"sound": False, "records": 3, "first_bad": 2}
+    found = json.loads(shown.out)
+    assert (found["sound"], found["records"], found["first_bad"]) == (False, 3, 2)
+    assert found["file"] == file.stem
     assert shown.code == 1
 
 
 def test_missing_newest_records_are_reported(recorded):
-    with store(recorded) as kept:
-        kept.executescript("DROP TRIGGER never_removed; DELETE FROM decision WHERE number = 3")
-    kept.close()
+    file = files(recorded)[0]
+    file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:-1]))
     typed = recorded("audit", "--verify")
-    assert "the newest records are missing, from 3 on" in typed.err
-    assert "audit.newest" in typed.err
+    assert f"record {file.stem}:3: the newest records of the file are missing" in typed.err
     assert typed.code == 1
-    shown = recorded("audit", "--verify", "--json")
-    assert json.loads(shown.out) == {"sound": False, "records": 2, "first_bad": 3}
 
 
 def test_a_removed_audit_is_reported(recorded):
-    for file in (recorded.folder / ".toolmd").glob("audit.sqlite3*"):
+    for file in files(recorded):
         file.unlink()
     typed = recorded("audit", "--verify")
-    assert "from 1 on" in typed.err
+    assert "the file is missing" in typed.err
     assert typed.code == 1
+
+
+def test_the_records_are_shown_in_pages_and_by_filter(recorded):
+    typed = recorded("audit", "--json", "--limit", "2")
+    page = json.loads(typed.out)
+    assert [one["number"] for one in page] == [2, 3]
+    assert f"`--before {page[0]['id']}` shows earlier ones" in typed.err
+    earlier = json.loads(recorded("audit", "--json", "--before", page[0]["id"]).out)
+    assert [one["number"] for one in earlier] == [1]
+    for words, numbers in {
+        ("--user", "ben"): [2],
+        ("--outcome", "deny"): [2, 3],
+        ("--tool", "sell_flowers", "--outcome", "run"): [1],
+        ("--since", "1h ago"): [1, 2, 3],
+        ("--until", "2020-01-01"): [],
+    }.items():
+        found = json.loads(recorded("audit", "--json", *words).out)
+        assert [one["number"] for one in found] == numbers
+
+
+def test_all_records_are_printed_as_lines_of_json(recorded):
+    lines = recorded("audit", "--jsonl").out.splitlines()
+    assert [json.loads(line)["number"] for line in lines] == [1, 2, 3]
+
+
+def test_a_time_and_an_id_that_cannot_be_read_are_errors(recorded):
+    odd = recorded("audit", "--since", "yesterday")
+    assert odd.code == 2
+    assert "--since can't be read" in odd.err
+    unknown = recorded("audit", "--before", "nothing:1")
+    assert unknown.code == 2
+    assert "before must be the id of a decision record" in unknown.err
 
 
 def test_a_project_without_records_says_so_and_makes_none(shop):
     assert shop("audit").err == "No decision has been recorded yet.\n"
     assert shop("audit", "--json").out == "[]\n"
     assert shop("audit", "--verify").code == 0
-    assert not (shop.folder / ".toolmd" / "audit.sqlite3").exists()
+    assert not (shop.folder / ".toolmd" / "audit").exists()
 
 
 def test_a_file_that_is_not_an_audit_is_a_finding(shop):
-    shop.write(".toolmd/audit.sqlite3", "not a database, whatever its name says")
+    shop.write(".toolmd/audit/20260101T000000-00000000.jsonl", "not a record\n")
     for words in (("audit",), ("audit", "--verify")):
         typed = shop(*words)
         assert typed.code == 1
-        assert "audit.sqlite3" in typed.err
+        assert "20260101T000000-00000000" in typed.err
 
 
 def test_an_audit_that_is_off_is_reported(recorded):

@@ -56,7 +56,7 @@ def test_a_new_definition_is_canonical_and_its_test_passes(shop, kind: str) -> N
     assert [d for d in found if d["severity"] != "hint"] == []
     done = pytest_in(shop.folder)
     assert done.returncode == 0, done.stdout
-    assert not (shop.folder / ".toolmd/audit.sqlite3").exists(), "the project's own state"
+    assert not (shop.folder / ".toolmd/audit").exists(), "the project's own state"
 
 
 def test_a_new_tools_python_has_the_right_signature(shop) -> None:

@@ -7,8 +7,6 @@ Toolmd that it enters raises, so a new check is covered without a change of this
 import asyncio
 import hashlib
 import logging
-import sqlite3
-from contextlib import closing
 from importlib import import_module
 from itertools import count
 from operator import attrgetter
@@ -19,6 +17,7 @@ from breaking import SECRET, Breaker, Fault
 from toolmd import Caller, Workspace
 from toolmd._auth import CALLER as CALLER_OF_A_REQUEST
 from toolmd._auth import Addresses, Authentication, Tokens
+from toolmd._call.audit.reader import AuditReader
 from toolmd._types.settings import TokenSettings
 
 TOOL = """\
@@ -167,8 +166,7 @@ class World:
 
     @property
     def records(self):
-        with closing(sqlite3.connect(self.root / ".toolmd" / "audit.sqlite3")) as store:
-            return store.execute("SELECT count(*) FROM decision").fetchone()[0]
+        return sum(1 for _ in AuditReader(self.ws.settings).records())
 
     async def say(self, word="hello", name="say", **options):
         given = {"word": word, "more": 1}

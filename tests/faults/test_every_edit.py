@@ -105,7 +105,7 @@ EDITS = [edit_weakens, edit_renames_and_weakens, edit_breaks, edit_weakens_setti
 
 def is_strict(workspace):
     """See that all that was restricted is."""
-    assert workspace.settings.audit
+    assert workspace.settings.audit.enabled
     assert workspace.settings.safety.default_min == 0.6
     for name, how in (("say", "high"), ("keep", "critical")):
         # A tool that is not there can't be called.

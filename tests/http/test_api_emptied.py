@@ -37,7 +37,7 @@ def test_a_call_behind_an_emptied_file_is_denied_with_the_file_and_a_remedy(
 @pytest.mark.parametrize("path", ["/api/audit", "/api/audit/verify"])
 def test_an_emptied_audit_is_not_sound(api: httpx.Client, project: Path, path: str) -> None:
     assert api.post("/api/tools/order/call", json=ORDER).json()["outcome"] == "confirm"
-    file = project / ".toolmd" / "audit.sqlite3"
+    (file,) = (project / ".toolmd" / "audit").glob("*.jsonl")
     os.truncate(file, 0)
 
     answer = api.get(path)

@@ -71,9 +71,14 @@ def test_the_records_of_decisions_are_returned_page_by_page(api: httpx.Client) -
         api.post("/api/tools/echo/call", json={"call_id": f"c{number}"})
 
     first, second = api.get("/api/audit", params={"limit": 2}).json()
-    (third,) = api.get("/api/audit", params={"before": second["number"]}).json()
+    (third,) = api.get("/api/audit", params={"before": second["id"]}).json()
     assert [one["call"] for one in (first, second, third)] == ["c2", "c1", "c0"]
-    assert api.get("/api/audit/verify").json() == {"sound": True, "records": 3, "first_bad": None}
+    verified = api.get("/api/audit/verify").json()
+    assert (verified["sound"], verified["records"], verified["first_bad"]) == (True, 3, None)
+    denied = api.get("/api/audit", params={"outcome": "deny", "since": third["at"]}).json()
+    assert {one["decision"] for one in denied} <= {"deny"}
+    assert api.get("/api/audit", params={"before": "nothing"}).status_code == 400
+    assert api.get("/api/audit", params={"since": "yesterday"}).status_code == 400
     assert api.get("/api/audit", params={"limit": 0}).status_code == 400
     assert api.get("/api/audit", params={"limit": "²"}).status_code == 400
 

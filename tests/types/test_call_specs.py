@@ -129,4 +129,4 @@ def test_a_call_after_a_start_with_a_cache_imports_no_pydantic(tmp_path: Path, a
     warm = subprocess.run(command, check=True, capture_output=True, text=True)
 
     assert warm.stdout.split() == []
-    assert (tmp_path / ".toolmd" / "audit.sqlite3").exists() is (audit == "true")
+    assert (tmp_path / ".toolmd" / "audit").exists() is (audit == "true")

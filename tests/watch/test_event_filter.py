@@ -51,7 +51,7 @@ def test_an_event_that_may_change_a_definition_passes(event: FileEvent) -> None:
         FileEvent("modified", "/p/tools_md/.git/x.py"),
         FileEvent("modified", "/p/tools_md.py"),
         FileEvent("modified", "/p/other/a.tool.md"),
-        FileEvent("modified", "/p/.toolmd/audit.sqlite3"),
+        FileEvent("modified", "/p/.toolmd/audit/1.jsonl"),
     ],
 )
 def test_events_of_editors_and_of_reading_do_not_pass(event: FileEvent) -> None:

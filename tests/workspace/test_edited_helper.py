@@ -1,11 +1,12 @@
 """A yes is good for the code that was there: also for the modules that a tool imports."""
 
-import json
-import sqlite3
 from pathlib import Path
 
 import pytest
 from workspace_shop import Shop
+
+from toolmd._call.audit.reader import AuditReader
+from toolmd._types.settings import Settings
 
 ASKS = "\n## Safety\n\n- **Requires Confirmation**: true\n"
 PAY = "from .bank import send\ndef pay(): return {'paid': send()}\n"
@@ -13,9 +14,8 @@ PAY = "from .bank import send\ndef pay(): return {'paid': send()}\n"
 
 def implementations(state: Path) -> list[str]:
     """Return the hashes of the implementations in the audit, in order."""
-    with sqlite3.connect(state / "audit.sqlite3") as store:
-        rows = store.execute("SELECT record FROM decision ORDER BY number").fetchall()
-    return [hash_ for (row,) in rows if (hash_ := json.loads(row).get("implementation"))]
+    records = AuditReader(Settings(root=state, state=state, store="memory")).records()
+    return [hash_ for one in records if (hash_ := one.record.get("implementation"))]
 
 
 @pytest.mark.parametrize("way", ["reload", "restart"])

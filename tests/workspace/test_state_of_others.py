@@ -34,7 +34,7 @@ def test_no_file_in_a_shared_folder_is_readable_by_others(shop: Shop) -> None:
     ws.reload()
 
     kept = [path for path in state.rglob("*") if path.is_file()]
-    assert {"audit.sqlite3", "store.sqlite3"} <= {path.name for path in kept}
+    assert {".jsonl", ".sqlite3"} <= {path.suffix for path in kept}
     for path in kept:
         ways = [path, *path.parents[: path.parents.index(state)]]
         assert any(way.stat().st_mode & 0o077 == 0 for way in ways), path

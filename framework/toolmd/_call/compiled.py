@@ -1,7 +1,9 @@
 """Compile tools on their first call: what a spec decides is decided once."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import cached_property
 from typing import Any
 
 from toolmd._call.arguments.argument_errors import mismatch, read
@@ -24,7 +26,7 @@ from toolmd._validation import (
     MalformedError,
     read_object,
 )
-from toolmd._validation.redact import hider
+from toolmd._validation.redact import hider, redacted
 from toolmd.errors import did_you_mean, hiding, is_a_skill
 from toolmd.hooks import Guard
 
@@ -70,6 +72,17 @@ class CompiledTool:
         if not self._holds_sensitive:
             return _NOTHING_HIDDEN
         return hiding(hider(arguments, self.call_spec.parameters))
+
+    def redacted(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the arguments without Sensitive values."""
+        return (
+            redacted(arguments, self.call_spec.parameters) if self._holds_sensitive else arguments
+        )
+
+    @cached_property
+    def audit_head(self) -> str:
+        """What each record of the tool begins with, as JSON."""
+        return f'"tool":{json.dumps(self.call_spec.name)},"spec":{json.dumps(self.hash)}'
 
     @property
     def hash(self) -> str:

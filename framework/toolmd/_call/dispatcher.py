@@ -32,10 +32,9 @@ from toolmd.hooks import Guard
 
 if TYPE_CHECKING:
     # A call without confirmation and audit does not wait for these imports.
-    from toolmd._call.audit.chain import Audit
+    from toolmd._call.audit.log import AuditLog
     from toolmd._call.confirmation.decisions import Decisions
     from toolmd._call.confirmation.flow import ConfirmationFlow
-    from toolmd._call.lock_retry import LockRetry
 
 
 class Dispatcher:
@@ -57,12 +56,14 @@ class Dispatcher:
         store: Store | None = None,
         counters: dict[str, CallCounter] | None = None,
         origins: Callable[[str], Iterable[str]] | None = None,
+        log: "AuditLog | None" = None,
     ) -> None:
         """Open the pipeline; `clock` returns seconds since the epoch, `timing` serves the limits.
 
         `provider` and `meters` are OpenTelemetry's; None uses the installed ones. `store` and
         `counters`, the counts of this process by tool, are a workspace's, and outlive this.
         `origins` returns what the operator approved in addition to a tool's Allowed Domains.
+        `log` takes the records instead of the project's own.
         """
         self.registry = registry
         self.resources = resources
@@ -72,8 +73,8 @@ class Dispatcher:
         self._timing = timing
         self._store = store or Store(settings.store, settings.state, epoch=timing.epoch)
         self._shared_limits = SharedLimits(self._store) if self._store.is_shared else None
-        self.audit = _audit_of(settings)
-        self._recorder = Recorder(self.audit, self._lock_retry if self.audit else None, clock)
+        self._log = log or _log_of(settings, self._store)
+        self._recorder = Recorder(self._log, clock)
         watch = Watch(tracing_of(settings, provider), metrics_of(meters))
         self._tools = CompiledTools(
             registry,
@@ -90,13 +91,6 @@ class Dispatcher:
             self._tools, self._recorder, observers, lambda: self._confirmations, watch, self.crisis
         )
         self.take = self._pipeline.take
-
-    @cached_property
-    def _lock_retry(self) -> "LockRetry":
-        """The retry for locked databases."""
-        from toolmd._call.lock_retry import LockRetry
-
-        return LockRetry(self._timing.now, self._timing.sleep)
 
     @cached_property
     def _confirmations(self) -> "ConfirmationFlow":
@@ -169,17 +163,22 @@ class Dispatcher:
         """Close the audit, and release what calls took from the store."""
         if self._shared_limits is not None:
             self._shared_limits.close()
-        if self.audit is not None:
-            self.audit.close()
+        if self._log is not None:
+            self._log.close()
 
 
-def _audit_of(settings: Settings) -> "Audit | None":
-    if not settings.audit:
+def _log_of(settings: Settings, store: Store) -> "AuditLog | None":
+    audit = settings.audit
+    if not audit.enabled:
         return None
-    from toolmd._call.audit import chain
+    from toolmd._call.audit.log import AUDIT_FOLDER, AuditLog
 
-    # The recorder retries a locked file without blocking the event loop.
-    return chain.Audit(settings.state / chain.AUDIT_FILE, wait_s=0.0)
+    return AuditLog(
+        settings.state / AUDIT_FOLDER,
+        (lambda: store.audit_heads) if store.is_shared else None,
+        synced=audit.sync == "batch",
+        keep_days=audit.keep_days,
+    )
 
 
 def _key_of(

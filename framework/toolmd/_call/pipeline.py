@@ -140,7 +140,7 @@ class Pipeline:
             await limits.start(call, on_event)
         try:
             if self._keeps and await self._recorder.runs(call, tool, arguments, confirmation_id):
-                # The audit was locked: the call lost its turn, and other calls may have too.
+                # It waited for the disk: the call lost its turn, and other calls may have too.
                 await limits.wait_again(call)
             return await self._invoke(tool, call, arguments, began, on_event)
         finally:

@@ -1,12 +1,13 @@
 """The parts of a project's store; each opens its database with its first record."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from threading import Lock
 from typing import Protocol
 
 from toolmd._store import MEMORY
+from toolmd._types.audit import ChainLine
 from toolmd._types.confirmation import Confirmation, ConfirmationState
 from toolmd._types.crisis import Crisis
 
@@ -57,6 +58,28 @@ class CrisisStore(Protocol):
 
     def clear(self, conversation: str, user: str | None) -> bool:
         """Remove the flag of a user's conversation; False where it has none."""
+
+    def close(self) -> None:
+        """Close the store."""
+
+
+class HeadStore(Protocol):
+    """The newest record of each audit file, so that removed records show, even a whole file.
+
+    Each method may block, and may be called from several threads.
+    """
+
+    def get(self, file: str) -> ChainLine | None:
+        """Return the newest record of a file that was noted."""
+
+    def put(self, file: str, newest: ChainLine, before: ChainLine | None) -> bool:
+        """Note the newest record of a file; False where `before` is not what was noted."""
+
+    def all(self) -> Mapping[str, ChainLine]:
+        """Return the newest noted record of each file."""
+
+    def forget(self, file: str) -> None:
+        """Remove the note of a file that was kept long enough."""
 
     def close(self) -> None:
         """Close the store."""
@@ -132,6 +155,7 @@ class Store:
         self._confirmations: ConfirmationStore | None = None
         self._limits: LimitStore | None = None
         self._crises: CrisisStore | None = None
+        self._audit_heads: HeadStore | None = None
 
     @property
     def is_shared(self) -> bool:
@@ -175,6 +199,18 @@ class Store:
             return self._crises
 
     @property
+    def audit_heads(self) -> HeadStore:
+        """The newest record of each audit file."""
+        with self._lock:
+            if self._audit_heads is None:
+                from toolmd._store.audit_heads import SqlHeads
+
+                self._audit_heads = SqlHeads(
+                    self._setting, self._state, self._wait_s or LIMITS_WAIT_S
+                )
+            return self._audit_heads
+
+    @property
     def is_closed(self) -> bool:
         """Return whether the store was closed."""
         return self._closed
@@ -182,6 +218,6 @@ class Store:
     def close(self) -> None:
         """Close what was opened, for good."""
         self._closed = True
-        for part in (self._confirmations, self._limits, self._crises):
+        for part in (self._confirmations, self._limits, self._crises, self._audit_heads):
             if part is not None:
                 part.close()

@@ -46,6 +46,20 @@ class TraceSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class AuditSettings:
+    """The table `[audit]`: the records of decisions; `audit = false` turns them off."""
+
+    enabled: bool = True
+    """Whether each decision is recorded before it takes effect."""
+    sync: Literal["none", "batch"] = "none"
+    """`batch` makes each call wait until the disk has its record; calls share the wait. Without,
+    a record survives the death of the process, but the newest ones may not survive a power cut."""
+    keep_days: float | None = None
+    """The days after which files of the audit without newer records are deleted; the default
+    keeps them."""
+
+
+@dataclass(frozen=True, slots=True)
 class TokenSettings:
     """One bearer token, as its hash, and the user it belongs to."""
 
@@ -106,8 +120,8 @@ class Settings:
     """The content of spans."""
     serve: ServeSettings = field(default_factory=ServeSettings)
     """HTTP tokens and connection limits."""
-    audit: bool = True
-    """Whether each decision is recorded before it takes effect."""
+    audit: AuditSettings = field(default_factory=AuditSettings)
+    """The records of decisions."""
     trust_edits: bool = False
     """Whether an edit that drops a restriction is live immediately."""
     import_timeout: float = 10.0

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from toolmd._types.settings import DEFAULT_SKILLS, DEFAULT_TOOLS, Settings
-from toolmd.config.values import READERS, TABLES, Origin
+from toolmd.config.values import READERS, SHORT, TABLES, Origin
 from toolmd.errors import ConfigError, did_you_mean
 
 OWN_FILE = "toolmd.toml"
@@ -156,7 +156,9 @@ def _toml(file: Path) -> dict[str, Any]:
 def _from_table(table: Mapping[str, Any], origin: str) -> dict[str, tuple[Any, Origin]]:
     values: dict[str, tuple[Any, Origin]] = {}
     for key, value in table.items():
-        if key in TABLES:
+        if key in SHORT and not isinstance(value, dict):
+            values[SHORT[key]] = value, Origin(origin, key)
+        elif key in TABLES:
             if not isinstance(value, dict):
                 raise Origin(origin, key).error("must be a table")
             for inner, confirmation in value.items():
@@ -170,7 +172,8 @@ def _from_table(table: Mapping[str, Any], origin: str) -> dict[str, tuple[Any, O
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, tuple[Any, Origin]]:
-    names = {PREFIX + key.upper().replace(".", "_"): key for key in READERS}
+    keys = {**{key: key for key in READERS}, **SHORT}
+    names = {PREFIX + key.upper().replace(".", "_"): known for key, known in keys.items()}
     values: dict[str, tuple[Any, Origin]] = {}
     for variable in sorted(environ):
         if not variable.startswith(PREFIX) or variable == LOAD_PLUGINS:
@@ -189,7 +192,8 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, tuple[Any, Origin
 
 def _from_overrides(overrides: Mapping[str, Any]) -> dict[str, tuple[Any, Origin]]:
     values: dict[str, tuple[Any, Origin]] = {}
-    for key, value in overrides.items():
+    for short, value in overrides.items():
+        key = SHORT.get(short, short)
         _known(key, "command line")
         values[key] = value, Origin("command line", key, text=True)
     return values

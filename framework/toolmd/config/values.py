@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, get_args
 
 from toolmd._types.call import fact_name
 from toolmd._types.settings import (
+    AuditSettings,
     ChatSettings,
     Right,
     SafetySettings,
@@ -119,6 +120,21 @@ def _pause(value: Any, place: Origin) -> float:
     return 0.0 if value in (0, "0") and value is not False else _seconds(value, place)
 
 
+def _days(value: Any, place: Origin) -> float:
+    if isinstance(value, str) and place.text:
+        with contextlib.suppress(ValueError):
+            value = float(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= MOST:
+        raise place.error(f"must be a number of days, more than 0 up to {MOST}, not {value!r}")
+    return float(value)
+
+
+def _sync(value: Any, place: Origin) -> str:
+    if value not in {"none", "batch"}:
+        raise place.error(f"must be none or batch, not {value!r}")
+    return str(value)
+
+
 def _on_missing(value: Any, place: Origin) -> str:
     if value not in ("deny", "confirm"):
         raise place.error(f"must be deny or confirm, not {value!r}")
@@ -192,8 +208,11 @@ TABLES: Mapping[str, Callable[..., Any]] = {
     "chat": ChatSettings,
     "trace": TraceSettings,
     "serve": ServeSettings,
+    "audit": AuditSettings,
 }
 """The tables among them."""
+SHORT: Mapping[str, str] = {"audit": "audit.enabled"}
+"""A key that stands for one in its table: `audit = false`."""
 READERS: Mapping[str, Callable[[Any, Origin], Any]] = {
     "tools": _folders,
     "skills": _folders,
@@ -213,7 +232,9 @@ READERS: Mapping[str, Callable[[Any, Origin], Any]] = {
     "serve.idle_timeout": _count,
     "serve.drain_grace": _pause,
     "serve.drain_timeout": _seconds,
-    "audit": _flag,
+    "audit.enabled": _flag,
+    "audit.sync": _sync,
+    "audit.keep_days": _days,
     "trust_edits": _flag,
     "import_timeout": _seconds,
     "plugins": _names,

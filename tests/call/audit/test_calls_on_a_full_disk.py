@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from toolmd._call.audit.reader import AuditReader
 from toolmd._types.call_spec import Safety
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.settings import Settings
@@ -22,10 +23,12 @@ class Shelf:
         async def say(word):
             self.ran.append(word)
 
+        settings = Settings(root=state, state=state)
+        self.reader = AuditReader(settings)
         self.harness = harness(
             tool("say", say, WORD),
             tool("ask", say, WORD, safety=Safety(requires_confirmation=True)),
-            settings=Settings(root=state, state=state),
+            settings=settings,
         )
         self.dispatcher = self.harness.dispatcher
         for _ in range(before):
@@ -43,8 +46,8 @@ class Shelf:
 
     def recorded(self):
         """Give the decisions on record, whose chain holds."""
-        assert self.dispatcher.audit.verify() is None
-        return [one.record["decision"] for one in self.dispatcher.audit.decisions()]
+        assert self.reader.verify().sound
+        return [one.record["decision"] for one in self.reader.records()]
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from toolmd._types.call_spec import Batch, Limits, Safety
 from toolmd._types.registry import Binding, Implementation
 from toolmd._types.result import ConfirmationRequest
 from toolmd._types.schema import Parameter, Schema
-from toolmd._types.settings import SafetySettings, Settings
+from toolmd._types.settings import AuditSettings, SafetySettings, Settings
 from toolmd._types.verdict import Action, Verdict
 
 NUMBER = Parameter(name="number", shape=Schema(types=("integer",)))
@@ -38,7 +38,10 @@ class World:
         made = type(made)("act", made.spec, Binding("sibling", "act", lambda: of_body))
         made.default_min = package_min
         project = Settings(
-            root=self.root, state=self.root, audit=False, safety=SafetySettings(**safety)
+            root=self.root,
+            state=self.root,
+            audit=AuditSettings(enabled=False),
+            safety=SafetySettings(**safety),
         )
         return self.harness(
             made, settings=project, guards=lambda _: guards, clock=lambda: self.now
@@ -144,7 +147,7 @@ def test_a_confirmation_states_its_kind_its_time_and_its_expiry(world):
 def test_a_confirmation_shows_all_but_hidden_values(harness, tool, tmp_path):
     pin = Parameter(name="pin", shape=Schema(types=("string",), sensitive=True))
     safety = Safety(sensitivity="critical")
-    project = Settings(root=tmp_path, state=tmp_path, audit=False)
+    project = Settings(root=tmp_path, state=tmp_path, audit=AuditSettings(enabled=False))
     dispatcher = harness(
         tool("act", dict, pin, NUMBER, safety=safety), settings=project, clock=lambda: 7.0
     )
@@ -215,7 +218,7 @@ def test_a_confirmation_keeps_its_outcome(world):
 @pytest.mark.parametrize("sensitivity", ["low", "medium", "high", "critical", None])
 def test_a_confirmation_states_how_sensitive_its_tool_is(harness, tool, tmp_path, sensitivity):
     safety = Safety(requires_confirmation=True, sensitivity=sensitivity)
-    project = Settings(root=tmp_path, state=tmp_path, audit=False)
+    project = Settings(root=tmp_path, state=tmp_path, audit=AuditSettings(enabled=False))
     dispatcher = harness(tool("act", dict, safety=safety), settings=project)
     held = dispatcher.call("act")
     assert held.confirmation.sensitivity == (sensitivity or "low")
@@ -229,7 +232,9 @@ def test_an_edited_critical_call_asks_again_and_is_not_stale(harness, tool, tmp_
         return {}
 
     made = tool("act", act, NUMBER, safety=Safety(sensitivity="critical"))
-    dispatcher = harness(made, settings=Settings(root=tmp_path, state=tmp_path, audit=False))
+    dispatcher = harness(
+        made, settings=Settings(root=tmp_path, state=tmp_path, audit=AuditSettings(enabled=False))
+    )
     held = dispatcher.call("act", {"number": 1}).confirmation.id
     again = asyncio.run(dispatcher.dispatcher.decisions.confirm(held, edit={"number": 2}))
     assert (again.outcome, again.error) == ("confirm", None)
@@ -250,7 +255,9 @@ def test_edited_arguments_are_reported_before_omitted_ones(harness, tool, tmp_pa
         "act", act, Parameter(name="items", shape=numbers, required=True), safety=CONFIRM,
         returns=Schema(types=("array",)), limits=Limits(max_batch=Batch("items", 4)),
     )  # fmt: skip
-    dispatcher = harness(made, settings=Settings(root=tmp_path, state=tmp_path, audit=False))
+    dispatcher = harness(
+        made, settings=Settings(root=tmp_path, state=tmp_path, audit=AuditSettings(enabled=False))
+    )
     held = dispatcher.call("act", {"items": [1, 2]}).confirmation.id
     result = asyncio.run(dispatcher.dispatcher.decisions.confirm(held, edit={"items": [2, 3]}))
     edited, left_out = result.notes
@@ -273,7 +280,9 @@ def test_text_typed_into_a_form_is_not_the_users_message_of_a_tool(harness, tool
         return context.message
 
     made = tool("act", act, NUMBER, context="context", safety=CONFIRM)
-    dispatcher = harness(made, settings=Settings(root=tmp_path, state=tmp_path, audit=False))
+    dispatcher = harness(
+        made, settings=Settings(root=tmp_path, state=tmp_path, audit=AuditSettings(enabled=False))
+    )
     held = dispatcher.call("act", {"number": 1}, message="One, please.").confirmation.id
     done = asyncio.run(dispatcher.dispatcher.decisions.confirm(held, edit={"number": 2}))
     assert (done.data, done.success) == ("One, please.", True)
@@ -296,7 +305,7 @@ def test_an_approval_after_another_decision_runs_nothing(world):
 
 
 def test_a_tool_that_requires_a_user_by_then_asks_nobody_again(harness, tool, tmp_path):
-    project = Settings(root=tmp_path, state=tmp_path, audit=False)
+    project = Settings(root=tmp_path, state=tmp_path, audit=AuditSettings(enabled=False))
     before, after = (
         harness(tool("act", dict, safety=CONFIRM, requires_auth=needs), settings=project)
         for needs in (False, True)
@@ -315,7 +324,9 @@ def test_a_stale_approval_says_why_it_asks_again(world):
 
 def test_the_budget_of_a_plan_is_stored_with_its_pending_call(harness, tool, tmp_path):
     made = tool("act", dict, safety=CONFIRM, limits=Limits(max_concurrent=1))
-    dispatcher = harness(made, settings=Settings(root=tmp_path, state=tmp_path, audit=False))
+    dispatcher = harness(
+        made, settings=Settings(root=tmp_path, state=tmp_path, audit=AuditSettings(enabled=False))
+    )
     held = dispatcher.call("act", budget=Budget(1, 2, 3000)).confirmation.id
     assert dispatcher.dispatcher.decisions.confirmation_sync(held).call.budget == Budget(1, 2, 3000)
     assert asyncio.run(dispatcher.dispatcher.decisions.confirm(held)).success
@@ -324,14 +335,16 @@ def test_the_budget_of_a_plan_is_stored_with_its_pending_call(harness, tool, tmp
 def test_text_typed_into_the_form_counts_as_the_users_words(harness, tool, tmp_path):
     said = Parameter(name="name", shape=Schema(types=("string",), verbatim=True))
     made = tool("log", lambda name: name, said, safety=CONFIRM)
-    dispatcher = harness(made, settings=Settings(root=tmp_path, state=tmp_path, audit=False))
+    dispatcher = harness(
+        made, settings=Settings(root=tmp_path, state=tmp_path, audit=AuditSettings(enabled=False))
+    )
     held = dispatcher.call("log", {"name": "Ada"}, message="Log Ada").confirmation.id
     done = asyncio.run(dispatcher.dispatcher.decisions.confirm(held, edit={"name": "Zoë"}))
     assert (done.outcome, done.data) == ("ok", "Zoë")
 
 
 def test_observers_receive_an_edited_call_with_its_new_arguments(harness, tool, tmp_path):
-    heard, project = [], Settings(root=tmp_path, state=tmp_path, audit=False)
+    heard, project = [], Settings(root=tmp_path, state=tmp_path, audit=AuditSettings(enabled=False))
     dispatcher = harness(
         tool("act", lambda number: number, NUMBER, safety=CONFIRM), settings=project,
         before=lambda call, _spec: heard.append(call.arguments["number"]),

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from toolmd._types.call_spec import Safety
-from toolmd._types.settings import Settings
+from toolmd._types.settings import AuditSettings, Settings
 
 
 class World:
@@ -13,7 +13,7 @@ class World:
 
     def __init__(self, harness, tool, root):
         made = tool("act", dict, safety=Safety(requires_confirmation=True))
-        project = Settings(root=root, state=root, audit=False)
+        project = Settings(root=root, state=root, audit=AuditSettings(enabled=False))
         self.now = 1_000_000.0
         self.dispatcher = harness(made, settings=project, clock=lambda: self.now)
         self.decisions = self.dispatcher.dispatcher.decisions

@@ -6,7 +6,7 @@ import pytest
 
 from toolmd._types.call import Call
 from toolmd._types.call_spec import Safety
-from toolmd._types.settings import Settings
+from toolmd._types.settings import AuditSettings, Settings
 
 KEY = "run-1/6:act"
 
@@ -22,7 +22,9 @@ def dispatcher(harness, tool, tmp_path, keys):
         keys.append(context.idempotency_key)
 
     held = tool("act", act, context="context", safety=Safety(requires_confirmation=True))
-    return harness(held, settings=Settings(root=tmp_path, state=tmp_path, audit=False)).dispatcher
+    return harness(
+        held, settings=Settings(root=tmp_path, state=tmp_path, audit=AuditSettings(enabled=False))
+    ).dispatcher
 
 
 @pytest.fixture

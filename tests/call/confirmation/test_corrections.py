@@ -6,7 +6,7 @@ import pytest
 
 from toolmd._types.call_spec import Safety
 from toolmd._types.schema import Parameter, Schema
-from toolmd._types.settings import Settings
+from toolmd._types.settings import AuditSettings, Settings
 
 TITLE = Parameter(name="title", shape=Schema(types=("string",)), required=True)
 DATE = Parameter(name="date", shape=Schema(types=("string",), format="date"), required=True)
@@ -21,7 +21,7 @@ def desk(harness, tool, tmp_path):
         return {"title": title, "date": date}
 
     own = Safety(requires_confirmation=True)
-    settings = Settings(root=tmp_path, state=tmp_path, audit=False)
+    settings = Settings(root=tmp_path, state=tmp_path, audit=AuditSettings(enabled=False))
     made = harness(tool("log", log, TITLE, DATE, URGENT, safety=own), settings=settings)
     yield made
     made.dispatcher.close()

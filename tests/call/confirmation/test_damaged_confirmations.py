@@ -7,7 +7,7 @@ import pytest
 
 from toolmd import Workspace
 from toolmd._types.call_spec import Safety
-from toolmd._types.settings import Settings
+from toolmd._types.settings import AuditSettings, Settings
 from toolmd.errors import ArgumentError, UnreachableError
 
 
@@ -22,7 +22,9 @@ class World:
             self.ran.append(1)
 
         made = self.tool("act", act, safety=Safety(requires_confirmation=True))
-        project = Settings(root=self.root, state=self.root / state, audit=False)
+        project = Settings(
+            root=self.root, state=self.root / state, audit=AuditSettings(enabled=False)
+        )
         return self.harness(made, settings=project)
 
     def script(self, script):

@@ -10,7 +10,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, rule, run_state_m
 
 from toolmd._types.call_spec import Safety
 from toolmd._types.schema import Parameter, Schema
-from toolmd._types.settings import Settings
+from toolmd._types.settings import AuditSettings, Settings
 
 NUMBER = Parameter(name="number", shape=Schema(types=("integer",), maximum=9), required=True)
 SAFETY = Safety(requires_confirmation=True, escalate_when="number > 5")
@@ -40,7 +40,7 @@ class PendingCallMachine(RuleBasedStateMachine):
             self.ran.append(number)
 
         made = type(self).make_tool("act", act, NUMBER, safety=SAFETY, notes=version)
-        project = Settings(root=self.root, state=self.root, audit=False)
+        project = Settings(root=self.root, state=self.root, audit=AuditSettings(enabled=False))
         self.harness = type(self).make_door(made, settings=project, clock=lambda: self.now)
         self.decisions = self.harness.dispatcher.decisions
 

@@ -9,7 +9,7 @@ import pytest
 from toolmd._types.call import Call, Caller
 from toolmd._types.call_spec import Safety
 from toolmd._types.schema import Parameter, Schema
-from toolmd._types.settings import Settings
+from toolmd._types.settings import AuditSettings, Settings
 
 TEXT = Schema(types=("string",))
 DAYS = Schema(types=("array",), items=Schema(types=("integer",), minimum=1, maximum=7))
@@ -38,8 +38,9 @@ class OneToolProject:
     def open(self, *parameters, safety=CONFIRM, function=None, guards=None, **fields):
         made = self.tool("create_reminder", function or self.remind, *(parameters or REMINDER),
                          context="context", safety=safety, **fields)  # fmt: skip
+        off = AuditSettings(enabled=False)
         self.harness = self.make(
-            made, settings=Settings(root=self.root, state=self.root, audit=False),
+            made, settings=Settings(root=self.root, state=self.root, audit=off),
             clock=lambda: self.now, guards=guards,
         )  # fmt: skip
         self.dispatcher = self.harness.dispatcher
@@ -307,9 +308,10 @@ def test_a_late_decision_is_reported_with_the_calls_own_id(confirmations):
 
 def test_a_pending_call_of_a_removed_tool_does_not_run(confirmations):
     held = confirmations.request()
+    root, off = confirmations.root, AuditSettings(enabled=False)
     confirmations.harness = confirmations.make(
         confirmations.tool("other"),
-        settings=Settings(root=confirmations.root, state=confirmations.root, audit=False),
+        settings=Settings(root=root, state=root, audit=off),
         clock=lambda: confirmations.now,
     )  # fmt: skip
     confirmations.dispatcher = confirmations.harness.dispatcher

@@ -7,7 +7,7 @@ import pytest
 from toolmd._types.call import Call, Caller
 from toolmd._types.call_spec import Limits, Safety
 from toolmd._types.schema import Parameter, Schema
-from toolmd._types.settings import Settings
+from toolmd._types.settings import AuditSettings, Settings
 
 CONFIRM = Safety(requires_confirmation=True)
 
@@ -26,7 +26,9 @@ class Run:
 
         free = Parameter(name="number", shape=Schema())
         made = tool("act", act, free, DETAILS, safety=Safety(sensitivity="critical"))
-        self.dispatcher = harness(made, settings=Settings(root=root, state=root, audit=False))
+        self.dispatcher = harness(
+            made, settings=Settings(root=root, state=root, audit=AuditSettings(enabled=False))
+        )
 
     def request(self, arguments, **caller):
         return self.dispatcher.call("act", arguments, **caller).confirmation.id
@@ -72,7 +74,9 @@ def test_a_run_approves_only_pending_calls(agreed):
 
 def test_an_approved_call_beyond_its_limit_stays_pending(harness, tool, tmp_path):
     made = tool("act", dict, safety=CONFIRM, limits=Limits(max_calls=1))
-    dispatcher = harness(made, settings=Settings(root=tmp_path, state=tmp_path, audit=False))
+    dispatcher = harness(
+        made, settings=Settings(root=tmp_path, state=tmp_path, audit=AuditSettings(enabled=False))
+    )
     decisions = dispatcher.dispatcher.decisions
     first, second = (dispatcher.call("act").confirmation.id for _ in range(2))
     assert asyncio.run(decisions.confirm(first)).success

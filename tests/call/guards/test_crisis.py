@@ -8,7 +8,7 @@ from toolmd._store.store import Store
 from toolmd._types.call import Caller
 from toolmd._types.call_spec import Safety
 from toolmd._types.schema import Parameter, Schema
-from toolmd._types.settings import SafetySettings, Settings
+from toolmd._types.settings import AuditSettings, SafetySettings, Settings
 
 TEXT = Parameter(name="text", shape=Schema(types=("string",)), required=True)
 HERE = {"conversation": "c1", "user": "ana"}
@@ -32,7 +32,7 @@ class Clinic:
         self.opened = []
 
     def open(self, words=("mayday",), store="sqlite"):
-        settings = Settings(root=self.state, state=self.state, audit=False,
+        settings = Settings(root=self.state, state=self.state, audit=AuditSettings(enabled=False),
                             safety=SafetySettings(crisis_words=words))  # fmt: skip
         made = self._harness(*self._tools, settings=settings, store=Store(store, self.state))
         self.opened.append(made)

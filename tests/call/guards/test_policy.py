@@ -16,7 +16,7 @@ from toolmd._call.guards.plugins import ask
 from toolmd._types.call import Call
 from toolmd._types.call_spec import Limits, Safety
 from toolmd._types.schema import Parameter, Schema
-from toolmd._types.settings import SafetySettings, Settings
+from toolmd._types.settings import AuditSettings, SafetySettings, Settings
 from toolmd._types.verdict import ALLOWED, Action, Verdict
 
 TEXT = Schema(types=("string",))
@@ -29,7 +29,12 @@ async def nothing(number=0):
 
 
 def settings(tmp_path, **safety):
-    return Settings(root=tmp_path, state=tmp_path, audit=False, safety=SafetySettings(**safety))
+    return Settings(
+        root=tmp_path,
+        state=tmp_path,
+        audit=AuditSettings(enabled=False),
+        safety=SafetySettings(**safety),
+    )
 
 
 @pytest.fixture
@@ -379,6 +384,6 @@ def test_observers_receive_events_and_decide_nothing(harness, tool, tmp_path):
 def test_without_a_store_no_call_is_pending(harness, tool, tmp_path):
     file = tmp_path / "file"
     file.write_text("")
-    state = Settings(root=Path(tmp_path), state=file / "below", audit=False)
+    state = Settings(root=Path(tmp_path), state=file / "below", audit=AuditSettings(enabled=False))
     made = tool("act", nothing, safety=Safety(requires_confirmation=True))
     assert harness(made, settings=state).call("act").error.code == "internal_guard_error"

@@ -11,7 +11,7 @@ from virtual_time import leap
 
 from toolmd._types.call_spec import Safety
 from toolmd._types.result import Failure
-from toolmd._types.settings import Settings
+from toolmd._types.settings import AuditSettings, Settings
 from toolmd._types.verdict import Action, Verdict
 
 OUTCOMES = {
@@ -20,7 +20,7 @@ OUTCOMES = {
     Action.REVIEW: "review",
     Action.DENY: "denied",
 }
-PROJECT = Settings(root=Path.cwd(), audit=False)
+PROJECT = Settings(root=Path.cwd(), audit=AuditSettings(enabled=False))
 
 
 def crash():

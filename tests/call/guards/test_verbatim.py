@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from toolmd._types.schema import Parameter, Schema
-from toolmd._types.settings import Settings
+from toolmd._types.settings import AuditSettings, Settings
 
 SAID = Schema(types=("string",), verbatim=True)
 FREE = Schema(types=("string",))
@@ -49,7 +49,9 @@ def told(harness, tool):
     def tell(shape, arguments):
         other = Parameter(name="y", shape=FREE)
         made = tool("log", lambda **_: {}, Parameter(name="x", shape=shape), other)
-        dispatcher = harness(made, settings=Settings(root=Path.cwd(), audit=False))
+        dispatcher = harness(
+            made, settings=Settings(root=Path.cwd(), audit=AuditSettings(enabled=False))
+        )
         error = dispatcher.call("log", arguments, message="Yes!", dry_run=True).error
         if error is None:
             return []

@@ -10,9 +10,9 @@ from virtual_time import VirtualTime, run
 
 from toolmd._types.call_spec import Batch, Limits, Rate
 from toolmd._types.schema import Parameter, Schema
-from toolmd._types.settings import Settings
+from toolmd._types.settings import AuditSettings, Settings
 
-MEMORY = Settings(root=Path.cwd(), audit=False, store="memory")
+MEMORY = Settings(root=Path.cwd(), audit=AuditSettings(enabled=False), store="memory")
 NUMBERS = Parameter(
     name="items",
     shape=Schema(types=("array",), items=Schema(types=("integer",))),

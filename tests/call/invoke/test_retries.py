@@ -9,10 +9,10 @@ from virtual_time import VirtualTime, run
 
 from toolmd._egress import DomainNotApprovedError
 from toolmd._types.call_spec import Limits, Rate
-from toolmd._types.settings import Settings
+from toolmd._types.settings import AuditSettings, Settings
 from toolmd.errors import ToolError
 
-MEMORY = Settings(root=Path.cwd(), audit=False, store="memory")
+MEMORY = Settings(root=Path.cwd(), audit=AuditSettings(enabled=False), store="memory")
 THREE = Limits(retries=3)
 REQUEST = httpx.Request("GET", "http://a.example/")
 

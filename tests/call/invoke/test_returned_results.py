@@ -4,7 +4,7 @@ from toolmd._call.invoke.invoker import MAX_MESSAGE
 from toolmd._skills.python import result_of
 from toolmd._types.call_spec import Limits, Safety
 from toolmd._types.schema import Parameter, Schema
-from toolmd._types.settings import Settings
+from toolmd._types.settings import AuditSettings, Settings
 from toolmd.errors import ToolError
 
 DEPTH = Parameter(name="depth", shape=Schema(types=("integer",), maximum=5), required=True)
@@ -54,7 +54,7 @@ def test_a_tool_that_returns_a_pending_call_does_not_wait_for_it(harness, tool, 
     both = harness(
         tool("dive", dive, DEPTH, safety=Safety(requires_confirmation=True)),
         tool("expedition", expedition, context="context"),
-        settings=Settings(root=tmp_path, state=tmp_path, audit=False),
+        settings=Settings(root=tmp_path, state=tmp_path, audit=AuditSettings(enabled=False)),
     )
     result = both.call("expedition")
     assert (result.outcome, result.error.code) == ("failed", "confirmation_required")

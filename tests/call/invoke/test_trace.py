@@ -16,7 +16,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 
 from toolmd._types.schema import Parameter, Schema
-from toolmd._types.settings import Settings, TraceSettings
+from toolmd._types.settings import AuditSettings, Settings, TraceSettings
 from toolmd.errors import ToolError
 
 NAME = Parameter(name="name", shape=Schema(types=("string",)), required=True)
@@ -47,7 +47,9 @@ async def greet(name: str) -> dict[str, str]:
 
 
 def telling(tmp_path: Path) -> Settings:
-    return Settings(root=tmp_path, audit=False, trace=TraceSettings(content=True))
+    return Settings(
+        root=tmp_path, audit=AuditSettings(enabled=False), trace=TraceSettings(content=True)
+    )
 
 
 def test_a_call_that_runs_has_a_span_with_the_genai_attributes(tool, harness, recorded) -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from toolmd._types.call import Budget
 from toolmd._types.call_spec import Limits, Rate
-from toolmd._types.settings import Settings
+from toolmd._types.settings import AuditSettings, Settings
 
-MEMORY = Settings(root=Path.cwd(), audit=False, store="memory")
+MEMORY = Settings(root=Path.cwd(), audit=AuditSettings(enabled=False), store="memory")
 
 
 async def nothing():

@@ -15,7 +15,7 @@ from toolmd._call.limits.rate_limiter import MAX_WAITING, RateLimiter
 from toolmd._store.store import Store
 from toolmd._types.call import Call
 from toolmd._types.call_spec import Limits, Rate
-from toolmd._types.settings import Settings
+from toolmd._types.settings import AuditSettings, Settings
 
 
 def pace_of(world, calls=3, per_s=1.0, counter=None):
@@ -126,7 +126,7 @@ def test_calls_of_all_users_wait_in_one_queue(harness, tool):
         starts.append(world.now())
 
     limits = Limits(rate=Rate(calls=3, per_s=1))
-    memory = Settings(root=Path.cwd(), audit=False, store="memory")
+    memory = Settings(root=Path.cwd(), audit=AuditSettings(enabled=False), store="memory")
     dispatcher = harness(
         tool("act", act, limits=limits), settings=memory, timing=world.timing
     ).dispatcher
@@ -147,7 +147,7 @@ def test_a_call_that_waits_longer_than_a_second_says_how_long(harness, tool):
         return None
 
     limits = Limits(rate=Rate(calls=1, per_s=0.8))
-    memory = Settings(root=Path.cwd(), audit=False, store="memory")
+    memory = Settings(root=Path.cwd(), audit=AuditSettings(enabled=False), store="memory")
     dispatcher = harness(
         tool("act", act, limits=limits), settings=memory, timing=world.timing
     ).dispatcher
@@ -170,7 +170,7 @@ def test_a_call_beyond_the_deadline_is_denied_with_a_time(harness, tool):
         return None
 
     limits = Limits(rate=Rate(calls=1, per_s=1), timeout_s=0.5)
-    memory = Settings(root=Path.cwd(), audit=False, store="memory")
+    memory = Settings(root=Path.cwd(), audit=AuditSettings(enabled=False), store="memory")
     dispatcher = harness(tool("act", act, limits=limits), settings=memory)
     assert dispatcher.call("act").success
     refused = dispatcher.call("act")
@@ -184,7 +184,7 @@ def test_a_new_dispatcher_continues_the_rate_of_the_old_one(harness, tool):
     async def act():
         return None
 
-    memory = Settings(root=Path.cwd(), audit=False, store="memory")
+    memory = Settings(root=Path.cwd(), audit=AuditSettings(enabled=False), store="memory")
     act_rarely = tool("act", act, limits=Limits(rate=Rate(calls=1, per_s=3600), max_calls=5))
     counters = {}
     assert harness(act_rarely, settings=memory, counters=counters).call("act").success
@@ -196,7 +196,7 @@ def test_dispatchers_of_one_state_folder_share_a_rate(harness, tool, tmp_path):
     async def act():
         return None
 
-    shared = Settings(root=tmp_path, state=tmp_path / "state", audit=False)
+    shared = Settings(root=tmp_path, state=tmp_path / "state", audit=AuditSettings(enabled=False))
     act_rarely = tool("act", act, limits=Limits(rate=Rate(calls=1, per_s=3600)))
     assert harness(act_rarely, settings=shared).call("act").success
     other = harness(act_rarely, settings=shared).call("act")
@@ -209,7 +209,7 @@ def test_a_rate_that_cannot_be_stored_denies(harness, tool, tmp_path):
         return None
 
     (tmp_path / "state").write_text("no folder", encoding="utf-8")
-    broken = Settings(root=tmp_path, state=tmp_path / "state", audit=False)
+    broken = Settings(root=tmp_path, state=tmp_path / "state", audit=AuditSettings(enabled=False))
     bound = tool("act", act, limits=Limits(rate=Rate(calls=1, per_s=1)))
     refused = harness(bound, settings=broken).call("act")
     assert (refused.outcome, refused.error.code) == ("denied", "internal_guard_error")

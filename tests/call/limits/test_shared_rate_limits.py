@@ -11,6 +11,7 @@ from toolmd._call.denial import CallDenied
 from toolmd._call.limits.counter import CallCounter
 from toolmd._call.limits.rate_limiter import RateLimiter
 from toolmd._types.call_spec import Limits, Rate
+from toolmd._types.settings import AuditSettings
 from toolmd._types.settings import Settings as Project
 
 
@@ -137,7 +138,7 @@ def test_a_call_that_would_wait_too_long_for_another_process_is_denied():
 
 def test_a_dry_run_reads_the_last_start(harness, tool, tmp_path):
     made = tool("act", dict, limits=Limits(rate=Rate(calls=1, per_s=3600)))
-    shared = Project(root=tmp_path, state=tmp_path, audit=False)
+    shared = Project(root=tmp_path, state=tmp_path, audit=AuditSettings(enabled=False))
     dispatcher = harness(made, settings=shared)
     assert dispatcher.call("act", dry_run=True).outcome == "allowed"
     assert dispatcher.call("act").success

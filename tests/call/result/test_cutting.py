@@ -14,9 +14,9 @@ from toolmd._call.result.truncate import Bounds, cut
 from toolmd._types.call import Budget
 from toolmd._types.call_spec import Limits
 from toolmd._types.schema import Parameter, Schema
-from toolmd._types.settings import Settings
+from toolmd._types.settings import AuditSettings, Settings
 
-MEMORY = Settings(root=Path.cwd(), audit=False, store="memory")
+MEMORY = Settings(root=Path.cwd(), audit=AuditSettings(enabled=False), store="memory")
 ROWS = [{"n": n, "text": "é" * 10} for n in range(50)]
 OFFSET = Parameter(name="offset", shape=Schema(types=("integer",), default=0, has_default=True))
 

@@ -6,13 +6,15 @@ from typing import Any
 import pytest
 
 from toolmd._load.edits.settings import hold_settings
-from toolmd._types.settings import SafetySettings, Settings
+from toolmd._types.settings import AuditSettings, SafetySettings, Settings
+
+OFF = {"enabled": False}
 
 
-def made(*, audit: bool = True, trust_edits: bool = False, **safety: Any) -> Settings:
-    root = Path("project")
+def made(*, audit: Any = None, trust_edits: bool = False, **safety: Any) -> Settings:
+    kept = AuditSettings(**(audit or {}))
     held = SafetySettings(**safety)
-    return Settings(root=root, audit=audit, trust_edits=trust_edits, safety=held)
+    return Settings(root=Path("project"), audit=kept, trust_edits=trust_edits, safety=held)
 
 
 @pytest.mark.parametrize(
@@ -26,10 +28,14 @@ def made(*, audit: bool = True, trust_edits: bool = False, **safety: Any) -> Set
          {"crisis_words": ("c", "b", "a")}, ("safety.crisis_words",)),
         ({"on_missing_confidence": "deny"}, {"on_missing_confidence": "confirm"}, {},
          ("safety.on_missing_confidence",)),
-        ({"audit": True}, {"audit": False}, {"audit": True}, ("audit",)),
+        ({}, {"audit": OFF}, {}, ("audit.enabled",)),
+        ({"audit": {"sync": "batch"}}, {}, {"audit": {"sync": "batch"}}, ("audit.sync",)),
+        ({}, {"audit": {"keep_days": 9}}, {}, ("audit.keep_days",)),
+        ({"audit": {"keep_days": 9}}, {"audit": {"keep_days": 8}}, {"audit": {"keep_days": 9}},
+         ("audit.keep_days",)),
         ({"trust_edits": False}, {"trust_edits": True}, {}, ("trust_edits",)),
-        ({"floor": 0.5, "audit": True}, {"trust_edits": True, "audit": False},
-         {"floor": 0.5, "audit": True}, ("safety.floor", "audit", "trust_edits")),
+        ({"floor": 0.5}, {"trust_edits": True, "audit": OFF},
+         {"floor": 0.5}, ("safety.floor", "audit.enabled", "trust_edits")),
     ],
 )  # fmt: skip
 def test_a_dropped_setting_stays_in_force_and_is_named(old, new, live, keys) -> None:
@@ -44,10 +50,13 @@ def test_a_dropped_setting_stays_in_force_and_is_named(old, new, live, keys) -> 
         ({"crisis_words": ("a",)}, {"crisis_words": ("b", "a")}),
         ({"on_missing_confidence": "confirm"}, {"on_missing_confidence": "deny"}),
         ({"on_missing_confidence": "confirm"}, {"on_missing_confidence": "confirm"}),
-        ({"audit": False}, {"audit": True}),
-        ({"audit": False}, {"audit": False}),
+        ({"audit": OFF}, {}),
+        ({"audit": OFF}, {"audit": OFF}),
+        ({}, {"audit": {"sync": "batch"}}),
+        ({"audit": {"keep_days": 8}}, {"audit": {"keep_days": 9}}),
+        ({"audit": {"keep_days": 8}}, {}),
         # Who trusts edits trusts those of the settings, too.
-        ({"trust_edits": True, "floor": 0.5}, {"audit": False}),
+        ({"trust_edits": True, "floor": 0.5}, {"audit": OFF}),
     ],
 )
 def test_settings_that_weaken_nothing_are_applied_unchanged(old, new) -> None:

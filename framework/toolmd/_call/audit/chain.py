@@ -1,197 +1,126 @@
-"""Record each decision before its effect: append-only, each record chained to the one before."""
+"""The lines of an audit file: each contains its own hash, which includes the hash before it."""
 
 import hashlib
 import json
-import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
-from toolmd._call.audit.newest import SUFFIX, ChainMark, MarkFile
-from toolmd._call.lock_retry import WAIT_S
-from toolmd.config.sqlite import create_store
-from toolmd.config.state_files import is_there
+from toolmd._types.audit import ChainLine
 
-GENESIS = "0" * 64
-AUDIT_FILE = "audit.sqlite3"
-"""The name of the audit in the project's state folder."""
-_MARKED = 1
-"""The database's version once a mark of the newest record is kept next to it."""
-
-_TABLES = """
-CREATE TABLE IF NOT EXISTS decision (
-    number INTEGER PRIMARY KEY, record TEXT NOT NULL, previous TEXT NOT NULL, hash TEXT NOT NULL
-) STRICT;
-CREATE TRIGGER IF NOT EXISTS never_changed BEFORE UPDATE ON decision
-BEGIN SELECT RAISE(ABORT, 'decisions are never changed'); END;
-CREATE TRIGGER IF NOT EXISTS never_removed BEFORE DELETE ON decision
-BEGIN SELECT RAISE(ABORT, 'decisions are never removed'); END;
-"""
+SUFFIX = ".jsonl"
+STARTED = "%Y%m%dT%H%M%S"
+"""The format of the UTC time with which the name of a file begins."""
+MAX_LINE = 1024 * 1024
+"""The bytes of the longest line that a reader accepts; records are far shorter."""
+_BLOCK = 16 * 1024
+_START = b'{"hash":"'
+_DIGITS = 64
+_BODY = len(_START) + _DIGITS + 2
+"""Where the part of a line begins that is hashed, after the hash and `",`."""
 
 
 class Record(NamedTuple):
-    """One record and its place in the chain."""
+    """One record, its file's name, and its place in the file's chain."""
 
+    file: str
     number: int
     record: dict[str, Any]
     hash: str
 
+    @property
+    def id(self) -> str:
+        """The id of the record in its project: `FILE:NUMBER`."""
+        return f"{self.file}:{self.number}"
 
-class Audit:
-    """The decision records of a project; safe for threads and processes at one time."""
-
-    def __init__(self, path: Path, wait_s: float = WAIT_S) -> None:
-        """Keep the records in `path`; wait `wait_s` seconds where another process has locked it."""
-        self._path = path
-        self._wait_s = wait_s
-        self._lock = Lock()
-        self._store: sqlite3.Connection | None = None
-        self._inode = (0, 0)
-        self._mark: MarkFile | None = None
-        self._own: ChainMark | None = None
-        """The last record of this process whose mark was written."""
-
-    @staticmethod
-    def is_kept(path: Path) -> bool:
-        """Return whether there are records, or were."""
-        return path.exists() or marked_in(path).exists()
-
-    def append(self, record: Mapping[str, Any]) -> None:
-        """Append a record. Raises sqlite3.Error or OSError where it can't be written."""
-        text = json.dumps(record, separators=(",", ":"))
-        with self._lock:
-            store, mark = self._open()
-            store.execute("BEGIN IMMEDIATE")
-            try:
-                last = _last(store)
-                # A mark that does not fit stays: cut records must show later too.
-                fits = last == self._own or _fits(mark.read(), last, store)
-                number = last.number + 1
-                added = ChainMark(number, chained(number, last.hash, text))
-                row = (number, text, last.hash, added.hash)
-                store.execute("INSERT INTO decision VALUES (?, ?, ?, ?)", row)
-                store.execute("COMMIT")
-            except BaseException:
-                store.execute("ROLLBACK")
-                raise
-            self._own = None
-            if fits:
-                mark.move(added)
-                self._own = added
-
-    def decisions(self) -> Iterator[Record]:
-        """Return the records, oldest first."""
-        with self._lock:
-            question = "SELECT number, record, hash FROM decision ORDER BY number"
-            rows = self._open()[0].execute(question).fetchall()
-        for number, text, digest in rows:
-            yield Record(number, json.loads(text), digest)
-
-    def latest(self, before: int, limit: int) -> list[Record]:
-        """Return at most `limit` records below the number `before`, latest first."""
-        with self._lock:
-            question = (
-                "SELECT number, record, hash FROM decision WHERE number < ?"
-                " ORDER BY number DESC LIMIT ?"
-            )
-            rows = self._open()[0].execute(question, (before, limit)).fetchall()
-        return [Record(number, json.loads(text), digest) for number, text, digest in rows]
-
-    def verify(self) -> int | None:
-        """Return the number of the first record that does not fit the chain; None where all fit.
-
-        Where the newest records were cut off, or their mark is gone, it is the number of the first
-        missing record.
-        """
-        with self._lock:
-            store, kept = self._open()
-            # Before the records: others may write meanwhile, and the mark must not be ahead.
-            mark = kept.read()
-            rows = store.execute("SELECT * FROM decision ORDER BY number").fetchall()
-        expected = GENESIS
-        for place, (number, text, previous, digest) in enumerate(rows, 1):
-            if (number, previous) != (place, expected) or digest != chained(number, previous, text):
-                return place
-            if mark is not None and mark.number == place and mark.hash != digest:
-                return place
-            expected = digest
-        return None if mark is not None and mark.number <= len(rows) else len(rows) + 1
-
-    def count(self) -> int:
-        """Return the number of records."""
-        with self._lock:
-            counted = self._open()[0].execute("SELECT count(*) FROM decision").fetchone()
-        return int(counted[0])
-
-    def close(self) -> None:
-        """Close the store."""
-        with self._lock:
-            self._close()
-
-    def _close(self) -> None:
-        if self._store is not None:
-            self._store.close()
-        if self._mark is not None:
-            self._mark.close()
-        self._store = self._mark = self._own = None
-
-    def _open(self) -> tuple[sqlite3.Connection, MarkFile]:
-        create_store(self._path)
-        is_there(marked_in(self._path))
-        status = self._path.stat()
-        if self._inode != (status.st_dev, status.st_ino):
-            self._close()  # The open file is not the file at this path any more.
-        if self._store is None or self._mark is None:
-            store = sqlite3.connect(
-                self._path, timeout=self._wait_s, isolation_level=None, check_same_thread=False
-            )
-            try:
-                store.execute("PRAGMA journal_mode = WAL")
-                store.execute("PRAGMA synchronous = NORMAL")
-                store.executescript(_TABLES)
-                self._mark = _open_mark(store, marked_in(self._path))
-            except BaseException:
-                store.close()
-                raise
-            self._store, self._inode = store, (status.st_dev, status.st_ino)
-        return self._store, self._mark
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record as JSON, for people and other systems."""
+        place = {"id": self.id, "number": self.number, "file": self.file}
+        return {**place, **self.record, "hash": self.hash}
 
 
-def marked_in(path: Path) -> Path:
-    """Return the path of the mark of an audit's newest record."""
-    return path.with_suffix(SUFFIX)
+class DamagedError(ValueError):
+    """A line of an audit file is no record."""
 
 
-def _open_mark(store: sqlite3.Connection, path: Path) -> MarkFile:
-    """Open the mark of the newest record; create it for an audit that began without marks."""
-    if store.execute("PRAGMA user_version").fetchone()[0] >= _MARKED:
-        return MarkFile(path)
-    store.execute("BEGIN IMMEDIATE")
+def beginning(name: str) -> ChainLine:
+    """Return what the first line of the file with this name follows."""
+    return ChainLine(-1, hashlib.sha256(name.encode()).hexdigest())
+
+
+def next_line(last: ChainLine, record: str) -> tuple[bytes, ChainLine]:
+    """Return the line of a record, a JSON object in ASCII, and the new end of the chain."""
+    number = last.number + 1
+    body = b'"number":%d,%s\n' % (number, record[1:].encode("ascii"))
+    digest = hashlib.sha256(last.hash.encode("ascii") + body).hexdigest()
+    return b'%s%s",%s' % (_START, digest.encode("ascii"), body), ChainLine(number, digest)
+
+
+def follows(last: ChainLine, line: bytes) -> ChainLine | None:
+    """Return the end of the chain with this line; None where the line does not fit behind it."""
+    number, body = last.number + 1, line[_BODY:]
+    if not body.startswith(b'"number":%d,' % number):
+        return None
+    digest = hashlib.sha256(last.hash.encode("ascii") + body).hexdigest()
+    fits = line[:_BODY] == b'%s%s",' % (_START, digest.encode("ascii"))
+    return ChainLine(number, digest) if fits else None
+
+
+def place_of(line: bytes) -> ChainLine | None:
+    """Return the number and hash that a line states; None where it states none."""
+    number, comma, _ = line[_BODY:].removeprefix(b'"number":').partition(b",")
+    digest = line[len(_START) : len(_START) + _DIGITS].decode("ascii", "replace")
+    return ChainLine(int(number), digest) if comma and number.isdigit() else None
+
+
+def parsed(file: str, line: bytes) -> Record:
+    """Return the record of a line, which may have been changed. Raises DamagedError."""
     try:
-        mark = MarkFile(path, _last(store))
-        store.execute(f"PRAGMA user_version = {_MARKED}")
-        store.execute("COMMIT")
-    except BaseException:
-        store.execute("ROLLBACK")
-        raise
-    return mark
+        record = json.loads(line)
+        number, digest = record.pop("number"), record.pop("hash")
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise DamagedError(f"{file}: a line is no record: {error}") from error
+    if not isinstance(number, int) or not isinstance(digest, str):
+        raise DamagedError(f"{file}: a line has no number or hash")
+    return Record(file, number, record, digest)
 
 
-def _last(store: sqlite3.Connection) -> ChainMark:
-    question = "SELECT number, hash FROM decision ORDER BY number DESC LIMIT 1"
-    last = store.execute(question).fetchone()
-    return ChainMark(*last) if last else ChainMark(0, GENESIS)
+def lines(file: BinaryIO) -> Iterator[bytes]:
+    """Return the whole lines of a file, with their ends; an unfinished last one is left out.
+
+    Raises DamagedError for a line that is too long.
+    """
+    while line := file.readline(MAX_LINE):
+        if not line.endswith(b"\n"):
+            if len(line) < MAX_LINE:
+                return
+            raise DamagedError(f"{file.name}: a line has more than {MAX_LINE} bytes")
+        yield line
 
 
-def _fits(mark: ChainMark | None, last: ChainMark, store: sqlite3.Connection) -> bool:
-    """Return whether a mark belongs to one of the records."""
-    if mark is None or mark.number >= last.number:
-        return mark == last
-    question = "SELECT hash FROM decision WHERE number = ?"
-    return mark.number == 0 or store.execute(question, (mark.number,)).fetchone() == (mark.hash,)
+def lines_backward(file: BinaryIO) -> Iterator[bytes]:
+    """Return the whole lines of a file, with their ends, the last one first."""
+    place, rest, ended = file.seek(0, 2), b"", False
+    while place > 0:
+        size = min(_BLOCK, place)
+        place -= size
+        file.seek(place)
+        first, *others = (file.read(size) + rest).split(b"\n")
+        for line in reversed(others):
+            # What stands behind the last end of a line is not a whole line.
+            if ended:
+                yield line + b"\n"
+            ended = True
+        rest = first
+        if len(rest) > MAX_LINE:
+            raise DamagedError(f"{file.name}: a line has more than {MAX_LINE} bytes")
+    if ended:
+        yield rest + b"\n"
 
 
-def chained(number: int, previous: str, text: str) -> str:
-    """Return the hex sha256 of a record at its place in the chain."""
-    return hashlib.sha256(f"{number}\n{previous}\n{text}".encode()).hexdigest()
+def files_in(folder: Path) -> list[Path]:
+    """Return the files of an audit, the oldest first."""
+    try:
+        return sorted(path for path in folder.iterdir() if path.suffix == SUFFIX)
+    except FileNotFoundError:
+        return []

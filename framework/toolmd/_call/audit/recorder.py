@@ -1,6 +1,9 @@
 """Record the decision on each call in the audit, before its effect."""
 
+import asyncio
 import datetime as dt
+import hashlib
+import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -8,12 +11,15 @@ from toolmd._call.compiled import CompiledTool
 from toolmd._call.denial import CallDenied, guard_failed
 from toolmd._types.call import Call
 from toolmd._types.verdict import Verdict
-from toolmd._validation.redact import redacted
 from toolmd.errors import logged
 
 if TYPE_CHECKING:
-    from toolmd._call.audit.chain import Audit
-    from toolmd._call.lock_retry import LockRetry
+    from toolmd._call.audit.log import AuditLog
+
+MAX_VALUE = 8 * 1024
+"""The bytes of the largest arguments that a record contains; of larger ones it has the hash."""
+_MAX_WORD = 256
+_MAX_FAULTS = 20
 
 
 class UnrecordedDenial(CallDenied):
@@ -23,14 +29,11 @@ class UnrecordedDenial(CallDenied):
 class Recorder:
     """The writer of the audit; without an audit it writes nothing."""
 
-    def __init__(
-        self, audit: "Audit | None", lock_retry: "LockRetry | None", clock: Callable[[], float]
-    ) -> None:
-        """Keep the audit; `lock_retry` is for a locked one, and None without an audit."""
-        self._audit = audit
-        self._lock_retry = lock_retry
+    def __init__(self, log: "AuditLog | None", clock: Callable[[], float]) -> None:
+        """Keep the log; `clock` returns seconds since the epoch."""
+        self._log = log
         self._clock = clock
-        self.keeps = audit is not None
+        self.keeps = log is not None
         """Whether there is an audit."""
 
     async def runs(
@@ -42,9 +45,10 @@ class Recorder:
     ) -> bool:
         """Record that a call runs now. Raises CallDenied where the record can't be written.
 
-        `confirmation_id` names the approved confirmation. Returns whether it had to wait.
+        `confirmation_id` names the approved confirmation. Returns whether it waited for
+        the disk.
         """
-        if self._audit is None:
+        if self._log is None:
             return False
         return await self._write(call, tool, "run", arguments=arguments, held=confirmation_id)
 
@@ -62,7 +66,7 @@ class Recorder:
 
         `instead_of` names the confirmation whose call waits again, or those that this one corrects.
         """
-        if self._audit is not None and not call.dry_run:
+        if self._log is not None and not call.dry_run:
             await self._write(call, tool, verdict.action.name.lower(), arguments=arguments,
                               code=verdict.code, reason=verdict.message, held=confirmation_id,
                               instead_of=instead_of)  # fmt: skip
@@ -71,7 +75,7 @@ class Recorder:
         self, call: Call, tool: CompiledTool, state: str, confirmation_id: str
     ) -> None:
         """Record a person's decision on a pending call. Raises CallDenied."""
-        if self._audit is not None:
+        if self._log is not None:
             arguments = call.arguments if isinstance(call.arguments, Mapping) else {}
             await self._write(call, tool, state, arguments=arguments, held=confirmation_id)
 
@@ -83,18 +87,15 @@ class Recorder:
         confirmation_id: str | None = None,
     ) -> None:
         """Record a denial; the call stays denied where the record can't be written."""
-        if self._audit is None or call.dry_run:
+        if self._log is None or call.dry_run:
             return
         failure = denial.failure if not callable(denial.failure) else denial.failure()
-        faults = [[problem.code, problem.path] for problem in failure.details]
-        # A lock that was waited for once is not waited for again.
-        waits = not isinstance(denial, UnrecordedDenial)
+        faults = [[problem.code, problem.path] for problem in failure.details[:_MAX_FAULTS]]
         try:
             await self._append(
                 call,
                 tool,
                 "deny",
-                waits=waits,
                 code=failure.code,
                 reason=failure.message,
                 faults=faults,
@@ -116,32 +117,61 @@ class Recorder:
         tool: CompiledTool | None,
         decision: str,
         *,
-        waits: bool = True,
         arguments: Mapping[str, Any] | None = None,
         **more: Any,
     ) -> bool:
-        audit, lock_retry = self._audit, self._lock_retry
-        assert audit is not None
-        assert lock_retry is not None
+        log = self._log
+        assert log is not None
         if tool is not None and arguments is not None:
             await tool.invoker.prepare()
+        caller = call.caller
         record: dict[str, Any] = {
-            "at": dt.datetime.fromtimestamp(self._clock(), dt.UTC).isoformat(),
-            "decision": decision,
-            "tool": call.tool[:64],
-            "call": call.id,
-            "user": call.caller.user,
-            "context": dict(call.caller.context) or None,
+            "call": _word(call.id),
+            "user": _word(caller.user),
+            "conversation": _word(caller.conversation),
             "confidence": call.confidence,
+            **more,
         }
-        if tool is not None:
-            record["spec"] = tool.hash
+        at = dt.datetime.fromtimestamp(self._clock(), dt.UTC).isoformat()
+        text = f'{{"at":"{at}","decision":"{decision}",{_head(call, tool)}'
+        for key, value in record.items():
+            if value is not None:
+                text += f',"{key}":{_json(value)}'
+        if caller.context:
+            text += f',"context":{_bounded(caller.context)}'
         if tool is not None and arguments is not None:
-            record["implementation"] = tool.invoker.implementation_hash()
-            record["arguments"] = redacted(arguments, tool.call_spec.parameters)
-        record |= more
-        told = {k: v for k, v in record.items() if v is not None}
-        if waits:
-            return (await lock_retry.over(lambda: audit.append(told)))[1]
-        audit.append(told)
-        return False
+            text += f',"implementation":"{tool.invoker.implementation_hash()}"'
+            text += f',"arguments":{_bounded(tool.redacted(arguments))}'
+        if not log.is_ready():
+            await asyncio.to_thread(log.open)
+        log.append(text + "}")
+        if log.synced:
+            await asyncio.wrap_future(log.sync())
+        return log.synced
+
+
+def _head(call: Call, tool: CompiledTool | None) -> str:
+    """Return what a record says of the tool; a model may have made up its name."""
+    return f'"tool":{_json(call.tool[:64])}' if tool is None else tool.audit_head
+
+
+def _word(text: str | None) -> str | None:
+    return text if text is None or len(text) <= _MAX_WORD else f"{text[:_MAX_WORD]}…"
+
+
+def _bounded(value: Mapping[str, Any]) -> str:
+    """Return an object as JSON, or its hash and size where it is large."""
+    text = _json(value if isinstance(value, dict) else dict(value))
+    if len(text) <= MAX_VALUE:
+        return text
+    # ASCII only, so that its bytes are as many as its characters.
+    digest = hashlib.sha256(text.encode("ascii")).hexdigest()
+    return f'{{"sha256":"{digest}","bytes":{len(text)}}}'
+
+
+def _shown(value: object) -> str:
+    """Return a value that is no JSON as text: the record of its denial must not fail."""
+    return repr(value)[:_MAX_WORD]
+
+
+_json = json.JSONEncoder(separators=(",", ":"), default=_shown).encode

@@ -27,10 +27,11 @@ _EXTRAS = {
 """Each extra: one of its packages, and the feature that needs it."""
 
 
-_RECORDS = {".sqlite3", ".journal", ".newest"}
+_RECORDS = {".sqlite3", ".journal", ".jsonl"}
 """The suffixes of state files that are never empty."""
 _OF_EARLIER_VERSIONS = (
-    "confirmations.sqlite3", "held.sqlite3", "runs.sqlite3", "turns.sqlite3",
+    "audit.newest", "audit.sqlite3", "confirmations.sqlite3", "held.sqlite3", "runs.sqlite3",
+    "turns.sqlite3",
 )  # fmt: skip
 _BLOCK = 4096
 """The bytes that are written to test for free space."""

@@ -21,6 +21,22 @@ def moment(text: str) -> dt.datetime:
     return at
 
 
+def past(text: str, option: str) -> dt.datetime:
+    """Return the time that `2h ago`, `2026-05-04` or an ISO time means; stop for any other."""
+    from toolmd._parse.words.scalars import duration
+
+    words = text.strip()
+    try:
+        if words.endswith(" ago"):
+            earlier = duration(words.removesuffix(" ago"))
+            if earlier is not None:
+                return dt.datetime.now(dt.UTC) - dt.timedelta(seconds=earlier)
+        return dt.datetime.fromisoformat(words).astimezone()
+    except (ValueError, OverflowError):
+        help_ = "write `2h ago`, `2026-05-04`, `2026-05-04T18:30`, or `2026-05-04T18:30Z`"
+        stop(ExitCode.USAGE, f"{option} can't be read from '{text}'", help_)
+
+
 def _read(text: str, now: dt.datetime) -> dt.datetime | None:
     from toolmd._parse.words.scalars import duration
 

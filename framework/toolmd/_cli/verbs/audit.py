@@ -1,13 +1,21 @@
-"""`audit`: show the decision records, and verify that none was changed."""
+"""`audit`: show the decision records, and verify that none was changed or removed."""
 
-from pathlib import Path
-from typing import Annotated, Any
+import datetime as dt
+from json import dumps
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from toolmd._cli.terminal.exits import ExitCode
+from toolmd._cli.terminal.moment import past
 from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
-from toolmd._cli.terminal.screen import counted, err, out, out_json, printable, table
+from toolmd._cli.terminal.screen import complain, counted, err, out, out_json, printable, table
+
+if TYPE_CHECKING:
+    from toolmd._call.audit.reader import AuditReader, Wanted
+
+SHOWN = 100
+"""How many records are shown where no number is given."""
 
 
 def add(app: typer.Typer) -> None:
@@ -20,80 +28,107 @@ def audit(
     *,
     verify: Annotated[
         bool,
-        typer.Option("--verify", help="Verify the chain of hashes; exit with 1 at a bad record."),
+        typer.Option(
+            "--verify", help="Check that no record was changed or removed; exit with 1 if one was."
+        ),
+    ] = False,
+    tool: Annotated[str | None, typer.Option("--tool", help="Only this tool's records.")] = None,
+    user: Annotated[str | None, typer.Option("--user", help="Only this user's records.")] = None,
+    outcome: Annotated[
+        str | None,
+        typer.Option("--outcome", help="Only `run`, `deny`, `confirm`, `review` or `responded`."),
+    ] = None,
+    conversation: Annotated[
+        str | None, typer.Option("--conversation", help="Only this conversation's records.")
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option("--since", help="Only records from this time on: `2026-11-23` or `…T09:30`."),
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option("--until", help="Only records before this time.")
+    ] = None,
+    before: Annotated[
+        str | None,
+        typer.Option(
+            "--before", help="Only records before the one with this id, as the last page."
+        ),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            "--limit", min=1, help=f"The most records, the latest ones; {SHOWN} unless given."
+        ),
+    ] = None,
+    jsonl: Annotated[
+        bool, typer.Option("--jsonl", help="All records as lines of JSON, for other systems.")
     ] = False,
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """Show the decision records, one for each call, the oldest first.
+    """Show the latest decision records, one for each call, the oldest first.
 
     Each was written before the call had an effect. Exit code 1: a record is damaged or missing.
     """
-    import sqlite3
-
+    from toolmd._call.audit.reader import AuditReader, Wanted
     from toolmd.config import load_settings
 
     settings = load_settings(project_of(ctx, project))
-    if not settings.audit:
-        err("note: the audit is off (`audit = false`); these records are from before")
-    from toolmd._call.audit.chain import AUDIT_FILE
-
-    file = settings.state / AUDIT_FILE
+    if not settings.audit.enabled:
+        err("note: the audit is off (`audit.enabled = false`); these records are from before")
+    reader = AuditReader(settings)
+    wanted = Wanted(tool, user, outcome, conversation, _time("--since", since),
+                    _time("--until", until))  # fmt: skip
     try:
         if verify:
-            _verify(file, json=json)
+            _verify(reader, json=json)
+        elif jsonl:
+            for record in reader.records(wanted):
+                out(dumps(record.to_dict()))
         else:
-            _show(file, json=json)
-    except (sqlite3.Error, ValueError) as error:
-        help_ = "the file was damaged: `toolmd audit --verify` finds the first bad record"
-        stop(ExitCode.FINDINGS, f"{file}: {error}", "" if verify else help_)
+            _show(reader, wanted, before, limit or SHOWN, json=json)
+    except (ValueError, OSError) as error:
+        help_ = "" if verify else "`toolmd audit --verify` finds the first bad record"
+        stop(ExitCode.FINDINGS, str(error), help_)
 
 
-def _show(file: Path, *, json: bool) -> None:
-    decisions = _read(file, lambda kept: list(kept.decisions())) or []
+def _time(option: str, text: str | None) -> str | None:
+    return None if text is None else past(text, option).astimezone(dt.UTC).isoformat()
+
+
+def _show(
+    reader: "AuditReader", wanted: "Wanted", before: str | None, limit: int, *, json: bool
+) -> None:
+    latest = reader.latest(limit + 1, wanted, before)
+    shown = latest[limit - 1 :: -1] if len(latest) > limit else latest[::-1]
     if json:
-        out_json([{"number": d.number, **d.record, "hash": d.hash} for d in decisions])
-    elif not decisions:
-        err("No decision has been recorded yet.")
+        out_json([one.to_dict() for one in shown])
+    elif not shown:
+        err("No such decision has been recorded." if any(wanted) or before else
+            "No decision has been recorded yet.")  # fmt: skip
     else:
-        head = ("NUMBER", "AT", "DECISION", "TOOL", "USER", "CALL", "WHY")
-        out(table(head, [_row(d.number, d.record) for d in decisions]))
+        head = ("ID", "AT", "DECISION", "TOOL", "USER", "CALL", "WHY")
+        out(table(head, [_row(one.id, one.record) for one in shown]))
+    if len(latest) > limit:
+        err(f"These are the latest {limit}; `--before {shown[0].id}` shows earlier ones.")
 
 
-def _row(number: int, record: dict[str, Any]) -> tuple[str, ...]:
+def _row(id_: str, record: dict[str, Any]) -> tuple[str, ...]:
     faults = ", ".join(f"{code} {path}".strip() for code, path in record.get("faults", ()))
     why = ": ".join(part for part in (record.get("code", ""), faults) if part)
     cells = [record.get(key) or "-" for key in ("decision", "tool", "user", "call")]
     at = str(record.get("at", "-"))[:19].replace("T", " ")
-    return (str(number), at, *(printable(str(cell)) for cell in cells), printable(why))
+    return (id_, at, *(printable(str(cell)) for cell in cells), printable(why))
 
 
-def _verify(file: Path, *, json: bool) -> None:
-    found = _read(file, lambda kept: (kept.verify(), kept.count()))
-    bad, number = found or (None, 0)
+def _verify(reader: "AuditReader", *, json: bool) -> None:
+    verified = reader.verify()
     if json:
-        out_json({"sound": bad is None, "records": number, "first_bad": bad})
-    elif bad is None:
-        err(f"{counted(number, 'record')}: all unchanged.")
-    if bad is not None:
-        if json:
-            raise typer.Exit(ExitCode.FINDINGS)
-        what = f"record {bad} was changed, or a record before it is missing"
-        help_ = "compare the records from there on with a copy"
-        if bad > number:
-            what = f"the newest records are missing, from {bad} on, or the mark of the newest is"
-            help_ = f"compare {file} and {file.with_suffix('.newest').name} with a copy"
-        stop(ExitCode.FINDINGS, what, help_)
-
-
-def _read(file: Path, ask: Any) -> Any:
-    """Query the audit in this file; None if there is no file, which is not created then."""
-    from toolmd._call.audit.chain import Audit
-
-    if not Audit.is_kept(file):
-        return None
-    kept = Audit(file)
-    try:
-        return ask(kept)
-    finally:
-        kept.close()
+        out_json(verified.to_dict())
+    elif verified.sound:
+        err(f"{counted(verified.records, 'record')}: all unchanged.")
+    else:
+        what = f"record {verified.file}:{verified.first_bad}: {verified.problem}"
+        complain(what, "compare the records from there on with a copy")
+    if not verified.sound:
+        raise typer.Exit(ExitCode.FINDINGS)

@@ -63,6 +63,10 @@ class ApiRequest(NamedTuple):
         """The user whose data is visible; None for an operator, who sees all."""
         return None if "operate" in self.rights else self.caller.user
 
+    def text(self, parameter: str) -> str | None:
+        """Return a text of the query."""
+        return self.request.query_params.get(parameter)
+
     def names(self, parameter: str) -> list[str]:
         """Return the names of a parameter of the query."""
         return self.request.query_params.getlist(parameter)

@@ -1,63 +1,68 @@
 """The operations on decision records: pages of them, and their verification."""
 
 import asyncio
+import datetime as dt
 from typing import Any
 
-from toolmd._call.audit.chain import AUDIT_FILE, Audit
-from toolmd._http.api.operation import ApiRequest, Number, Operation
+from toolmd._call.audit.reader import AuditReader, Wanted
+from toolmd._http.api.operation import ApiRequest, NamesInQuery, Number, Operation
 from toolmd._workspace import Workspace
+from toolmd.errors import ArgumentError
 
 PAGE = 100
 MOST = 1000
 
 
 class Records:
-    """The operations on the audit; each reads the file, because other processes write it too."""
+    """The operations on the audit; each reads the files, as other processes write them too."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
     def operations(self) -> tuple[Operation, ...]:
         """Return the routes."""
-        before = Number("before", "Only records before this number.", 2**52, 1, 2**52)
         limit = Number("limit", "The most records to list.", PAGE, 1, MOST)
+        texts = (
+            NamesInQuery("before", "Only records before the one with this id."),
+            NamesInQuery("tool", "Only records of this tool."),
+            NamesInQuery("user", "Only records of this user."),
+            NamesInQuery("outcome", "Only `run`, `deny`, `confirm`, `review` or `responded`."),
+            NamesInQuery("conversation", "Only records of this conversation."),
+            NamesInQuery("since", "Only records from this time on, ISO 8601 in UTC."),
+            NamesInQuery("until", "Only records before this time, ISO 8601 in UTC."),
+        )
         return (
             Operation("GET", "/api/audit", "listDecisions",
                       "List the decision records, the latest first.", self._list, "Decisions",
-                      problems=(400,), query=(before, limit)),
+                      problems=(400,), query=(limit, *texts)),
             Operation("GET", "/api/audit/verify", "verifyDecisions",
                       "Verify the chain of the decision records.", self._verify, "Verified",
                       ),
         )  # fmt: skip
 
     async def _list(self, asked: ApiRequest) -> Any:
-        before, limit = asked.numbers["before"], asked.numbers["limit"]
-        return await asyncio.to_thread(self._page, before, limit)
-
-    def _page(self, before: int, limit: int) -> list[dict[str, Any]]:
-        kept = self._kept()
-        if kept is None:
-            return []
-        try:
-            found = kept.latest(before, limit)
-        finally:
-            kept.close()
-        return [{"number": one.number, **one.record, "hash": one.hash} for one in found]
+        since, until = _utc(asked, "since"), _utc(asked, "until")
+        tool, user, outcome, conversation = map(
+            asked.text, ("tool", "user", "outcome", "conversation")
+        )
+        wanted = Wanted(tool, user, outcome, conversation, since, until)
+        reader, before = AuditReader(self._workspace.settings), asked.text("before")
+        found = await asyncio.to_thread(reader.latest, asked.numbers["limit"], wanted, before)
+        return [one.to_dict() for one in found]
 
     async def _verify(self, asked: ApiRequest) -> Any:
         del asked
-        return await asyncio.to_thread(self._verified)
+        reader = AuditReader(self._workspace.settings)
+        return (await asyncio.to_thread(reader.verify)).to_dict()
 
-    def _verified(self) -> dict[str, Any]:
-        kept = self._kept()
-        if kept is None:
-            return {"sound": True, "records": 0, "first_bad": None}
-        try:
-            bad, number = kept.verify(), kept.count()
-        finally:
-            kept.close()
-        return {"sound": bad is None, "records": number, "first_bad": bad}
 
-    def _kept(self) -> Audit | None:
-        file = self._workspace.settings.state / AUDIT_FILE
-        return Audit(file) if Audit.is_kept(file) else None
+def _utc(asked: ApiRequest, parameter: str) -> str | None:
+    """Return a time of the query as the records have it. Raises ArgumentError."""
+    text = asked.text(parameter)
+    try:
+        at = None if text is None else dt.datetime.fromisoformat(text)
+    except ValueError:
+        raise ArgumentError(parameter, "must be a time in ISO 8601") from None
+    if at is None:
+        return None
+    return (at.astimezone(dt.UTC) if at.tzinfo else at.replace(tzinfo=dt.UTC)).isoformat()

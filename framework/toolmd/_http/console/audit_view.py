@@ -1,10 +1,11 @@
-"""Read the audit for a page: the newest records, and whether their chain is valid."""
+"""Read the audit for a page: the newest records, and whether none was changed."""
 
-import sqlite3
 from typing import NamedTuple
 
-from toolmd._call.audit.chain import AUDIT_FILE, Audit, Record
+from toolmd._call.audit.chain import Record
+from toolmd._call.audit.reader import AuditReader, Verified
 from toolmd._types.settings import Settings
+from toolmd.errors import ToolmdError
 
 SHOWN = 200
 """The number of records on a page."""
@@ -16,26 +17,18 @@ class AuditView(NamedTuple):
     kept: bool
     """Whether decisions are recorded."""
     decisions: tuple[Record, ...] = ()
-    total: int = 0
-    first_bad: int | None = None
-    """The number of the first record that does not fit the chain."""
+    verified: Verified = Verified(0)
     problem: str = ""
-    """Why the file could not be read."""
+    """Why the records could not be read."""
 
 
 def read_audit(settings: Settings) -> AuditView:
     """Read and verify the project's decisions; report an unreadable file instead of raising."""
-    file = settings.state / AUDIT_FILE
-    if not Audit.is_kept(file):
-        return AuditView(settings.audit)
-    audit = Audit(file)
+    reader, kept = AuditReader(settings), settings.audit.enabled
     try:
-        bad, count = audit.verify(), audit.count()
-        if bad is not None:
-            # A record that was tampered with may not be JSON any more.
-            return AuditView(settings.audit, (), count, bad)
-        return AuditView(settings.audit, tuple(audit.latest(count + 1, SHOWN)), count)
-    except (sqlite3.Error, ValueError, OSError) as error:
-        return AuditView(settings.audit, problem=str(error))
-    finally:
-        audit.close()
+        verified = reader.verify()
+        # A record that was tampered with may not be JSON any more.
+        shown = reader.latest(SHOWN) if verified.sound else []
+        return AuditView(kept, tuple(shown), verified)
+    except (ValueError, OSError, ToolmdError) as error:
+        return AuditView(kept, problem=str(error))

@@ -1,0 +1,194 @@
+"""Append decision records to a file of this writer's own, each chained to the one before."""
+
+import errno
+import os
+import secrets
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from threading import Lock
+from typing import BinaryIO
+
+from toolmd._call.audit.chain import (
+    STARTED,
+    SUFFIX,
+    beginning,
+    files_in,
+    follows,
+    lines_backward,
+    next_line,
+    place_of,
+)
+from toolmd._call.audit.upkeep import Tracked, Upkeep
+from toolmd._store.store import HeadStore
+from toolmd._types.audit import ChainLine
+from toolmd.config import state_folder
+from toolmd.config.state_files import create_file, is_there
+
+AUDIT_FOLDER = "audit"
+"""The folder of the records, in the project's state folder."""
+MAX_FILE = 64 * 1024 * 1024
+"""The bytes after which a writer begins the next file."""
+_CONTINUED = 32
+"""How many files a new writer tries to continue, the newest first."""
+
+
+class AuditLog:
+    """A writer of decision records; safe for threads, and for processes with writers of their own.
+
+    Each writer has locked a file for itself. A record is in the kernel when `append` returns, so
+    it survives the death of the process.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        heads: Callable[[], HeadStore] | None = None,
+        *,
+        synced: bool = False,
+        keep_days: float | None = None,
+        max_file: int = MAX_FILE,
+        fsync: Callable[[int], None] = os.fsync,
+    ) -> None:
+        """Keep the folder of the files, which is created with the first record.
+
+        Args:
+            folder: The folder of the files.
+            heads: Returns the store's notes of the newest record of each file, as opening the
+                store takes long; None keeps none.
+            synced: Whether a call waits until the disk has its record.
+            keep_days: The days after which files without newer records are deleted; None keeps
+                them.
+            max_file: The bytes after which the next file begins.
+            fsync: Waits until the disk has the records of a descriptor.
+        """
+        self.synced = synced
+        self._folder = folder
+        self._max_file = max_file
+        self._lock = Lock()
+        self._upkeep = Upkeep(folder, heads, keep_days, fsync)
+        self._file = -1
+        """The descriptor of the file; -1 while none is open."""
+        self._process = 0
+        self._size = 0
+        self._tracked: Tracked
+
+    def is_ready(self) -> bool:
+        """Return whether the next record goes into the open file, so that nothing is awaited."""
+        if self._file < 0:
+            return False
+        status = os.fstat(self._file)
+        # A file that was removed, cut, or extended by others is not continued.
+        return (
+            status.st_nlink > 0
+            and status.st_size == self._size < self._max_file
+            and self._tracked.fits
+            and self._process == os.getpid()
+        )
+
+    def open(self) -> None:
+        """Open a file; blocks. Raises OSError, and EmptiedError for a file without bytes."""
+        with self._lock:
+            if not self.is_ready():
+                self._open()
+
+    def append(self, record: str) -> None:
+        """Append a record, a JSON object in ASCII. Raises OSError where it can't be written."""
+        with self._lock:
+            if not self.is_ready():
+                self._open()
+            line, last = next_line(self._tracked.newest, record)
+            self._write(line)
+            self._size += len(line)
+            self._tracked.newest = last
+
+    def sync(self) -> "Future[None]":
+        """Return a future that is done once the disk has all records so far."""
+        return self._upkeep.sync()
+
+    def close(self) -> None:
+        """Note the newest record, and release the file."""
+        with self._lock:
+            self._close()
+        self._upkeep.end()
+
+    def _write(self, line: bytes) -> None:
+        """Write a whole line, or nothing: an unfinished line is no record."""
+        written = os.write(self._file, line)
+        if written < len(line):
+            os.ftruncate(self._file, self._size)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._folder))
+
+    def _open(self) -> None:
+        self._close()
+        state_folder(self._folder.parent)
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        paths = files_in(self._folder)
+        for path in paths:
+            is_there(path)  # Where records were cut off, no new ones begin.
+        if any(self._continue(path) for path in reversed(paths[-_CONTINUED:])):
+            return
+        while not self._continue(self._create()):
+            pass  # Another process continues the new file already.
+
+    def _create(self) -> Path:
+        now = time.gmtime()
+        name = f"{time.strftime(STARTED, now)}-{secrets.token_hex(4)}"
+        at = time.strftime("%Y-%m-%dT%H:%M:%S+00:00", now)
+        path = self._folder / f"{name}{SUFFIX}"
+        line, _ = next_line(beginning(name), f'{{"at":"{at}","file":"{name}"}}')
+        create_file(path, line)
+        return path
+
+    def _continue(self, path: Path) -> bool:
+        """Continue a file that is whole, has room, and which no other writer has locked."""
+        from filelock import lock_descriptor
+
+        if path.stem in self._upkeep.unfit or path.stat().st_size >= self._max_file:
+            return False
+        file = os.open(path, os.O_RDWR | os.O_APPEND)
+        try:
+            last = _end_of(path, file) if lock_descriptor(file, blocking=False) else None
+            if last is None:
+                os.close(file)
+                return False
+            self._size = os.fstat(file).st_size
+            self._tracked = self._upkeep.begin(path, file, last)
+        except BaseException:
+            os.close(file)
+            raise
+        self._file, self._process = file, os.getpid()
+        return True
+
+    def _close(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+
+def _end_of(path: Path, descriptor: int) -> ChainLine | None:
+    """Return the end of a file's chain; None where its last lines do not fit together.
+
+    The unfinished line of a writer that was killed is cut off: nothing happened after it.
+    """
+    with path.open("rb") as file:
+        tail = lines_backward(file)
+        last, before = next(tail, None), next(tail, None)
+        if last is None:
+            return None
+        whole = _size_of_whole_lines(file)
+    previous = beginning(path.stem) if before is None else place_of(before)
+    end = None if previous is None else follows(previous, last)
+    if end is not None:
+        os.ftruncate(descriptor, whole)
+    return end
+
+
+def _size_of_whole_lines(file: BinaryIO) -> int:
+    """Return the bytes up to the last end of a line."""
+    place, tail = file.seek(0, os.SEEK_END), b""
+    while b"\n" not in tail and place > 0:
+        place = file.seek(max(0, place - 4096))
+        tail = file.read(4096)
+    return place + tail.rfind(b"\n") + 1

@@ -1,0 +1,209 @@
+"""Look after a writer's files in a thread: sync them, note their newest record, delete old ones."""
+
+import datetime as dt
+import logging
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from threading import Condition, Thread
+
+from toolmd._call.audit.chain import STARTED, files_in, lines, place_of
+from toolmd._store.store import HeadStore
+from toolmd._types.audit import ChainLine
+from toolmd.errors import logged
+
+NOTE_S = 1.0
+"""How often the newest record is noted in the store, in seconds."""
+UNNOTED_S = 10 * NOTE_S
+"""How long a file may have records before the first one is noted, in seconds."""
+_DAY_S = 86400.0
+logger = logging.getLogger(__name__)
+
+
+class Tracked:
+    """A file that a writer has locked, and its newest record."""
+
+    def __init__(self, path: Path, descriptor: int, newest: ChainLine) -> None:
+        self.path = path
+        self.descriptor = descriptor
+        self.newest = newest
+        self.noted: ChainLine | None = None
+        """What this writer noted last."""
+        self.found = newest
+        """The newest record when the writer opened the file."""
+        self.fits = True
+        """Whether the records agree with what was noted of them."""
+
+
+class Upkeep:
+    """The thread that looks after the files of one writer; it ends with the writer."""
+
+    def __init__(
+        self,
+        folder: Path,
+        heads: Callable[[], HeadStore] | None,
+        keep_days: float | None,
+        fsync: Callable[[int], None],
+    ) -> None:
+        """Keep what `AuditLog` received."""
+        self._fsync = fsync
+        self._folder = folder
+        self._heads = heads
+        self._keep_days = keep_days
+        self._changed = Condition()
+        self._files: list[Tracked] = []
+        """The files that are looked after, the open one last."""
+        self._waiting: list[Future[None]] = []
+        self._thread: Thread | None = None
+        self._ended = False
+        self._process = 0
+        self._failed = False
+        self._cleaned = float("-inf")
+        self.unfit: set[str] = set()
+        """The files whose records do not agree with what was noted; they are not continued."""
+
+    def begin(self, path: Path, descriptor: int, newest: ChainLine) -> Tracked:
+        """Look after a file that the writer has opened."""
+        # A descriptor of its own: the writer may close the file at any time.
+        tracked = Tracked(path, os.dup(descriptor), newest)
+        with self._changed:
+            if self._process != os.getpid():
+                # After a fork the other process looks after its files.
+                self._files, self._process = [], os.getpid()
+            self._files.append(tracked)
+            if self._thread is None or not self._thread.is_alive():
+                self._ended = False
+                self._thread = Thread(target=self._go_on, name="toolmd-audit", daemon=True)
+                self._thread.start()
+        return tracked
+
+    def sync(self) -> "Future[None]":
+        """Return a future that is done once the disk has all records so far."""
+        synced: Future[None] = Future()
+        with self._changed:
+            if self._thread is None:
+                synced.set_exception(OSError("the audit is closed"))
+            else:
+                self._waiting.append(synced)
+                self._changed.notify()
+        return synced
+
+    def end(self) -> None:
+        """End the thread, which first notes the newest records."""
+        with self._changed:
+            thread, self._thread, self._ended = self._thread, None, True
+            self._changed.notify()
+        if thread is not None:
+            thread.join()
+
+    def _go_on(self) -> None:
+        due = time.monotonic() + NOTE_S
+        ended = False
+        while not ended:
+            with self._changed:
+                self._changed.wait_for(
+                    lambda: self._ended or self._waiting, max(0.0, due - time.monotonic())
+                )
+                ended, waiting, files = self._ended, self._waiting, [*self._files]
+                self._waiting = []
+            self._sync_all(files, waiting)
+            if ended or time.monotonic() >= due:
+                self._note_all(files)
+                self._leave(files if ended else files[:-1])
+                self._clean()
+                due = time.monotonic() + NOTE_S
+
+    def _sync_all(self, files: list[Tracked], waiting: "list[Future[None]]") -> None:
+        if not waiting:
+            return
+        try:
+            for tracked in files:
+                self._fsync(tracked.descriptor)
+        except Exception as error:  # noqa: BLE001 - raised where it is waited for
+            for one in waiting:
+                one.set_exception(error)
+        else:
+            for one in waiting:
+                one.set_result(None)
+
+    def _note_all(self, files: list[Tracked]) -> None:
+        if self._heads is None:
+            return
+        try:
+            for tracked in files:
+                if tracked.fits and not self._note(self._heads, tracked):
+                    tracked.fits = False
+                    self.unfit.add(tracked.path.stem)
+                    logger.error("%s does not agree with the store: see `toolmd audit --verify`",
+                                 tracked.path)  # fmt: skip
+            self._failed = False
+        except Exception as error:  # noqa: BLE001 - noted a second later, or by the next writer
+            if not self._failed:
+                logger.error("the audit's newest record is not noted in the store: %s", error)
+            self._failed = True
+
+    def _note(self, heads: Callable[[], HeadStore], tracked: Tracked) -> bool:
+        """Note the newest record; False where the store knows records that the file lacks."""
+        newest, before = tracked.newest, tracked.noted
+        if newest.number == 0 or newest == before:
+            return True
+        if before is None:
+            before = heads().get(tracked.path.stem)
+            if not _agrees(tracked, before):
+                return False
+        if not heads().put(tracked.path.stem, newest, before):
+            return False
+        tracked.noted = newest
+        return True
+
+    def _leave(self, files: list[Tracked]) -> None:
+        with self._changed:
+            self._files = [one for one in self._files if one not in files]
+        for tracked in files:
+            os.close(tracked.descriptor)
+
+    def _clean(self) -> None:
+        """Delete, once a day, the files that were kept long enough."""
+        now = time.time()
+        if self._keep_days is None or abs(now - self._cleaned) < _DAY_S:
+            return
+        self._cleaned = now
+        try:
+            for path in files_in(self._folder):
+                if path.stat().st_mtime < now - self._keep_days * _DAY_S:
+                    self._delete(path)
+        except Exception as error:  # noqa: BLE001 - tried again a day later
+            logged(error, "old files of the audit could not be deleted")
+
+    def _delete(self, path: Path) -> None:
+        from filelock import lock_descriptor
+
+        descriptor = os.open(path, os.O_RDWR)
+        try:
+            if lock_descriptor(descriptor, blocking=False):
+                if self._heads is not None:
+                    self._heads().forget(path.stem)
+                path.unlink()
+        finally:
+            os.close(descriptor)
+
+
+def _agrees(tracked: Tracked, known: ChainLine | None) -> bool:
+    """Return whether a file that a writer continues has the record that was noted of it."""
+    if known is None:
+        return tracked.found.number == 0 or is_unnoted(tracked.path)
+    if known.number >= tracked.found.number:
+        return known == tracked.found
+    with tracked.path.open("rb") as file:
+        return any(place_of(line) == known for line in lines(file))
+
+
+def is_unnoted(path: Path) -> bool:
+    """Return whether a file may have records that nobody noted: its writer was killed at once."""
+    try:
+        began = dt.datetime.strptime(path.stem[:15], STARTED).replace(tzinfo=dt.UTC)
+    except ValueError:
+        return False
+    return abs(path.stat().st_mtime - began.timestamp()) < UNNOTED_S

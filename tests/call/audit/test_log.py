@@ -1,0 +1,379 @@
+"""The log of decisions: a file of each writer's own, chained, and noted in the store."""
+
+import asyncio
+import datetime as dt
+import json
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolmd._call.audit.chain import beginning, next_line
+from toolmd._call.audit.log import AuditLog
+from toolmd._call.audit.reader import ALL, AuditReader, Verified, Wanted
+from toolmd._store.store import Store
+from toolmd._types.settings import Settings
+from toolmd.config.state_files import EmptiedError
+
+AT = "2026-05-04T12:00:{:02}+00:00"
+DAY_S = 86400.0
+
+
+def record(number: int, **more: object) -> str:
+    at = dt.datetime.now(dt.UTC).isoformat()
+    return json.dumps({"at": at, "decision": "run", "n": number, **more})
+
+
+class Project:
+    """A state folder with its store, as each process opens it."""
+
+    def __init__(self, root: Path) -> None:
+        self.settings = Settings(root=root, state=root)
+        self.folder = root / "audit"
+        self.reader = AuditReader(self.settings)
+        self.stores: list[Store] = []
+
+    def log(self, **options: object) -> AuditLog:
+        store = Store("sqlite", self.settings.state)
+        self.stores.append(store)
+        return AuditLog(self.folder, lambda: store.audit_heads, **options)
+
+    def append(self, *numbers: int, **options: object) -> None:
+        log = self.log(**options)
+        for number in numbers:
+            log.append(record(number))
+        log.close()
+
+    def files(self) -> list[Path]:
+        return sorted(self.folder.glob("*.jsonl"))
+
+    def numbers(self, wanted: Wanted = ALL) -> list[int]:
+        return [one.record["n"] for one in self.reader.records(wanted)]
+
+    def rewrite(self, change: Callable[[list[bytes]], list[bytes]], file: int = 0) -> None:
+        path = self.files()[file]
+        path.write_bytes(b"".join(change(path.read_bytes().splitlines(keepends=True))))
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    made = Project(tmp_path)
+    yield made
+    for store in made.stores:
+        store.close()
+
+
+def test_a_record_is_in_the_file_when_append_returns(project: Project) -> None:
+    log = project.log()
+    log.append(record(1))
+
+    assert project.numbers() == [1]
+    log.close()
+
+
+def test_the_next_process_continues_the_file(project: Project) -> None:
+    project.append(1, 2)
+    project.append(3)
+
+    assert len(project.files()) == 1
+    assert project.numbers() == [1, 2, 3]
+    assert project.reader.verify() == Verified(3)
+
+
+def test_two_writers_at_a_time_have_a_file_each(project: Project) -> None:
+    first, second = project.log(), project.log()
+    first.append(record(1))
+    second.append(record(2))
+    first.append(record(3))
+
+    assert len(project.files()) == 2
+    assert project.numbers() == [1, 2, 3]
+    first.close()
+    second.close()
+    assert project.reader.verify() == Verified(3)
+
+
+def test_a_full_file_is_followed_by_another(project: Project) -> None:
+    project.append(*range(50), max_file=2048)
+
+    assert len(project.files()) > 2
+    assert project.numbers() == [*range(50)]
+    assert project.reader.verify() == Verified(50)
+
+
+def test_an_unfinished_line_is_no_record_and_is_cut_off_by_the_next_writer(
+    project: Project,
+) -> None:
+    project.append(1, 2)
+    with project.files()[0].open("ab") as file:
+        file.write(b'{"hash":"00')
+    assert project.reader.verify() == Verified(2)
+    assert [one.record["n"] for one in project.reader.latest(9)] == [2, 1]
+
+    project.append(3)
+
+    assert project.numbers() == [1, 2, 3]
+    assert project.reader.verify() == Verified(3)
+
+
+TAMPERINGS: dict[str, Callable[[list[bytes]], list[bytes]]] = {
+    "changed": lambda lines: [*lines[:2], lines[2].replace(b"run", b"ran"), *lines[3:]],
+    "removed": lambda lines: [*lines[:2], *lines[3:]],
+    "repeated": lambda lines: [*lines[:2], lines[1], *lines[2:]],
+    "swapped": lambda lines: [*lines[:2], lines[3], lines[2], *lines[4:]],
+    "renumbered": lambda lines: [*lines[:2], lines[2].replace(b'"number":2', b'"number":9'),
+                                 *lines[3:]],
+    "blank": lambda lines: [*lines[:2], b"\n", *lines[2:]],
+    "rehashed": lambda lines: [*lines[:2], b'{"hash":"' + b"0" * 64 + lines[2][73:], *lines[3:]],
+    "cut off": lambda lines: lines[:2],
+    "cut within": lambda lines: [*lines[:2], lines[2][:-5]],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("how", TAMPERINGS)
+def test_a_changed_or_missing_record_is_found(project: Project, how: str) -> None:
+    project.append(1, 2, 3, 4)
+
+    project.rewrite(TAMPERINGS[how])
+
+    verified = project.reader.verify()
+    assert (verified.sound, verified.first_bad) == (False, 2)
+    assert verified.file == project.files()[0].stem
+
+
+@pytest.mark.parametrize("how", ["cut off", "cut within"])
+def test_later_records_do_not_hide_removed_ones(project: Project, how: str) -> None:
+    project.append(1, 2, 3, 4)
+    project.rewrite(TAMPERINGS[how])
+
+    for number in range(5, 9):
+        project.append(number)
+        assert not project.reader.verify().sound
+
+
+def test_a_chain_that_was_made_anew_does_not_match_the_store(project: Project) -> None:
+    project.append(1, 2, 3)
+    path = project.files()[0]
+    last, forged = beginning(path.stem), b""
+    for text in ('{"at":"","file":""}', *map(record, (4, 5, 6))):
+        line, last = next_line(last, text)
+        forged += line
+    path.write_bytes(forged)
+
+    assert project.reader.verify().first_bad == 3
+
+
+def test_a_removed_file_is_reported(project: Project) -> None:
+    project.append(*range(50), max_file=4096)
+    gone = project.files()[1]
+    gone.unlink()
+
+    verified = project.reader.verify()
+
+    assert (verified.file, verified.first_bad) == (gone.stem, 1)
+    assert verified.problem == "the file is missing"
+
+
+def test_a_removed_folder_is_reported(project: Project) -> None:
+    project.append(1)
+    for path in project.folder.iterdir():
+        path.unlink()
+    project.folder.rmdir()
+
+    assert not project.reader.verify().sound
+
+
+def test_files_that_the_store_does_not_know_are_reported(project: Project) -> None:
+    project.append(1)
+    os.utime(project.files()[0], (0, time.time() + 60))
+    for path in project.settings.state.glob("store.sqlite3*"):
+        path.unlink()
+
+    verified = project.reader.verify()
+
+    assert not verified.sound
+    assert "the store does not know the file" in verified.problem
+
+
+def test_a_renamed_file_is_reported(project: Project) -> None:
+    project.append(1, 2)
+    path = project.files()[0]
+    path.rename(path.with_name("20200101T000000-00000000.jsonl"))
+
+    assert not project.reader.verify().sound
+
+
+def test_a_writer_that_was_killed_before_it_noted_a_record_causes_no_finding(
+    project: Project,
+) -> None:
+    class Nothing:
+        """A store that notes nothing, as a process that is killed at once."""
+
+        def get(self, file: str) -> None:
+            raise OSError
+
+    log = AuditLog(project.folder, Nothing)  # type: ignore[arg-type]
+    log.append(record(1))
+    log.close()
+    project.append(2)
+
+    assert project.reader.verify() == Verified(2)
+
+
+def test_a_file_that_was_emptied_denies_further_records(project: Project) -> None:
+    project.append(1)
+    os.truncate(project.files()[0], 0)
+
+    with pytest.raises(EmptiedError, match="was emptied"):
+        project.append(2)
+    with pytest.raises(EmptiedError, match="was emptied"):
+        project.reader.verify()
+
+
+def test_records_go_on_in_a_new_file_when_the_open_one_is_removed(project: Project) -> None:
+    log = project.log()
+    log.append(record(1))
+    log.append(record(2))
+    project.files()[0].unlink()
+
+    log.append(record(3))
+
+    assert project.numbers() == [3]
+    log.close()
+    assert project.reader.verify().problem == "the file is missing"
+
+
+def test_a_writer_stops_using_a_file_that_others_wrote_to(project: Project) -> None:
+    log = project.log()
+    log.append(record(1))
+    with project.files()[0].open("ab") as file:
+        file.write(b"x\n")
+
+    log.append(record(2))
+    log.close()
+
+    assert len(project.files()) == 2
+    assert project.reader.verify().first_bad == 2
+
+
+def test_the_files_are_for_their_owner_only(project: Project) -> None:
+    project.append(1)
+
+    assert stat.S_IMODE(project.folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in project.files()} == {0o600}
+
+
+def test_files_are_deleted_once_they_were_kept_long_enough(project: Project) -> None:
+    project.append(*range(50), max_file=4096)
+    old, *others = project.files()
+    os.utime(old, (0, time.time() - 31 * DAY_S))
+
+    project.append(51, keep_days=30)
+
+    assert project.files() == others
+    assert project.reader.verify().sound
+
+
+def test_verifying_while_others_write_finds_nothing(project: Project) -> None:
+    project.append(1)
+    with ThreadPoolExecutor(4) as pool:
+        doing = [pool.submit(project.append, *range(200)) for _ in range(3)]
+        while not all(done.done() for done in doing):
+            assert project.reader.verify().sound
+        assert [done.result() for done in doing] == [None] * 3
+    assert project.reader.verify() == Verified(601)
+
+
+def test_a_forked_process_writes_a_file_of_its_own(project: Project) -> None:
+    log = project.log()
+    log.append(record(1))
+    child = os.fork()
+    if child == 0:
+        log.append(record(2))
+        os._exit(0)
+    os.waitpid(child, 0)
+    log.append(record(3))
+    log.close()
+
+    assert project.numbers() == [1, 2, 3]
+    assert project.reader.verify() == Verified(3)
+
+
+def test_calls_share_a_wait_for_the_disk(project: Project) -> None:
+    synced = []
+    log = project.log(synced=True, fsync=synced.append)
+
+    async def main() -> None:
+        log.append(record(1))
+        await asyncio.gather(*(asyncio.wrap_future(log.sync()) for _ in range(100)))
+
+    asyncio.run(main())
+    log.close()
+
+    assert 1 <= len(synced) <= 2
+
+
+def test_a_record_that_the_disk_did_not_take_raises(project: Project) -> None:
+    def fail(descriptor: int) -> None:
+        raise OSError(5, "input/output error")
+
+    log = project.log(synced=True, fsync=fail)
+    log.append(record(1))
+    with pytest.raises(OSError, match="input/output"):
+        log.sync().result(10)
+    log.close()
+
+
+def test_pages_lead_from_the_latest_record_to_the_first(project: Project) -> None:
+    first, second = project.log(), project.log()
+    for number in range(30):
+        (first if number % 3 else second).append(record(number))
+    first.close()
+    second.close()
+
+    found, before = [], None
+    while page := project.reader.latest(7, before=before):
+        found += [one.record["n"] for one in page]
+        before = page[-1].id
+
+    assert found == [*range(29, -1, -1)]
+
+
+def test_records_are_filtered(project: Project) -> None:
+    log = project.log()
+    for number, (tool, user) in enumerate([("a", "ana"), ("b", "ana"), ("a", "ben")]):
+        log.append(
+            record(number, at=AT.format(number), tool=tool, user=user, conversation=f"c{number}")
+        )
+    log.close()
+
+    assert project.numbers(Wanted(tool="a")) == [0, 2]
+    assert project.numbers(Wanted(tool="a", user="ana")) == [0]
+    assert project.numbers(Wanted(conversation="c1")) == [1]
+    assert project.numbers(Wanted(outcome="deny")) == []
+    assert project.numbers(Wanted(since=AT.format(1), until=AT.format(2))) == [1]
+
+
+TEXTS = st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=5))
+
+
+@given(st.lists(TEXTS))
+def test_records_are_read_back_in_both_directions(
+    tmp_path_factory: pytest.TempPathFactory, values: list[dict[str, object]]
+) -> None:
+    root = tmp_path_factory.mktemp("audit")
+    log = AuditLog(root / "audit")
+    for value in values:
+        log.append(json.dumps({"value": value}))
+    log.close()
+    reader = AuditReader(Settings(root=root, state=root, store="memory"))
+
+    assert [one.record["value"] for one in reader.records()] == values
+    assert [one.record["value"] for one in reader.latest(99)] == values[::-1]
+    assert reader.verify() == Verified(len(values))

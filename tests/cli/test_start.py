@@ -35,7 +35,9 @@ FOR_SKILLS_AND_SERVERS = {
     "opentelemetry.sdk", "psycopg", "pygls", "pygments", "rich", "sqlalchemy", "starlette",
     "dbos", "uvicorn", "watchdog",
 }  # fmt: skip
-"""Modules that a call of a tool never needs."""
+"""Modules that a call of a tool does not need."""
+FOR_THE_STORE = {"greenlet", "sqlalchemy"}
+"""Modules that note the newest record of the audit, after the call."""
 OPEN_AND_CALL = """
 import json, sys
 from toolmd import Workspace
@@ -83,17 +85,19 @@ def test_check_on_a_warm_cache_imports_no_parser_and_no_expressions(shop) -> Non
 
 
 @pytest.mark.parametrize(
-    ("script", "words"),
+    ("script", "words", "needed"),
     [
-        (LIST, ("check",)),
-        (LIST, ("call", "sell_flowers", "kind=rose", "number=2")),
-        (OPEN_AND_CALL, ()),
+        (LIST, ("check",), set()),
+        (LIST, ("call", "sell_flowers", "kind=rose", "number=2"), FOR_THE_STORE),
+        (OPEN_AND_CALL, (), FOR_THE_STORE),
     ],
     ids=["check", "call", "Workspace.open"],
 )
-def test_a_project_of_tools_imports_nothing_of_skills_and_servers(shop, script, words) -> None:
-    none = imported(shop.folder, *words, script=script, among=FOR_SKILLS_AND_SERVERS)
-    assert none == set()
+def test_a_project_of_tools_imports_nothing_of_skills_and_servers(
+    shop, script, words, needed
+) -> None:
+    found = imported(shop.folder, *words, script=script, among=FOR_SKILLS_AND_SERVERS)
+    assert found <= needed
 
 
 def completed(folder, words: str) -> subprocess.CompletedProcess[str]:

@@ -45,6 +45,10 @@ GUARDS = {
         },
         ("tests/call",),
     ),
+    "audit": Guard(
+        {"_call/audit/*.py": ("tests/call/audit/test_log.py", "tests/call/audit")},
+        ("tests/cli/test_audit_verb.py",),
+    ),
     "limits": Guard(
         {
             "_store/*.py": ("tests/durability/test_shared_limits.py", "tests/call/test_locked.py"),

@@ -61,9 +61,8 @@ class Dispatcher:
         """Open the pipeline; `clock` returns seconds since the epoch, `timing` serves the limits.
 
         `provider` and `meters` are OpenTelemetry's; None uses the installed ones. `store` and
-        `counters`, the counts of this process by tool, are a workspace's, and outlive this.
-        `origins` returns what the operator approved in addition to a tool's Allowed Domains.
-        `log` takes the records instead of the project's own.
+        `counters`, the counts of this process by tool, outlive this. `origins` returns what the
+        operator approved in addition to a tool's Allowed Domains. `log` replaces the audit's own.
         """
         self.registry = registry
         self.resources = resources

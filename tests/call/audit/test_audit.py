@@ -38,7 +38,7 @@ def test_each_decision_is_recorded_before_its_effect(harness, tool, settings):
     records = [d.record for d in AuditReader(settings).records()]
     assert [r["decision"] for r in records] == ["run", "deny", "deny"]
     assert records[0] | {"spec": "", "implementation": ""} == {
-        "at": "1970-01-01T00:00:00+00:00", "decision": "run", "tool": "act", "call": "c1",
+        "at": "1970-01-01T00:00:00.000000+00:00", "decision": "run", "tool": "act", "call": "c1",
         "user": "u1", "confidence": 0.9, "arguments": {"pin": "(hidden)"},
         "spec": "", "implementation": "",
     }  # fmt: skip

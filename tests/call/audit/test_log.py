@@ -30,6 +30,13 @@ def record(number: int, **more: object) -> str:
     return json.dumps({"at": at, "decision": "run", "n": number, **more})
 
 
+def put(log: AuditLog, text: str) -> None:
+    """Append a record as a call does."""
+    if not log.append(text):
+        log.open()
+        assert log.append(text)
+
+
 class Project:
     """A state folder with its store, as each process opens it."""
 
@@ -47,7 +54,7 @@ class Project:
     def append(self, *numbers: int, **options: object) -> None:
         log = self.log(**options)
         for number in numbers:
-            log.append(record(number))
+            put(log, record(number))
         log.close()
 
     def files(self) -> list[Path]:
@@ -71,7 +78,7 @@ def project(tmp_path: Path) -> Iterator[Project]:
 
 def test_a_record_is_in_the_file_when_append_returns(project: Project) -> None:
     log = project.log()
-    log.append(record(1))
+    put(log, record(1))
 
     assert project.numbers() == [1]
     log.close()
@@ -88,9 +95,9 @@ def test_the_next_process_continues_the_file(project: Project) -> None:
 
 def test_two_writers_at_a_time_have_a_file_each(project: Project) -> None:
     first, second = project.log(), project.log()
-    first.append(record(1))
-    second.append(record(2))
-    first.append(record(3))
+    put(first, record(1))
+    put(second, record(2))
+    put(first, record(3))
 
     assert len(project.files()) == 2
     assert project.numbers() == [1, 2, 3]
@@ -219,7 +226,7 @@ def test_a_writer_that_was_killed_before_it_noted_a_record_causes_no_finding(
             raise OSError
 
     log = AuditLog(project.folder, Nothing)  # type: ignore[arg-type]
-    log.append(record(1))
+    put(log, record(1))
     log.close()
     project.append(2)
 
@@ -238,11 +245,11 @@ def test_a_file_that_was_emptied_denies_further_records(project: Project) -> Non
 
 def test_records_go_on_in_a_new_file_when_the_open_one_is_removed(project: Project) -> None:
     log = project.log()
-    log.append(record(1))
-    log.append(record(2))
+    put(log, record(1))
+    put(log, record(2))
     project.files()[0].unlink()
 
-    log.append(record(3))
+    put(log, record(3))
 
     assert project.numbers() == [3]
     log.close()
@@ -251,11 +258,11 @@ def test_records_go_on_in_a_new_file_when_the_open_one_is_removed(project: Proje
 
 def test_a_writer_stops_using_a_file_that_others_wrote_to(project: Project) -> None:
     log = project.log()
-    log.append(record(1))
+    put(log, record(1))
     with project.files()[0].open("ab") as file:
         file.write(b"x\n")
 
-    log.append(record(2))
+    put(log, record(2))
     log.close()
 
     assert len(project.files()) == 2
@@ -292,13 +299,13 @@ def test_verifying_while_others_write_finds_nothing(project: Project) -> None:
 
 def test_a_forked_process_writes_a_file_of_its_own(project: Project) -> None:
     log = project.log()
-    log.append(record(1))
+    put(log, record(1))
     child = os.fork()
     if child == 0:
-        log.append(record(2))
+        put(log, record(2))
         os._exit(0)
     os.waitpid(child, 0)
-    log.append(record(3))
+    put(log, record(3))
     log.close()
 
     assert project.numbers() == [1, 2, 3]
@@ -310,7 +317,7 @@ def test_calls_share_a_wait_for_the_disk(project: Project) -> None:
     log = project.log(synced=True, fsync=synced.append)
 
     async def main() -> None:
-        log.append(record(1))
+        put(log, record(1))
         await asyncio.gather(*(asyncio.wrap_future(log.sync()) for _ in range(100)))
 
     asyncio.run(main())
@@ -324,7 +331,7 @@ def test_a_record_that_the_disk_did_not_take_raises(project: Project) -> None:
         raise OSError(5, "input/output error")
 
     log = project.log(synced=True, fsync=fail)
-    log.append(record(1))
+    put(log, record(1))
     with pytest.raises(OSError, match="input/output"):
         log.sync().result(10)
     log.close()
@@ -333,7 +340,7 @@ def test_a_record_that_the_disk_did_not_take_raises(project: Project) -> None:
 def test_pages_lead_from_the_latest_record_to_the_first(project: Project) -> None:
     first, second = project.log(), project.log()
     for number in range(30):
-        (first if number % 3 else second).append(record(number))
+        put(first if number % 3 else second, record(number))
     first.close()
     second.close()
 
@@ -348,8 +355,9 @@ def test_pages_lead_from_the_latest_record_to_the_first(project: Project) -> Non
 def test_records_are_filtered(project: Project) -> None:
     log = project.log()
     for number, (tool, user) in enumerate([("a", "ana"), ("b", "ana"), ("a", "ben")]):
-        log.append(
-            record(number, at=AT.format(number), tool=tool, user=user, conversation=f"c{number}")
+        put(
+            log,
+            record(number, at=AT.format(number), tool=tool, user=user, conversation=f"c{number}"),
         )
     log.close()
 
@@ -370,7 +378,7 @@ def test_records_are_read_back_in_both_directions(
     root = tmp_path_factory.mktemp("audit")
     log = AuditLog(root / "audit")
     for value in values:
-        log.append(json.dumps({"value": value}))
+        put(log, json.dumps({"value": value}))
     log.close()
     reader = AuditReader(Settings(root=root, state=root, store="memory"))
 

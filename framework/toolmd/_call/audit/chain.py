@@ -49,9 +49,9 @@ def beginning(name: str) -> ChainLine:
 
 
 def next_line(last: ChainLine, record: str) -> tuple[bytes, ChainLine]:
-    """Return the line of a record, a JSON object in ASCII, and the new end of the chain."""
+    """Return the line of a record, a JSON object, and the new end of the chain."""
     number = last.number + 1
-    body = b'"number":%d,%s\n' % (number, record[1:].encode("ascii"))
+    body = b'"number":%d,%s\n' % (number, record[1:].encode())
     digest = hashlib.sha256(last.hash.encode("ascii") + body).hexdigest()
     return b'%s%s",%s' % (_START, digest.encode("ascii"), body), ChainLine(number, digest)
 

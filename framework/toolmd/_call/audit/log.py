@@ -20,7 +20,7 @@ from toolmd._call.audit.chain import (
     next_line,
     place_of,
 )
-from toolmd._call.audit.upkeep import Tracked, Upkeep
+from toolmd._call.audit.upkeep import Tracked, Upkeep, locked
 from toolmd._store.store import HeadStore
 from toolmd._types.audit import ChainLine
 from toolmd.config import state_folder
@@ -74,34 +74,25 @@ class AuditLog:
         self._size = 0
         self._tracked: Tracked
 
-    def is_ready(self) -> bool:
-        """Return whether the next record goes into the open file, so that nothing is awaited."""
-        if self._file < 0:
-            return False
-        status = os.fstat(self._file)
-        # A file that was removed, cut, or extended by others is not continued.
-        return (
-            status.st_nlink > 0
-            and status.st_size == self._size < self._max_file
-            and self._tracked.fits
-            and self._process == os.getpid()
-        )
-
     def open(self) -> None:
         """Open a file; blocks. Raises OSError, and EmptiedError for a file without bytes."""
         with self._lock:
-            if not self.is_ready():
+            if not self._is_ready():
                 self._open()
 
-    def append(self, record: str) -> None:
-        """Append a record, a JSON object in ASCII. Raises OSError where it can't be written."""
+    def append(self, record: str) -> bool:
+        """Append a record, a JSON object; False where `open` must be called first.
+
+        Raises OSError where it can't be written.
+        """
         with self._lock:
-            if not self.is_ready():
-                self._open()
+            if not self._is_ready():
+                return False
             line, last = next_line(self._tracked.newest, record)
             self._write(line)
             self._size += len(line)
             self._tracked.newest = last
+            return True
 
     def sync(self) -> "Future[None]":
         """Return a future that is done once the disk has all records so far."""
@@ -112,6 +103,19 @@ class AuditLog:
         with self._lock:
             self._close()
         self._upkeep.end()
+
+    def _is_ready(self) -> bool:
+        """Return whether the next record goes into the open file."""
+        if self._file < 0:
+            return False
+        status = os.fstat(self._file)
+        # A file that was removed, cut, or extended by others is not continued.
+        return (
+            status.st_nlink > 0
+            and status.st_size == self._size < self._max_file
+            and self._tracked.fits
+            and self._process == os.getpid()
+        )
 
     def _write(self, line: bytes) -> None:
         """Write a whole line, or nothing: an unfinished line is no record."""
@@ -129,7 +133,7 @@ class AuditLog:
             is_there(path)  # Where records were cut off, no new ones begin.
         if any(self._continue(path) for path in reversed(paths[-_CONTINUED:])):
             return
-        while not self._continue(self._create()):
+        while not self._continue(self._create(), new=True):
             pass  # Another process continues the new file already.
 
     def _create(self) -> Path:
@@ -141,15 +145,13 @@ class AuditLog:
         create_file(path, line)
         return path
 
-    def _continue(self, path: Path) -> bool:
+    def _continue(self, path: Path, *, new: bool = False) -> bool:
         """Continue a file that is whole, has room, and which no other writer has locked."""
-        from filelock import lock_descriptor
-
         if path.stem in self._upkeep.unfit or path.stat().st_size >= self._max_file:
             return False
         file = os.open(path, os.O_RDWR | os.O_APPEND)
         try:
-            last = _end_of(path, file) if lock_descriptor(file, blocking=False) else None
+            last = _end_of(path, file) if locked(file, otherwise=new) else None
             if last is None:
                 os.close(file)
                 return False

@@ -1,11 +1,14 @@
 """Record the decision on each call in the audit, before its effect."""
 
 import asyncio
-import datetime as dt
 import hashlib
 import json
+import time
 from collections.abc import Callable, Mapping
+from math import floor
 from typing import TYPE_CHECKING, Any
+
+from pydantic_core import to_json
 
 from toolmd._call.compiled import CompiledTool
 from toolmd._call.denial import CallDenied, guard_failed
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
     from toolmd._call.audit.log import AuditLog
 
 MAX_VALUE = 8 * 1024
-"""The bytes of the largest arguments that a record contains; of larger ones it has the hash."""
+"""The characters of the largest arguments that a record contains; of larger ones the hash."""
 _MAX_WORD = 256
 _MAX_FAULTS = 20
 
@@ -33,6 +36,9 @@ class Recorder:
         """Keep the log; `clock` returns seconds since the epoch."""
         self._log = log
         self._clock = clock
+        self._second: int | None = None
+        self._date = ""
+        """The text of that second."""
         self.keeps = log is not None
         """Whether there is an audit."""
 
@@ -125,16 +131,14 @@ class Recorder:
         if tool is not None and arguments is not None:
             await tool.invoker.prepare()
         caller = call.caller
-        record: dict[str, Any] = {
-            "call": _word(call.id),
-            "user": _word(caller.user),
-            "conversation": _word(caller.conversation),
-            "confidence": call.confidence,
-            **more,
-        }
-        at = dt.datetime.fromtimestamp(self._clock(), dt.UTC).isoformat()
-        text = f'{{"at":"{at}","decision":"{decision}",{_head(call, tool)}'
-        for key, value in record.items():
+        text = f'{{"at":"{self._at()}","decision":"{decision}",{_head(call, tool)}'
+        for key, value in (
+            ("call", _word(call.id)),
+            ("user", _word(caller.user)),
+            ("conversation", _word(caller.conversation)),
+            ("confidence", call.confidence),
+            *more.items(),
+        ):
             if value is not None:
                 text += f',"{key}":{_json(value)}'
         if caller.context:
@@ -142,12 +146,23 @@ class Recorder:
         if tool is not None and arguments is not None:
             text += f',"implementation":"{tool.invoker.implementation_hash()}"'
             text += f',"arguments":{_bounded(tool.redacted(arguments))}'
-        if not log.is_ready():
+        text += "}"
+        if not log.append(text):
             await asyncio.to_thread(log.open)
-        log.append(text + "}")
+            if not log.append(text):
+                raise OSError("the audit's file was removed or changed while it was opened")
         if log.synced:
             await asyncio.wrap_future(log.sync())
         return log.synced
+
+    def _at(self) -> str:
+        """Return the time in UTC, with as many digits for each record."""
+        now = self._clock()
+        second = floor(now)
+        if second != self._second:
+            self._date = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
+            self._second = second
+        return f"{self._date}.{int((now - second) * 1e6):06d}+00:00"
 
 
 def _head(call: Call, tool: CompiledTool | None) -> str:
@@ -164,14 +179,18 @@ def _bounded(value: Mapping[str, Any]) -> str:
     text = _json(value if isinstance(value, dict) else dict(value))
     if len(text) <= MAX_VALUE:
         return text
-    # ASCII only, so that its bytes are as many as its characters.
-    digest = hashlib.sha256(text.encode("ascii")).hexdigest()
-    return f'{{"sha256":"{digest}","bytes":{len(text)}}}'
+    data = text.encode()
+    return f'{{"sha256":"{hashlib.sha256(data).hexdigest()}","bytes":{len(data)}}}'
+
+
+def _json(value: Any) -> str:
+    """Return a value as JSON; what is no JSON as text, as the record of a denial must not fail."""
+    try:
+        return to_json(value, fallback=_shown).decode()
+    except ValueError:
+        # Half of a pair of surrogates, which only an escape can write.
+        return json.dumps(value, separators=(",", ":"), default=_shown)
 
 
 def _shown(value: object) -> str:
-    """Return a value that is no JSON as text: the record of its denial must not fail."""
     return repr(value)[:_MAX_WORD]
-
-
-_json = json.JSONEncoder(separators=(",", ":"), default=_shown).encode

@@ -1,6 +1,7 @@
-"""Look after a writer's files in a thread: sync them, note their newest record, delete old ones."""
+"""Sync a writer's files, note their newest records and delete old ones, in a thread."""
 
 import datetime as dt
+import errno
 import logging
 import os
 import time
@@ -38,7 +39,7 @@ class Tracked:
 
 
 class Upkeep:
-    """The thread that looks after the files of one writer; it ends with the writer."""
+    """The thread that syncs and notes the files of one writer; it ends with the writer."""
 
     def __init__(
         self,
@@ -54,7 +55,7 @@ class Upkeep:
         self._keep_days = keep_days
         self._changed = Condition()
         self._files: list[Tracked] = []
-        """The files that are looked after, the open one last."""
+        """The files that were opened, the open one last."""
         self._waiting: list[Future[None]] = []
         self._thread: Thread | None = None
         self._ended = False
@@ -65,12 +66,12 @@ class Upkeep:
         """The files whose records do not agree with what was noted; they are not continued."""
 
     def begin(self, path: Path, descriptor: int, newest: ChainLine) -> Tracked:
-        """Look after a file that the writer has opened."""
+        """Track a file that the writer has opened."""
         # A descriptor of its own: the writer may close the file at any time.
         tracked = Tracked(path, os.dup(descriptor), newest)
         with self._changed:
             if self._process != os.getpid():
-                # After a fork the other process looks after its files.
+                # After a fork, the other process notes its files.
                 self._files, self._process = [], os.getpid()
             self._files.append(tracked)
             if self._thread is None or not self._thread.is_alive():
@@ -141,7 +142,7 @@ class Upkeep:
             self._failed = False
         except Exception as error:  # noqa: BLE001 - noted a second later, or by the next writer
             if not self._failed:
-                logger.error("the audit's newest record is not noted in the store: %s", error)
+                logger.warning("the audit's newest record is not noted in the store: %s", error)
             self._failed = True
 
     def _note(self, heads: Callable[[], HeadStore], tracked: Tracked) -> bool:
@@ -178,16 +179,29 @@ class Upkeep:
             logged(error, "old files of the audit could not be deleted")
 
     def _delete(self, path: Path) -> None:
-        from filelock import lock_descriptor
-
         descriptor = os.open(path, os.O_RDWR)
         try:
-            if lock_descriptor(descriptor, blocking=False):
+            if locked(descriptor, otherwise=True):
                 if self._heads is not None:
                     self._heads().forget(path.stem)
                 path.unlink()
         finally:
             os.close(descriptor)
+
+
+def locked(descriptor: int, *, otherwise: bool) -> bool:
+    """Lock a file without waiting; return whether that worked.
+
+    `otherwise` is the answer on a system that can't lock files: there each writer begins a file.
+    """
+    from filelock import lock_descriptor
+
+    try:
+        return lock_descriptor(descriptor, blocking=False)
+    except OSError as error:
+        if error.errno != errno.ENOSYS:
+            raise
+        return otherwise
 
 
 def _agrees(tracked: Tracked, known: ChainLine | None) -> bool:

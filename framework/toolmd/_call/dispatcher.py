@@ -75,15 +75,12 @@ class Dispatcher:
         self._log = log or _log_of(settings, self._store)
         self._recorder = Recorder(self._log, clock)
         watch = Watch(tracing_of(settings, provider), metrics_of(meters))
+        limits = limits_of(self._shared_limits, {} if counters is None else counters, timing)
+        approve = None if origins is None else self._clients.approved
         self._tools = CompiledTools(
-            registry,
-            settings.safety,
-            self,
-            guards=guards,
-            limits=limits_of(self._shared_limits, {} if counters is None else counters, timing),
-            approve=None if origins is None else self._clients.approved,
-            tracing=watch.tracing,
-        )
+            registry, settings.safety, self,
+            guards=guards, limits=limits, approve=approve, tracing=watch.tracing,
+        )  # fmt: skip
         observers = Observers(registry, before, after, watch.metrics)
         self.crisis = CrisisWatch(registry, settings.safety.crisis_words, self._store, clock)
         self._pipeline = Pipeline(

@@ -2,6 +2,9 @@
 
 Each line of `sentences` has the reader's decision, the keywords (or a value) and a message: `yes`
 asks for it or states it, `no` negates it, and `ask` is a question, a condition or a report.
+
+The files `…-unseen.tsv` are by another author, who did not know the rules. The rules were improved
+with the first half of each; the second half stays unseen and measures them.
 """
 
 from pathlib import Path
@@ -17,6 +20,16 @@ VALUES = {
 }  # fmt: skip
 """What is stated, not asked for."""
 LANGUAGES = ["en", "de", "es", "fr", "zh"]
+
+
+def unseen(language: str) -> list[tuple[str, Said]]:
+    """Return the decisions on the second half of the other author's sentences."""
+    lines = (SENTENCES / f"{language}-unseen.tsv").read_text("utf-8").splitlines()
+    found = []
+    for line in lines[len(lines) // 2 :]:
+        label, words, message = line.split("\t")
+        found.append((label, asks_for(message, tuple(words.split("|")))))
+    return found
 
 
 def decisions(language: str) -> list[tuple[str, Said]]:
@@ -41,3 +54,18 @@ def test_most_requests_run_and_the_others_are_asked_about(language: str) -> None
     wanted = [said for label, said in decisions(language) if label == "yes"]
     assert wanted.count(Said.YES) / len(wanted) >= 0.9
     assert wanted.count(Said.NO) == 0
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_few_unseen_messages_that_do_not_ask_let_a_call_run(language: str) -> None:
+    ran = [label for label, said in unseen(language) if said is Said.YES]
+    assert ran.count("yes") / len(ran) >= 0.86
+    others = [said for label, said in unseen(language) if label != "yes"]
+    assert others.count(Said.YES) / len(others) <= 0.12
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_most_unseen_requests_run(language: str) -> None:
+    wanted = [said for label, said in unseen(language) if label == "yes"]
+    assert wanted.count(Said.YES) / len(wanted) >= 0.89
+    assert wanted.count(Said.NO) <= 2

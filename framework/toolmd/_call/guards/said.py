@@ -18,6 +18,8 @@ _WORD = re.compile(r"\w+(?:'\w+)?")
 _SPACES = re.compile(r"[^\S\n]{2,}|[^\S\n ]")
 _SENTENCE = re.compile(r"[!?;\n。]+|\.+(?=\s|$)|\s(?=¿)")
 _COMMA = re.compile(r"[,、](?!\d)|\s[-\u2013\u2014]+\s|[()\u2014\"\u201c\u201d«»]|:(?!\d)")
+_QUOTED = re.compile(r"[\"\u201c\u201d\u201e][^\"\u201c\u201d\u201e]*[\"\u201c\u201d]|«[^»]*»")
+_LEAD = re.compile(r"\W*")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 
 
@@ -26,6 +28,8 @@ MAX_ASSESSED = 8 * 1024
 _ENOUGH = 2048
 """The characters by which a language is recognized."""
 _NEVER = re.compile(r"(?!)")
+_BARE = 2
+"""The most words of a clause that has no verb of its own yet: "do not"."""
 _ANSWERS = frozenset(("no", "nope", "nah", "nein", "nee", "non", "不"))
 """Negating words that stand alone as an answer."""
 _CODES = ("en", "de", "es", "fr", "zh")
@@ -67,6 +71,10 @@ class _Language(NamedTuple):
     """What makes the rest of its clause the words of somebody else."""
     withdraws: re.Pattern[str]
     """Phrases that may take back what was said before them."""
+    questions: re.Pattern[str]
+    """Words that make a sentence a question where it begins with them."""
+    question_marks: re.Pattern[str]
+    """Words that make a sentence a question as a question mark does."""
     carried: re.Pattern[str]
     """Words anywhere in a clause by which it depends on the clause before, as `inherits`."""
     requests: re.Pattern[str]
@@ -102,12 +110,17 @@ def assess(folded: str, find: Finder, *, of_others: bool = False) -> Said:
 @lru_cache(maxsize=64)
 def _assessed(text: str, wanted: tuple[tuple[int, int], ...], of_others: bool) -> Said:  # noqa: FBT001 - one caller
     rules = _language_of(text)
+    most = Said.YES
     if of_others:
         rules = rules._replace(reports=_NEVER)
+    elif quotes := [mark.span() for mark in _QUOTED.finditer(text)]:
+        # What stands in quotation marks are the words of somebody else, or a name.
+        own = tuple(w for w in wanted if not any(b <= w[0] < e for b, e in quotes))
+        wanted, most = own or wanted, most if own else Said.UNSURE
     found: list[Said] = []
     for begin, end in _sentences(text):
         said = [*_of_sentence(text, begin, end, wanted, rules)]
-        if said and text[end : end + 1] == "?" and not rules.requests.search(text, begin, end):
+        if said and _is_question(text, begin, end, rules):
             said = [min(one, Said.UNSURE) for one in said]
         found += said
         if found and found[-1] is Said.YES and rules.withdraws.search(text, begin, end):
@@ -118,7 +131,16 @@ def _assessed(text: str, wanted: tuple[tuple[int, int], ...], of_others: bool) -
         return Said.UNSURE  # The words reach over the end of a sentence.
     if found[-1] is Said.NO and max(found) is not Said.NO:
         return Said.UNSURE
-    return found[-1]
+    return min(found[-1], most)
+
+
+def _is_question(text: str, begin: int, end: int, rules: _Language) -> bool:
+    lead = _LEAD.match(text, begin, end)
+    if rules.questions.match(text, lead.end() if lead else begin, end):
+        return True
+    if rules.requests.search(text, begin, end):
+        return False
+    return text[end : end + 1] == "?" or bool(rules.question_marks.search(text, begin, end))
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
@@ -155,15 +177,19 @@ def _of_sentence(
         for w_begin, w_end in here:
             yield min(inherited, _of_word(text, (start, w_begin, w_end, stop), negations, rules))
         before = Said.NO if negations else inherited
-        hangs = hangs or _hangs(text, stop, negations)
+        hangs = hangs or _hangs(text, (begin, stop), negations)
 
 
-def _hangs(text: str, stop: int, negations: list[tuple[int, int]]) -> bool:
-    """Return whether a clause ends with a negating word that is no answer by itself."""
+def _hangs(text: str, places: tuple[int, int], negations: list[tuple[int, int]]) -> bool:
+    """Return whether a sentence is no more than a negating word so far, which is no answer."""
     if not negations:
         return False
     begin, end = negations[-1]
-    return not text[end:stop].strip() and text[begin:end] not in _ANSWERS
+    return (
+        not text[end : places[1]].strip()
+        and text[begin:end] not in _ANSWERS
+        and len(_WORD.findall(text, places[0], end)) <= _BARE
+    )
 
 
 def _of_word(
@@ -171,12 +197,27 @@ def _of_word(
 ) -> Said:
     """Return what a clause says of one word; `places` are the ends of both in the text."""
     start, begin, end, stop = places
-    if any(e <= begin for _, e in negations) or rules.after.search(text, end, stop):
+    behind = (start, end, stop)
+    if any(e <= begin for _, e in negations) or _is_behind(rules.after, text, behind, rules):
         return Said.NO
-    doubts = rules.doubtful_after.search(text, end, stop) or rules.reports.search(
-        text, start, begin
+    doubts = (
+        _is_behind(rules.doubtful_after, text, behind, rules)
+        or rules.reports.search(text, start, begin)
+        or rules.asks.search(text, start, stop)
     )
-    return Said.UNSURE if doubts or rules.asks.search(text, start, stop) else Said.YES
+    return Said.UNSURE if doubts else Said.YES
+
+
+def _is_behind(
+    words: re.Pattern[str], text: str, places: tuple[int, int, int], rules: _Language
+) -> bool:
+    """Return whether one of the words stands behind a place in a clause, outside of idioms."""
+    start, end, stop = places
+    found = words.search(text, end, stop)
+    return found is not None and not any(
+        idiom.start() <= found.start() and found.end() <= idiom.end()
+        for idiom in rules.idioms.finditer(text, start, stop)
+    )
 
 
 def _clauses(text: str, begin: int, end: int, rules: _Language) -> Iterator[tuple[int, int]]:
@@ -197,10 +238,14 @@ def _clauses(text: str, begin: int, end: int, rules: _Language) -> Iterator[tupl
 
 def _negations(clause: str, rules: _Language) -> Iterator[tuple[int, int]]:
     """Return where a clause has negating words, of any language, outside of idioms."""
-    idioms = [m.span() for m in rules.idioms.finditer(clause)]
+    # In step with the idioms, as a long message may have many of both.
+    idioms = (m.span() for m in rules.idioms.finditer(clause))
+    idiom = next(idioms, None)
     for found in _negators().finditer(clause):
         begin, end = found.span()
-        if not any(b <= begin and end <= e for b, e in idioms):
+        while idiom is not None and idiom[1] <= begin:
+            idiom = next(idioms, None)
+        if idiom is None or not (idiom[0] <= begin and end <= idiom[1]):
             yield begin, end
 
 

@@ -57,6 +57,7 @@ def test_valid_records_are_reported_as_unchanged(recorded):
 
 def test_the_first_bad_record_is_named(recorded):
     file = files(recorded)[0]
+    file.chmod(0o600)
     file.write_bytes(file.read_bytes().replace(b"ben", b"ana"))
     typed = recorded("audit", "--verify")
     assert f"record {file.stem}:2: it was changed" in typed.err
@@ -71,6 +72,7 @@ def test_the_first_bad_record_is_named(recorded):
 
 def test_missing_newest_records_are_reported(recorded):
     file = files(recorded)[0]
+    file.chmod(0o600)
     file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:-1]))
     typed = recorded("audit", "--verify")
     assert f"record {file.stem}:3: the newest records of the file are missing" in typed.err

@@ -65,6 +65,7 @@ def used(shop: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
 def emptied(folder: Path, path: Path) -> Path:
     """Empty a file, and remove what SQLite has next to it."""
     file = folder / path
+    file.chmod(0o600)  # An audit file without a writer is read-only.
     os.truncate(file, 0)
     for more in ("-wal", "-shm"):
         file.with_name(file.name + more).unlink(missing_ok=True)

@@ -384,6 +384,7 @@ def test_numbers_of_any_length_reach_the_dispatcher_unchanged(visitor, served):
 
 def forge(folder):
     for file in folder.glob("*.jsonl"):
+        file.chmod(0o600)
         file.write_bytes(file.read_bytes().replace(b"gauze", b"masks"))
 
 

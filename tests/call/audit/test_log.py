@@ -5,6 +5,8 @@ import datetime as dt
 import json
 import os
 import stat
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -65,6 +67,7 @@ class Project:
 
     def rewrite(self, change: Callable[[list[bytes]], list[bytes]], file: int = 0) -> None:
         path = self.files()[file]
+        path.chmod(0o600)
         path.write_bytes(b"".join(change(path.read_bytes().splitlines(keepends=True))))
 
 
@@ -114,19 +117,48 @@ def test_a_full_file_is_followed_by_another(project: Project) -> None:
     assert project.reader.verify() == Verified(50)
 
 
-def test_an_unfinished_line_is_no_record_and_is_cut_off_by_the_next_writer(
-    project: Project,
-) -> None:
-    project.append(1, 2)
+def test_an_unfinished_line_is_no_record(project: Project) -> None:
+    log = project.log()
+    put(log, record(1))
+    put(log, record(2))
     with project.files()[0].open("ab") as file:
         file.write(b'{"hash":"00')
+
     assert project.reader.verify() == Verified(2)
     assert [one.record["n"] for one in project.reader.latest(9)] == [2, 1]
+    log.close()
 
-    project.append(3)
 
-    assert project.numbers() == [1, 2, 3]
-    assert project.reader.verify() == Verified(3)
+APPEND = """
+import json, sys
+from pathlib import Path
+from toolmd._call.audit.log import AuditLog
+from toolmd._store.store import Store
+root = Path(sys.argv[1])
+store = Store("sqlite", root)
+log = AuditLog(root / "audit", lambda: store.audit_heads)
+for number in range(10**9):
+    text = json.dumps({"at": "", "n": f"{sys.argv[2]}-{number}", "text": "x" * (number % 5000)})
+    if not log.append(text):
+        log.open()
+        log.append(text)
+    print(f"{sys.argv[2]}-{number}", flush=True)
+"""
+
+
+def test_a_kill_at_any_write_loses_no_record_whose_call_went_on(project: Project) -> None:
+    recorded = set()
+    for turn in range(6):
+        words = [sys.executable, "-c", APPEND, str(project.settings.root), str(turn)]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+            for _ in range(50 + 400 * turn):
+                recorded.add(process.stdout.readline().strip())
+            process.kill()
+            recorded |= {line.strip() for line in process.stdout if line.endswith("\n")}
+
+    assert project.reader.verify().sound
+    assert recorded <= {one.record["n"] for one in project.reader.records()}
+    assert len(project.files()) == 6
 
 
 TAMPERINGS: dict[str, Callable[[list[bytes]], list[bytes]]] = {
@@ -167,6 +199,7 @@ def test_later_records_do_not_hide_removed_ones(project: Project, how: str) -> N
 def test_a_chain_that_was_made_anew_does_not_match_the_store(project: Project) -> None:
     project.append(1, 2, 3)
     path = project.files()[0]
+    path.chmod(0o600)
     last, forged = beginning(path.stem), b""
     for text in ('{"at":"","file":""}', *map(record, (4, 5, 6))):
         line, last = next_line(last, text)
@@ -235,6 +268,7 @@ def test_a_writer_that_was_killed_before_it_noted_a_record_causes_no_finding(
 
 def test_a_file_that_was_emptied_denies_further_records(project: Project) -> None:
     project.append(1)
+    project.files()[0].chmod(0o600)
     os.truncate(project.files()[0], 0)
 
     with pytest.raises(EmptiedError, match="was emptied"):
@@ -273,7 +307,7 @@ def test_the_files_are_for_their_owner_only(project: Project) -> None:
     project.append(1)
 
     assert stat.S_IMODE(project.folder.stat().st_mode) == 0o700
-    assert {stat.S_IMODE(path.stat().st_mode) for path in project.files()} == {0o600}
+    assert {stat.S_IMODE(path.stat().st_mode) & 0o077 for path in project.files()} == {0}
 
 
 def test_files_are_deleted_once_they_were_kept_long_enough(project: Project) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 from threading import Lock
-from typing import BinaryIO
 
 from toolmd._call.audit.chain import (
     STARTED,
@@ -20,7 +19,7 @@ from toolmd._call.audit.chain import (
     next_line,
     place_of,
 )
-from toolmd._call.audit.upkeep import Tracked, Upkeep, locked
+from toolmd._call.audit.upkeep import OPEN, Tracked, Upkeep, is_sealed, locked
 from toolmd._store.store import HeadStore
 from toolmd._types.audit import ChainLine
 from toolmd.config import state_folder
@@ -146,12 +145,14 @@ class AuditLog:
         return path
 
     def _continue(self, path: Path, *, new: bool = False) -> bool:
-        """Continue a file that is whole, has room, and which no other writer has locked."""
-        if path.stem in self._upkeep.unfit or path.stat().st_size >= self._max_file:
+        """Continue a file that its writer left in order, has room, and is not locked."""
+        status = path.stat()
+        if not new and (not is_sealed(status) or status.st_size >= self._max_file):
             return False
+        path.chmod(OPEN)
         file = os.open(path, os.O_RDWR | os.O_APPEND)
         try:
-            last = _end_of(path, file) if locked(file, otherwise=new) else None
+            last = _end_of(path) if locked(file, otherwise=new) else None
             if last is None:
                 os.close(file)
                 return False
@@ -169,28 +170,10 @@ class AuditLog:
             self._file = -1
 
 
-def _end_of(path: Path, descriptor: int) -> ChainLine | None:
-    """Return the end of a file's chain; None where its last lines do not fit together.
-
-    The unfinished line of a writer that was killed is cut off: nothing happened after it.
-    """
+def _end_of(path: Path) -> ChainLine | None:
+    """Return the end of a file's chain; None where its last lines do not fit together."""
     with path.open("rb") as file:
         tail = lines_backward(file)
         last, before = next(tail, None), next(tail, None)
-        if last is None:
-            return None
-        whole = _size_of_whole_lines(file)
     previous = beginning(path.stem) if before is None else place_of(before)
-    end = None if previous is None else follows(previous, last)
-    if end is not None:
-        os.ftruncate(descriptor, whole)
-    return end
-
-
-def _size_of_whole_lines(file: BinaryIO) -> int:
-    """Return the bytes up to the last end of a line."""
-    place, tail = file.seek(0, os.SEEK_END), b""
-    while b"\n" not in tail and place > 0:
-        place = file.seek(max(0, place - 4096))
-        tail = file.read(4096)
-    return place + tail.rfind(b"\n") + 1
+    return None if last is None or previous is None else follows(previous, last)

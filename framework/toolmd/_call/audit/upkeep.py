@@ -4,13 +4,15 @@ import datetime as dt
 import errno
 import logging
 import os
+import stat
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 from threading import Condition, Thread
 
-from toolmd._call.audit.chain import STARTED, files_in, lines, place_of
+from toolmd._call.audit.chain import STARTED, files_in
 from toolmd._store.store import HeadStore
 from toolmd._types.audit import ChainLine
 from toolmd.errors import logged
@@ -19,6 +21,8 @@ NOTE_S = 1.0
 """How often the newest record is noted in the store, in seconds."""
 UNNOTED_S = 10 * NOTE_S
 """How long a file may have records before the first one is noted, in seconds."""
+OPEN, SEALED = 0o600, 0o400
+"""The modes of a file with a writer, and of one whose writer ended in order: all is noted."""
 _DAY_S = 86400.0
 logger = logging.getLogger(__name__)
 
@@ -62,8 +66,6 @@ class Upkeep:
         self._process = 0
         self._failed = False
         self._cleaned = float("-inf")
-        self.unfit: set[str] = set()
-        """The files whose records do not agree with what was noted; they are not continued."""
 
     def begin(self, path: Path, descriptor: int, newest: ChainLine) -> Tracked:
         """Track a file that the writer has opened."""
@@ -136,7 +138,6 @@ class Upkeep:
             for tracked in files:
                 if tracked.fits and not self._note(self._heads, tracked):
                     tracked.fits = False
-                    self.unfit.add(tracked.path.stem)
                     logger.error("%s does not agree with the store: see `toolmd audit --verify`",
                                  tracked.path)  # fmt: skip
             self._failed = False
@@ -152,7 +153,7 @@ class Upkeep:
             return True
         if before is None:
             before = heads().get(tracked.path.stem)
-            if not _agrees(tracked, before):
+            if before != (tracked.found if tracked.found.number else None):
                 return False
         if not heads().put(tracked.path.stem, newest, before):
             return False
@@ -163,6 +164,10 @@ class Upkeep:
         with self._changed:
             self._files = [one for one in self._files if one not in files]
         for tracked in files:
+            if tracked.fits and tracked.noted == tracked.newest:
+                # Before the lock ends: the next writer that locks a sealed file continues it.
+                with suppress(OSError):
+                    tracked.path.chmod(SEALED)
             os.close(tracked.descriptor)
 
     def _clean(self) -> None:
@@ -179,7 +184,7 @@ class Upkeep:
             logged(error, "old files of the audit could not be deleted")
 
     def _delete(self, path: Path) -> None:
-        descriptor = os.open(path, os.O_RDWR)
+        descriptor = os.open(path, os.O_RDONLY)
         try:
             if locked(descriptor, otherwise=True):
                 if self._heads is not None:
@@ -204,14 +209,9 @@ def locked(descriptor: int, *, otherwise: bool) -> bool:
         return otherwise
 
 
-def _agrees(tracked: Tracked, known: ChainLine | None) -> bool:
-    """Return whether a file that a writer continues has the record that was noted of it."""
-    if known is None:
-        return tracked.found.number == 0 or is_unnoted(tracked.path)
-    if known.number >= tracked.found.number:
-        return known == tracked.found
-    with tracked.path.open("rb") as file:
-        return any(place_of(line) == known for line in lines(file))
+def is_sealed(status: os.stat_result) -> bool:
+    """Return whether the writer of a file ended in order, so that another may continue it."""
+    return not status.st_mode & stat.S_IWUSR
 
 
 def is_unnoted(path: Path) -> bool:

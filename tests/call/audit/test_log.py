@@ -2,11 +2,13 @@
 
 import asyncio
 import datetime as dt
+import gc
 import json
 import os
 import stat
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -344,6 +346,21 @@ def test_a_forked_process_writes_a_file_of_its_own(project: Project) -> None:
 
     assert project.numbers() == [1, 2, 3]
     assert project.reader.verify() == Verified(3)
+
+
+def test_a_log_that_nobody_closed_ends_with_its_last_user(project: Project) -> None:
+    before = threading.active_count()
+    for number in range(30):
+        log = project.log()
+        put(log, record(number))
+        del log
+        gc.collect()
+
+    until = time.monotonic() + 60
+    while threading.active_count() > before and time.monotonic() < until:
+        time.sleep(0.01)
+    assert threading.active_count() <= before
+    assert project.reader.verify() == Verified(30)
 
 
 def test_calls_share_a_wait_for_the_disk(project: Project) -> None:

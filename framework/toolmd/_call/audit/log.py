@@ -8,6 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 from threading import Lock
+from weakref import finalize
 
 from toolmd._call.audit.chain import (
     STARTED,
@@ -67,6 +68,8 @@ class AuditLog:
         self._max_file = max_file
         self._lock = Lock()
         self._upkeep = Upkeep(folder, heads, keep_days, fsync)
+        # A log that nobody closed ends with its last user.
+        finalize(self, self._upkeep.stop).atexit = False
         self._file = -1
         """The descriptor of the file; -1 while none is open."""
         self._process = 0
@@ -100,7 +103,7 @@ class AuditLog:
     def close(self) -> None:
         """Note the newest record, and release the file."""
         with self._lock:
-            self._close()
+            self._file = -1
         self._upkeep.end()
 
     def _is_ready(self) -> bool:
@@ -124,7 +127,7 @@ class AuditLog:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._folder))
 
     def _open(self) -> None:
-        self._close()
+        self._file = -1
         state_folder(self._folder.parent)
         self._folder.mkdir(mode=0o700, exist_ok=True)
         paths = files_in(self._folder)
@@ -150,24 +153,19 @@ class AuditLog:
         if not new and (not is_sealed(status) or status.st_size >= self._max_file):
             return False
         path.chmod(OPEN)
-        file = os.open(path, os.O_RDWR | os.O_APPEND)
+        file, last = os.open(path, os.O_RDWR | os.O_APPEND), None
         try:
-            last = _end_of(path) if locked(file, otherwise=new) else None
+            if locked(file, otherwise=new):
+                last = _end_of(path)
+                self._size = os.fstat(file).st_size
+        finally:
             if last is None:
                 os.close(file)
-                return False
-            self._size = os.fstat(file).st_size
-            self._tracked = self._upkeep.begin(path, file, last)
-        except BaseException:
-            os.close(file)
-            raise
+        if last is None:
+            return False
+        self._tracked = self._upkeep.begin(path, file, last)
         self._file, self._process = file, os.getpid()
         return True
-
-    def _close(self) -> None:
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
 
 
 def _end_of(path: Path) -> ChainLine | None:

@@ -68,9 +68,8 @@ class Upkeep:
         self._cleaned = float("-inf")
 
     def begin(self, path: Path, descriptor: int, newest: ChainLine) -> Tracked:
-        """Track a file that the writer has opened."""
-        # A descriptor of its own: the writer may close the file at any time.
-        tracked = Tracked(path, os.dup(descriptor), newest)
+        """Track a file that the writer has opened; the thread closes it once another is open."""
+        tracked = Tracked(path, descriptor, newest)
         with self._changed:
             if self._process != os.getpid():
                 # After a fork, the other process notes its files.
@@ -93,11 +92,17 @@ class Upkeep:
                 self._changed.notify()
         return synced
 
-    def end(self) -> None:
-        """End the thread, which first notes the newest records."""
+    def stop(self) -> None:
+        """End the thread once it has noted the newest records, and closed the files."""
         with self._changed:
-            thread, self._thread, self._ended = self._thread, None, True
+            self._ended = True
             self._changed.notify()
+
+    def end(self) -> None:
+        """Stop the thread, and wait for its end."""
+        self.stop()
+        with self._changed:
+            thread, self._thread = self._thread, None
         if thread is not None:
             thread.join()
 

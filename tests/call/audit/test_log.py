@@ -396,6 +396,23 @@ def test_calls_share_a_wait_for_the_disk(project: Project) -> None:
     assert 1 <= len(synced) <= 2
 
 
+def test_a_call_that_is_cancelled_while_it_waits_leaves_the_others_their_disk(
+    project: Project,
+) -> None:
+    log = project.log(synced=True)
+    put(log, record(1))
+
+    async def main() -> None:
+        for _ in range(10):
+            given_up, kept = (asyncio.wrap_future(log.sync()) for _ in range(2))
+            given_up.cancel()
+            await asyncio.wait_for(kept, 60)
+
+    asyncio.run(main())
+    log.close()
+    assert project.reader.verify() == Verified(1)
+
+
 def test_a_record_that_the_disk_did_not_take_raises(project: Project) -> None:
     def fail(descriptor: int) -> None:
         raise OSError(5, "input/output error")

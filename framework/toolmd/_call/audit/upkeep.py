@@ -116,7 +116,8 @@ class Upkeep:
                 )
                 ended, waiting, files = self._ended, self._waiting, [*self._files]
                 self._waiting = []
-            self._sync_all(files, waiting)
+            # A call that was cancelled waits no more.
+            self._sync_all(files, [one for one in waiting if one.set_running_or_notify_cancel()])
             if ended or time.monotonic() >= due:
                 self._note_all(files)
                 self._leave(files if ended else files[:-1])

@@ -334,7 +334,7 @@ def test_verifying_while_others_write_finds_nothing(project: Project) -> None:
 
 
 FORK = """
-import json, os, sys, warnings
+import json, os, sys, threading, warnings
 from pathlib import Path
 from toolmd._call.audit.log import AuditLog
 from toolmd._store.store import Store
@@ -347,24 +347,39 @@ def put(number):
     if not log.append(text):
         log.open()
         log.append(text)
-put(1)
-child = os.fork()
-if child == 0:
-    put(2)
-    os._exit(0)
-os.waitpid(child, 0)
-put(3)
+def forked(number):
+    child = os.fork()
+    if child == 0:
+        put(number)
+        os._exit(0)
+    return child
+put(0)
+# While a thread of the parent has the locks of the log, at least now and then.
+stop = threading.Event()
+def hammer():
+    while not stop.is_set():
+        log.sync().exception()
+threads = [threading.Thread(target=hammer) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for number in range(1, 9):
+    os.waitpid(forked(number), 0)
+stop.set()
+for thread in threads:
+    thread.join()
+put(9)
 log.close()
 """
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system makes processes another way")
 def test_a_forked_process_writes_a_file_of_its_own(project: Project) -> None:
-    subprocess.run([sys.executable, "-c", FORK, str(project.settings.root)], check=True)
+    words = [sys.executable, "-c", FORK, str(project.settings.root)]
+    subprocess.run(words, check=True, timeout=120)
 
-    assert project.numbers() == [1, 2, 3]
-    assert len(project.files()) == 2
-    assert project.reader.verify() == Verified(3)
+    assert project.numbers() == [*range(10)]
+    assert len(project.files()) == 9
+    assert project.reader.verify() == Verified(10)
 
 
 def test_a_log_that_nobody_closed_ends_with_its_last_user(project: Project) -> None:

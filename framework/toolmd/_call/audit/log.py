@@ -6,9 +6,10 @@ import secrets
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 from threading import Lock
-from weakref import finalize
+from weakref import WeakSet, finalize
 
 from toolmd._call.audit.chain import (
     STARTED,
@@ -32,6 +33,19 @@ MAX_FILE = 64 * 1024 * 1024
 """The bytes after which a writer begins the next file."""
 _CONTINUED = 32
 """How many files a new writer tries to continue, the newest first."""
+
+
+_logs: "WeakSet[AuditLog]" = WeakSet()
+
+
+def _start_over() -> None:
+    for log in _logs:
+        log.start_over()
+
+
+if hasattr(os, "register_at_fork"):
+    # A thread that a fork did not copy may have held a lock.
+    os.register_at_fork(after_in_child=_start_over)
 
 
 class AuditLog:
@@ -66,15 +80,26 @@ class AuditLog:
         self.synced = synced
         self._folder = folder
         self._max_file = max_file
-        self._lock = Lock()
-        self._upkeep = Upkeep(folder, heads, keep_days, fsync)
-        # A log that nobody closed ends with its last user.
-        finalize(self, self._upkeep.stop).atexit = False
-        self._file = -1
-        """The descriptor of the file; -1 while none is open."""
-        self._process = 0
+        self._new_upkeep = partial(Upkeep, folder, heads, keep_days, fsync)
+        self._start()
         self._size = 0
         self._tracked: Tracked
+        _logs.add(self)
+
+    def _start(self) -> None:
+        self._lock = Lock()
+        self._upkeep = self._new_upkeep()
+        # A log that nobody closed ends with its last user.
+        self._finalizer = finalize(self, self._upkeep.stop)
+        self._finalizer.atexit = False
+        self._file = -1
+        """The descriptor of the file; -1 while none is open."""
+
+    def start_over(self) -> None:
+        """Begin without file and thread in a forked process; the other one keeps its own."""
+        self._finalizer.detach()
+        self._upkeep.abandon()
+        self._start()
 
     def open(self) -> None:
         """Open a file; blocks. Raises OSError, and EmptiedError for a file without bytes."""
@@ -116,7 +141,6 @@ class AuditLog:
             status.st_nlink > 0
             and status.st_size == self._size < self._max_file
             and self._tracked.fits
-            and self._process == os.getpid()
         )
 
     def _write(self, line: bytes) -> None:
@@ -164,7 +188,7 @@ class AuditLog:
         if last is None:
             return False
         self._tracked = self._upkeep.begin(path, file, last)
-        self._file, self._process = file, os.getpid()
+        self._file = file
         return True
 
 

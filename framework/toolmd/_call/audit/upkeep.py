@@ -19,6 +19,8 @@ from toolmd.errors import logged
 
 NOTE_S = 1.0
 """How often the newest record is noted in the store, in seconds."""
+END_S = 10.0
+"""How long the end of a log waits for a store that does not answer, in seconds."""
 UNNOTED_S = 10 * NOTE_S
 """How long a file may have records before the first one is noted, in seconds."""
 OPEN, SEALED = 0o600, 0o400
@@ -63,7 +65,6 @@ class Upkeep:
         self._waiting: list[Future[None]] = []
         self._thread: Thread | None = None
         self._ended = False
-        self._process = 0
         self._failed = False
         self._cleaned = float("-inf")
 
@@ -71,9 +72,6 @@ class Upkeep:
         """Track a file that the writer has opened; the thread closes it once another is open."""
         tracked = Tracked(path, descriptor, newest)
         with self._changed:
-            if self._process != os.getpid():
-                # After a fork, the other process notes its files.
-                self._files, self._process = [], os.getpid()
             self._files.append(tracked)
             if self._thread is None or not self._thread.is_alive():
                 self._ended = False
@@ -104,7 +102,13 @@ class Upkeep:
         with self._changed:
             thread, self._thread = self._thread, None
         if thread is not None:
-            thread.join()
+            thread.join(END_S)
+
+    def abandon(self) -> None:
+        """Close the files in a forked process, in which the thread does not run."""
+        for tracked in self._files:
+            with suppress(OSError):
+                os.close(tracked.descriptor)
 
     def _go_on(self) -> None:
         due = time.monotonic() + NOTE_S

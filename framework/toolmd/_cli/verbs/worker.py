@@ -11,6 +11,9 @@ from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import ProjectOption, project_of, stop
 from toolmd._cli.terminal.screen import err
 
+POLL_S = 0.5
+"""How often the main thread looks for a signal, in seconds."""
+
 
 def add(app: typer.Typer) -> None:
     """Add the command."""
@@ -40,6 +43,8 @@ def worker(ctx: typer.Context, *, project: ProjectOption = None) -> None:
             stop(ExitCode.USAGE, 'runs are in memory only (store = "memory")', help_)
         watch_state(workspace)
         err("worker: waits for runs; Ctrl-C ends it")
-        ended.wait()
+        while not ended.wait(POLL_S):
+            # A signal that arrives just before a wait begins does not end the wait.
+            pass
         err("worker: ends when the calls of its runs have; a second signal ends at once")
         workspace.runs.stop_sync(workspace.settings.serve.drain_timeout)

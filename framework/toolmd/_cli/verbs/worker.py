@@ -2,7 +2,7 @@
 
 import os
 import signal
-import threading
+import time
 
 import typer
 
@@ -11,7 +11,7 @@ from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import ProjectOption, project_of, stop
 from toolmd._cli.terminal.screen import err
 
-POLL_S = 0.5
+POLL_S = 0.2
 """How often the main thread looks for a signal, in seconds."""
 
 
@@ -26,12 +26,13 @@ def worker(ctx: typer.Context, *, project: ProjectOption = None) -> None:
     Several workers may share one engine. SIGINT or SIGTERM stops it: calls in flight finish
     (`serve.drain_timeout`), and other workers execute the rest. A second signal ends it at once.
     """
-    ended = threading.Event()
+    # No event: a signal that arrives while the main thread has the event's lock would never end.
+    signals: list[int] = []
 
-    def end(*_: object) -> None:
-        if ended.is_set():
+    def end(number: int, _: object) -> None:
+        if signals:
             os._exit(ExitCode.FORCED)
-        ended.set()
+        signals.append(number)
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, end)
@@ -43,8 +44,7 @@ def worker(ctx: typer.Context, *, project: ProjectOption = None) -> None:
             stop(ExitCode.USAGE, 'runs are in memory only (store = "memory")', help_)
         watch_state(workspace)
         err("worker: waits for runs; Ctrl-C ends it")
-        while not ended.wait(POLL_S):
-            # A signal that arrives just before a wait begins does not end the wait.
-            pass
+        while not signals:
+            time.sleep(POLL_S)
         err("worker: ends when the calls of its runs have; a second signal ends at once")
         workspace.runs.stop_sync(workspace.settings.serve.drain_timeout)

@@ -65,10 +65,10 @@ def calls():
     # One denominator: the function that awaits nothing, awaited where it was quickest.
     bare = min(times[lean]["bare"] for lean in times)
     rows = [
-        ("a valid call", "valid", 300, 45),
-        ("a valid call of a function that awaits", "awaiting", 320, 60),
-        ("the same with a confidence and an intent", "guarded", 340, 65),
-        ("a denied call whose message is read", "denied", 600, 300),
+        ("a valid call", "valid", 120, 45),
+        ("a valid call of a function that awaits", "awaiting", 130, 60),
+        ("the same with a confidence and an intent", "guarded", 140, 65),
+        ("a denied call whose message is read", "denied", 300, 300),
     ]
     for title, name, shipped, lean in rows:
         for how, bound, of in (("as shipped", shipped, False), ("lean", lean, True)):

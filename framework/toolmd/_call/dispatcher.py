@@ -62,7 +62,7 @@ class Dispatcher:
 
         `provider` and `meters` are OpenTelemetry's; None uses the installed ones. `store` and
         `counters`, the counts of this process by tool, outlive this. `origins` returns what the
-        operator approved in addition to a tool's Allowed Domains. `log` replaces the audit's own.
+        operator approved in addition to a tool's Allowed Domains. `log` is a workspace's as well.
         """
         self.registry = registry
         self.resources = resources
@@ -72,7 +72,8 @@ class Dispatcher:
         self._timing = timing
         self._store = store or Store(settings.store, settings.state, epoch=timing.epoch)
         self._shared_limits = SharedLimits(self._store) if self._store.is_shared else None
-        self._log = log or _log_of(settings, self._store)
+        self._own_log = None if log is not None else _log_of(settings, self._store)
+        self._log = log or self._own_log
         self._recorder = Recorder(self._log, clock)
         watch = Watch(tracing_of(settings, provider), metrics_of(meters))
         limits = limits_of(self._shared_limits, {} if counters is None else counters, timing)
@@ -156,25 +157,19 @@ class Dispatcher:
         return self.finish(call, denied)
 
     def close(self) -> None:
-        """Close the audit, and release what calls took from the store."""
+        """Close a log of its own, and release what calls took from the store."""
         if self._shared_limits is not None:
             self._shared_limits.close()
-        if self._log is not None:
-            self._log.close()
+        if self._own_log is not None:
+            self._own_log.close()
 
 
 def _log_of(settings: Settings, store: Store) -> "AuditLog | None":
-    audit = settings.audit
-    if not audit.enabled:
+    if not settings.audit.enabled:
         return None
-    from toolmd._call.audit.log import AUDIT_FOLDER, AuditLog
+    from toolmd._call.audit.log import log_of
 
-    return AuditLog(
-        settings.state / AUDIT_FOLDER,
-        (lambda: store.audit_heads) if store.is_shared else None,
-        synced=audit.sync == "batch",
-        keep_days=audit.keep_days,
-    )
+    return log_of(settings, store)
 
 
 def _key_of(

@@ -19,6 +19,7 @@ from toolmd._types.settings import Settings
 from toolmd._workspace.background_loop import BackgroundLoop
 from toolmd._workspace.listeners import Listeners, WorkspaceEventKind
 from toolmd._workspace.snapshot.live import Live
+from toolmd._workspace.snapshot.logs import Logs
 from toolmd.errors import ToolmdError
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class OpenProject:
         self._counters: dict[str, CallCounter] = {}
         self.store = Store(settings.store, settings.state)
         """What the processes of the project share; a changed setting needs a new workspace."""
+        self._logs = Logs(self.store)
         self.loop = BackgroundLoop()
         self.workspace_events: Listeners[WorkspaceEventKind, dict[str, Any], str | None]
         self.workspace_events = Listeners("runs and decisions")
@@ -79,6 +81,7 @@ class OpenProject:
             self.close_runs()
         self.loop.close()
         self.live.close_dispatcher()
+        self._logs.close()
         self.store.close()
         return first
 
@@ -119,7 +122,7 @@ class OpenProject:
 
     def made_live(self, settings: Settings, snapshot: Snapshot) -> Live:
         """Return the snapshot with the parts that take its calls."""
-        return Live(settings, snapshot, self.store, self.clock, self._counters)
+        return Live(settings, snapshot, self._logs, self.clock, self._counters)
 
 
 async def _call_on(live: Live, given: tuple[Any, ...]) -> Result:

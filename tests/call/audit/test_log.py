@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toolmd import Workspace
 from toolmd._call.audit.chain import beginning, next_line
 from toolmd._call.audit.log import AuditLog
 from toolmd._call.audit.reader import ALL, AuditReader, Verified, Wanted
@@ -487,3 +488,46 @@ def test_records_are_read_back_in_both_directions(
     assert [one.record["value"] for one in reader.records()] == values
     assert [one.record["value"] for one in reader.latest(99)] == values[::-1]
     assert reader.verify() == Verified(len(values))
+
+
+TOOL = """# Ring
+
+Ring the bell.
+
+## Metadata
+
+- **Name**: ring
+- **Version**: 1.0.{}
+- **Category**: bells
+
+## Parameters
+
+None
+
+## Returns
+
+- **Type**: object
+- **Description**: What came of it
+"""
+
+
+def test_the_snapshots_of_a_workspace_share_a_file_and_all_is_noted_at_its_end(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "tools_md").mkdir()
+    (tmp_path / "tools_md" / "ring.py").write_text("def ring() -> dict:\n    return {}\n")
+    overrides = {"plugins": [], "store": "sqlite"}
+    for number in range(3):
+        (tmp_path / "tools_md" / "ring.tool.md").write_text(TOOL.format(number))
+        if not number:
+            workspace = Workspace.open(tmp_path, overrides=overrides)
+        workspace.reload()
+        assert workspace.call_sync("ring").success
+    settings = workspace.settings
+    workspace.close()
+    gc.collect()
+
+    (file,) = (settings.state / "audit").glob("*.jsonl")
+    assert file.stat().st_mode & 0o200 == 0
+    assert AuditReader(settings).verify() == Verified(3)
+    assert "not noted" not in caplog.text

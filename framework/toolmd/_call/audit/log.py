@@ -22,8 +22,9 @@ from toolmd._call.audit.chain import (
     place_of,
 )
 from toolmd._call.audit.upkeep import OPEN, Tracked, Upkeep, is_sealed, locked
-from toolmd._store.store import HeadStore
+from toolmd._store.store import HeadStore, Store
 from toolmd._types.audit import ChainLine
+from toolmd._types.settings import Settings
 from toolmd.config import state_folder
 from toolmd.config.state_files import create_file, is_there
 
@@ -199,3 +200,16 @@ def _end_of(path: Path) -> ChainLine | None:
         last, before = next(tail, None), next(tail, None)
     previous = beginning(path.stem) if before is None else place_of(before)
     return None if last is None or previous is None else follows(previous, last)
+
+
+def log_of(settings: Settings, store: Store) -> AuditLog | None:
+    """Return the log of a project; None where its audit is off."""
+    audit = settings.audit
+    if not audit.enabled:
+        return None
+    return AuditLog(
+        settings.state / AUDIT_FOLDER,
+        (lambda: store.audit_heads) if store.is_shared else None,
+        synced=audit.sync == "batch",
+        keep_days=audit.keep_days,
+    )

@@ -9,7 +9,6 @@ from toolmd._load.build import Snapshot
 from toolmd._load.edits.last_python import OVERLAP_S
 from toolmd._load.plugins.manager import reason
 from toolmd._load.source.files import whole_file
-from toolmd._store.store import Store
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, in_reading_order
 from toolmd._types.registry import Registry
@@ -17,6 +16,7 @@ from toolmd._types.run import Clock
 from toolmd._types.settings import Settings
 from toolmd._workspace.background_loop import off_loop
 from toolmd._workspace.snapshot.call_hooks import guards_of, listeners_of, origins_of
+from toolmd._workspace.snapshot.logs import Logs
 
 if TYPE_CHECKING:
     from toolmd._call import Dispatcher
@@ -34,7 +34,7 @@ class Live:
         self,
         settings: Settings,
         snapshot: Snapshot,
-        store: Store,
+        logs: Logs,
         clock: Clock | None = None,
         counters: "dict[str, CallCounter] | None" = None,
         beside: Snapshot | None = None,
@@ -45,7 +45,7 @@ class Live:
         """
         self.settings = settings
         self.snapshot = snapshot
-        self._store = store
+        self._logs = logs
         self.dispatcher: Dispatcher | None = None
         """Made once a call needed it: what only looks at definitions does not import it."""
         self.exports: dict[tuple[str, bool], Exported] = {}
@@ -79,8 +79,9 @@ class Live:
                     before=before,
                     after=after,
                     clock=time.time if clock is None else lambda: clock().timestamp(),
-                    store=self._store,
+                    store=self._logs.store,
                     counters=self._counters,
+                    log=self._logs.log_of(self.settings),
                     origins=origins_of(snapshot.plugins, self.settings, self.registry.tools),
                 )
             return self.dispatcher
@@ -107,9 +108,7 @@ class Live:
 
     def taking_up(self, snapshot: Snapshot) -> "Live":
         """Return an earlier snapshot with its own dispatcher and today's guards in addition."""
-        return Live(
-            self.settings, snapshot, self._store, self._clock, self._counters, self.snapshot
-        )
+        return Live(self.settings, snapshot, self._logs, self._clock, self._counters, self.snapshot)
 
     @cached_property
     def pin(self) -> "Pin":

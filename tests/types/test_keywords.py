@@ -50,7 +50,14 @@ class Case(NamedTuple):
     bad: Any = None
 
 
+SHAPES = """kind
+- **One Of**:
+  - **card**:
+    - **kind** (string, required)
+  - **cash**:
+    - **kind** (string, required)"""
 CASES = {
+    "discriminator": Case("object", SHAPES, "kind", {"kind": "cash"}),
     "minimum": Case("integer", "3", 3, 3, 2),
     "maximum": Case("number", "0.5", 0.5, 0.5, 0.75),
     "min_length": Case("string", "2", 2, "ab", "a"),

@@ -48,6 +48,24 @@ PARAMETERS = (
         name="who",
         shape=Schema(types=("object",), properties=(Parameter(name="role", shape=NAME),)),
     ),
+    Parameter(
+        name="told",
+        shape=Schema(
+            types=("object",),
+            discriminator="by",
+            one_of=tuple(
+                Parameter(
+                    name=by,
+                    shape=Schema(
+                        types=("object",),
+                        description=f"Told by {by}",
+                        properties=(Parameter(name="by", shape=Schema(enum=(by,)), required=True),),
+                    ),
+                )
+                for by in ("phone", "mail")
+            ),
+        ),
+    ),
     Parameter(name="counts", shape=Schema(values=Schema(types=("integer",)))),
 )
 TOOL = ToolSpec(

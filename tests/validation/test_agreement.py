@@ -15,6 +15,7 @@ from toolmd._types.schema import JSON_TYPES, Parameter, Schema, object_schema
 from toolmd._validation import ArgumentsValidator, InvalidArgumentsError
 
 NAMES = st.sampled_from(["a", "b", "c", "one two"])
+KEYS = NAMES | st.just("kind")
 SCALARS = (
     st.none()
     | st.booleans()
@@ -24,7 +25,7 @@ SCALARS = (
 )
 VALUES = st.recursive(
     SCALARS,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
     max_leaves=6,
 )
 BOUNDS = {
@@ -50,11 +51,30 @@ def shapes(draw: st.DrawFn, depth: int = 3) -> Schema:
         fields["enum"] = tuple(draw(st.lists(VALUES, min_size=1, max_size=3)))
     if depth and draw(st.booleans()):
         fields["items"] = draw(shapes(depth - 1))
+    if depth and "object" in fields["types"] and draw(st.booleans()):
+        fields |= draw(one_ofs(depth - 1))
+        return Schema(**fields)
     if depth and draw(st.booleans()):
         fields["properties"] = draw(parameters(depth - 1))
     if depth and draw(st.integers(0, 3)) == 0:
         fields["values"] = draw(shapes(depth - 1))
     return Schema(**fields)
+
+
+@st.composite
+def one_ofs(draw: st.DrawFn, depth: int) -> dict[str, Any]:
+    """Draw up to three object shapes; half of the time `kind` tells them apart."""
+    tags = draw(st.lists(st.sampled_from(["a", "ab", 1, True, 0, False, None]), min_size=1,
+                         max_size=3, unique_by=repr))  # fmt: skip
+    told_apart = draw(st.booleans())
+    shapes_ = []
+    for number, tag in enumerate(tags):
+        fields = draw(parameters(depth))
+        if told_apart:
+            fields = (Parameter("kind", Schema(enum=(tag,)), required=True), *fields)
+        shape = Schema(types=("object",), properties=fields)
+        shapes_.append(Parameter(f"s{number}", shape))
+    return {"one_of": tuple(shapes_), "discriminator": "kind" if told_apart else None}
 
 
 @st.composite

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from toolmd._types.schema import Parameter, Schema
+from toolmd._validation import problems, shapes_for
 
 
 def without_absent(arguments: Mapping[str, Any], parameters: Iterable[Parameter]) -> dict[str, Any]:
@@ -30,6 +31,10 @@ def _within(value: Any, shape: Schema) -> Any:
     if isinstance(value, list) and shape.items is not None:
         return [_within(item, shape.items) for item in value]
     if isinstance(value, dict):
+        for each in shapes_for(value, shape):
+            bare = without_absent(value, each.shape.properties or ())
+            if not problems(bare, each.shape):
+                return bare
         if shape.properties is not None:
             return without_absent(value, shape.properties)
         if shape.values is not None:

@@ -71,9 +71,31 @@ def value_of(value: Value, shape: Schema, evaluate: Evaluate) -> Any:
 def _nested(value: Values, shape: Schema, evaluate: Evaluate) -> Any:
     if value.items and not value.fields:
         return [value_of(item, shape.items or _ANY, evaluate) for item in value.items]
-    shapes = {p.name: p.shape for p in shape.properties or ()}
-    other = shape.values or _ANY
-    return {a.name: value_of(a.value, shapes.get(a.name, other), evaluate) for a in value.fields}
+    one = meant(value, shape)
+    return {
+        a.name: value_of(a.value, (one.of_field(a.name) or (_ANY,))[0], evaluate)
+        for a in value.fields
+    }
+
+
+def meant(value: Values, shape: Schema) -> Schema:
+    """Return the object that written fields mean: of One Of, the shape that they fit best."""
+    names = {a.name for a in value.fields}
+
+    def strange(one: Schema) -> tuple[bool, int]:
+        other = any(_contradicts(a.value, s) for a in value.fields for s in one.of_field(a.name))
+        return other, len(names.symmetric_difference(p.name for p in one.properties or ()))
+
+    return min(shape.objects, key=strange)
+
+
+def _contradicts(value: Value, shape: Schema) -> bool:
+    """Return whether a plain text is not the one value that a field may have."""
+    match value:
+        case Template(parts=(str() as text,)) if shape.enum is not None and len(shape.enum) == 1:
+            return text.strip() != str(shape.enum[0])
+        case _:
+            return False
 
 
 def takes_text(shape: Schema) -> bool:

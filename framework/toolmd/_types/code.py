@@ -64,6 +64,7 @@ class Code(StrEnum):
     FIELD_MISMATCH = "field-mismatch", "The field does not fit the parameter's type."
     DUPLICATE_PARAMETER = "duplicate-parameter", "Two parameters have one name."
     TOO_MANY = "too-many", "There are more of these than a definition may hold."
+    INVALID_ONE_OF = "invalid-one-of", "One Of holds named object shapes that can be told apart."
     EMPTY_ENUM = "empty-enum", "An enum names at least one value."
     INVALID_ENUM = "invalid-enum", "An enum's value does not fit the type."
     INVALID_DEFAULT = "invalid-default", "The default is not a value that the parameter takes."

@@ -77,7 +77,12 @@ class Schema:
     """The fields of a closed object; None for an open one."""
     values: "Schema | None" = None
     """The shape of every value of an open object (`dict[str, int]`)."""
+    one_of: "tuple[Parameter, ...] | None" = None
+    """The closed objects, by name, of which an object must be exactly one."""
     # fmt: off
+    discriminator: str | None = _row(
+        "discriminator", "word", "The required field that tells the shapes of One Of apart.",
+        phrase="told apart by {}", aliases=("Discriminator Field", "Discriminator Property"))
     minimum: int | float | None = _row(
         "minimum", "number", "The smallest value.", NUMBER, "least",
         aliases=("Min", "Min Value", "Minimum Value"))
@@ -130,9 +135,31 @@ class Schema:
 
     @property
     def inner(self) -> "tuple[Schema, ...]":
-        """The shapes of the direct fields, items and values."""
-        fields = tuple(field.shape for field in self.properties or ())
+        """The shapes of the direct fields, items and values, and those of One Of."""
+        fields = tuple(field.shape for field in (*(self.properties or ()), *(self.one_of or ())))
         return (*fields, *(s for s in (self.items, self.values) if s is not None))
+
+    @property
+    def objects(self) -> "tuple[Schema, ...]":
+        """The shapes that an object may have: those of One Of, or else this one."""
+        return (self,) if self.one_of is None else tuple(each.shape for each in self.one_of)
+
+    @cached_property
+    def tags(self) -> tuple[Any, ...]:
+        """The values of the Discriminator, one for each shape."""
+        shapes = (each.properties or () for each in self.objects)
+        return tuple(
+            (p.shape.enum or (None,))[0] for s in shapes for p in s if p.name == self.discriminator
+        )
+
+    def of_field(self, name: str) -> "tuple[Schema, ...]":
+        """Return the shapes that a field may have: several if shapes of One Of share its name."""
+        found = (known.get(name, one.values) for one, known in self._fields)
+        return tuple(shape for shape in found if shape is not None)
+
+    @cached_property
+    def _fields(self) -> "tuple[tuple[Schema, dict[str, Schema]], ...]":
+        return tuple((one, {p.name: p.shape for p in one.properties or ()}) for one in self.objects)
 
     @property
     def holds_sensitive(self) -> bool:
@@ -221,11 +248,30 @@ def _json_schema(shape: Schema) -> dict[str, Any]:
         schema |= {k: v for k, v in object_schema(shape.properties).items() if k != "type"}
     if shape.values is not None:
         schema["additionalProperties"] = shape.values.json_schema
-    for name, row in KEYWORDS.items():
-        value = getattr(shape, name)
-        if name == "example":
-            if shape.has_example:
-                schema[row.word] = [plain_numbers(value)]
-        elif value is not None and value is not False:
-            schema[row.word] = plain_numbers(value)
-    return schema
+    if shape.one_of is not None:
+        schema["oneOf"] = [{"title": p.name, **p.shape.json_schema} for p in shape.one_of]
+        if others := [kind for kind in shape.types if kind != "object"]:
+            schema["oneOf"].append({"type": others[0] if len(others) == 1 else others})
+    return schema | {
+        row.word: _written(name, getattr(shape, name))
+        for name, row in KEYWORDS.items()
+        if _is_set(name, shape)
+    }
+
+
+def _is_set(name: str, shape: Schema) -> bool:
+    if name == "example":
+        return shape.has_example
+    value = getattr(shape, name)
+    return value is not None and value is not False
+
+
+def _written(name: str, value: Any) -> Any:
+    """Return a keyword's value as JSON Schema writes it."""
+    match name:
+        case "example":
+            return [plain_numbers(value)]
+        case "discriminator":
+            return {"propertyName": value}
+        case _:
+            return plain_numbers(value)

@@ -1,8 +1,9 @@
 """Check values against a Schema: read JSON text safely, validate arguments, explain errors."""
 
 from toolmd._validation.arguments import ArgumentsValidator, InvalidArgumentsError
-from toolmd._validation.explain import problems
+from toolmd._validation.explain import fitting_objects, problems
 from toolmd._validation.json_text import MalformedError, read_object
+from toolmd._validation.one_of import are_apart, shapes_for
 from toolmd._validation.patterns import PatternError, pattern_fault
 from toolmd._validation.sample import sample, sample_arguments
 from toolmd._validation.shape import fits, is_bounded
@@ -13,7 +14,9 @@ __all__ = [
     "InvalidArgumentsError",
     "MalformedError",
     "PatternError",
+    "are_apart",
     "fits",
+    "fitting_objects",
     "is_bounded",
     "limits_of",
     "pattern_fault",
@@ -21,6 +24,7 @@ __all__ = [
     "read_object",
     "sample",
     "sample_arguments",
+    "shapes_for",
     "shown_value",
     "type_words",
 ]

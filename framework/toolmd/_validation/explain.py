@@ -1,12 +1,14 @@
 """Explain the errors of a value, field by field, so that a model can correct it."""
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from toolmd._types.schema import KEYWORDS, JsonType, Parameter, Schema
 from toolmd._types.verdict import Problem
 from toolmd._validation.identity import identity
 from toolmd._validation.keywords import checks_of
+from toolmd._validation.one_of import lacks_tag, objects_for, shapes_for
 from toolmd._validation.patterns import PatternError
 from toolmd._validation.words import choices_of, joined, shown_value, type_of, types_of
 from toolmd.errors import near_words
@@ -19,6 +21,13 @@ def problems(value: Any, shape: Schema, *, path: str = "") -> tuple[Problem, ...
     """List the errors of a JSON value; the list is empty exactly when it fits its shape."""
     found = _value(value, shape, path, sensitive=False)
     return tuple(problem for problem, _ in zip(found, range(MAX_PROBLEMS), strict=False))
+
+
+def fitting_objects(value: Mapping[str, Any], shape: Schema) -> tuple[Schema, ...]:
+    """Return the object that a valid value is: of One Of its shape, or all if it fits none."""
+    if len(found := objects_for(value, shape)) == 1:
+        return found
+    return tuple(one for one in found if not problems(value, one)) or found
 
 
 def argument_problems(
@@ -117,6 +126,9 @@ def _repeated(value: list[Any], path: str, *, sensitive: bool) -> Iterator[Probl
 def _object(
     value: dict[str, Any], shape: Schema, path: str, *, sensitive: bool
 ) -> Iterator[Problem]:
+    if shape.one_of is not None:
+        yield from _one_of(value, shape, path, sensitive=sensitive)
+        return
     fields = {p.name: p for p in shape.properties or ()}
     for name, parameter in fields.items():
         if name not in value and parameter.required and not parameter.shape.has_default:
@@ -129,6 +141,47 @@ def _object(
             yield from _value(item, shape.values, at, sensitive=sensitive)
         elif shape.properties is not None:
             yield _unknown(name, at, list(fields))
+
+
+def _one_of(
+    value: dict[str, Any], shape: Schema, path: str, *, sensitive: bool
+) -> Iterator[Problem]:
+    """Explain an object by its own shape, or by the nearest one if it fits none."""
+    if (field := shape.discriminator) is not None:
+        if known := shapes_for(value, shape):
+            yield from _object(value, known[0].shape, path, sensitive=sensitive)
+        else:
+            yield _untold(value, shape, field, path, sensitive=sensitive)
+        return
+    wrong: dict[str, list[Problem]] = {}
+    rank: dict[str, tuple[bool, int]] = {}
+    for each in shape.one_of or ():
+        found = _object(value, each.shape, path, sensitive=sensitive)
+        wrong[each.name] = list(islice(found, MAX_PROBLEMS))
+        rank[each.name] = lacks_tag(value, each), len(wrong[each.name])
+    fitting = [name for name, problems_ in wrong.items() if not problems_]
+    if len(fitting) == 1:
+        return
+    every = ", ".join(fitting or wrong)
+    if fitting:
+        what = f"fits {len(fitting)} of its shapes ({every}); give the fields of only one"
+        yield _problem("several_shapes_fit", path, what, "one shape")
+        return
+    nearest = min(rank, key=lambda name: rank[name])
+    what = f"fits none of its shapes ({every}); the nearest is {nearest}"
+    yield _problem("no_shape_fits", path, what, f"one of {every}")
+    yield from wrong[nearest]
+
+
+def _untold(
+    value: dict[str, Any], shape: Schema, field: str, path: str, *, sensitive: bool
+) -> Problem:
+    """Explain an object whose Discriminator names no shape."""
+    sensitive = sensitive or any(known.sensitive for known in shape.of_field(field))
+    if field in value:
+        told = Schema(enum=shape.tags)
+        return _not_in_enum(value[field], told, joined(path, field), sensitive=sensitive)
+    return _missing(Parameter(field, Schema(enum=shape.tags)), joined(path, field))
 
 
 def _missing(parameter: Parameter, at: str) -> Problem:

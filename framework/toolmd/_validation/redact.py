@@ -47,11 +47,14 @@ def redacted_value(value: Any, shape: Schema | None) -> Any:
     if isinstance(value, list):
         return [redacted_value(item, shape.items) for item in value]
     if isinstance(value, dict):
-        fields = {p.name: p.shape for p in shape.properties or ()}
-        return {
-            name: redacted_value(item, fields.get(name, shape.values))
-            for name, item in value.items()
-        }
+        return {name: _redacted_field(item, name, shape) for name, item in value.items()}
+    return value
+
+
+def _redacted_field(value: Any, name: str, shape: Schema) -> Any:
+    """Return a field as every shape that it may have shows it: of One Of it may be any."""
+    for known in shape.of_field(name):
+        value = redacted_value(value, known)
     return value
 
 
@@ -73,10 +76,9 @@ def _hidden(value: Any, shape: Schema | None, *, within: bool = False) -> Iterat
         for item in value:
             yield from _hidden(item, shape and shape.items, within=inside)
     elif isinstance(value, dict):
-        fields = {} if shape is None else {p.name: p.shape for p in shape.properties or ()}
         for name, item in value.items():
-            below = fields.get(name, shape and shape.values)
-            yield from _hidden(item, below, within=inside)
+            for below in (shape.of_field(name) if shape else ()) or (None,):
+                yield from _hidden(item, below, within=inside)
     elif inside and value not in (None, "", True, False):
         yield str(value)
 

@@ -35,7 +35,7 @@ def sample(shape: Schema, text: str = "text") -> Any:
         return shape.enum[0]
     match shape.types[0] if shape.types else "string":
         case "object":
-            return sample_arguments(shape.properties or (), text)
+            return sample_arguments(shape.objects[0].properties or (), text)
         case "array":
             item = text if shape.items is None else sample(shape.items, text)
             return [item] * (shape.min_items or int(shape.items is not None))

@@ -1,16 +1,18 @@
 """Build a pydantic-core schema straight from a Schema; nothing is looser than the document."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from math import ceil, floor
 from typing import Any
 
-from pydantic_core import SchemaValidator
+from pydantic_core import SchemaValidator, ValidationError
 from pydantic_core import core_schema as core
 from pydantic_core.core_schema import CoreSchema
 
 from toolmd._types.schema import JSON_TYPES, KEYWORDS, JsonType, Parameter, Schema
 from toolmd._validation.identity import identity
 from toolmd._validation.keywords import checks_of
+from toolmd._validation.one_of import shapes_for
 
 
 def object_shape(parameters: tuple[Parameter, ...], values: Schema | None = None) -> CoreSchema:
@@ -67,7 +69,7 @@ def _any_type(shape: Schema) -> CoreSchema:
 
 def is_bounded(shape: Schema) -> bool:
     """Return whether a shape has constraints beyond its types, enum and words."""
-    nested = (shape.items, shape.properties, shape.values)
+    nested = (shape.items, shape.properties, shape.values, shape.one_of)
     return any(part is not None for part in nested) or any(_set(shape))
 
 
@@ -149,10 +151,31 @@ def _all_different(items: list[Any]) -> list[Any]:
 
 
 def _object(shape: Schema) -> CoreSchema:
+    if shape.one_of is not None:
+        return core.no_info_plain_validator_function(_exactly_one(shape))
     if shape.properties is not None:
         return object_shape(shape.properties, shape.values)
     values = None if shape.values is None else value_shape(shape.values)
     return core.dict_schema(core.str_schema(strict=True), values, strict=True)
+
+
+def _exactly_one(shape: Schema) -> Callable[[Any], Any]:
+    """Return a function that validates an object by the one shape of a One Of that it fits."""
+    shapes = shape.one_of or ()
+    guards = {p.name: SchemaValidator(object_shape(p.shape.properties or ())) for p in shapes}
+
+    def check(value: Any) -> Any:
+        if type(value) is not dict:
+            raise ValueError
+        found = []
+        for each in shapes_for(value, shape):
+            with suppress(ValidationError):
+                found.append(guards[each.name].validate_python(value))
+        if len(found) != 1:
+            raise ValueError
+        return found[0]
+
+    return check
 
 
 _BUILDERS: dict[JsonType, Callable[[Schema], CoreSchema]] = {

@@ -3,32 +3,33 @@
 from typing import Any
 
 from toolmd._types.schema import Schema
+from toolmd._validation.one_of import objects_for
 from toolmd._validation.words import joined
 
 
 def without_unknown(value: dict[str, Any], shape: Schema) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return the object without unknown keys, and their paths."""
     dropped: list[str] = []
-    kept: dict[str, Any] = _kept(value, shape, "", dropped)
+    kept: dict[str, Any] = _kept(value, (shape,), "", dropped)
     return kept, tuple(dropped)
 
 
-def _kept(value: Any, shape: Schema | None, path: str, dropped: list[str]) -> Any:
-    if shape is None:
+def _kept(value: Any, shapes: tuple[Schema, ...], path: str, dropped: list[str]) -> Any:
+    """Return a value that may have several shapes; a key that one of them knows is kept."""
+    if not shapes:
         return value
     if isinstance(value, list):
-        return [_kept(v, shape.items, f"{path}[{i}]", dropped) for i, v in enumerate(value)]
+        items = tuple(shape.items for shape in shapes if shape.items is not None)
+        return [_kept(v, items, f"{path}[{i}]", dropped) for i, v in enumerate(value)]
     if not isinstance(value, dict):
         return value
-    fields = None if shape.properties is None else {p.name: p.shape for p in shape.properties}
+    objects = [one for shape in shapes for one in objects_for(value, shape)]
+    is_open = any(one.properties is None for one in objects)
     kept = {}
     for name, item in value.items():
-        at = joined(path, name)
-        if fields is None or name in fields:
-            inner = shape.values if fields is None else fields[name]
-            kept[name] = _kept(item, inner, at, dropped)
-        elif shape.values is not None:
-            kept[name] = _kept(item, shape.values, at, dropped)
+        known = tuple(shape for one in objects for shape in one.of_field(name))
+        if known or is_open:
+            kept[name] = _kept(item, known, joined(path, name), dropped)
         else:
-            dropped.append(at)
+            dropped.append(joined(path, name))
     return kept

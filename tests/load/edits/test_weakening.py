@@ -26,7 +26,8 @@ OLD = spec_of(FULL)
 HARMLESS = {
     ToolSpec: {"name", "title", "description", "notes", "when_to_use", "version", "category",
                "tags", "examples", "sections", "extra", "source"},
-    Schema: {"description", "has_default", "default", "unit", "has_example", "example"},
+    Schema: {"description", "has_default", "default", "unit", "has_example", "example",
+             "discriminator"},
     SkillSpec: {"name", "title", "description", "notes", "when_to_use", "version", "category",
                 "tags", "required_tools", "required_skills", "output", "workflow", "sections",
                 "extra", "source", "places", "schedule", "schedule_inputs"},
@@ -34,7 +35,7 @@ HARMLESS = {
 """The fields that restrict nothing."""
 COMPARED_APART = {
     ToolSpec: {"parameters", "returns", "rules", "safety", "limits"},
-    Schema: {"items", "properties", "values"},
+    Schema: {"items", "properties", "values", "one_of"},
     SkillSpec: {"parameters", "workflow_sections"},
 }
 
@@ -330,7 +331,15 @@ def around(inner: st.SearchStrategy[Schema]) -> st.SearchStrategy[Schema]:
         properties=st.none() | st.lists(field, max_size=2, unique_by=lambda f: f.name).map(tuple),
     )
     maps = st.builds(Schema, types=st.just(("object",)), values=inner)
-    return arrays | objects | maps
+    closed = objects.filter(lambda shape: shape.properties is not None)
+    several = st.lists(
+        st.builds(Parameter, name=st.sampled_from("stu"), shape=closed),
+        min_size=1,
+        max_size=3,
+        unique_by=lambda p: p.name,
+    )
+    unions = st.builds(Schema, types=st.just(("object",)), one_of=several.map(tuple))
+    return arrays | objects | maps | unions
 
 
 shapes = st.recursive(leaves, around, max_leaves=3)
@@ -366,12 +375,85 @@ def new_fields(old: Schema | None, new: Schema | None) -> bool:
     """Tell whether an object got a field more at any depth."""
     if old is None or new is None:
         return False
+    if new.one_of is not None:
+        before = {each.name: each.shape for each in old.one_of or ()}
+        same = [(before.get(p.name, old), p.shape) for p in new.one_of]
+        return any(new_fields(one, other) for one, other in same)
     known = {field.name: field.shape for field in old.properties or ()}
     if old.properties is not None:
         for field in new.properties or ():
             if field.name not in known or new_fields(known[field.name], field.shape):
                 return True
     return new_fields(old.items, new.items) or new_fields(old.values, new.values)
+
+
+PAYMENT = """\
+### payment
+
+- **Type**: object
+- **One Of**:
+  - **card**:
+    - **Properties**:
+      - **kind** (string, required)
+      - **number** (string, required, sensitive)
+      - **months** (integer, maximum 12)
+  - **iban**:
+    - **Properties**:
+      - **kind** (string, required)
+      - **iban** (string, required)
+- **Discriminator**: kind
+
+### note
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "places"),
+    [
+        ("integer, maximum 12", "integer", ["payment: card: months: Maximum"]),
+        ("string, required, sensitive", "string, required", ["payment: card: number: Sensitive"]),
+        ("**number** (string, required, sensitive)", "**no** (string, sensitive)",
+         ["payment: card: number"]),
+        ("- **Discriminator**: kind", "",
+         ["payment: card: kind: Enum", "payment: iban: kind: Enum"]),
+        ("- **Discriminator**", "  - **cash**:\n    - kind (string, required)\n- **Discriminator**",
+         ["payment: One Of"]),
+        ("  - **iban**:\n", "  - **bic**:\n", ["payment: One Of"]),
+        ("integer, maximum 12", "integer, maximum 6", []),
+    ],
+)  # fmt: skip
+def test_a_weaker_shape_stays_pending_and_a_stricter_one_is_live(old, new, places) -> None:
+    before = spec_of(FULL.replace("### note\n", PAYMENT))
+    after = spec_of(FULL.replace("### note\n", PAYMENT.replace(old, new)))
+
+    assert [one.place for one in weakened(before, after)] == [f"Parameters: {at}" for at in places]
+
+
+def test_shapes_that_an_object_may_share_are_kept_whole() -> None:
+    """Without the second shape, an object that fitted both would fit one."""
+    text = PAYMENT.replace(" (string, required)", " (string)").replace(
+        "- **Discriminator**: kind\n", ""
+    )
+    text = text.replace("string, required, sensitive", "string")
+    before = spec_of(FULL.replace("### note\n", text))
+    after = spec_of(FULL.replace("### note\n", text.replace("maximum 12", "maximum 6")))
+    same = spec_of(FULL.replace("### note\n", text.replace("**iban**:\n", "**iban**: A bank\n")))
+
+    assert [one.place for one in weakened(before, after)] == ["Parameters: payment: One Of"]
+    assert weakened(before, same) == ()
+
+
+def test_a_sensitive_field_of_a_results_shape_must_stay_sensitive() -> None:
+    head, _, returns = FULL.partition("## Returns\n")
+    _, _, tail = returns.partition("\n## ")
+    shapes = PAYMENT.partition("\n\n")[2].rpartition("### note")[0]
+    before = spec_of(f"{head}## Returns\n\n{shapes}\n## {tail}")
+    for new in (shapes.replace(", sensitive", ""), "- **Type**: object\n"):
+        after = spec_of(f"{head}## Returns\n\n{new}\n## {tail}")
+        assert weakened(before, after)
+        held = keep_stricter(before, after).spec
+        assert isinstance(held, ToolSpec)
+        assert held.returns == before.returns
 
 
 SKILL = """\

@@ -11,6 +11,7 @@ from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.schema import Schema
 from toolmd._types.settings import OnMissingConfidence, SafetySettings
 from toolmd._types.verdict import ALLOWED, Action, Problem, Verdict
+from toolmd._validation import fitting_objects
 
 Row = Callable[[float | None, Caller, Mapping[str, Any]], Verdict]
 """Checks a call by its confidence, its caller and its validated arguments."""
@@ -169,10 +170,10 @@ def _unsaid(value: Any, shape: Schema, path: str, message: str) -> Iterator[tupl
         for index, item in enumerate(value):
             yield from _unsaid(item, shape.items, f"{path}[{index}]", message)
     elif isinstance(value, dict):
-        fields = {field.name: field.shape for field in shape.properties or ()}
-        for name, item in value.items():
-            if (inner := fields.get(name, shape.values)) is not None:
-                yield from _unsaid(item, inner, f"{path}.{name}", message)
+        for one in fitting_objects(value, shape):
+            for name, item in value.items():
+                for inner in one.of_field(name):
+                    yield from _unsaid(item, inner, f"{path}.{name}", message)
 
 
 def _crisis(_stated: float | None, caller: Caller, _arguments: Mapping[str, Any]) -> Verdict:

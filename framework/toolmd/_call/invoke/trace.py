@@ -179,10 +179,9 @@ def _leaves(value: Any, shape: Schema | None) -> Iterator[str]:
     if shape is None or (inner is not None and not inner.holds_sensitive):
         return
     if isinstance(value, dict):
-        fields = {p.name: p.shape for p in (inner.properties if inner else None) or ()}
         for name, item in value.items():
-            below = fields.get(name, inner.values) if inner else shape
-            yield from _leaves(item, below)
+            for below in inner.of_field(name) if inner else (shape,):
+                yield from _leaves(item, below)
     elif isinstance(value, list):
         for item in value:
             yield from _leaves(item, inner.items if inner else shape)

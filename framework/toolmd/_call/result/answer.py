@@ -76,14 +76,14 @@ Looked = tuple[bytes, str, dict[str, str] | None, tuple[str, ...]]
 
 
 def _closer_look(returns: Schema) -> Callable[[bytes], Looked]:
-    names = None if returns.properties is None else {p.name for p in returns.properties}
-    aside = frozenset() if names is None or returns.values else frozenset(_BESIDE) - names
+    closed = all(one.properties is not None and one.values is None for one in returns.objects)
+    aside = [name for name in _BESIDE if closed and not returns.of_field(name)]
     fit = _guard(returns)
 
     def look(text: bytes) -> Looked:
         data = from_json(text)
         message, source = _beside(data)
-        if type(data) is dict and not aside.isdisjoint(data):
+        if type(data) is dict and any(name in data for name in aside):
             data = {name: item for name, item in data.items() if name not in aside}
             text = write(data)
         return text, message, source, () if fit(data) else _mismatch(data, returns)

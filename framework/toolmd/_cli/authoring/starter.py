@@ -104,6 +104,8 @@ def _result(spec: ToolSpec | SkillSpec) -> str:
     shape = Schema(types=("object",)) if isinstance(spec, SkillSpec) else spec.returns
     if shape.types not in {(), ("object",)}:
         return _literal(sample(shape))
+    if shape.one_of is not None:
+        return _literal(sample(shape))
     if shape.properties is None:
         return "{" + ", ".join(f'"{p.name}": {p.name}' for p in spec.parameters) + "}"
     fields = (

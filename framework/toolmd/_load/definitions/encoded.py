@@ -91,6 +91,7 @@ _OF_SCHEMA: Mapping[str, Callable[[Any], Any]] = {
     "items": _schema,
     "properties": _parameters,
     "values": _schema,
+    "one_of": _parameters,
 }
 _OF_LIMITS: Mapping[str, Callable[[Any], Any]] = {
     "rate": lambda said: Rate(**said),

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields
 from typing import Any, NamedTuple, TypeVar
 
+from toolmd._load.edits.one_of import kept_result, kept_shapes
 from toolmd._load.edits.strictness import (
     LIMITS,
     METADATA,
@@ -30,6 +31,8 @@ from toolmd._types.tool import ToolSpec
 from toolmd._validation import problems
 
 _Noun = TypeVar("_Noun", ToolSpec, Safety, Limits, Schema, Parameter)
+_FREE = (None, None)
+"""The properties and the values of an object with any fields."""
 _Compared = ToolSpec | SkillSpec | Safety | Limits | Schema
 
 
@@ -167,7 +170,10 @@ def _shape(found: list[Weakening], place: str, old: Schema, new: Schema) -> Sche
     known = len(found)
     kept = _kept(found, place, SCHEMA, old, new)
     inner = {name: (getattr(old, name), getattr(new, name)) for name in ("items", "values")}
-    if old.properties is not None:
+    if old.one_of is not None or (new.one_of is not None and (old.properties, old.values) != _FREE):
+        kept |= kept_shapes(found, place, old, new, _shape)
+        del inner["values"]
+    elif old.properties is not None:
         if new.properties is None:
             names = [field.name for field in old.properties]
             found.append(Weakening(f"{place}: Properties", names, None))
@@ -211,6 +217,8 @@ def _fitting_default(old: Schema, held: Schema) -> Schema:
 def _result(found: list[Weakening], place: str, old: Schema, new: Schema) -> Schema:
     """Compare the parts of a result that must not be recorded, at every depth."""
     kept = _kept(found, place, RESULT, old, new)
+    if old.one_of is not None or new.one_of is not None:
+        return _with(kept_result(found, place, old, new, _result), **kept)
     known = {field.name: field.shape for field in old.properties or ()}
     held = []
     for field in new.properties or ():

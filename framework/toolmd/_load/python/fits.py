@@ -11,6 +11,7 @@ from collections.abc import (
     Callable,
     Collection,
     Iterable,
+    Iterator,
     Mapping,
     MutableMapping,
     MutableSequence,
@@ -64,8 +65,8 @@ def mismatch(shape: Schema, annotation: Any, depth: int = 0) -> Mismatch | None:
     if depth > MAX_DEPTH or any(anything(choice) for choice in choices):
         return None
     found = None
-    for kind in kinds_of(shape):
-        reasons = [_stricter(kind, shape, choice, depth) for choice in choices]
+    for kind, one in _kinds(shape):
+        reasons = [_stricter(kind, one, choice, depth) for choice in choices]
         if None in reasons:
             continue
         best = max((r for r in reasons if r is not None), key=lambda r: r.partly)
@@ -73,6 +74,12 @@ def mismatch(shape: Schema, annotation: Any, depth: int = 0) -> Mismatch | None:
             return best
         found = found or best
     return found
+
+
+def _kinds(shape: Schema) -> Iterator[tuple[JsonType, Schema]]:
+    """Yield each JSON type of a shape; objects once for each shape of One Of."""
+    for kind in kinds_of(shape):
+        yield from ((kind, one) for one in (shape.objects if kind == "object" else (shape,)))
 
 
 def adapter(annotation: Any) -> Callable[[Any], Any]:

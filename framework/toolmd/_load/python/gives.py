@@ -92,7 +92,8 @@ def _one(shape: Schema, choice: Any, depth: int) -> Mismatch | None:
     if kind == "array":
         return _items(shape, choice, origin, depth)
     if kind == "object":
-        return _object(shape, choice, origin, depth)
+        unfit = [_object(one, choice, origin, depth) for one in shape.objects]
+        return min(unfit, key=lambda one: (one is not None, one is not None and not one.partly))
     return _format(shape, choice, origin) if kind == "string" else None
 
 

@@ -7,7 +7,7 @@ from markdown_it.token import Token
 
 from toolmd._parse.blocks.plain_bullets import plain_bullets
 
-MAX_NESTING = 80
+MAX_NESTING = 144
 """Two levels for each list; markdown-it-py drops deeper lines, which unread.py reports."""
 
 _NEEDS = {

@@ -6,8 +6,8 @@ from markdown_it.token import Token
 from toolmd._parse.source.page import Mark, Page
 from toolmd._types.code import Code
 
-MAX_LIST_DEPTH = 36
-"""Two lists for each of the 16 levels that objects may nest, and the lists around them."""
+MAX_LIST_DEPTH = 68
+"""Four lists for each of the 16 levels that shapes of One Of may nest, and the lists around."""
 
 _HOLDING = frozenset(("tr_open", "blockquote_open", "table_open"))
 

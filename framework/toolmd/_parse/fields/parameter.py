@@ -43,7 +43,6 @@ PARAMETER = SectionTable(
                 "Allowed",
                 "Choices",
                 "Options",
-                "One Of",
                 "Possible Values",
                 "Valid Values",
                 "Values",
@@ -64,6 +63,13 @@ PARAMETER = SectionTable(
             "The fields of an object: nested bullets, one for each field.",
             aliases=("Fields", "Props", "Attributes", "Keys"),
             fits=("object",),
+        ),
+        Field(
+            "One Of",
+            "one_of",
+            "shapes",
+            "The shapes of which an object is exactly one: nested bullets, one for each shape; "
+            "with plain values it is read as Enum.",
         ),
         *(
             Field(
@@ -89,7 +95,7 @@ RETURN_FIELDS = tuple(
 UNSUPPORTED = frozenset(
     fold(word)
     for word in (
-        "exclusiveMinimum exclusiveMaximum multipleOf range not oneOf anyOf allOf if then else "
+        "exclusiveMinimum exclusiveMaximum multipleOf range not anyOf allOf if then else "
         "contains minContains maxContains minProperties maxProperties patternProperties "
         "propertyNames dependentRequired dependentSchemas dependencies prefixItems "
         "additionalProperties unevaluatedProperties const length size"

@@ -28,6 +28,8 @@ class ParameterDraft:
     entries: list[Entry] = field(default_factory=list)
     drafts: "list[ParameterDraft]" = field(default_factory=list)
     """The fields of an object that are written below it like parameters."""
+    shapes: "list[ParameterDraft]" = field(default_factory=list)
+    """The shapes of a One Of that are written as headings."""
     notes: list[Mark] = field(default_factory=list)
     """Words next to a type that are not a field."""
     prose: list[Block] = field(default_factory=list)
@@ -205,14 +207,18 @@ def from_table(page: Page, table: Table, columns: list[str]) -> list[ParameterDr
     return drafts
 
 
-_OWN_BLOCKS = {"description", "items", "properties", "unit"}
+_OWN_BLOCKS = {"description", "items", "properties", "one_of", "unit"}
 """Fields whose readers use the blocks nested below them."""
 
 
 def spread(page: Page, draft: ParameterDraft) -> None:
     """Move blocks nested below a one-line field, such as Type, to the parameter itself."""
-    for entry in [e for e in draft.entries if e.blocks]:
+    for entry in draft.entries:
         known = PARAMETER.field(entry.key.text)
+        if known is not None and known.attribute == "one_of" and not _holds_shapes(draft, entry):
+            entry.known = known = PARAMETER.field("Enum")  # `One Of: a, b`
+        if not entry.blocks:
+            continue
         if known is None or known.attribute in _OWN_BLOCKS:
             continue
         if known.attribute == "types":
@@ -226,3 +232,19 @@ def spread(page: Page, draft: ParameterDraft) -> None:
         elif known.attribute in {"default", "example", "pattern"} and entry.text:
             draft.prose += entry.blocks
             entry.blocks = []
+
+
+def _holds_shapes(draft: ParameterDraft, entry: Entry) -> bool:
+    """Return whether the bullets below a One Of are objects, not values."""
+    told_apart = (PARAMETER.field(e.key.text) for e in draft.entries)
+    if any(known is not None and known.attribute == "discriminator" for known in told_apart):
+        return True
+    return any(
+        (within := item_entry(inner)) is not None and PARAMETER.field(within.key.text) is not None
+        for item in entry.items
+        for inner in item.items
+    ) or any(
+        (inline := read_inline(each.mark)) is not None and inline.typed
+        for item in entry.items
+        for each in (item, *item.items)
+    )

@@ -148,6 +148,9 @@ def _take_headed(draft: ParameterDraft) -> None:
         known = PARAMETER.field(name) if name[:1].isupper() else None
         if known is not None and known.attribute == "items":
             draft.drafts.append(replace(below, name=below.name._replace(text="[]")))
+        elif known is not None and known.attribute == "one_of" and below.drafts:
+            draft.shapes += below.drafts
+            draft.prose += below.prose
         elif known is not None and known.attribute == "properties" and not below.entries:
             draft.drafts += below.drafts
             draft.prose += below.prose

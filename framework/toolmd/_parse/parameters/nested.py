@@ -1,6 +1,6 @@
 """Read the text after Items and Properties, and the blocks below, as drafts of fields."""
 
-from toolmd._parse.blocks.block import Bullets, Paragraph, Table
+from toolmd._parse.blocks.block import Bullets, Item, Paragraph, Table
 from toolmd._parse.fields.entries import Entry, fences
 from toolmd._parse.fields.values import code_text
 from toolmd._parse.parameters.columns import columns_of
@@ -10,7 +10,7 @@ from toolmd._parse.parameters.inline import read_inline
 from toolmd._parse.parameters.types import TypeProblem, read_type
 from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.words import scalars
-from toolmd._parse.words.keys import SEPARATORS
+from toolmd._parse.words.keys import SEPARATORS, plain, split
 from toolmd._parse.words.none import says_none
 from toolmd._types.code import Code
 from toolmd._types.schema import Parameter
@@ -56,7 +56,7 @@ def property_drafts(
         if inline is None:
             _nameless(page, where, item.mark if item.mark.text else entry.key)
             continue
-        drafts.append(from_item(page, item, inline))
+        drafts.append(from_item(page, item, _whole_name(inline, item)))
     words = scalars.listed(entry.text) if entry.text and not says_none(entry.text) else []
     if not drafts and not words and (code := fences(entry.blocks)):
         page.error(
@@ -76,6 +76,14 @@ def property_drafts(
         else:
             drafts.append(ParameterDraft.of(inline))
     return drafts
+
+
+def _whole_name(inline: Inline, item: Item) -> Inline:
+    """Return the line with its whole name, so that `**a/b**:` is not read as `a`."""
+    pair = split(item.mark)
+    if inline.marked and not (inline.separated or inline.typed) and pair is not None:
+        return Inline(pair.key._replace(text=plain(pair.key.text)))
+    return inline
 
 
 def _nameless(page: Page, where: str, mark: Mark) -> None:

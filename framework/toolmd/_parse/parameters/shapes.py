@@ -18,11 +18,18 @@ from toolmd._parse.parameters.dotted import nest_dotted
 from toolmd._parse.parameters.drafts import ParameterDraft, spread
 from toolmd._parse.parameters.enums import read_enum, too_many
 from toolmd._parse.parameters.nested import item_draft, literal_properties, property_drafts
+from toolmd._parse.parameters.one_of import (
+    check_one_of,
+    check_shape,
+    read_one_of,
+    report_foreign,
+)
 from toolmd._parse.parameters.type_field import UNREADABLE, read_type_field
 from toolmd._parse.source.page import Page
 from toolmd._parse.words import scalars
 from toolmd._parse.words.keys import fold
 from toolmd._parse.words.names import parameter_name
+from toolmd._parse.words.none import says_none
 from toolmd._types.code import Code
 from toolmd._types.schema import KEYWORDS, UPPER, JsonType, Parameter, Schema
 
@@ -95,6 +102,8 @@ class ShapeReader:
     """The schema that applies without a Type of its own: `list[int]` types its items."""
     required: bool = False
     """Whether it is required by default."""
+    is_shape: bool = False
+    """Whether it is a shape of a One Of, which has fewer fields."""
 
     def read(self, draft: ParameterDraft) -> tuple[Schema, bool]:
         """Return the schema, and whether the value is required."""
@@ -109,19 +118,26 @@ class ShapeReader:
         spread(self.page, draft)
         fields = name_fields(self.page, draft.entries, self.table)
         typed = read_type_field(self.page, self.where, fields, draft)
+        if self.is_shape:
+            report_foreign(self.page, self.where, fields)
         said = dict(typed)
         if self.typed is not None and fields.entry("types") is None:
             said |= {name: getattr(self.typed, name) for name in _ATTRIBUTES}
             said = {name: value for name, value in said.items() if value != getattr(_ANY, name)}
         values = read_values(self.page, fields)
         self._unknown(fields, draft)
+        one_of = read_one_of(self.page, self.where, fields, draft, self._shape)
         nested = self._nested(fields, draft, said)
         said |= {} if typed is UNREADABLE else nested
         said |= {k: v for k, v in values.items() if k in _ATTRIBUTES and k != "types"}
+        said |= {} if one_of is None else {"one_of": one_of}
         self._describe(said, draft)
         if "format" in said:
             said["format"] = _FORMATS.get(fold(str(said["format"])), said["format"])
         self._infer(said, fields, draft)
+        check_one_of(self.page, self.where, draft.name, fields, said)
+        if self.is_shape:
+            check_shape(self.page, self.where, draft.name, said)
         read_enum(self.page, self.where, fields, said)
         check_fit(self.page, self.where, fields, said)
         if values.get("required") is not None and values["required"] is values.get("optional"):
@@ -160,7 +176,7 @@ class ShapeReader:
             literal := literal_properties(entry)
         ):
             properties = property_drafts(self.page, self.where, entry, draft) + properties
-        if literal:
+        if literal or (self.is_shape and entry is not None and says_none(entry.text)):
             nested["properties"] = literal
         if properties and "array" in said.get("types", ()) and "object" not in said["types"]:
             items.append(ParameterDraft(draft.name, drafts=properties))
@@ -193,6 +209,10 @@ class ShapeReader:
             )
         return shape
 
+    def _shape(self, name: str, draft: ParameterDraft) -> Schema:
+        where = f"the shape '{name}' of {self.where}"
+        return ShapeReader(self.page, where, PARAMETER, self.depth, is_shape=True).read(draft)[0]
+
     def _deeper(self, what: str, table: SectionTable) -> "ShapeReader":
         return ShapeReader(self.page, f"{what} of {self.where}", table, self.depth + 1)
 
@@ -215,10 +235,10 @@ class ShapeReader:
     def _infer(self, said: dict[str, Any], fields: Fields, draft: ParameterDraft) -> None:
         """Infer a missing type from the other fields."""
         if "types" in said or fields.entry("types") is not None:
-            if said.get("properties") is not None and said.get("types") == ():
+            if _is_object(said) and said.get("types") == ():
                 said["types"] = ("object",)
             return
-        if "properties" in said:
+        if self.is_shape or _is_object(said):
             said["types"] = ("object",)
         elif "items" in said or _is_bounded(said, "array"):
             said["types"] = ("array",)
@@ -234,6 +254,10 @@ class ShapeReader:
                 f"Type is missing for {self.where}; '{said['types'][0]}' is used",
                 f"add `- **Type**: {said['types'][0]}`",
             )
+
+
+def _is_object(said: Mapping[str, Any]) -> bool:
+    return said.get("properties") is not None or "one_of" in said
 
 
 def _is_bounded(said: Mapping[str, Any], kind: JsonType) -> bool:

@@ -162,18 +162,38 @@ def _field_lines(field: Field, shape: Schema, said: Mapping[str, Any], depth: in
         case "items" if shape.items is not None:
             return _items_lines(field, shape.items, depth)
         case "properties" if shape.properties is not None and depth < MAX_LIST_DEPTH - 1:
-            lines = [f"- **{field.name}**:"]
-            for parameter in shape.properties:
-                lines.append(f"  - **{parameter.name}**:")
-                nested = shape_lines(parameter.shape, depth + 2, required=parameter.required)
-                lines += [indented(line, 4) for line in nested]
-            return lines
-        case "types" | "optional" | "enum" | "items" | "properties":
+            return [f"- **{field.name}**:", *_named_lines(shape.properties, depth)]
+        case "one_of" if shape.one_of is not None and depth < MAX_LIST_DEPTH - 1:
+            return [f"- **{field.name}**:", *_shapes_lines(shape.one_of, depth)]
+        case "types" | "optional" | "enum" | "items" | "properties" | "one_of":
             return []
         case attribute if said.get(attribute) not in (None, ""):
             return [bullet(field, WRITERS[field.kind](said[attribute]))]
         case _:
             return []
+
+
+def _named_lines(parameters: tuple[Parameter, ...], depth: int) -> Iterator[str]:
+    for parameter in parameters:
+        yield f"  - **{parameter.name}**:"
+        nested = shape_lines(parameter.shape, depth + 2, required=parameter.required)
+        yield from (indented(line, 4) for line in nested)
+
+
+def _shapes_lines(shapes: tuple[Parameter, ...], depth: int) -> Iterator[str]:
+    """Yield the shapes of a One Of; each is an object, so only its fields are written."""
+    properties = next(field for field in PARAMETER.fields if field.attribute == "properties")
+    description = next(field for field in PARAMETER.fields if field.attribute == "description")
+    for each in shapes:
+        yield f"  - **{each.name}**:"
+        if each.shape.description:
+            yield indented(bullet(description, each.shape.description), 4)
+        if each.shape.properties:
+            yield indented(bullet(properties, "").rstrip(), 4)
+            lines = _named_lines(each.shape.properties, depth + 2)
+            yield from (indented(line, 4) for line in lines)
+        else:
+            yield indented(bullet(properties, "None"), 4)
 
 
 def _items_lines(field: Field, items: Schema, depth: int) -> list[str]:
@@ -207,4 +227,6 @@ def list_depth(shape: Schema) -> int:
         deepest = max(deepest, 1 + list_depth(shape.items))
     for parameter in shape.properties or ():
         deepest = max(deepest, 2 + list_depth(parameter.shape))
+    for each in shape.one_of or ():
+        deepest = max(deepest, 2 + list_depth(each.shape))
     return deepest

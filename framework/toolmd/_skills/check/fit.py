@@ -22,7 +22,9 @@ def mismatch(got: Schema | None, want: Schema, path: str = "") -> str:
     if shared == ["array"] and got.items is not None and want.items is not None:
         return mismatch(got.items, want.items, f"{path}[]")
     if shared == ["object"]:
-        return _object_mismatch(got, want, path)
+        pairs = [(one, other) for one in got.objects for other in want.objects]
+        reasons = [_object_mismatch(one, other, path) for one, other in pairs]
+        return "" if "" in reasons else reasons[0]
     return ""
 
 

@@ -3,7 +3,7 @@
 from toolmd._skills.check.findings import StepFindings
 from toolmd._skills.check.fit import excess, mismatch
 from toolmd._skills.check.scope import ANYTHING, Scope
-from toolmd._skills.text import ValueTextError, read_text, takes_text
+from toolmd._skills.text import ValueTextError, meant, read_text, takes_text
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Severity
 from toolmd._types.schema import Parameter, Schema
@@ -120,8 +120,8 @@ class ValueCheck:
         if shape.types and kind not in shape.types:
             message = f"'{name}': {kind} where {' or '.join(shape.types)} is needed"
             self._found.error(Code.ARGUMENT_MISMATCH, at, message, _way_of_writing(shape))
-        elif value.fields and shape.properties is not None:
-            self.arguments(f"'{name}'", shape.properties, value.fields, at)
+        elif value.fields and (properties := meant(value, shape).properties) is not None:
+            self.arguments(f"'{name}'", properties, value.fields, at)
         else:
             for field in value.fields:
                 inner = shape.values or ANYTHING

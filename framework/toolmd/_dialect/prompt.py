@@ -90,7 +90,12 @@ def _parameter(parameter: Parameter, indent: str) -> Iterator[str]:
     traits = ", ".join([type_words(shape, " or "), need, *_limits(shape)])
     said = f": {shape.description}" if shape.description else ""
     yield f"{indent}- `{parameter.name}` ({traits}){said}"
-    inner = shape if shape.properties is not None else shape.items
+    inner = shape.items if shape.properties is None and shape.one_of is None else shape
+    for each in (inner and inner.one_of) or ():
+        about = f": {each.shape.description}" if each.shape.description else ""
+        yield f"{indent}  - shape `{each.name}`{about}"
+        for field in each.shape.properties or ():
+            yield from _parameter(field, indent + "    ")
     for field in (inner and inner.properties) or ():
         yield from _parameter(field, indent + "  ")
 
@@ -98,6 +103,8 @@ def _parameter(parameter: Parameter, indent: str) -> Iterator[str]:
 def _limits(shape: Schema) -> Iterator[str]:
     if shape.enum is not None:
         yield "one of " + ", ".join(compact(value) for value in shape.enum)
+    if shape.one_of is not None:
+        yield "exactly one of " + ", ".join(f"`{each.name}`" for each in shape.one_of)
     yield from limits_of(shape, without=("sensitive",))
     if shape.items is not None:
         yield from (f"each {limit}" for limit in _limits(shape.items))

@@ -18,7 +18,7 @@ def item(function: Function, losses: list[Loss]) -> dict[str, Any] | None:
     The API rejects a whole request for one invalid property name, and a renamed argument would
     reach no parameter; so such a tool is left out.
     """
-    schema = split(function.parameters)
+    schema = split(function.parameters, union="oneOf")
     invalid = [name for name in _names(schema) if fit(name, ARGUMENT) != name]
     if invalid:
         what = f"the tool is left out: no argument can be named {invalid[0]!r} there"
@@ -30,7 +30,8 @@ def item(function: Function, losses: list[Loss]) -> dict[str, Any] | None:
 
 
 def _names(schema: dict[str, Any]) -> Iterator[str]:
-    below = [schema.get("items"), schema.get("additionalProperties"), *schema.get("anyOf", ())]
+    below = [schema.get("items"), schema.get("additionalProperties")]
+    below += [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
     for name, field in schema.get("properties", {}).items():
         yield name
         below.append(field)

@@ -1,14 +1,16 @@
 """Convert a tool or skill to the function form of all model APIs, without a target's rules."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from toolmd._export.exported import Lose, Loss
 from toolmd._export.names import NameRule, fit
 from toolmd._export.plain import plain
+from toolmd._types.schema import Parameter, Schema
 from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
+from toolmd._validation import are_apart
 
 CONFIDENCE = "_confidence"
 """The argument for the model's confidence; the executor removes it."""
@@ -63,6 +65,29 @@ def functions(
 def loser(losses: list[Loss], tool: str) -> Lose:
     """Return a function that records one tool's losses."""
     return lambda path, what: losses.append(Loss(tool, path, what))
+
+
+def lose_exactness(spec: ToolSpec | SkillSpec, lose: Lose) -> None:
+    """Report each One Of whose shapes `anyOf` can't tell apart, since it allows several."""
+    for path, shape in shapes(spec.parameters):
+        if shape.one_of is not None and not are_apart(shape):
+            lose(path, "that no more than one shape of One Of may fit")
+
+
+def shapes(parameters: tuple[Parameter, ...], path: str = "") -> Iterator[tuple[str, Schema]]:
+    """Return every shape within the parameters with its dotted path, `items[].name`."""
+    for parameter in parameters:
+        yield from _shapes(parameter.shape, f"{path}{parameter.name}")
+
+
+def _shapes(shape: Schema, path: str) -> Iterator[tuple[str, Schema]]:
+    yield path, shape
+    if shape.items is not None:
+        yield from _shapes(shape.items, f"{path}[]")
+    if shape.values is not None:
+        yield from _shapes(shape.values, f"{path}.*")
+    for one in shape.objects:
+        yield from shapes(one.properties or (), f"{path}.")
 
 
 def told(spec: ToolSpec | SkillSpec) -> str:

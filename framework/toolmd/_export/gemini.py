@@ -3,7 +3,7 @@
 from typing import Any
 
 from toolmd._export.exported import Lose, Loss
-from toolmd._export.function import Function, loser
+from toolmd._export.function import Function, lose_exactness, loser
 from toolmd._export.names import GEMINI
 from toolmd._export.narrow import split
 from toolmd._export.plain import compact, described, in_words
@@ -14,6 +14,7 @@ RULE = GEMINI
 def item(function: Function, losses: list[Loss]) -> dict[str, Any]:
     """Return `{name, description, parametersJsonSchema}`."""
     lose = loser(losses, function.spec.name)
+    lose_exactness(function.spec, lose)
     return {
         "name": function.name,
         "description": function.description,

@@ -1,16 +1,15 @@
 """Export tools for the Model Context Protocol, with the policy under `_meta`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from toolmd._export.exported import Lose, Loss
-from toolmd._export.function import Function, loser
+from toolmd._export.function import Function, loser, shapes
 from toolmd._export.names import MCP
 from toolmd._export.plain import plain
 from toolmd._types.call_spec import written
 from toolmd._types.canonical import present
-from toolmd._types.schema import Parameter, Schema
 from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
 
@@ -103,8 +102,8 @@ def policy_of(spec: ToolSpec) -> dict[str, Any]:
             "safety": written(spec.safety),
             "limits": written(spec.limits),
             "rules": [asdict(rule) for rule in spec.rules],
-            "sensitive": [path for path, shape in shapes(spec.parameters) if shape.sensitive],
-            "verbatim": [path for path, shape in shapes(spec.parameters) if shape.verbatim],
+            "sensitive": _paths(spec, "sensitive"),
+            "verbatim": _paths(spec, "verbatim"),
         }
     )
 
@@ -128,16 +127,7 @@ def restrictions(tools: Sequence[ToolSpec]) -> tuple[str, ...]:
     return tuple(key.removesuffix("_s").replace("_", " ").title() for key in keys)
 
 
-def shapes(parameters: tuple[Parameter, ...], path: str = "") -> Iterator[tuple[str, Schema]]:
-    """Return every shape within the parameters with its dotted path, `items[].name`."""
-    for parameter in parameters:
-        yield from _shapes(parameter.shape, f"{path}{parameter.name}")
-
-
-def _shapes(shape: Schema, path: str) -> Iterator[tuple[str, Schema]]:
-    yield path, shape
-    if shape.items is not None:
-        yield from _shapes(shape.items, f"{path}[]")
-    if shape.values is not None:
-        yield from _shapes(shape.values, f"{path}.*")
-    yield from shapes(shape.properties or (), f"{path}.")
+def _paths(spec: ToolSpec, flag: str) -> list[str]:
+    """Return the paths of the values with a flag; shapes of One Of may share one."""
+    found = (path for path, shape in shapes(spec.parameters) if getattr(shape, flag))
+    return list(dict.fromkeys(found))

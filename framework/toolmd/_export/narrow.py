@@ -42,25 +42,43 @@ class InexpressibleError(Exception):
     """Strict mode can't express this schema; the message names the part."""
 
 
-def split(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema with `anyOf` in place of every list of types, at every depth."""
+def split(schema: dict[str, Any], union: str = "anyOf") -> dict[str, Any]:
+    """Return the schema with `anyOf` in place of every list of types, at every depth.
+
+    `union` is the target's keyword for the shapes of One Of.
+    """
     shown = dict(schema)
     if "properties" in shown:
-        shown["properties"] = {k: split(v) for k, v in shown["properties"].items()}
+        shown["properties"] = {k: split(v, union) for k, v in shown["properties"].items()}
     if "items" in shown:
-        shown["items"] = split(shown["items"])
+        shown["items"] = split(shown["items"], union)
     if isinstance(shown.get("additionalProperties"), dict):
-        shown["additionalProperties"] = split(shown["additionalProperties"])
+        shown["additionalProperties"] = split(shown["additionalProperties"], union)
     types = shown.get("type")
+    if "oneOf" in shown:
+        return _shapes(shown, union)
     if types is None and "enum" in shown:
         types = list(dict.fromkeys(narrowest_type(value) for value in shown["enum"]))
         if len(types) == 1:
             return {"type": types[0], **shown}
     if not isinstance(types, list):
         return shown
+    return {**_general(shown), "anyOf": _branches(shown, types)}
+
+
+def _general(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the keywords that belong to no type, such as the description."""
     owned = {keyword for keywords in _OF_TYPE.values() for keyword in keywords}
-    general = {k: v for k, v in shown.items() if k not in owned | {"type", "enum"}}
-    return {**general, "anyOf": _branches(shown, types)}
+    return {k: v for k, v in schema.items() if k not in owned | {"type", "enum"}}
+
+
+def _shapes(schema: dict[str, Any], union: str) -> dict[str, Any]:
+    """Return a schema of several object shapes; what tells them apart is in each of them."""
+    types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    others = [t for t in types if t != "object" and not (t == "integer" and "number" in types)]
+    shapes = [split(one, union) for one in schema["oneOf"] if "properties" in one]
+    general = {k: v for k, v in _general(schema).items() if k not in {"oneOf", "discriminator"}}
+    return {**general, union: [*shapes, *_branches(schema, others)]}
 
 
 def _branches(schema: dict[str, Any], types: list[str]) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from toolmd._export.exported import Loss
-from toolmd._export.function import Function, loser
+from toolmd._export.function import Function, lose_exactness, loser
 from toolmd._export.names import FUNCTION
 from toolmd._export.narrow import InexpressibleError, split, strict
 
@@ -37,6 +37,7 @@ def narrowed(function: Function, losses: list[Loss]) -> tuple[dict[str, Any], bo
         told = f"nothing yet, but some models reject a description of {size} characters:"
         losses.append(Loss(function.spec.name, "", f"{told} {LONGEST_DESCRIPTION} are safe"))
     parameters = split(function.parameters)
+    lose_exactness(function.spec, loser(losses, function.spec.name))
     lost: list[Loss] = []
     try:
         narrow = strict(parameters, loser(lost, function.spec.name))

@@ -31,6 +31,8 @@ def plain(schema: dict[str, Any], lose: Lose, path: str = "") -> dict[str, Any]:
         shown["additionalProperties"] = plain(
             shown["additionalProperties"], lose, _below(path, "*")
         )
+    if "oneOf" in shown:
+        shown["oneOf"] = [plain(one, lose, path) for one in shown["oneOf"]]
     words = []
     for keyword, row in _ROWS.items():
         if keyword.startswith("x-") and row.sentence and (value := schema.get(keyword)):

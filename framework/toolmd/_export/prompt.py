@@ -64,8 +64,13 @@ def _below(schema: dict[str, Any], indent: str) -> list[str]:
     lines = [
         line for k, v in fields.items() for line in _lines(k, v, indent, required=k in required)
     ]
+    for one in schema.get("oneOf", ()):
+        if "properties" in one:
+            said = " ".join(_said(one))
+            lines.append(f"{indent}- shape `{one['title']}`" + (f": {said}" if said else ""))
+            lines += _below(one, indent + "  ")
     items = schema.get("items")
-    if items and ("properties" in items or "items" in items or _said(items)):
+    if items and ("oneOf" in items or "properties" in items or "items" in items or _said(items)):
         said = " ".join(_said(items))
         each = f"{indent}- each ({_type(items)})" + (f": {said}" if said else "")
         lines += [each, *_below(items, indent + "  ")]
@@ -84,4 +89,5 @@ def _type(schema: dict[str, Any]) -> str:
     named = types if isinstance(types, list) else [types]
     items = schema.get("items")
     shown = [f"array of {_type(items)}" if n == "array" and items else n for n in named]
-    return " or ".join(shown)
+    told = ", exactly one of these shapes" if "oneOf" in schema else ""
+    return " or ".join(shown) + told

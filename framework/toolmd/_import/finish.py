@@ -110,4 +110,6 @@ def _flat_shape(shape: Schema) -> Schema:
         update["values"] = _flat_shape(shape.values)
     if shape.properties is not None:
         update["properties"] = tuple(map(_flat_parameter, shape.properties))
+    if shape.one_of is not None:
+        update["one_of"] = tuple(map(_flat_parameter, shape.one_of))
     return replace(shape, **update)

@@ -3,24 +3,30 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from toolmd._types.schema import KEYWORDS, UPPER, JsonType, words_of
+from toolmd._import.flat_types import (
+    OWNER,
+    SHAPED,
+    expanded,
+    is_shape,
+    list_of,
+    narrower,
+    referred,
+    takes,
+    types_of,
+    without_shape,
+)
+from toolmd._types.schema import KEYWORDS, UPPER
 
 TellUnheld = Callable[[str, str], None]
 """Reports a guess or a loss: the dotted path, and a description."""
 
 MAX_DEPTH = 16
+_MAX_REFERENCES = 4096
+MAX_SHAPES = 128
 _COMBINING = ("allOf", "anyOf", "oneOf")
-_OF_OBJECT = ("properties", "required", "additionalProperties", "patternProperties")
-_OF_TYPE: Mapping[JsonType, tuple[str, ...]] = {
-    "string": words_of("string"),
-    "number": (*words_of("number"), "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
-    "array": (*words_of("array"), "items", "prefixItems", "contains"),
-    "object": (*words_of("object"), *_OF_OBJECT),
-}
-_OWNER = {keyword: name for name, keywords in _OF_TYPE.items() for keyword in keywords}
 _WORDS = frozenset({"description", "title", "default", "examples", "example", "deprecated"})
 _KINDS: Mapping[str, Callable[[Any], bool]] = {
-    "type": lambda value: bool(value) and _all(_list(value), str),
+    "type": lambda value: bool(value) and _all(list_of(value), str),
     "enum": lambda value: isinstance(value, list) and bool(value),
     "required": lambda value: isinstance(value, list) and _all(value, str),
     "properties": lambda value: isinstance(value, Mapping),
@@ -38,9 +44,13 @@ class Flattener:
     def __init__(self, root: Any, tell: TellUnheld) -> None:
         self.root = root
         self.tell = tell
+        self._references = 0
 
     def flat(self, schema: Any, path: str, seen: tuple[str, ...] = ()) -> dict[str, Any]:
-        """Return the schema without `$ref`, `allOf`, `anyOf`, `oneOf`, `const` and `nullable`."""
+        """Return the schema without `$ref`, `allOf`, `const` and `nullable`.
+
+        `anyOf` and `oneOf` stay only where they list two or more shapes of an object.
+        """
         if schema is True:
             return {}
         if not isinstance(schema, Mapping):
@@ -51,16 +61,53 @@ class Flattener:
         if "const" in schema:
             plain["enum"] = [schema["const"]]
         if "$ref" in schema:
-            plain = self._merged(self._resolved(schema["$ref"], path, seen), plain, path)
-        for branch in _list(schema.get("allOf")):
-            plain = self._merged(plain, self.flat(branch, path, seen), path)
+            plain = self.merged(self._resolved(schema["$ref"], path, seen), plain, path)
+        for branch in list_of(schema.get("allOf")):
+            plain = self.merged(plain, self.flat(branch, path, seen), path)
         for keyword in ("anyOf", "oneOf"):
-            if branches := _list(schema.get(keyword)):
+            if branches := list_of(schema.get(keyword)):
                 flat = [self.flat(branch, path, seen) for branch in branches]
-                plain = self._merged(self._either(flat, path), plain, path)
+                titles = [referred(branch) for branch in branches]
+                united = self._united(keyword, flat, titles, plain, path)
+                plain = self.merged(united, plain, path)
         if plain.pop("nullable", False):
             plain = self._either([plain, {"type": "null"}], path)
         return plain
+
+    def one_object(self, flat: dict[str, Any], path: str) -> dict[str, Any]:
+        """Return a flat schema with the shapes of an object joined to one."""
+        for keyword in SHAPED:
+            if keyword in flat:
+                rest = {k: v for k, v in flat.items() if k not in {keyword, "discriminator"}}
+                flat = self.merged(self._either(flat[keyword], path), rest, path)
+        return flat
+
+    def _united(
+        self,
+        keyword: str,
+        branches: list[dict[str, Any]],
+        titles: list[dict[str, str]],
+        plain: dict[str, Any],
+        path: str,
+    ) -> dict[str, Any]:
+        """Return one schema for a union; its object shapes stay apart if there are several."""
+        nested = any(inner in branch for branch in branches for inner in SHAPED)
+        named = zip(titles, branches, strict=True)
+        flat = [title | one for title, branch in named for one in expanded(branch)]
+        shapes = [{**one, "type": "object"} for one in flat if is_shape(one, plain)]
+        shapes = [one for at, one in enumerate(shapes) if one not in shapes[:at]]
+        others = [one for one in flat if not is_shape(one, plain)]
+        if len(shapes) < 2 or len(shapes) > MAX_SHAPES:  # noqa: PLR2004 - a choice
+            if len(shapes) > MAX_SHAPES:
+                self.tell(path, f"more than {MAX_SHAPES} shapes: read as any object")
+                return {"type": "object"}
+            return self._either(branches, path)
+        if any("object" in types_of(one) or not types_of(one) for one in others):
+            self.tell(path, "one of several shapes allows any object: read as any object")
+            return self._either([{"type": "object"}, *map(without_shape, others)], path)
+        nullable = [{"type": "null"}] if any("null" in types_of(one) for one in flat) else []
+        made = self._either([{"type": "object"}, *others, *nullable], path)
+        return {**made, "anyOf" if nested else keyword: shapes}
 
     def _sound(self, schema: Mapping[str, Any], path: str) -> dict[str, Any]:
         """Remove the keywords whose values are not valid JSON Schema."""
@@ -76,6 +123,11 @@ class Flattener:
     def _resolved(self, ref: Any, path: str, seen: tuple[str, ...]) -> dict[str, Any]:
         if not isinstance(ref, str) or not ref.startswith("#"):
             self.tell(path, f"{ref!r} is outside the document and is not fetched: any value")
+            return {}
+        self._references += 1
+        if self._references > _MAX_REFERENCES:
+            # Schemas that name each other in several places grow with each level.
+            self.tell("", f"more than {_MAX_REFERENCES} references: any value from there on")
             return {}
         if ref in seen or len(seen) > MAX_DEPTH:
             self.tell(path, f"{ref!r} refers to itself; any value from here on")
@@ -101,12 +153,15 @@ class Flattener:
                 name: self._deep(self.flat(field, f"{path}.{name}", seen), f"{path}.{name}", seen)
                 for name, field in made["properties"].items()
             }
+        for keyword in SHAPED:
+            if keyword in made:
+                made[keyword] = [self._deep(one, path, seen) for one in made[keyword]]
         for keyword, below in (("items", f"{path}[]"), ("additionalProperties", f"{path}.*")):
             if isinstance(made.get(keyword), Mapping):
                 made[keyword] = self._deep(self.flat(made[keyword], below, seen), below, seen)
         return made
 
-    def _merged(self, one: dict[str, Any], two: dict[str, Any], path: str) -> dict[str, Any]:
+    def merged(self, one: dict[str, Any], two: dict[str, Any], path: str) -> dict[str, Any]:
         """Return a schema for values that fit both schemas."""
         made = dict(one)
         for keyword, value in two.items():
@@ -118,22 +173,22 @@ class Flattener:
 
     def _both(self, keyword: str, one: Any, two: Any, path: str) -> Any:
         if keyword == "type":
-            return _narrower(_list(one), _list(two))
+            return narrower(list_of(one), list_of(two))
         if keyword == "enum":
-            return [value for value in _list(one) if value in _list(two)]
+            return [value for value in list_of(one) if value in list_of(two)]
         if keyword in _LEAST and _numbers(one, two):
             return max(one, two)
         if keyword in _MOST and _numbers(one, two):
             return min(one, two)
         if keyword == "required":
-            return list(dict.fromkeys([*_list(one), *_list(two)]))
+            return list(dict.fromkeys([*list_of(one), *list_of(two)]))
         if keyword == "properties" and isinstance(one, Mapping) and isinstance(two, Mapping):
-            return self._joined(one, two, path, self._merged)
+            return self._joined(one, two, path, self.merged)
         if keyword == "additionalProperties" and False in (one, two):
             return False
         if keyword == "items":
             below = f"{path}[]"
-            return self._merged(self.flat(one, below), self.flat(two, below), below)
+            return self.merged(self.flat(one, below), self.flat(two, below), below)
         if keyword not in _WORDS:
             self.tell(path, f"two different `{keyword}`: the last one was taken")
         return two
@@ -191,14 +246,16 @@ class Flattener:
     ) -> None:
         has = [side for side in (one, two) if keyword in side[0]]
         values = [schema[keyword] for schema, _ in has]
-        owner = _OWNER.get(keyword)
-        speaks = [side for side in (one, two) if owner is None or _takes(side[1], owner)]
+        owner = OWNER.get(keyword)
+        speaks = [side for side in (one, two) if owner is None or takes(side[1], owner)]
         both = len(has) > 1
         alone = owner is not None and not both and speaks == has
         if (both and values[0] == values[1]) or keyword in _WORDS or alone:
             made[keyword] = values[0]
         elif keyword == "required":
-            made[keyword] = [n for n in _list(one[0].get(keyword)) if n in two[0].get(keyword, ())]
+            made[keyword] = [
+                n for n in list_of(one[0].get(keyword)) if n in two[0].get(keyword, ())
+            ]
         elif keyword == "properties" and both:
             made[keyword] = self._joined(
                 values[0], values[1], path, lambda a, b, below: self._either([a, b], below)
@@ -212,44 +269,9 @@ class Flattener:
             self.tell(path, f"`{keyword}` applies to only one of several shapes: it is not kept")
 
 
-def types_of(schema: Mapping[str, Any]) -> list[str]:
-    """Return the types that a flat schema names, or that its keywords and values imply."""
-    if "type" in schema:
-        return [name for name in _list(schema["type"]) if isinstance(name, str)]
-    if "enum" in schema:
-        return list(dict.fromkeys(json_type(value) for value in _list(schema["enum"])))
-    implied = {_OWNER[keyword] for keyword in schema if keyword in _OWNER}
-    return [name for name in _OF_TYPE if name in implied]
-
-
-def json_type(value: Any) -> JsonType:
-    """Return the JSON type of a value, `integer` for whole numbers."""
-    names: dict[type, JsonType] = {bool: "boolean", int: "integer", float: "number", str: "string"}
-    if value is None:
-        return "null"
-    return names.get(type(value), "array" if isinstance(value, list) else "object")
-
-
-def _takes(types: list[str], owner: str) -> bool:
-    return not types or owner in types or (owner == "number" and "integer" in types)
-
-
-def _narrower(one: list[Any], two: list[Any]) -> list[Any]:
-    both = [name for name in one if name in two]
-    if "integer" in [*one, *two] and "number" in [*one, *two] and "integer" not in both:
-        both.append("integer")
-    return both
-
-
 def _all(values: list[Any], kind: type) -> bool:
     return all(isinstance(value, kind) for value in values)
 
 
 def _numbers(*values: Any) -> bool:
     return all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values)
-
-
-def _list(value: Any) -> list[Any]:
-    if value is None:
-        return []
-    return list(value) if isinstance(value, (list, tuple)) else [value]

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from toolmd._import.flatten import MAX_DEPTH, Flattener, TellUnheld, types_of
+from toolmd._import.flat_types import types_of
+from toolmd._import.flatten import MAX_DEPTH, Flattener, TellUnheld
 from toolmd._import.names import parameter_name
+from toolmd._import.one_of import read_shapes
 from toolmd._types.call_spec import Rule
 from toolmd._types.schema import JSON_TYPES, KEYWORDS, Parameter, Schema
 from toolmd._validation import pattern_fault, problems
@@ -22,12 +24,16 @@ _VALUES: Mapping[str, type | tuple[type, ...]] = {
 """The JSON values of each kind of field; a pattern and an example are read apart."""
 _KEPT: Mapping[str, tuple[str, type | tuple[type, ...]]] = {
     "description": ("description", str),
-    **{row.word: (n, _VALUES[row.kind]) for n, row in KEYWORDS.items() if row.kind in _VALUES},
+    **{
+        row.word: (name, _VALUES[row.kind])
+        for name, row in KEYWORDS.items()
+        if row.kind in _VALUES and name != "discriminator"
+    },
 }
 _READ = frozenset(
     "type enum default examples example title properties required items additionalProperties "
     "pattern exclusiveMinimum exclusiveMaximum multipleOf $schema $id $defs definitions $comment "
-    "$anchor deprecated readOnly writeOnly".split()
+    "$anchor deprecated readOnly writeOnly discriminator oneOf anyOf".split()
 )
 _ANCHORED = re.compile(r"\^(?:\(\?:(?P<group>.*)\)|(?P<bare>[^|]*))(?<!\\)(?:\\\\)*\$", re.DOTALL)
 
@@ -47,7 +53,7 @@ class SchemaReader:
 
     def parameters(self, schema: Any) -> tuple[Parameter, ...]:
         """Read the schema of the arguments; raises ValueError unless they are an object."""
-        flat = self.flattener.flat(schema, "")
+        flat = self.flattener.one_object(self.flattener.flat(schema, ""), "")
         types = types_of(flat)
         if "object" not in types and types:
             message = f"the arguments are {' or '.join(types)}, not an object"
@@ -97,6 +103,9 @@ class SchemaReader:
         said: dict[str, Any] = {}
         if (items := flat.get("items")) is not None and items is not True:
             said["items"] = self.shape(items, f"{path}[]", depth + 1)
+        shapes = read_shapes(flat, path, self.flattener, lambda one: self.shape(one, path, depth))
+        if shapes:
+            return said | shapes
         more = flat.get("additionalProperties")
         if "properties" in flat or more is False:
             said["properties"] = self._fields(flat, f"{path}.", depth + 1)
@@ -259,6 +268,7 @@ _FITS: Mapping[str, tuple[str, ...]] = {
     "items": ("array",),
     "properties": ("object",),
     "values": ("object",),
+    "one_of": ("object",),
 }
 
 

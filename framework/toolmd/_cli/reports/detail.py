@@ -17,7 +17,12 @@ def detail(described: dict[str, Any]) -> str:
     takes = "Parameters" if kind == "tool" else "Inputs"
     parts.append(_section(takes, fields(described["input_schema"]) or ["none"]))
     if returns := described.get("output_schema"):
-        parts.append(_section("Returns", [_line("", returns).strip(), *fields(returns, "  ")]))
+        parts.append(
+            _section(
+                "Returns",
+                [_line("", returns).strip(), *_shapes(returns, "  "), *fields(returns, "  ")],
+            )
+        )
     for key in ("required_tools", "required_skills"):
         if key in described:
             parts.append(_section(_title(key), described[key]))
@@ -44,9 +49,19 @@ def fields(schema: dict[str, Any], indent: str = "") -> list[str]:
     lines = []
     for name, field in schema.get("properties", {}).items():
         lines.append(indent + _line(name if name in required else f"{name}?", field))
-        lines += fields(field, indent + "  ")
+        lines += [*_shapes(field, indent + "  "), *fields(field, indent + "  ")]
         if isinstance(items := field.get("items"), dict):
-            lines += fields(items, indent + "  ")
+            lines += [*_shapes(items, indent + "  "), *fields(items, indent + "  ")]
+    return lines
+
+
+def _shapes(schema: dict[str, Any], indent: str) -> list[str]:
+    """Return the shapes of One Of, each with a line for its fields."""
+    lines = []
+    for one in schema.get("oneOf", ()):
+        if "properties" in one:
+            about = f"  {one['description']}" if "description" in one else ""
+            lines += [f"{indent}shape {one['title']}{about}", *fields(one, indent + "  ")]
     return lines
 
 
@@ -64,6 +79,10 @@ _SHOWN = {
 
 def _line(name: str, field: dict[str, Any]) -> str:
     limits = [field["x-unit"]] if "x-unit" in field else []
+    if "oneOf" in field:
+        limits.append("exactly one of its shapes")
+    if told := field.get("discriminator"):
+        limits.append(f"told apart by {told['propertyName']}")
     limits += [f"{word} {_plain(field[key])}" for key, word in _SHOWN.items() if key in field]
     limits += [word for key, word in _FLAGS.items() if field.get(key)]
     items = field.get("items", {})

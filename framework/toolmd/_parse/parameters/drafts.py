@@ -213,9 +213,12 @@ _OWN_BLOCKS = {"description", "items", "properties", "one_of", "unit"}
 
 def spread(page: Page, draft: ParameterDraft) -> None:
     """Move blocks nested below a one-line field, such as Type, to the parameter itself."""
-    for entry in draft.entries:
-        known = PARAMETER.field(entry.key.text)
-        if known is not None and known.attribute == "one_of" and not _holds_shapes(draft, entry):
+    fields = [PARAMETER.field(entry.key.text) for entry in draft.entries]
+    told_apart = any(known is not None and known.attribute == "discriminator" for known in fields)
+    for entry, named in zip(list(draft.entries), fields, strict=True):
+        known = named
+        is_one_of = named is not None and named.attribute == "one_of"
+        if is_one_of and not (told_apart or _holds_shapes(entry)):
             entry.known = known = PARAMETER.field("Enum")  # `One Of: a, b`
         if not entry.blocks:
             continue
@@ -234,11 +237,8 @@ def spread(page: Page, draft: ParameterDraft) -> None:
             entry.blocks = []
 
 
-def _holds_shapes(draft: ParameterDraft, entry: Entry) -> bool:
+def _holds_shapes(entry: Entry) -> bool:
     """Return whether the bullets below a One Of are objects, not values."""
-    told_apart = (PARAMETER.field(e.key.text) for e in draft.entries)
-    if any(known is not None and known.attribute == "discriminator" for known in told_apart):
-        return True
     return any(
         (within := item_entry(inner)) is not None and PARAMETER.field(within.key.text) is not None
         for item in entry.items

@@ -56,7 +56,8 @@ class Decider:
             if decision is None:
                 return result
             results[place] = _interrupted(result)
-            after = await self._carry_out(pending, decision)
+            whole = await self._carry_out(pending, decision)
+            after = await self._workspace.results.for_model(whole, user=self._user)
             if decision.kind == "edit" and after.error and after.error.code == "invalid_arguments":
                 # The pending call is unchanged: the person sees the error and decides again.
                 results[place], problem = result, after.error.message

@@ -10,6 +10,7 @@ from toolmd._export.names import MCP
 from toolmd._export.plain import plain
 from toolmd._types.call_spec import written
 from toolmd._types.canonical import present
+from toolmd._types.model_view import seen_shape
 from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
 
@@ -48,7 +49,10 @@ def output_schema(spec: ToolSpec | SkillSpec, lose: Lose) -> tuple[dict[str, Any
     """
     if isinstance(spec, SkillSpec):
         return skill_result(spec), False
-    schema = plain(spec.output_schema, lambda path, what: lose(f"returns {path}".strip(), what))
+    schema = plain(
+        seen_shape(spec.returns).json_schema,
+        lambda path, what: lose(f"returns {path}".strip(), what),
+    )
     if schema.get("type") == "object":
         return schema, False
     return {"type": "object", "properties": {"result": schema}, "required": ["result"]}, True

@@ -6,6 +6,7 @@ from toolmd._export.exported import Loss
 from toolmd._export.function import CONFIDENCE, SURE, Function
 from toolmd._export.names import FUNCTION
 from toolmd._export.plain import compact, in_words
+from toolmd._types.model_view import seen_shape
 from toolmd._types.schema import KEYWORDS
 from toolmd._types.tool import ToolSpec
 
@@ -22,7 +23,7 @@ def item(function: Function, _losses: list[Loss]) -> str:
         parts.append("No arguments.")
     spec = function.spec
     if isinstance(spec, ToolSpec):
-        returned = spec.output_schema
+        returned = seen_shape(spec.returns).json_schema
         parts.append(f"Returns {_type(returned)}: {returned.get('description', '')}".rstrip(": "))
         parts += [
             f"Example ({example.title}): {compact(_stated(function, example.arguments))}"

@@ -27,6 +27,8 @@ class Target(NamedTuple):
     """Whether a tool's restrictions are written; without it, they are named next to the export."""
     prose_skills: bool = False
     """Whether skills that can't run are exported too."""
+    for_models: bool = True
+    """Whether a model is given the export, so that it may read kept results."""
 
 
 TARGETS: Mapping[str, Target] = {
@@ -37,9 +39,14 @@ TARGETS: Mapping[str, Target] = {
     "mcp": Target("mcp", holds_policy=True),
     "prompt": Target("prompt", "document"),
     "agentskills": Target(
-        "agentskills", "files", shows_tool=False, holds_policy=True, prose_skills=True
+        "agentskills",
+        "files",
+        shows_tool=False,
+        holds_policy=True,
+        prose_skills=True,
+        for_models=False,
     ),
-    "openapi": Target("openapi", "document", shows_tool=False),
+    "openapi": Target("openapi", "document", shows_tool=False, for_models=False),
 }
 """The names that `export` accepts."""
 

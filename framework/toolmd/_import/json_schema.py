@@ -20,6 +20,7 @@ _VALUES: Mapping[str, type | tuple[type, ...]] = {
     "boolean": bool,
     "word": str,
     "text": str,
+    "list": list,
 }
 """The JSON values of each kind of field; a pattern and an example are read apart."""
 _KEPT: Mapping[str, tuple[str, type | tuple[type, ...]]] = {

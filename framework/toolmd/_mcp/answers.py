@@ -1,12 +1,13 @@
 """Convert results to those of the protocol; a denial is a result too, so the model can act."""
 
-import json
 from typing import Any
 
 from mcp.types import CallToolResult, ContentBlock, TextContent
 
+from toolmd._dialect.body import compact
 from toolmd._mcp.catalog import Listed
 from toolmd._mcp.content import read_blocks
+from toolmd._types.model_view import seen_shape
 from toolmd._types.result import Failure, Result
 from toolmd._types.skill import SkillSpec
 from toolmd._validation import problems
@@ -30,7 +31,9 @@ def answer(listed: Listed, result: Result) -> CallToolResult:
         meta = {RESULT: _host_facts(result)}
         return CallToolResult(content=[*blocks, *_notes(result)], _meta=meta)
     data = result.data
-    if wrong := problems(data, listed.spec.returns):
+    if wrong := problems(data, seen_shape(listed.spec.returns)):
+        if result.handle is not None:
+            return denial(_too_large(result))
         return denial(_mismatch(result, wrong[0].message))
     if result.message and result.message != data and not _says(data):
         # Without a place for it in Returns, the tool's own message goes into the notes.
@@ -68,9 +71,19 @@ def _mismatch(result: Result, why: str) -> Result:
     return result._replace(success=False, outcome="failed", error=failure, notes=())
 
 
+def _too_large(result: Result) -> Result:
+    # What fits is not what the listed schema promises, so a client would reject it.
+    message = (
+        f"{result.tool} ran and took effect, but its result is too large to be shown. Read it"
+        f" with read_result and handle {result.handle}; do not call it again."
+    )
+    failure = Failure("result_too_large", message)
+    return result._replace(success=False, outcome="failed", data=None, error=failure, notes=())
+
+
 def _done(structured: Any, result: Result) -> CallToolResult:
     value = structured["result"] if set(structured) == {"result"} else structured
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = value if isinstance(value, str) else compact(value)
     return CallToolResult(
         content=[TextContent(type="text", text=text), *_notes(result)],
         structured_content=structured,

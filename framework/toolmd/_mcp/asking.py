@@ -86,7 +86,11 @@ class Asking:
         return await self.through(ctx, result, caller)
 
     async def decide(self, pending: PendingCall, told: ElicitResult, caller: Caller) -> Result:
-        """Apply the user's answer; an edit is checked again."""
+        """Apply the user's answer, and return what the model reads; an edit is checked again."""
+        result = await self._decided(pending, told, caller)
+        return await self._workspace.results.for_model(result, user=caller.user)
+
+    async def _decided(self, pending: PendingCall, told: ElicitResult, caller: Caller) -> Result:
         if told.action != "accept":
             return await self._workspace.confirmations.reject(pending.id, user=caller.user)
         if words := _words(pending, told):

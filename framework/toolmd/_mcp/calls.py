@@ -1,6 +1,7 @@
 """Handle `tools/list` and `tools/call`: pass each call on to the dispatcher."""
 
 import json
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from mcp.shared.exceptions import MCPError
@@ -28,8 +29,14 @@ from toolmd.errors import did_you_mean, near_words
 class Calls:
     """The list of tools and skills, and their calls."""
 
-    def __init__(self, workspace: Workspace, who: Callers) -> None:
-        """Prepare to call; `who` returns the Caller of a request's context."""
+    def __init__(
+        self, workspace: Workspace, who: Callers, changed: Callable[[], Awaitable[None]]
+    ) -> None:
+        """Prepare to call; `who` returns the Caller of a request's context.
+
+        `changed` notifies clients if the list of tools has changed.
+        """
+        self._changed = changed
         self._workspace = workspace
         self._who = who
         self._catalog = Catalog(workspace)
@@ -40,7 +47,7 @@ class Calls:
     ) -> ListToolsResult:
         """Return every tool, sorted by name, on one page."""
         del ctx, params
-        return ListToolsResult(tools=[one.tool for one in (await self._catalog.load()).values()])
+        return ListToolsResult(tools=[one.tool for one in (await self._catalog.reload()).values()])
 
     def input_schema(self, name: str) -> dict[str, Any] | None:
         """Return a tool's input schema, for the transport's own checks."""
@@ -53,6 +60,8 @@ class Calls:
         """Run one call, or resume one with the answer to its question."""
         listed = (await self._catalog.load()).get(params.name)
         if listed is None:
+            listed = (await self._catalog.reload()).get(params.name)
+        if listed is None:
             raise self._unknown(params.name)
         caller = self._who(ctx)
         if params.request_state is not None:
@@ -61,7 +70,11 @@ class Calls:
         else:
             result = await self._take(ctx, listed, params.arguments or {}, caller)
             ended = await self._asking.through(ctx, result, caller)
-        return ended if isinstance(ended, InputRequiredResult) else answer(listed, ended)
+        if isinstance(ended, InputRequiredResult):
+            return ended
+        if ended.handle is not None:
+            await self._changed()
+        return answer(listed, ended)
 
     async def _take(
         self, ctx: RequestContext, listed: Listed, arguments: dict[str, Any], caller: Caller

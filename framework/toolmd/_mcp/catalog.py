@@ -1,7 +1,7 @@
 """List the tools of a snapshot, and its skills that can run, in the protocol's form."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mcp.types import Tool
@@ -41,25 +41,32 @@ class Catalog:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._made: tuple[Registry, dict[str, Listed]] | None = None
+        self._made: tuple[Registry, bool, dict[str, Listed]] | None = None
 
     async def load(self) -> dict[str, Listed]:
         """Return what `listed` returns; it is made next to the event loop."""
         made = self._made
         if made is not None and made[0] is self._workspace.registry:
-            return made[1]
+            return made[2]
+        return await self.reload()
+
+    async def reload(self) -> dict[str, Listed]:
+        """Return what `listed` returns, after a look at whether results are kept."""
         return await asyncio.to_thread(lambda: self.listed)
 
     @property
     def listed(self) -> dict[str, Listed]:
         """The tools and skills that can be called, by their listed names."""
         made = self._made
-        while made is None or made[0] is not self._workspace.registry:
+        is_open = self._workspace.results.is_open()
+        while made is None or made[0] is not self._workspace.registry or made[1] is not is_open:
             # Build again if a reload came in between: a list must not mix two snapshots.
             registry = self._workspace.registry
-            made = registry, _listed(registry, self._workspace.exported("mcp"))
+            tools = self._workspace.results.tools()
+            exported = self._workspace.exported("mcp")
+            made = registry, is_open, _listed(replace(registry, tools=tools), exported)
             self._made = made
-        return made[1]
+        return made[2]
 
 
 def _listed(registry: Registry, exported: Exported) -> dict[str, Listed]:

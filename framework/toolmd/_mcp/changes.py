@@ -33,7 +33,8 @@ class ListChanges:
         self.listen = ListenHandler(self._bus, max_subscriptions=MAX_STREAMS)
         """The handler of `subscriptions/listen`, the notifications since 2026-07-28."""
         self._connections: WeakSet[Connection] = WeakSet()
-        self._told: Registry = workspace.registry
+        self._told: tuple[Registry, bool] = workspace.registry, False
+        """The snapshot, and whether the tool that reads kept results was listed."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._under_way: set[asyncio.Task[None]] = set()
 
@@ -50,11 +51,13 @@ class ListChanges:
         self._loop = asyncio.get_running_loop()
 
     async def changed(self) -> None:
-        """Notify every client, if the snapshot is a new one."""
-        registry = self._workspace.registry
-        if registry is self._told:
+        """Notify every client, if the snapshot is a new one, or the first result is kept."""
+        registry, is_open = self._workspace.registry, self._told[1]
+        if not is_open:
+            is_open = await asyncio.to_thread(self._workspace.results.is_open)
+        if registry is self._told[0] and is_open is self._told[1]:
             return
-        self._told = registry
+        self._told = registry, is_open
         await self._bus.publish(ToolsListChanged())
         await self._bus.publish(ResourcesListChanged())
         for connection in list(self._connections):

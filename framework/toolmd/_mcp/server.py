@@ -34,9 +34,9 @@ class McpServer:
 
     def __init__(self, workspace: Workspace, who: Callers) -> None:
         """Prepare to serve; `who` returns the caller of a request, fixed or by its token."""
-        self.calls = Calls(workspace, who)
-        self.skills = Skills(workspace)
         self.changes = ListChanges(workspace)
+        self.calls = Calls(workspace, who, self.changes.changed)
+        self.skills = Skills(workspace)
         self.low: Server[Any] = _Low(
             NAME,
             version=version("toolmd"),

@@ -6,10 +6,12 @@ from pathlib import Path
 from threading import Lock
 from typing import Protocol
 
-from toolmd._store import MEMORY
+from toolmd._store import MEMORY, STORE_FILE
 from toolmd._types.audit import ChainLine
 from toolmd._types.confirmation import Confirmation, ConfirmationState
 from toolmd._types.crisis import Crisis
+from toolmd._types.kept import KeptResult
+from toolmd.errors import ToolmdError, logged
 
 CONFIRMATIONS_WAIT_S = 10.0
 LIMITS_WAIT_S = 2.0
@@ -127,6 +129,25 @@ class LimitStore(Protocol):
         """Close the store."""
 
 
+class ResultStore(Protocol):
+    """The results that models read in pages.
+
+    Each method may block, and may be called from several threads.
+    """
+
+    def keep(self, kept: KeptResult, now: float) -> None:
+        """Keep a result, and delete those whose time is over; `now` is seconds since the epoch."""
+
+    def find(self, handle: str, user: str | None, now: float) -> KeptResult | None:
+        """Return what is kept for a user under a handle; None if there is nothing any more."""
+
+    def open_until(self) -> float:
+        """Return the time at which the last result goes, in seconds since the epoch; 0 for none."""
+
+    def close(self) -> None:
+        """Close the store."""
+
+
 class Store:
     """The store of a project; a project that records nothing opens nothing.
 
@@ -156,6 +177,8 @@ class Store:
         self._limits: LimitStore | None = None
         self._crises: CrisisStore | None = None
         self._audit_heads: HeadStore | None = None
+        self._results: ResultStore | None = None
+        self._results_until = 0.0
 
     @property
     def is_shared(self) -> bool:
@@ -211,6 +234,37 @@ class Store:
             return self._audit_heads
 
     @property
+    def results(self) -> ResultStore:
+        """The results that models read in pages."""
+        with self._lock:
+            if self._results is None:
+                from toolmd._store.results import SqlResults
+
+                self._results = SqlResults(
+                    self._setting, self._state, self._wait_s or LIMITS_WAIT_S
+                )
+            return self._results
+
+    def keep_result(self, kept: KeptResult, now: float) -> None:
+        """Keep a result; `now` is seconds since the epoch."""
+        self.results.keep(kept, now)
+        self._results_until = max(self._results_until, kept.until)
+
+    def holds_results(self, now: float) -> bool:
+        """Return whether any process keeps a result; a store that is not there yet holds none."""
+        if self._results_until <= now and self._may_hold_results():
+            try:
+                self._results_until = self.results.open_until()
+            except ToolmdError as error:
+                logged(error, "the kept results could not be looked up")
+        return self._results_until > now
+
+    def _may_hold_results(self) -> bool:
+        if self._setting == "sqlite":
+            return (self._state / STORE_FILE).exists()
+        return self.is_shared
+
+    @property
     def is_closed(self) -> bool:
         """Return whether the store was closed."""
         return self._closed
@@ -218,6 +272,9 @@ class Store:
     def close(self) -> None:
         """Close what was opened, for good."""
         self._closed = True
-        for part in (self._confirmations, self._limits, self._crises, self._audit_heads):
+        parts = (
+            self._confirmations, self._limits, self._crises, self._audit_heads, self._results,
+        )  # fmt: skip
+        for part in parts:
             if part is not None:
                 part.close()

@@ -102,6 +102,8 @@ class _Fields(NamedTuple):
     """The id of a skill's run; None for a tool's call."""
     waiting: tuple[PendingCall, ...] = ()
     """All calls and questions that the run waits for; `confirmation` is the first."""
+    handle: str | None = None
+    """The handle of the whole value, where `data` is only the part that a model reads."""
 
 
 class Result(_Fields):
@@ -159,6 +161,8 @@ class Result(_Fields):
             shown["confirmation"] = {k: v for k, v in self.confirmation._asdict().items() if v}
         if self.run_id is not None:
             shown["run_id"] = self.run_id
+        if self.handle is not None:
+            shown["handle"] = self.handle
         if self.waiting:
             shown["waiting"] = [pending.to_dict() for pending in self.waiting]
         return shown

@@ -126,6 +126,16 @@ class Schema:
     verbatim: bool = _row(
         "x-verbatim", "boolean", "The user must have said the value.", compared="demand",
         phrase="in the user's own words", sentence="Must be the user's own words.", restricts=True)
+    accepts_handle: bool = _row(
+        "x-accepts-handle", "boolean",
+        'A call may name an earlier result instead: `{"$result": "r-…", "path": "papers[*].id"}`.',
+        phrase="or a handle",
+        sentence='Or part of an earlier result: {{"$result": handle, "path": "papers[*].id"}}.',
+        aliases=("Accept Handle", "Accepts Handles", "Takes Handle"))
+    to_model: tuple[str, ...] | None = _row(
+        "x-to-model", "list",
+        "Of a result: the fields that a model sees. The rest is kept under a handle.",
+        aliases=("To The Model", "Shown To Model", "Model Sees"))
     # fmt: on
 
     @cached_property

@@ -60,6 +60,16 @@ class AuditSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ResultSettings:
+    """The table `[results]`: what models read of results."""
+
+    max_bytes: int = 32 << 10
+    """The bytes that a model reads of a result at most, from 1,024 to 1,000,000; a tool's Max
+    Bytes may raise it for that tool, up to 256 KiB. The rest is kept for 24 hours under a handle,
+    which the model reads with `read_result`."""
+
+
+@dataclass(frozen=True, slots=True)
 class TokenSettings:
     """One bearer token, as its hash, and the user it belongs to."""
 
@@ -120,6 +130,8 @@ class Settings:
     """The content of spans."""
     serve: ServeSettings = field(default_factory=ServeSettings)
     """HTTP tokens and connection limits."""
+    results: ResultSettings = field(default_factory=ResultSettings)
+    """What models read of results."""
     audit: AuditSettings = field(default_factory=AuditSettings)
     """The records of decisions."""
     trust_edits: bool = False

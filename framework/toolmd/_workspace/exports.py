@@ -21,7 +21,7 @@ def export_from(live: Live, target: str, names: Sequence[str], *, skills: bool) 
     if names or find_target(target) is None:
         return _made(live, target, names, skills=skills)
     # A snapshot never changes, so the view of all of it is made once.
-    key = (target, skills)
+    key = (target, skills, live.keeper.is_open())
     if (made := live.exports.get(key)) is None:
         made = live.exports[key] = _made(live, target, (), skills=skills)
     items = made.items
@@ -36,10 +36,11 @@ def _made(live: Live, target: str, names: Sequence[str], *, skills: bool) -> Exp
     registry = live.registry
     # A name that stands twice counts once.
     chosen = [*dict.fromkeys(known_name(name, registry, "tool or skill") for name in names)]
-    tools = _chosen(registry.tools, chosen, named=bool(names))
+    row = find_target(target)
+    every = live.for_models() if row is None or row.for_models else registry.tools
+    tools = _chosen(every, chosen, named=bool(names))
     taken = _chosen(registry.skills, chosen, named=bool(names)) if skills else []
     tool_specs = [bound.spec for bound in tools]
-    row = find_target(target)
     skill_specs = [b.spec for b in taken if (row and row.prose_skills) or can_run(b)]
     if row is None:
         writer, _, problems = offered(live.snapshot.plugins, "toolmd_exporters", target)

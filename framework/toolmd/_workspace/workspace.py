@@ -18,6 +18,7 @@ from toolmd._workspace.listeners import WorkspaceEventListener
 from toolmd._workspace.opened import OpenProject
 from toolmd._workspace.project import ReadProject
 from toolmd._workspace.replies.replies import Turns
+from toolmd._workspace.results import Results
 from toolmd._workspace.runs.control import Runs
 from toolmd._workspace.snapshot.reader import READER
 from toolmd.config import load_settings
@@ -65,6 +66,8 @@ class Workspace(ReadProject):
         """The calls and questions that wait for a person, and the decisions on them."""
         self.crises = Crises(self._project)
         """The conversations in which a crisis was heard; an operator clears their flags."""
+        self.results = Results(self._project)
+        """What models read of results, and the whole of those that are too large."""
         self._turns = Turns(self._project, self.runs)
 
     @classmethod

@@ -11,6 +11,7 @@ from toolmd._types.call import fact_name
 from toolmd._types.settings import (
     AuditSettings,
     ChatSettings,
+    ResultSettings,
     Right,
     SafetySettings,
     ServeSettings,
@@ -21,6 +22,8 @@ from toolmd.errors import ConfigError
 
 MOST = 1_000_000
 """The largest number or duration in seconds that a setting takes."""
+LEAST_BYTES = 1024
+"""The fewest bytes that a model reads of a result: room for an error and its remedy."""
 MAX_S = 3600
 """Seconds of a deadline."""
 
@@ -95,6 +98,13 @@ def _count(value: Any, place: Origin) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= MOST:
         raise place.error(f"must be a whole number from 1 to {MOST}, not {value!r}")
     return value
+
+
+def _bytes(value: Any, place: Origin) -> int:
+    count = _count(value, place)
+    if count < LEAST_BYTES:
+        raise place.error(f"must be at least {LEAST_BYTES} bytes, not {value!r}")
+    return count
 
 
 def _flag(value: Any, place: Origin) -> bool:
@@ -208,6 +218,7 @@ TABLES: Mapping[str, Callable[..., Any]] = {
     "chat": ChatSettings,
     "trace": TraceSettings,
     "serve": ServeSettings,
+    "results": ResultSettings,
     "audit": AuditSettings,
 }
 """The tables among them."""
@@ -232,6 +243,7 @@ READERS: Mapping[str, Callable[[Any, Origin], Any]] = {
     "serve.idle_timeout": _count,
     "serve.drain_grace": _pause,
     "serve.drain_timeout": _seconds,
+    "results.max_bytes": _bytes,
     "audit.enabled": _flag,
     "audit.sync": _sync,
     "audit.keep_days": _days,

@@ -92,6 +92,7 @@ _OF_SCHEMA: Mapping[str, Callable[[Any], Any]] = {
     "properties": _parameters,
     "values": _schema,
     "one_of": _parameters,
+    "to_model": lambda said: None if said is None else tuple(said),
 }
 _OF_LIMITS: Mapping[str, Callable[[Any], Any]] = {
     "rate": lambda said: Rate(**said),

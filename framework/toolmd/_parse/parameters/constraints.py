@@ -11,6 +11,7 @@ from toolmd._parse.fields.values import code_text
 from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.words import scalars
 from toolmd._types.code import Code
+from toolmd._types.model_view import unknown_fields
 from toolmd._types.schema import UPPER, Schema
 from toolmd._validation import pattern_fault, problems
 
@@ -56,6 +57,30 @@ def check_fit(page: Page, where: str, fields: Fields, said: dict[str, Any]) -> N
         )
 
 
+_PLACES = {
+    "accepts_handle": (
+        "parameter",
+        "is for a whole parameter, below `## Parameters`",
+    ),
+    "to_model": ("result", "is for a whole result, directly below `## Returns`"),
+}
+"""The role of the only values that these fields are for."""
+
+
+def check_place(page: Page, where: str, role: str, fields: Fields) -> None:
+    """Report fields that mean nothing for this value, and that nothing would follow."""
+    for attribute, (only, place) in _PLACES.items():
+        entry = fields.entry(attribute)
+        if entry is not None and role != only:
+            name = fields.known[attribute][0].name
+            page.error(
+                Code.FIELD_MISMATCH,
+                entry.key,
+                f"{name} has no effect on {where}",
+                f"{name} {place}: move or remove it",
+            )
+
+
 def finished(page: Page, where: str, fields: Fields, said: dict[str, Any]) -> Schema:
     """Build the schema; then check its Pattern, and read Default and Example by its type."""
     shape = Schema(**said)
@@ -67,6 +92,15 @@ def finished(page: Page, where: str, fields: Fields, said: dict[str, Any]) -> Sc
             "RE2 has no look-around and no back-references",
         )
         shape = replace(shape, pattern=None)
+    unknown = unknown_fields(shape)
+    if unknown or shape.to_model == ():
+        page.error(
+            Code.FIELD_MISMATCH,
+            _value_of(fields, "to_model"),
+            f"To Model names {', '.join(unknown) or 'no field'}"
+            + (f", which {where} does not have" if unknown else ""),
+            "name properties of the result, or of the rows of its arrays",
+        )
     for attribute in ("default", "example"):
         entry = fields.entry(attribute)
         if entry is not None and not (attribute == "default" and _says_none(entry, shape)):

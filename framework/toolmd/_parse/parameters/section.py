@@ -99,7 +99,7 @@ def read_returns(definition: Definition) -> Schema:
         prose = []
     draft.drafts += [from_heading(page, part) for part in section.parts]
     keep(definition.document, section, prose, [])
-    shape, _ = ShapeReader(page, "the result", PARAMETER).read(draft)
+    shape, _ = ShapeReader(page, "the result", PARAMETER, role="result").read(draft)
     return shape
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import fields as fields_of
-from typing import Any
+from typing import Any, Literal
 
 from toolmd._parse.blocks.block import Bullets, Item
 from toolmd._parse.blocks.prose import prose
@@ -13,7 +13,7 @@ from toolmd._parse.fields.field import SectionTable
 from toolmd._parse.fields.naming import Fields, name_fields
 from toolmd._parse.fields.parameter import PARAMETER
 from toolmd._parse.fields.values import read_values
-from toolmd._parse.parameters.constraints import check_fit, finished
+from toolmd._parse.parameters.constraints import check_fit, check_place, finished
 from toolmd._parse.parameters.dotted import nest_dotted
 from toolmd._parse.parameters.drafts import ParameterDraft, spread
 from toolmd._parse.parameters.enums import read_enum, too_many
@@ -86,6 +86,7 @@ def _parameter(
     """Build a parameter; if others are marked optional as `name?`, it is required by default."""
     reading = ShapeReader(page, f"parameter '{name}'", PARAMETER, depth)
     reading.required = marked and draft.written
+    reading.role = "part" if depth else "parameter"
     shape, required = reading.read(draft)
     return Parameter(name=name, shape=shape, required=required)
 
@@ -104,6 +105,7 @@ class ShapeReader:
     """Whether it is required by default."""
     is_shape: bool = False
     """Whether it is a shape of a One Of, which has fewer fields."""
+    role: Literal["parameter", "result", "part"] = "part"
 
     def read(self, draft: ParameterDraft) -> tuple[Schema, bool]:
         """Return the schema, and whether the value is required."""
@@ -125,6 +127,7 @@ class ShapeReader:
             said |= {name: getattr(self.typed, name) for name in _ATTRIBUTES}
             said = {name: value for name, value in said.items() if value != getattr(_ANY, name)}
         values = read_values(self.page, fields)
+        check_place(self.page, self.where, self.role, fields)
         self._unknown(fields, draft)
         one_of = read_one_of(self.page, self.where, fields, draft, self._shape)
         nested = self._nested(fields, draft, said)

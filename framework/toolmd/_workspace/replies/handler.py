@@ -17,6 +17,7 @@ from toolmd._types.result import EventListener, Result
 from toolmd._types.skill import SkillSpec
 from toolmd._types.turn import Turn
 from toolmd._validation.redact import redacted
+from toolmd._workspace.kept.keeper import Keeper
 from toolmd._workspace.names import Names
 from toolmd._workspace.replies.purse import Purse, lacking
 from toolmd._workspace.runs.control import Runs
@@ -26,9 +27,19 @@ from toolmd.errors import MalformedReplyError, NotFoundError, logged
 class ReplyHandler:
     """Handles replies on one snapshot."""
 
-    def __init__(self, dispatcher: Dispatcher, dialects: Mapping[str, Dialect], runs: Runs) -> None:
-        """Pass calls of tools to `dispatcher`; calls of skills become `runs`."""
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        dialects: Mapping[str, Dialect],
+        runs: Runs,
+        keeper: Keeper,
+    ) -> None:
+        """Pass calls of tools to `dispatcher`; calls of skills become `runs`.
+
+        `keeper` bounds what the model reads of the results.
+        """
         self._dispatcher = dispatcher
+        self._keeper = keeper
         self._dialects = dialects
         self._runs = runs
         self._names = Names(dispatcher.registry)
@@ -74,7 +85,8 @@ class ReplyHandler:
             results = await self._take_in_order(calls, on_event)
         else:
             results = await asyncio.gather(*(self._take(call, on_event) for call in calls))
-        return await self._turn(parsed, spoken, tuple(results))
+        shown = [await self._keeper.shown(result, caller.user) for result in results]
+        return await self._turn(parsed, spoken, tuple(shown))
 
     async def take(
         self, call: Call, spoken: str = "", on_event: EventListener | None = None
@@ -140,7 +152,8 @@ class ReplyHandler:
             return await self._dispatcher.deny_reply(
                 "malformed_call", told, caller=call.caller, dry_run=False
             )
-        return await self.take(call, on_event=on_event)
+        result = await self.take(call, on_event=on_event)
+        return await self._keeper.shown(result, call.caller.user)
 
     async def _turn(self, parsed: Parsed, spoken: str, results: tuple[Result, ...]) -> Turn:
         pending: list[PendingCall] = []
@@ -150,7 +163,7 @@ class ReplyHandler:
         dialects = self._dialects
 
         def render(told: Sequence[Result]) -> list[dict[str, Any]]:
-            return _rendered(told, spoken, dialects)
+            return _rendered([self._keeper.cut(result) for result in told], spoken, dialects)
 
         found = parsed.dialect if parsed.calls else "text"
         return Turn(parsed.clean_message, results, tuple(pending), found, render)
@@ -177,7 +190,7 @@ class ReplyHandler:
         return {} if called is None else redacted(given, called.spec.parameters)
 
     def _denied(self, result: Result, dialect: str, clean: str) -> Turn:
-        dialects = self._dialects
+        dialects, result = self._dialects, self._keeper.cut(result)
         return Turn(
             clean,
             (result,),

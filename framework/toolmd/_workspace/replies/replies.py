@@ -49,7 +49,7 @@ class Turns:
         from toolmd._dialect import system_prompt
 
         live = self._project.live
-        tools = [bound.spec for bound in live.registry.tools.values()]
+        tools = [bound.spec for bound in live.for_models().values()]
         return system_prompt(tools, dialect, live.dialects.by_name)
 
     @asynccontextmanager
@@ -61,7 +61,8 @@ class Turns:
             await live.settle()
             if self._class is None:
                 self._class = await off_loop(_import_handler)
-            yield self._class(await live.ready_dispatcher(), live.dialects.by_name, self._runs)
+            dispatcher, dialects = await live.ready_dispatcher(), live.dialects.by_name
+            yield self._class(dispatcher, dialects, self._runs, live.keeper)
 
 
 def _import_handler() -> "type[ReplyHandler]":

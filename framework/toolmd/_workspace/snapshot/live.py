@@ -2,6 +2,8 @@
 
 import threading
 import time
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,7 +13,7 @@ from toolmd._load.plugins.manager import reason
 from toolmd._load.source.files import whole_file
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, in_reading_order
-from toolmd._types.registry import Registry
+from toolmd._types.registry import BoundTool, Registry
 from toolmd._types.run import Clock
 from toolmd._types.settings import Settings
 from toolmd._workspace.background_loop import off_loop
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from toolmd._call.threads import Threads
     from toolmd._export.exported import Exported
     from toolmd._load.pin import Pin
+    from toolmd._workspace.kept.keeper import Keeper
     from toolmd._workspace.snapshot.dialects import Dialects
 
 
@@ -48,8 +51,9 @@ class Live:
         self._logs = logs
         self.dispatcher: Dispatcher | None = None
         """Made once a call needed it: what only looks at definitions does not import it."""
-        self.exports: dict[tuple[str, bool], Exported] = {}
-        """What was exported of all definitions, by target and whether with skills."""
+        self.exports: dict[tuple[str, bool, bool], Exported] = {}
+        """What was exported of all definitions, by target, whether with skills, and whether with
+        the tool that reads kept results."""
         self._clock = clock
         self._counters: dict[str, CallCounter] = {} if counters is None else counters
         self._beside = beside
@@ -62,23 +66,37 @@ class Live:
         """What can be called."""
         return self.snapshot.registry
 
+    @cached_property
+    def keeper(self) -> "Keeper":
+        """The results that models read only in part, and the tool that reads the rest."""
+        from toolmd._workspace.kept.keeper import Keeper
+
+        return Keeper(self.registry, self.settings, self._logs.store, self._epoch)
+
+    def for_models(self) -> Mapping[str, BoundTool]:
+        """Return the tools for models: with the one that reads kept results while any is kept."""
+        return self.keeper.tools if self.keeper.is_open() else self.registry.tools
+
+    def _epoch(self) -> float:
+        return time.time() if self._clock is None else self._clock().timestamp()
+
     def open_dispatcher(self) -> "Dispatcher":
         """Return the dispatcher of this snapshot."""
         from toolmd._call import Dispatcher
 
         with self._lock:
             if self.dispatcher is None:
-                snapshot, clock = self.snapshot, self._clock
+                snapshot = self.snapshot
                 beside = None if self._beside is None else self._beside.plugins
                 before, after = listeners_of(snapshot.plugins)
                 self.dispatcher = Dispatcher(
-                    self.registry,
+                    replace(self.registry, tools=self.keeper.tools),
                     self.settings,
                     resources=snapshot.resources,
                     guards=guards_of(snapshot.plugins, beside),
                     before=before,
                     after=after,
-                    clock=time.time if clock is None else lambda: clock().timestamp(),
+                    clock=self._epoch,
                     store=self._logs.store,
                     counters=self._counters,
                     log=self._logs.log_of(self.settings),

@@ -1,0 +1,173 @@
+"""Bound the text of a result for a model: its data is shortened, and its words are cut."""
+
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+from pydantic_core import from_json
+
+from toolmd._call.result.answer import write
+from toolmd._call.result.shorten import shorten
+from toolmd._dialect.body import body_text
+from toolmd._types.kept import MAX_KEPT
+from toolmd._types.model_view import seen
+from toolmd._types.result import Failure, Result
+
+MOST = 256 << 10
+"""The most bytes that a tool's Max Bytes may let a model read."""
+_TRIES = 8
+_MAX_PROBLEMS = 8
+_ROOM = 2048
+"""The bytes that a result's words have in any case."""
+
+
+class Bounded(NamedTuple):
+    """What a model reads of a result."""
+
+    result: Result
+    whole: bytes | None = None
+    """The whole value as JSON, if the model reads only a part of it."""
+
+
+def most_bytes(default: int, own: int | None) -> int:
+    """Return how many bytes of a tool's result a model reads at most.
+
+    Args:
+        default: The setting `results.max_bytes`.
+        own: The tool's Max Bytes, which may raise it up to 256 KiB.
+    """
+    return default if own is None or own <= default else max(default, min(own, MOST))
+
+
+def is_small(result: Result, most: int) -> bool:
+    """Return whether a result is surely within its bound, without writing it."""
+    data, error = result[4], result[5]
+    plain = type(data) is bytes or data is None
+    if not plain or error is not None or result.waiting or result.truncated or result.source:
+        return False
+    words = len(result.message) + sum(map(len, result.notes)) + len(result.tool)
+    # A character of a text has at most six bytes in JSON.
+    return (len(data) if data else 0) + 6 * words + _ROOM <= most
+
+
+def bounded(
+    result: Result, most: int, names: Collection[str] | None = None, handle: str | None = None
+) -> Bounded:
+    """Return what a model reads of a result: at most `most` bytes, and only the named fields.
+
+    Args:
+        result: The whole result.
+        most: The bytes of its text for a model, at least 1,024.
+        names: The fields of To Model; None for all.
+        handle: The handle under which the whole value will be kept, if it will be.
+    """
+    if names is None and is_small(result, most):
+        return Bounded(result)
+    whole = _written(result)
+    value = None if whole is None else from_json(whole)
+    view = value if names is None or not result.success else seen(value, names)
+    as_seen = result._replace(data=None if whole is None else write(view))
+    if _size(as_seen) <= most and (view is value or view == value):
+        return Bounded(result)
+    bare = _bare(result, most)
+    if whole is None:
+        return Bounded(bare)
+    if view == value and _size(bare._replace(data=whole)) <= most:
+        return Bounded(bare._replace(data=whole))
+    kept = handle if len(whole) <= MAX_KEPT else None
+    told = (*bare.notes, _told(kept, whole))
+    bare = bare._replace(notes=told, handle=kept)
+    fits = bare._replace(data=write(view))
+    return Bounded(fits if _size(fits) <= most else _cut(bare, view, most), whole)
+
+
+def _cut(bare: Result, view: Any, most: int) -> Result:
+    """Return the result with as much of its data as fits."""
+    truncated = {"rows": bool((bare.truncated or {}).get("rows")), "bytes": True}
+    bare = bare._replace(truncated=truncated)
+    room = most - _size(bare)
+    for _ in range(_TRIES):
+        if room <= 0 or (part := shorten(view, room)) is None:
+            break
+        value, notes = part
+        short = bare._replace(data=write(value), notes=(*bare.notes, *notes))
+        over = _size(short) - most
+        if over <= 0:
+            return short
+        room -= over
+    return bare._replace(notes=(*bare.notes, "Its data is left out."))
+
+
+def _told(handle: str | None, whole: bytes) -> str:
+    if handle is None:
+        return f"This is a part of {len(whole)} bytes; the rest is not kept."
+    return (
+        f"This is a part of {len(whole)} bytes. Read the rest with read_result and handle {handle}."
+    )
+
+
+def _written(result: Result) -> bytes | None:
+    data = result[4]
+    return data if data is None or type(data) is bytes else write(data)
+
+
+def _size(result: Result) -> int:
+    return len(body_text(result).encode("utf-8", "replace"))
+
+
+def _bare(result: Result, most: int) -> Result:
+    """Return the result without its data, its words cut to a part of the bound each."""
+    part = most // 16
+    error = result.error
+    if error is not None:
+        details = error.details[:_MAX_PROBLEMS]
+        each = part // _MAX_PROBLEMS
+        error = Failure(
+            error.code,
+            _words(error.message, part),
+            tuple(
+                one._replace(path=_words(one.path, each), message=_words(one.message, each))
+                for one in details
+            ),
+            error.retry_after_ms,
+        )
+    notes: list[str] = []
+    room = part
+    for note in result.notes:
+        if (size := len(write(note))) > room:
+            break
+        notes.append(note)
+        room -= size
+    source = result.source
+    if source is not None and len(write(source)) > part:
+        source = None
+    truncated = result.truncated
+    if truncated is not None and len(write(truncated)) > part:
+        truncated = {key: value for key, value in truncated.items() if key != "next"}
+    bare = result._replace(
+        data=None,
+        message=_words(result.message, part),
+        error=error,
+        notes=tuple(notes),
+        source=source,
+        truncated=truncated,
+    )
+    if _size(bare) <= most // 2:
+        return bare
+    # The questions of a run may show large arguments, which the person sees elsewhere.
+    waiting = tuple(
+        one._replace(parameters={}, prompt=_words(one.prompt, part)) for one in bare.waiting[:8]
+    )
+    call_id = bare.tool_call_id
+    return bare._replace(
+        waiting=waiting,
+        tool=_words(bare.tool, part),
+        tool_call_id=call_id if call_id is None else _words(call_id, part),
+    )
+
+
+def _words(text: str, most: int) -> str:
+    """Return a text whose JSON has at most `most` bytes, or its beginning."""
+    if len(text) + 2 <= most and len(write(text)) <= most:
+        return text
+    short = shorten(text, most)
+    return "" if short is None else str(short[0])

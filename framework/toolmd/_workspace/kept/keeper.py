@@ -1,0 +1,80 @@
+"""Keep the results that a model reads only in part."""
+
+import secrets
+from collections.abc import Callable
+from functools import cached_property
+
+from toolmd._store.store import Store
+from toolmd._types.kept import KEEP_S, KeptResult
+from toolmd._types.registry import BoundTool, Registry
+from toolmd._types.result import Result
+from toolmd._types.settings import Settings
+from toolmd._workspace.background_loop import off_loop
+from toolmd._workspace.kept.bounded import bounded, is_small, most_bytes
+from toolmd._workspace.kept.read_result import READ_RESULT, read_result_tool
+from toolmd.errors import logged
+
+
+class Keeper:
+    """Bounds the results of one snapshot's calls for models."""
+
+    def __init__(
+        self, registry: Registry, settings: Settings, store: Store, clock: Callable[[], float]
+    ) -> None:
+        """`clock` returns seconds since the epoch."""
+        self._registry = registry
+        self._most = settings.results.max_bytes
+        self._store = store
+        self._clock = clock
+
+    @cached_property
+    def tools(self) -> dict[str, BoundTool]:
+        """The project's tools and the one that reads kept results."""
+        own = read_result_tool(self.find, self._most)
+        return {READ_RESULT: own, **self._registry.tools}
+
+    async def shown(self, result: Result, user: str | None) -> Result:
+        """Return what a model reads of a result; the whole is kept where that is only a part."""
+        most, names = self._bounds(result)
+        if names is None and is_small(result, most):
+            return result
+        return await off_loop(self._kept, result, user)
+
+    def cut(self, result: Result) -> Result:
+        """Return what a model reads of a result, without keeping the rest."""
+        if result.handle is not None:
+            return result
+        most, names = self._bounds(result)
+        return bounded(result, most, names).result
+
+    def find(self, handle: str, user: str | None) -> KeptResult | None:
+        """Return what is kept for a user under a handle; it blocks."""
+        return self._store.results.find(handle, user, self._clock())
+
+    def is_open(self) -> bool:
+        """Return whether any result is kept; it may block."""
+        return self._store.holds_results(self._clock())
+
+    def _kept(self, result: Result, user: str | None) -> Result:
+        most, names = self._bounds(result)
+        handle = f"r-{secrets.token_hex(8)}"
+        view = bounded(result, most, names, handle)
+        if view.whole is None or view.result.handle is None:
+            return view.result
+        now = self._clock()
+        kept = KeptResult(handle, user, result.tool, view.whole, now + KEEP_S)
+        try:
+            self._store.keep_result(kept, now)
+        except Exception as error:  # noqa: BLE001 - the call has run: its result must be told
+            logged(error, "the result of %s could not be kept", result.tool)
+            return bounded(result, most, names).result
+        return view.result
+
+    def _bounds(self, result: Result) -> tuple[int, tuple[str, ...] | None]:
+        bound = self.tools.get(result.tool)
+        if bound is None:
+            return self._most, None
+        call_spec = bound.call_spec
+        if result.tool == READ_RESULT and READ_RESULT not in self._registry.tools:
+            return self._most, None
+        return most_bytes(self._most, call_spec.limits.max_bytes), call_spec.returns.to_model

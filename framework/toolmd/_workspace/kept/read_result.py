@@ -1,0 +1,193 @@
+"""The built-in tool `read_result`: a model reads what is kept of a result, page by page."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from pydantic_core import from_json
+
+from toolmd._call.result.answer import write
+from toolmd._call.result.shorten import shorten
+from toolmd._types.context import Context
+from toolmd._types.registry import Binding, Bound, BoundTool, Implementation
+from toolmd._validation.paths import PathError, select
+from toolmd.errors import ToolError
+
+if TYPE_CHECKING:
+    from toolmd._types.kept import KeptResult
+    from toolmd._types.tool import ToolSpec
+
+READ_RESULT = "read_result"
+"""The name of the tool; a project's own tool of this name goes before it."""
+_OVERHEAD = 1024
+"""The bytes of a page's result beside its value."""
+_TEXT = """\
+# Read Result
+
+Reads more of an earlier result that was too large to be shown whole.
+
+## Metadata
+
+- **Name**: read_result
+- **Version**: 1.0.0
+- **Category**: results
+- **Read Only**: true
+
+## When to use
+
+When a result has a `handle`. A page that has `next_offset` is followed by another one: call it
+again with that `offset`.
+
+## Parameters
+
+### handle
+
+- **Type**: string
+- **Description**: The handle in the result.
+- **Required**: true
+- **Max Length**: 64
+
+### path
+
+- **Type**: string
+- **Description**: The part to read, such as `papers[0].abstract`, or `papers[*].title` for all.
+- **Max Length**: 512
+- **Default**: ""
+
+### offset
+
+- **Type**: integer
+- **Description**: How many items of an array, members of an object or characters to skip.
+- **Minimum**: 0
+- **Default**: 0
+
+### limit
+
+- **Type**: integer
+- **Description**: The most items, members or characters of the page.
+- **Minimum**: 1
+
+## Returns
+
+- **Type**: object
+- **Description**: The page.
+- **Properties**:
+  - **value**:
+    - **Type**: any
+    - **Description**: The part, or as much of it as fits.
+    - **Required**: true
+  - **offset**:
+    - **Type**: integer
+    - **Required**: true
+  - **total**:
+    - **Type**: integer
+    - **Description**: The number of items, members or characters in all.
+    - **Required**: true
+  - **next_offset**:
+    - **Type**: integer
+    - **Description**: The offset of the next page; absent on the last.
+  - **shortened**:
+    - **Type**: boolean
+    - **Description**: Whether the value itself is shortened; read its parts by their paths.
+
+## Limits
+
+- **Max Bytes**: 256 KiB
+"""
+
+FindKept = Callable[[str, str | None], "KeptResult | None"]
+"""Returns what is kept for a user under a handle; it may block."""
+
+
+def read_result_tool(find: FindKept, most: int) -> BoundTool:
+    """Return the tool over the kept results of a project.
+
+    Args:
+        find: Finds a kept result.
+        most: The bytes that a model reads of a result at most.
+    """
+
+    def read_result(
+        handle: str, path: str, offset: int, limit: int | None = None, *, context: Context
+    ) -> dict[str, Any]:
+        kept = find(handle, context.user)
+        if kept is None:
+            raise unknown_handle(handle)
+        try:
+            value = select(from_json(kept.data), path)
+        except PathError as error:
+            raise ToolError(str(error), code="unknown_path") from None
+        return page_of(value, offset, limit, most - _OVERHEAD)
+
+    bound = Implementation(f"toolmd:{READ_RESULT}", "", read_result, "sync", context="context")
+    binding = Binding("entry_point", bound.target, lambda: bound, ready=lambda: True)
+    return Bound(READ_RESULT, _spec, binding)
+
+
+def unknown_handle(handle: str) -> ToolError:
+    """Return the error of a handle that is unknown, too old, or another user's."""
+    return ToolError(
+        f"There is no result under handle {handle[:64]!r} any more: results are kept for 24 hours,"
+        " and only for the user whose call returned them. Call the tool again.",
+        code="unknown_handle",
+    )
+
+
+def page_of(value: Any, offset: int, limit: int | None, room: int) -> dict[str, Any]:
+    """Return a page of a value: its items, members or characters from `offset` on.
+
+    Args:
+        value: Any JSON value.
+        offset: How many of them to skip.
+        limit: The most of them; None for as many as fit.
+        room: The bytes that the page's value has at most.
+    """
+    if not isinstance(value, list | dict | str):
+        return {"value": value, "offset": 0, "total": 1}
+    end = len(value) if limit is None else min(len(value), offset + limit)
+    names = list(value)[offset:end] if isinstance(value, dict) else []
+    part: Any = {name: value[name] for name in names} if names else value
+    if not isinstance(value, dict):
+        part = value[offset:end]
+    elif not names:
+        part = {}
+    count, part, is_shortened = _fitted(part, room)
+    page = {"value": part, "offset": offset, "total": len(value)}
+    if offset + count < len(value) and count:
+        page["next_offset"] = offset + count
+    if is_shortened:
+        page["shortened"] = True
+    return page
+
+
+def _fitted(part: Any, room: int) -> tuple[int, Any, bool]:
+    """Return how many parts fit, what fits, and whether a single part was shortened."""
+    if len(write(part)) <= room:
+        return len(part), part, False
+    if isinstance(part, str):
+        short = shorten(part, room)
+        text = "" if short is None else str(short[0])[:-1]
+        return len(text), text, False
+    whole: list[Any] = []
+    left = room - 2
+    pairs = list(part.items()) if isinstance(part, dict) else [(None, item) for item in part]
+    for name, item in pairs:
+        size = len(write(item)) + bool(whole) + (0 if name is None else len(write(name)) + 1)
+        if size > left:
+            break
+        whole.append((name, item))
+        left -= size
+    is_shortened = not whole
+    if is_shortened:
+        name, item = pairs[0]
+        short = shorten(item, left - (0 if name is None else len(write(name)) + 1))
+        whole = [(name, None if short is None else short[0])]
+    kept = dict(whole) if isinstance(part, dict) else [item for _, item in whole]
+    return len(whole), kept, is_shortened
+
+
+def _spec() -> "ToolSpec":
+    from toolmd._parse import parse_tool
+
+    spec, found = parse_tool(_TEXT, "read-result.tool.md")
+    assert spec is not None, found
+    return spec

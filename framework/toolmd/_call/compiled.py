@@ -4,9 +4,10 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 from toolmd._call.arguments.argument_errors import mismatch, read
+from toolmd._call.arguments.handles import has_handle
 from toolmd._call.denial import CallDenied, deny, guard_failed
 from toolmd._call.guards.plugins import ask
 from toolmd._call.guards.policy import escalation_of, rows_of
@@ -59,6 +60,10 @@ class CompiledTool:
         self.validator = ArgumentsValidator(call_spec.parameters, ignore_unknown=ignores)
         self._rules = _rules(call_spec)
         self._holds_sensitive = any(p.shape.holds_sensitive for p in call_spec.parameters)
+        self.takes_handles = frozenset(
+            p.name for p in call_spec.parameters if p.shape.accepts_handle
+        )
+        """The parameters that accept handles of earlier results."""
         self._needs_caller = call_spec.requires_auth or bool(call_spec.requires_context)
         self.ignores_unknown = ignores
         self.invoker = (
@@ -154,6 +159,16 @@ class CompiledTool:
         return self.validator.dropped(read_object(arguments))
 
 
+class Services(CallServices, Protocol):
+    """What the tools of a snapshot need of its dispatcher."""
+
+    def with_results(self, call: Call, names: frozenset[str]) -> Call:
+        """Return a call with earlier results in place of the handles among these arguments.
+
+        It blocks. Raises CallDenied.
+        """
+
+
 class CompiledTools:
     """The tools of one snapshot."""
 
@@ -161,7 +176,7 @@ class CompiledTools:
         self,
         registry: Registry,
         safety: SafetySettings,
-        dispatcher: CallServices,
+        dispatcher: Services,
         *,
         guards: Callable[[BoundTool], Sequence[Guard]] | None = None,
         limits: Callable[[ToolCallSpec], CallLimits],
@@ -198,6 +213,17 @@ class CompiledTools:
             return self._compiled(bound)
         made: CompiledTool = await AROUND.run(lambda: self._compiled(bound))
         return made
+
+    async def with_results(self, tool: CompiledTool, call: Call) -> Call:
+        """Return a call with earlier results in place of the handles that it passes.
+
+        Raises CallDenied.
+        """
+        names = tool.takes_handles
+        if not has_handle(call.arguments, names):
+            return call
+        found: Call = await AROUND.run(lambda: self._dispatcher.with_results(call, names))
+        return found
 
     def _bound(self, call: Call) -> BoundTool:
         name = call.tool

@@ -8,6 +8,7 @@ from functools import cached_property
 from time import perf_counter, time
 from typing import TYPE_CHECKING, Any
 
+from toolmd._call.arguments.handles import with_results
 from toolmd._call.audit.recorder import Recorder
 from toolmd._call.compiled import CompiledTools
 from toolmd._call.denial import CallDenied, deny
@@ -136,12 +137,20 @@ class Dispatcher:
         """Return whether a call with valid arguments meets its tool's Escalate When."""
         with suppress(CallDenied):
             tool = await self._tools.find(call)
+            call = await self._tools.with_results(tool, call)
             return tool.escalates(call, tool.arguments(call))
         return False
 
     def open_client(self, call_spec: CallSpec, seconds: float) -> Any:
         """Open the HTTP client of one call, with its deadline in seconds."""
         return self._clients.open(call_spec, seconds)
+
+    def with_results(self, call: Call, names: frozenset[str]) -> Call:
+        """Return a call with earlier results in place of the handles among these arguments.
+
+        It blocks. Raises CallDenied.
+        """
+        return with_results(call, names, self._store, self._clock())
 
     async def deny_reply(
         self, code: str, message: str, *, caller: Caller, dry_run: bool = False

@@ -80,6 +80,8 @@ class Pipeline:
             check_call(call)  # syntax
             tool = self._tools.used(call.tool) or await self._tools.find(call)  # lookup
             tool.admit(call)  # context
+            if tool.takes_handles:
+                call = await self._tools.with_results(tool, call)
             arguments = tool.arguments(call)  # syntax and arguments, one pass over the text
             note = ignored(tool.dropped(call.arguments)) if tool.ignores_unknown else ""
             if tool.guards:  # confidence, intent, review, confirmation

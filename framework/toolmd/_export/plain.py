@@ -25,6 +25,8 @@ def plain(schema: dict[str, Any], lose: Lose, path: str = "") -> dict[str, Any]:
             name: plain(field, lose, _below(path, name))
             for name, field in shown["properties"].items()
         }
+    if schema.get("x-accepts-handle"):
+        shown = _or_handle(shown)
     if "items" in shown:
         shown["items"] = plain(shown["items"], lose, f"{path}[]")
     if isinstance(shown.get("additionalProperties"), dict):
@@ -45,6 +47,29 @@ def plain(schema: dict[str, Any], lose: Lose, path: str = "") -> dict[str, Any]:
         else:
             shown["pattern"] = pattern
     return described(shown, words)
+
+
+def _or_handle(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a value that may be a handle instead.
+
+    An object of its own fields, or an Enum, stays: their handles are only told of in words.
+    """
+    types = schema.get("type", [])
+    types = types if isinstance(types, list) else [types]
+    if not types or "object" in types or "enum" in schema:
+        return schema
+    return {**schema, "type": [*types, "object"], **HANDLE_SHAPE}
+
+
+HANDLE_SHAPE: dict[str, Any] = {
+    "properties": {
+        "$result": {"type": "string", "description": "The handle of an earlier result."},
+        "path": {"type": "string", "description": "The part of it, such as `papers[*].id`."},
+    },
+    "required": ["$result"],
+    "additionalProperties": False,
+}
+"""The fields of a handle, as an argument."""
 
 
 def described(schema: dict[str, Any], words: list[str]) -> dict[str, Any]:

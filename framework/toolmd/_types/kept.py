@@ -21,3 +21,11 @@ class KeptResult(NamedTuple):
     """The value as JSON."""
     until: float
     """The time at which it is deleted, in seconds since the epoch."""
+
+
+def no_result(handle: str) -> str:
+    """Return the message for a handle that is unknown, too old, or another user's."""
+    return (
+        f"No result is kept under handle {handle[:64]!r}: results are kept for 24 hours, and only"
+        " for the user whose call returned them."
+    )

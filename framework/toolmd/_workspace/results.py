@@ -5,6 +5,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
+from toolmd._types.kept import no_result
 from toolmd._types.registry import BoundTool
 from toolmd._types.result import Result
 from toolmd._workspace.arguments import checked
@@ -56,10 +57,7 @@ class Results:
         """Same as `read`, for callers that can't await; the calling thread waits."""
         kept = self._project.live.keeper.find(handle, user)
         if kept is None:
-            raise NotFoundError(
-                f"no result is kept under handle {handle!r}: results are kept for 24 hours,"
-                " for the user of their call"
-            )
+            raise NotFoundError(no_result(handle))
         return from_json(kept.data)
 
     def tools(self) -> Mapping[str, BoundTool]:

@@ -6,7 +6,7 @@ from typing import Any
 from toolmd._call.result.answer import write
 from toolmd._validation.words import joined
 
-_ELLIPSIS = "…"
+ELLIPSIS = "…"
 _LEAST = 24
 """The bytes that a member keeps room for: each number, `true`, and the beginning of a text."""
 _MOST_NOTES = 8
@@ -47,12 +47,12 @@ def _fit(value: Any, room: int, path: str, notes: list[str]) -> Any:
 
 def _text(text: str, room: int, path: str, notes: list[str]) -> str:
     kept = text[: max(room, 0)]
-    while kept and (size := len(write(kept + _ELLIPSIS))) > room:
+    while kept and (size := len(write(kept + ELLIPSIS))) > room:
         kept = kept[: min(len(kept) - 1, len(kept) * room // size)]
     if not kept:
         raise _Unfit
     _note(notes, f"{len(kept)} of {len(text)} characters", path)
-    return kept + _ELLIPSIS
+    return kept + ELLIPSIS
 
 
 def _array(items: list[Any], room: int, path: str, notes: list[str]) -> list[Any]:

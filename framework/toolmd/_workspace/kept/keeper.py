@@ -30,8 +30,14 @@ class Keeper:
     @cached_property
     def tools(self) -> dict[str, BoundTool]:
         """The project's tools and the one that reads kept results."""
-        own = read_result_tool(self.find, self._most)
-        return {READ_RESULT: own, **self._registry.tools}
+        every = dict(self._registry.tools)
+        every.setdefault(READ_RESULT, read_result_tool(self.find, self._most))
+        return every
+
+    @property
+    def _has_own(self) -> bool:
+        """Whether the project has a tool of the same name, which goes before."""
+        return READ_RESULT in self._registry.tools
 
     async def shown(self, result: Result, user: str | None) -> Result:
         """Return what a model reads of a result; the whole is kept where that is only a part."""
@@ -75,6 +81,6 @@ class Keeper:
         if bound is None:
             return self._most, None
         call_spec = bound.call_spec
-        if result.tool == READ_RESULT and READ_RESULT not in self._registry.tools:
+        if result.tool == READ_RESULT and not self._has_own:
             return self._most, None
         return most_bytes(self._most, call_spec.limits.max_bytes), call_spec.returns.to_model

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import from_json
 
 from toolmd._call.result.answer import write
-from toolmd._call.result.shorten import shorten
+from toolmd._call.result.shorten import ELLIPSIS, shorten
 from toolmd._types.context import Context
+from toolmd._types.kept import no_result
 from toolmd._types.registry import Binding, Bound, BoundTool, Implementation
 from toolmd._validation.paths import PathError, select
 from toolmd.errors import ToolError
@@ -111,7 +112,7 @@ def read_result_tool(find: FindKept, most: int) -> BoundTool:
     ) -> dict[str, Any]:
         kept = find(handle, context.user)
         if kept is None:
-            raise unknown_handle(handle)
+            raise ToolError(f"{no_result(handle)} Call the tool again.", code="unknown_handle")
         try:
             value = select(from_json(kept.data), path)
         except PathError as error:
@@ -121,15 +122,6 @@ def read_result_tool(find: FindKept, most: int) -> BoundTool:
     bound = Implementation(f"toolmd:{READ_RESULT}", "", read_result, "sync", context="context")
     binding = Binding("entry_point", bound.target, lambda: bound, ready=lambda: True)
     return Bound(READ_RESULT, _spec, binding)
-
-
-def unknown_handle(handle: str) -> ToolError:
-    """Return the error of a handle that is unknown, too old, or another user's."""
-    return ToolError(
-        f"There is no result under handle {handle[:64]!r} any more: results are kept for 24 hours,"
-        " and only for the user whose call returned them. Call the tool again.",
-        code="unknown_handle",
-    )
 
 
 def page_of(value: Any, offset: int, limit: int | None, room: int) -> dict[str, Any]:
@@ -144,15 +136,14 @@ def page_of(value: Any, offset: int, limit: int | None, room: int) -> dict[str, 
     if not isinstance(value, list | dict | str):
         return {"value": value, "offset": 0, "total": 1}
     end = len(value) if limit is None else min(len(value), offset + limit)
-    names = list(value)[offset:end] if isinstance(value, dict) else []
-    part: Any = {name: value[name] for name in names} if names else value
-    if not isinstance(value, dict):
-        part = value[offset:end]
-    elif not names:
-        part = {}
+    part: Any = (
+        {name: value[name] for name in list(value)[offset:end]}
+        if isinstance(value, dict)
+        else value[offset:end]
+    )
     count, part, is_shortened = _fitted(part, room)
     page = {"value": part, "offset": offset, "total": len(value)}
-    if offset + count < len(value) and count:
+    if count and offset + count < len(value):
         page["next_offset"] = offset + count
     if is_shortened:
         page["shortened"] = True
@@ -160,29 +151,17 @@ def page_of(value: Any, offset: int, limit: int | None, room: int) -> dict[str, 
 
 
 def _fitted(part: Any, room: int) -> tuple[int, Any, bool]:
-    """Return how many parts fit, what fits, and whether a single part was shortened."""
+    """Return how many items fit, the items, and whether one of them is shortened."""
     if len(write(part)) <= room:
         return len(part), part, False
+    short = shorten(part, room)
+    shown = part[:0] if short is None else short[0]
     if isinstance(part, str):
-        short = shorten(part, room)
-        text = "" if short is None else str(short[0])[:-1]
-        return len(text), text, False
-    whole: list[Any] = []
-    left = room - 2
-    pairs = list(part.items()) if isinstance(part, dict) else [(None, item) for item in part]
-    for name, item in pairs:
-        size = len(write(item)) + bool(whole) + (0 if name is None else len(write(name)) + 1)
-        if size > left:
-            break
-        whole.append((name, item))
-        left -= size
-    is_shortened = not whole
-    if is_shortened:
-        name, item = pairs[0]
-        short = shorten(item, left - (0 if name is None else len(write(name)) + 1))
-        whole = [(name, None if short is None else short[0])]
-    kept = dict(whole) if isinstance(part, dict) else [item for _, item in whole]
-    return len(whole), kept, is_shortened
+        shown = shown.removesuffix(ELLIPSIS)
+        return len(shown), shown, False
+    if isinstance(part, list):
+        return max(len(shown), 1), shown, shown[:1] != part[:1]
+    return max(len(shown), 1), shown, any(shown[name] != part[name] for name in shown)
 
 
 def _spec() -> "ToolSpec":

@@ -100,7 +100,7 @@ class Live:
                     store=self._logs.store,
                     counters=self._counters,
                     log=self._logs.log_of(self.settings),
-                    origins=origins_of(snapshot.plugins, self.settings, self.registry.tools),
+                    origins=origins_of(snapshot.plugins, self.settings, self.keeper.tools),
                 )
             return self.dispatcher
 

@@ -71,7 +71,11 @@ CASES = {
     "example": Case("string", "rose", "rose", "rose"),
     "sensitive": Case("string", "true", True, "a"),
     "verbatim": Case("string", "true", True, "a"),
+    "accepts_handle": Case("array", "true", True, [1]),
+    "to_model": Case("object", "id, name", ("id", "name"), {"id": 1}),
 }
+OF_A_RESULT = {"to_model"}
+"""The keywords of a tool's result; the others are of its parameters."""
 UNSAMPLED = {"min_length", "max_length", "pattern"}
 """A sample ignores patterns and lengths."""
 RESTRICTING = sorted(name for name, row in KEYWORDS.items() if row.fits)
@@ -80,13 +84,17 @@ RESTRICTING = sorted(name for name, row in KEYWORDS.items() if row.fits)
 def tool(name: str) -> ToolSpec:
     case = CASES[name]
     text = TOOL.format(type=case.type, name=KEYWORDS[name].name, text=case.text)
+    if name in OF_A_RESULT:
+        line = f"- **{KEYWORDS[name].name}**: {case.text}\n"
+        text = text.replace(line, "").replace("- **Type**: null\n", f"- **Type**: object\n{line}")
     spec, found = parse_tool(text, "shop.tool.md")
     assert spec is not None, found
     return spec
 
 
 def shape_of(name: str) -> Schema:
-    return tool(name).parameters[0].shape
+    spec = tool(name)
+    return spec.returns if name in OF_A_RESULT else spec.parameters[0].shape
 
 
 def test_every_keyword_has_a_case() -> None:
@@ -97,7 +105,7 @@ def test_every_keyword_has_a_case() -> None:
 def test_a_keyword_is_read_from_markdown_and_written_back(name: str) -> None:
     spec = tool(name)
 
-    assert getattr(spec.parameters[0].shape, name) == CASES[name].value
+    assert getattr(shape_of(name), name) == CASES[name].value
     again, _ = parse_tool(tool_text(spec), "shop.tool.md")
     assert again is not None
     assert again.canonical == spec.canonical
@@ -153,7 +161,7 @@ def test_a_keyword_is_written_as_json_schema_and_imported_back(name: str) -> Non
 
 
 @pytest.mark.parametrize("target", ["openai", "mcp"])
-@pytest.mark.parametrize("name", sorted({*KEYWORDS} - {"sensitive"}))
+@pytest.mark.parametrize("name", sorted({*KEYWORDS} - OF_A_RESULT - {"sensitive"}))
 def test_an_exported_keyword_is_imported_back(name: str, target: str) -> None:
     (item,) = export(target, [tool(name)]).items
     exported = item["inputSchema"] if target == "mcp" else item["function"]["parameters"]

@@ -40,6 +40,7 @@ LIST = Schema(
     min_items=1,
     max_items=9,
     unique=True,
+    accepts_handle=True,
 )
 PARAMETERS = (
     Parameter(name="name", shape=NAME, required=True),
@@ -86,7 +87,9 @@ TOOL = ToolSpec(
     read_only=True,
     idempotent="keyed",
     unknown_parameters="ignore",
-    returns=Schema(types=("object",), properties=(Parameter(name="id", shape=LIST),)),
+    returns=Schema(
+        types=("object",), properties=(Parameter(name="id", shape=LIST),), to_model=("id",)
+    ),
     rules=(
         Rule(expression="has(name)", message="Name it."),
         Rule(expression="size(doses) > 0", message="Give a dose."),

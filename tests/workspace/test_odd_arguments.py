@@ -58,6 +58,7 @@ GOOD: Mapping[str, Any] = {
     "target": "openai",
     "timeout_s": 0.0,
     "call": Call("pay", {}),
+    "result": Result(success=True, tool="pay", outcome="ok"),
 }
 """What the other parameters are given, where their type does not say it."""
 

@@ -7,6 +7,7 @@ from toolmd._export.exported import Loss
 from toolmd._export.function import CONFIDENCE, SURE, Function
 from toolmd._export.names import ARGUMENT, FUNCTION, fit
 from toolmd._export.narrow import split
+from toolmd._export.plain import HANDLE_SHAPE
 from toolmd._types.tool import ToolSpec
 
 RULE = FUNCTION
@@ -18,7 +19,7 @@ def item(function: Function, losses: list[Loss]) -> dict[str, Any] | None:
     The API rejects a whole request for one invalid property name, and a renamed argument would
     reach no parameter; so such a tool is left out.
     """
-    schema = split(function.parameters, union="oneOf")
+    schema = _with_open_handles(split(function.parameters, union="oneOf"))
     invalid = [name for name in _names(schema) if fit(name, ARGUMENT) != name]
     if invalid:
         what = f"the tool is left out: no argument can be named {invalid[0]!r} there"
@@ -27,6 +28,22 @@ def item(function: Function, losses: list[Loss]) -> dict[str, Any] | None:
     shown = {"name": function.name, "description": function.description, "input_schema": schema}
     examples = _examples(function)
     return {**shown, "input_examples": examples} if examples else shown
+
+
+def _with_open_handles(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema with handles as open objects: the API accepts no `$` in a name.
+
+    The description of the parameter names the fields of a handle.
+    """
+
+    def opened(part: dict[str, Any]) -> dict[str, Any]:
+        if part.get("properties") == HANDLE_SHAPE["properties"]:
+            return {k: v for k, v in part.items() if k not in HANDLE_SHAPE}
+        unions = {key: list(map(opened, part[key])) for key in ("anyOf", "oneOf") if key in part}
+        return {**part, **unions}
+
+    fields = {name: opened(field) for name, field in schema["properties"].items()}
+    return {**schema, "properties": fields}
 
 
 def _names(schema: dict[str, Any]) -> Iterator[str]:

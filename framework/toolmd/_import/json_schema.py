@@ -31,6 +31,7 @@ _KEPT: Mapping[str, tuple[str, type | tuple[type, ...]]] = {
         if row.kind in _VALUES and name != "discriminator"
     },
 }
+_HANDLE = {"$result", "path"}
 _READ = frozenset(
     "type enum default examples example title properties required items additionalProperties "
     "pattern exclusiveMinimum exclusiveMaximum multipleOf $schema $id $defs definitions $comment "
@@ -75,12 +76,12 @@ class SchemaReader:
         if depth > MAX_DEPTH:
             self.tell(path, f"nested deeper than {MAX_DEPTH} levels: any value from here on")
             return Schema()
-        flat = self.flattener.flat(schema, path)
+        flat = _without_handle(self.flattener.flat(schema, path))
         said: dict[str, Any] = {"types": self._types(flat, path)}
         for keyword, (attribute, kind) in _KEPT.items():
             if (value := flat.get(keyword)) is not None:
                 if isinstance(value, kind) and isinstance(value, bool) is (kind is bool):
-                    said[attribute] = value
+                    said[attribute] = tuple(value) if isinstance(value, list) else value
                 else:
                     self.tell(path, f"`{keyword}` is {value!r}, which can't be read")
         if not said.get("description") and isinstance(flat.get("title"), str):
@@ -276,6 +277,19 @@ _FITS: Mapping[str, tuple[str, ...]] = {
 def _no_null(shape: Schema) -> bool:
     """Return whether a default of null means that there is no default."""
     return bool(shape.types) and "null" not in shape.types
+
+
+def _without_handle(flat: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a value that accepts a handle, without the handle's own fields."""
+    if set(_mapping(flat.get("properties"))) != _HANDLE:
+        return flat
+    types = [name for name in types_of(flat) if name != "object"]
+    if not types:
+        return flat
+    own = {"type", "properties", "required", "additionalProperties"}
+    return {k: v for k, v in flat.items() if k not in own} | {
+        "type": types, "x-accepts-handle": True,
+    }  # fmt: skip
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

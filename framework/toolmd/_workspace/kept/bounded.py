@@ -12,12 +12,8 @@ from toolmd._types.kept import MAX_KEPT
 from toolmd._types.model_view import seen
 from toolmd._types.result import Failure, Result
 
-MOST = 256 << 10
-"""The most bytes that a tool's Max Bytes may let a model read."""
 _TRIES = 8
 _MAX_PROBLEMS = 8
-_ROOM = 2048
-"""The bytes that a result's words have in any case."""
 
 
 class Bounded(NamedTuple):
@@ -26,27 +22,6 @@ class Bounded(NamedTuple):
     result: Result
     whole: bytes | None = None
     """The whole value as JSON, if the model reads only a part of it."""
-
-
-def most_bytes(default: int, own: int | None) -> int:
-    """Return how many bytes of a tool's result a model reads at most.
-
-    Args:
-        default: The setting `results.max_bytes`.
-        own: The tool's Max Bytes, which may raise it up to 256 KiB.
-    """
-    return default if own is None or own <= default else max(default, min(own, MOST))
-
-
-def is_small(result: Result, most: int) -> bool:
-    """Return whether a result is surely within its bound, without writing it."""
-    data, error = result[4], result[5]
-    plain = type(data) is bytes or data is None
-    if not plain or error is not None or result.waiting or result.truncated or result.source:
-        return False
-    words = len(result.message) + sum(map(len, result.notes)) + len(result.tool)
-    # A character of a text has at most six bytes in JSON.
-    return (len(data) if data else 0) + 6 * words + _ROOM <= most
 
 
 def bounded(
@@ -60,8 +35,6 @@ def bounded(
         names: The fields of To Model; None for all.
         handle: The handle under which the whole value will be kept, if it will be.
     """
-    if names is None and is_small(result, most):
-        return Bounded(result)
     whole = _written(result)
     value = None if whole is None else from_json(whole)
     view = value if names is None or not result.success else seen(value, names)

@@ -10,9 +10,34 @@ from toolmd._types.registry import BoundTool, Registry
 from toolmd._types.result import Result
 from toolmd._types.settings import Settings
 from toolmd._workspace.background_loop import off_loop
-from toolmd._workspace.kept.bounded import bounded, is_small, most_bytes
 from toolmd._workspace.kept.read_result import READ_RESULT, read_result_tool
 from toolmd.errors import logged
+
+MOST = 256 << 10
+"""The most bytes that a tool's Max Bytes may let a model read."""
+_WORDS = 2048
+"""The bytes that the rest of a small result needs at most."""
+
+
+def most_bytes(default: int, own: int | None) -> int:
+    """Return how many bytes of a tool's result a model reads at most.
+
+    Args:
+        default: The setting `results.max_bytes`.
+        own: The tool's Max Bytes, which may raise it up to 256 KiB.
+    """
+    return default if own is None or own <= default else max(default, min(own, MOST))
+
+
+def is_small(result: Result, most: int) -> bool:
+    """Return whether a result is surely within its bound, without writing it."""
+    data, error = result[4], result[5]
+    plain = type(data) is bytes or data is None
+    if not plain or error is not None or result.waiting or result.truncated or result.source:
+        return False
+    words = len(result.message) + sum(map(len, result.notes)) + len(result.tool)
+    # A character of a text has at most six bytes in JSON.
+    return (len(data) if data else 0) + 6 * words + _WORDS <= most
 
 
 class Keeper:
@@ -48,9 +73,11 @@ class Keeper:
 
     def cut(self, result: Result) -> Result:
         """Return what a model reads of a result, without keeping the rest."""
-        if result.handle is not None:
-            return result
         most, names = self._bounds(result)
+        if result.handle is not None or (names is None and is_small(result, most)):
+            return result
+        from toolmd._workspace.kept.bounded import bounded
+
         return bounded(result, most, names).result
 
     def find(self, handle: str, user: str | None) -> KeptResult | None:
@@ -62,6 +89,9 @@ class Keeper:
         return self._store.holds_results(self._clock())
 
     def _kept(self, result: Result, user: str | None) -> Result:
+        # A program that only calls tools does not wait for what writes results for models.
+        from toolmd._workspace.kept.bounded import bounded
+
         most, names = self._bounds(result)
         handle = f"r-{secrets.token_hex(8)}"
         view = bounded(result, most, names, handle)

@@ -5,6 +5,8 @@ import json
 from concurrent.futures import Future
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from virtual_time import VirtualTime, most_in_a_window, run
 
 from toolmd._call.audit.log import AuditLog
@@ -13,6 +15,7 @@ from toolmd._store.store import Store
 from toolmd._types.call_spec import Limits, Rate, Safety
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.settings import SafetySettings, Settings
+from toolmd._types.verdict import Action, Problem, Verdict
 
 SECRET = Parameter(name="pin", shape=Schema(types=("string",), sensitive=True))
 
@@ -189,6 +192,70 @@ def test_a_call_is_denied_if_the_audit_cannot_be_written(harness, tool, tmp_path
         result = dispatcher.call("act")
         assert (result.outcome, result.error.code) == ("denied", "internal_guard_error")
     assert ran == []
+
+
+MOST_LINE = 160 * 1024
+"""Far below the longest line that a reader accepts."""
+
+
+def longest_line(settings):
+    files = (settings.state / "audit").glob("*.jsonl")
+    return max(len(line) for file in files for line in file.read_bytes().splitlines())
+
+
+def test_a_call_with_huge_names_leaves_a_record_of_bounded_size(harness, tool, settings):
+    dispatcher = pending_dispatcher(harness, tool, settings)
+    huge = {f"{n}{'k' * 100_000}": 1 for n in range(20)}
+    text = "\0" * 1_000_000
+
+    async def main():
+        await dispatcher.call("act", huge, user=text, conversation=text, call_id=text)
+        await dispatcher.call("act", {}, user=text, context={text: text})
+        await dispatcher.decisions.confirm(text)
+
+    asyncio.run(main())
+
+    assert told(settings, "decision") == [("deny",), ("run",), ("deny",)]
+    assert longest_line(settings) < MOST_LINE
+    assert AuditReader(settings).verify().sound
+
+
+HOSTILE = st.text(st.characters(), max_size=3).map(lambda text: text * 20_000) | st.text()
+
+
+@given(
+    HOSTILE,
+    st.none() | HOSTILE,
+    HOSTILE | st.floats() | st.sampled_from([10**6000, [[]], {"a": "b" * 10**6}, True]),
+    st.dictionaries(HOSTILE, HOSTILE, max_size=3),
+)
+def test_each_denied_call_leaves_one_record_of_bounded_size(
+    harness, tool, tmp_path_factory, text, name, confidence, arguments
+):
+    folder = tmp_path_factory.mktemp("audit")
+    settings = Settings(root=folder, state=folder, store="memory")
+
+    async def talkative(call, arguments):
+        return Verdict(Action.DENY, text, text, (Problem(text, text, text),) * 30)
+
+    async def act(number=0):
+        return {}
+
+    guarded = harness(tool("act", act), settings=settings, guards=lambda _: (talkative,))
+    for called, given_arguments in (("act", {}), ("act", arguments), (text, arguments)):
+        guarded.call(
+            called,
+            given_arguments,
+            user=name,
+            conversation=name,
+            call_id=name,
+            confidence=confidence,
+        )
+    guarded.dispatcher.close()
+
+    assert told(settings, "decision") == [("deny",)] * 3
+    assert longest_line(settings) < MOST_LINE
+    assert AuditReader(settings).verify().sound
 
 
 def test_large_arguments_are_recorded_by_their_hash_and_size(harness, tool, settings):

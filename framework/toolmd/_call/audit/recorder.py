@@ -22,11 +22,10 @@ if TYPE_CHECKING:
 MAX_VALUE = 8 * 1024
 """The characters of the largest arguments that a record contains; of larger ones the hash."""
 _MAX_WORD = 256
+_MAX_REASON = 2048
 _MAX_FAULTS = 20
-
-
-class UnrecordedDenial(CallDenied):
-    """The denial of a call whose decision could not be recorded."""
+_MAX_NUMBER = 1e9
+_NUMBERS = (int, float)
 
 
 class Recorder:
@@ -96,7 +95,7 @@ class Recorder:
         if self._log is None or call.dry_run:
             return
         failure = denial.failure if not callable(denial.failure) else denial.failure()
-        faults = [[problem.code, problem.path] for problem in failure.details[:_MAX_FAULTS]]
+        faults = [[_word(one.code), _word(one.path)] for one in failure.details[:_MAX_FAULTS]]
         try:
             await self._append(
                 call,
@@ -115,7 +114,7 @@ class Recorder:
         try:
             return await self._append(call, tool, decision, **more)
         except Exception as error:  # noqa: BLE001 - a call without its record must not run
-            raise UnrecordedDenial(guard_failed(call.tool, "audit", error).failure) from None
+            raise guard_failed(call.tool, "audit", error) from None
 
     async def _append(
         self,
@@ -124,6 +123,7 @@ class Recorder:
         decision: str,
         *,
         arguments: Mapping[str, Any] | None = None,
+        faults: list[list[Any]] | None = None,
         **more: Any,
     ) -> bool:
         log = self._log
@@ -133,14 +133,17 @@ class Recorder:
         caller = call.caller
         text = f'{{"at":"{self._at()}","decision":"{decision}",{_head(call, tool)}'
         for key, value in (
-            ("call", _word(call.id)),
-            ("user", _word(caller.user)),
-            ("conversation", _word(caller.conversation)),
+            ("call", call.id),
+            ("user", caller.user),
+            ("conversation", caller.conversation),
             ("confidence", call.confidence),
             *more.items(),
         ):
             if value is not None:
-                text += f',"{key}":{_json(value)}'
+                most = _MAX_REASON if key == "reason" else _MAX_WORD
+                text += f',"{key}":{_json(_word(value, most))}'
+        if faults is not None:
+            text += f',"faults":{_json(faults)}'
         if caller.context:
             text += f',"context":{_bounded(caller.context)}'
         if tool is not None and arguments is not None:
@@ -170,8 +173,12 @@ def _head(call: Call, tool: CompiledTool | None) -> str:
     return f'"tool":{_json(call.tool[:64])}' if tool is None else tool.audit_head
 
 
-def _word(text: str | None) -> str | None:
-    return text if text is None or len(text) <= _MAX_WORD else f"{text[:_MAX_WORD]}…"
+def _word(value: Any, most: int = _MAX_WORD) -> Any:
+    """Return a number, or a text cut to its first characters; a model may have made it up."""
+    if type(value) in _NUMBERS and abs(value) < _MAX_NUMBER:
+        return value
+    text = value if isinstance(value, str) else _shown(value)
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def _bounded(value: Mapping[str, Any]) -> str:
@@ -193,4 +200,7 @@ def _json(value: Any) -> str:
 
 
 def _shown(value: object) -> str:
-    return repr(value)[:_MAX_WORD]
+    try:
+        return repr(value)[:_MAX_WORD]
+    except Exception:  # noqa: BLE001 - such as an int with more digits than Python writes
+        return type(value).__name__

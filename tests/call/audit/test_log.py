@@ -399,17 +399,36 @@ def test_a_log_that_nobody_closed_ends_with_its_last_user(project: Project) -> N
 
 
 def test_calls_share_a_wait_for_the_disk(project: Project) -> None:
-    synced = []
-    log = project.log(synced=True, fsync=synced.append)
+    synced, all_wait = [], threading.Event()
 
-    async def main() -> None:
-        put(log, record(1))
-        await asyncio.gather(*(asyncio.wrap_future(log.sync()) for _ in range(100)))
+    def fsync(descriptor: int) -> None:
+        assert all_wait.wait(60)
+        synced.append(descriptor)
 
-    asyncio.run(main())
+    log = project.log(synced=True, fsync=fsync)
+    put(log, record(1))
+    requests = [log.sync() for _ in range(100)]
+    all_wait.set()
+    for request in requests:
+        request.result(60)
     log.close()
 
     assert 1 <= len(synced) <= 2
+
+
+def test_a_file_whose_last_number_has_thousands_of_digits_is_not_continued(
+    project: Project,
+) -> None:
+    project.append(1, 2)
+    project.rewrite(lambda lines: [
+        *lines[:1], lines[1].replace(b'"number":1', b'"number":' + b"9" * 5000), *lines[2:]
+    ])  # fmt: skip
+    project.files()[0].chmod(0o400)
+
+    project.append(3)
+
+    assert len(project.files()) == 2
+    assert not project.reader.verify().sound
 
 
 def test_a_call_that_is_cancelled_while_it_waits_leaves_the_others_their_disk(

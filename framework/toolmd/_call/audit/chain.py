@@ -16,6 +16,7 @@ MAX_LINE = 1024 * 1024
 _BLOCK = 16 * 1024
 _START = b'{"hash":"'
 _DIGITS = 64
+_NUMBER_DIGITS = 20
 _BODY = len(_START) + _DIGITS + 2
 """Where the part of a line begins that is hashed, after the hash and `",`."""
 
@@ -70,7 +71,9 @@ def place_of(line: bytes) -> ChainLine | None:
     """Return the number and hash that a line states; None where it states none."""
     number, comma, _ = line[_BODY:].removeprefix(b'"number":').partition(b",")
     digest = line[len(_START) : len(_START) + _DIGITS].decode("ascii", "replace")
-    return ChainLine(int(number), digest) if comma and number.isdigit() else None
+    # So many digits are no number of a record; Python would refuse to read thousands.
+    plausible = comma and number.isdigit() and len(number) < _NUMBER_DIGITS
+    return ChainLine(int(number), digest) if plausible else None
 
 
 def parsed(file: str, line: bytes) -> Record:

@@ -73,9 +73,12 @@ class Dispatcher:
         self._timing = timing
         self._store = store or Store(settings.store, settings.state, epoch=timing.epoch)
         self._shared_limits = SharedLimits(self._store) if self._store.is_shared else None
-        self._own_log = None if log is not None else _log_of(settings, self._store)
-        self._log = log or self._own_log
-        self._recorder = Recorder(self._log, clock)
+        self._own_log = None
+        if log is None:
+            from toolmd._call.audit.log import log_of
+
+            self._own_log = log_of(settings, self._store)
+        self._recorder = Recorder(log or self._own_log, clock)
         watch = Watch(tracing_of(settings, provider), metrics_of(meters))
         limits = limits_of(self._shared_limits, {} if counters is None else counters, timing)
         approve = None if origins is None else self._clients.approved
@@ -171,14 +174,6 @@ class Dispatcher:
             self._shared_limits.close()
         if self._own_log is not None:
             self._own_log.close()
-
-
-def _log_of(settings: Settings, store: Store) -> "AuditLog | None":
-    if not settings.audit.enabled:
-        return None
-    from toolmd._call.audit.log import log_of
-
-    return log_of(settings, store)
 
 
 def _key_of(

@@ -117,13 +117,17 @@ def _flag(value: Any, place: Origin) -> bool:
     raise place.error(f"must be true or false, not {value!r}")
 
 
-def _seconds(value: Any, place: Origin) -> float:
+def _duration(value: Any, place: Origin, unit: str, most: int) -> float:
     if isinstance(value, str) and place.text:
         with contextlib.suppress(ValueError):
             value = float(value)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= MAX_S:
-        raise place.error(f"must be a number of seconds, more than 0 up to {MAX_S}, not {value!r}")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= most:
+        raise place.error(f"must be a number of {unit}, more than 0 up to {most}, not {value!r}")
     return float(value)
+
+
+def _seconds(value: Any, place: Origin) -> float:
+    return _duration(value, place, "seconds", MAX_S)
 
 
 def _pause(value: Any, place: Origin) -> float:
@@ -131,12 +135,7 @@ def _pause(value: Any, place: Origin) -> float:
 
 
 def _days(value: Any, place: Origin) -> float:
-    if isinstance(value, str) and place.text:
-        with contextlib.suppress(ValueError):
-            value = float(value)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= MOST:
-        raise place.error(f"must be a number of days, more than 0 up to {MOST}, not {value!r}")
-    return float(value)
+    return _duration(value, place, "days", MOST)
 
 
 def _sync(value: Any, place: Origin) -> str:

@@ -26,7 +26,8 @@ def worker(ctx: typer.Context, *, project: ProjectOption = None) -> None:
     Several workers may share one engine. SIGINT or SIGTERM stops it: calls in flight finish
     (`serve.drain_timeout`), and other workers execute the rest. A second signal ends it at once.
     """
-    # No event: a signal that arrives while the main thread has the event's lock would never end.
+    # A list, not an event: a handler that runs while the main thread has the event's lock would
+    # wait for ever.
     signals: list[int] = []
 
     def end(number: int, _: object) -> None:

@@ -40,7 +40,9 @@ class SqlHeads:
             table, row = self._opened.tables, newest._asdict()
             if before is None:
                 first = upsert_of(connection)(table).values(place=self._place, file=file, **row)
-                return connection.execute(first.on_conflict_do_nothing()).rowcount > 0
+                # Postgres counts no rows of an INSERT.
+                new = first.on_conflict_do_nothing().returning(table.c.file)
+                return connection.execute(new).first() is not None
             same = sa.and_(
                 table.c.file == file,
                 table.c.number == before.number,

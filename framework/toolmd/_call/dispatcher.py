@@ -73,11 +73,7 @@ class Dispatcher:
         self._timing = timing
         self._store = store or Store(settings.store, settings.state, epoch=timing.epoch)
         self._shared_limits = SharedLimits(self._store) if self._store.is_shared else None
-        self._own_log = None
-        if log is None:
-            from toolmd._call.audit.log import log_of
-
-            self._own_log = log_of(settings, self._store)
+        self._own_log = _log_of(settings, self._store) if log is None else None
         self._recorder = Recorder(log or self._own_log, clock)
         watch = Watch(tracing_of(settings, provider), metrics_of(meters))
         limits = limits_of(self._shared_limits, {} if counters is None else counters, timing)
@@ -174,6 +170,12 @@ class Dispatcher:
             self._shared_limits.close()
         if self._own_log is not None:
             self._own_log.close()
+
+
+def _log_of(settings: Settings, store: Store) -> "AuditLog | None":
+    from toolmd._call.audit.log import log_of
+
+    return log_of(settings, store)
 
 
 def _key_of(

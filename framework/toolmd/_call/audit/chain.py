@@ -71,7 +71,7 @@ def place_of(line: bytes) -> ChainLine | None:
     """Return the number and hash that a line states; None where it states none."""
     number, comma, _ = line[_BODY:].removeprefix(b'"number":').partition(b",")
     digest = line[len(_START) : len(_START) + _DIGITS].decode("ascii", "replace")
-    # So many digits are no number of a record; Python would refuse to read thousands.
+    # So many digits are no number of a record; Python can't read thousands.
     plausible = comma and number.isdigit() and len(number) < _NUMBER_DIGITS
     return ChainLine(int(number), digest) if plausible else None
 

@@ -4,9 +4,11 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Self
 
+from toolmd._store import is_postgres
 from toolmd._watch.event_filter import FileEvent, matters
 from toolmd._watch.events import OBSERVERS, FileEvents, Observers
 from toolmd._watch.git import index_lock
@@ -19,7 +21,7 @@ _log = logging.getLogger(__name__)
 STOP_S = 2.0
 """How long a reload under way is waited for at the end, in seconds."""
 ALIVE_S = 5.0
-"""How often to check that events are still reported, in seconds."""
+"""How often to check that events are still reported, and what other machines accepted."""
 STUCK_S = 10.0
 """After so many seconds of waiting for git, say so."""
 
@@ -59,6 +61,12 @@ class Follower:
         """Watch everything, and reload once: files may have changed since they were read."""
         self._follow(self._watched)
         self._settler.changed(now)
+
+    @property
+    def awaits_others(self) -> bool:
+        """Whether a change is pending that another machine may accept, which changes no file."""
+        workspace = self._workspace
+        return bool(workspace.registry.pending_changes) and is_postgres(workspace.settings.store)
 
     @property
     def overdue(self) -> tuple[str, ...]:
@@ -150,18 +158,19 @@ class Watcher:
         self.stop()
 
     def _run(self) -> None:
+        due = time.monotonic() + ALIVE_S
         while True:
             wait = self._step()
-            try:
+            with suppress(Empty):
                 event = self._queue.get(timeout=ALIVE_S if wait is None else wait)
-            except Empty:
-                if not self._events.is_alive():
+                if event is None:
+                    self._events.stop()  # It may have begun again after `stop`.
+                    return
+                self._follower.happened(event, time.monotonic())
+            if time.monotonic() >= due:
+                if self._follower.awaits_others or not self._events.is_alive():
                     self._follower.begin(time.monotonic())
-                continue
-            if event is None:
-                self._events.stop()  # It may have begun again after `stop`.
-                return
-            self._follower.happened(event, time.monotonic())
+                due = time.monotonic() + ALIVE_S
 
     def _step(self) -> float | None:
         """Reload where it is time."""

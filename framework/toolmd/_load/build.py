@@ -15,11 +15,14 @@ from toolmd._load.definitions.reading import DefinitionReader, FoundDefinition, 
 from toolmd._load.edits.baseline import Baseline, Known
 from toolmd._load.edits.keeping import Keeper, Kept, Waiting, parted
 from toolmd._load.edits.last_python import Put, used_of
+from toolmd._load.edits.stored_changes import StoredChanges
 from toolmd._load.plugins.manager import Plugins
 from toolmd._load.plugins.resources import SnapshotResources
 from toolmd._load.python.binding import bind_all
 from toolmd._load.python.implementation import SnapshotParts
 from toolmd._load.source.files import File, Folder, whole_file
+from toolmd._store import MEMORY
+from toolmd._store.store import Store
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity, in_reading_order
 from toolmd._types.registry import Bound, BoundSkill, BoundTool, Registry
@@ -76,13 +79,15 @@ def build(  # noqa: PLR0913 - by keyword, but for two
     cache: Cache | None = None,
     given: Mapping[str, object] | None = None,
     baseline: Baseline | None = None,
+    store: Store | None = None,
     old: Snapshot | None = None,
     put: Put = MappingProxyType({}),
 ) -> Snapshot:
     """Read everything, bind it, and report the errors; a bad file never raises.
 
     `given` are plugins by name. The cache and the baseline are brought up to date; without a
-    baseline no edit is checked. `put` is the Python of the `old` snapshot that stays in use.
+    baseline no edit is checked. `store` knows which edits were accepted. `put` is the Python of
+    the `old` snapshot that stays in use.
     """
     plugins = _plugins(settings, given)
     groups = _groups(settings, plugins, put)
@@ -94,13 +99,15 @@ def build(  # noqa: PLR0913 - by keyword, but for two
     said = [*plugins.diagnostics, *reading.diagnostics]
     said += [found for last in put.values() for found in last.said]
 
+    changes = StoredChanges(store or Store(MEMORY, settings.state))
+
     def decide(known: Known) -> _Decided:
-        keeper = Keeper(groups, known, settings)
+        keeper = Keeper(groups, known, settings, changes)
         kept = keeper.keep(named, broken)
         checks = Checks(reader, cache, kept.named)
         return _Decided(kept, checks, _registry(kept, keeper, checks, groups, around, said))
 
-    kept, checks, registry = _settled(decide, baseline)
+    kept, checks, registry = _settled(decide, baseline, changes)
     reading.save(checks.done, fresh=checks.fresh)
     stamp = _stamp(groups, registry, plugins, kept)
     _mark_stale(registry, put)
@@ -143,7 +150,9 @@ class _Decided(NamedTuple):
     registry: Registry
 
 
-def _settled(decide: Callable[[Known], _Decided], baseline: Baseline | None) -> _Decided:
+def _settled(
+    decide: Callable[[Known], _Decided], baseline: Baseline | None, changes: StoredChanges
+) -> _Decided:
     """Compare with the last live definitions and store the new ones; repeat where they changed."""
     if baseline is None:
         return decide(_UNKNOWN)
@@ -153,9 +162,14 @@ def _settled(decide: Callable[[Known], _Decided], baseline: Baseline | None) -> 
         decided = decide(known)
         if baseline.save(known, decided.kept.rows, decided.kept.forget) or tries == _TRIES:
             break
+    waiting = decided.kept.waiting.values()
+    changes.propose((one.key, one.live.spec, one.live.taken) for one in waiting)
+    registry = decided.registry
     if baseline.problem:
-        return decided._replace(registry=_forgetful(decided.registry, baseline.problem))
-    return decided
+        registry = _forgetful(registry, baseline.problem)
+    if changes.problem:
+        registry = _unasked(registry, changes.problem)
+    return decided._replace(registry=registry)
 
 
 def open_plugins(settings: Settings) -> Plugins:
@@ -237,6 +251,15 @@ def _by_kind(
 def _forgetful(registry: Registry, problem: str) -> Registry:
     message = f"what is live can't be kept for the next start: {problem}"
     help_ = "mend or remove the file; until then edits are held by this process alone"
+    return _warned(registry, message, help_)
+
+
+def _unasked(registry: Registry, problem: str) -> Registry:
+    message = f"the store can't say which edits were accepted: {problem}"
+    return _warned(registry, message, "until it answers, edits that weaken a policy stay pending")
+
+
+def _warned(registry: Registry, message: str, help_: str) -> Registry:
     told = whole_file("settings", Code.UNREADABLE_STATE, message, help_)
     told = told._replace(severity=Severity.WARNING)
     return replace(registry, diagnostics=(*registry.diagnostics, told))

@@ -4,3 +4,8 @@ MEMORY = "memory"
 """The value of the setting `store` whose records end with the process."""
 STORE_FILE = "store.sqlite3"
 """The file in the state folder, with `store` set to `sqlite`."""
+
+
+def is_postgres(store: str) -> bool:
+    """Return whether the setting `store` names a Postgres."""
+    return store.startswith(("postgresql://", "postgres://"))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from toolmd._store import STORE_FILE
+from toolmd._store import STORE_FILE, is_postgres
 from toolmd.config.sqlite import create_store
 from toolmd.config.state_files import is_there
 from toolmd.errors import NO_POSTGRES_DRIVER, ConfigError, UnreachableError
@@ -48,11 +48,6 @@ class Pace(NamedTuple):
     shared: bool = False
     """Whether the threads of a process share one connection to a SQLite file, in turns: several
     would wait for each other in pauses that grow. No thread may then take two."""
-
-
-def is_postgres(store: str) -> bool:
-    """Return whether the setting `store` names a Postgres."""
-    return store.startswith(("postgresql://", "postgres://"))
 
 
 def address(store: str, state: Path) -> str:

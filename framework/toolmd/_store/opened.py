@@ -8,8 +8,8 @@ from typing import Generic, TypeVar
 
 import sqlalchemy as sa
 
-from toolmd._store import MEMORY
-from toolmd._store.database import Pace, address, file_of, is_postgres, open_database, outspoken
+from toolmd._store import MEMORY, is_postgres
+from toolmd._store.database import Pace, address, file_of, open_database, outspoken
 from toolmd._store.schema import create_tables, metadata_of
 from toolmd.config.state_files import is_there
 from toolmd.errors import UnreachableError

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from toolmd._store.database import SCHEMA, shown
 from toolmd.errors import ConfigError
 
-VERSION = 2
+VERSION = 3
 """The version of the tables; it grows when an older release could not read or finish records."""
 MIGRATIONS: Mapping[int, Sequence[str]] = {}
 """The statements that lead from each version to the next; never change those of a release."""

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from threading import Lock
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from toolmd._store import MEMORY, STORE_FILE
 from toolmd._types.audit import ChainLine
@@ -12,6 +12,9 @@ from toolmd._types.confirmation import Confirmation, ConfirmationState
 from toolmd._types.crisis import Crisis
 from toolmd._types.kept import KeptResult
 from toolmd.errors import ToolmdError, logged
+
+if TYPE_CHECKING:
+    from toolmd._store.changes import SqlChanges
 
 CONFIRMATIONS_WAIT_S = 10.0
 LIMITS_WAIT_S = 2.0
@@ -167,7 +170,8 @@ class Store:
         `epoch` returns this machine's seconds since the epoch. `wait_s` is how long a locked
         database is waited for, in seconds; the default is 10, and 2 for limits.
         """
-        self._setting = setting
+        self.setting = setting
+        """The setting `store`."""
         self._state = state
         self._epoch = epoch
         self._wait_s = wait_s
@@ -179,11 +183,12 @@ class Store:
         self._audit_heads: HeadStore | None = None
         self._results: ResultStore | None = None
         self._results_until = 0.0
+        self._changes: SqlChanges | None = None
 
     @property
     def is_shared(self) -> bool:
         """Return whether other processes may use the store, too."""
-        return self._setting != MEMORY
+        return self.setting != MEMORY
 
     @property
     def confirmations(self) -> ConfirmationStore:
@@ -193,7 +198,7 @@ class Store:
                 from toolmd._store.confirmations import SqlConfirmations
 
                 self._confirmations = SqlConfirmations(
-                    self._setting, self._state, self._wait_s or CONFIRMATIONS_WAIT_S
+                    self.setting, self._state, self._wait_s or CONFIRMATIONS_WAIT_S
                 )
             return self._confirmations
 
@@ -205,7 +210,7 @@ class Store:
                 from toolmd._store.limits import SqlLimits
 
                 self._limits = SqlLimits(
-                    self._setting, self._state, self._wait_s or LIMITS_WAIT_S, self._epoch
+                    self.setting, self._state, self._wait_s or LIMITS_WAIT_S, self._epoch
                 )
             return self._limits
 
@@ -217,7 +222,7 @@ class Store:
                 from toolmd._store.crises import SqlCrises
 
                 self._crises = SqlCrises(
-                    self._setting, self._state, self._wait_s or CONFIRMATIONS_WAIT_S
+                    self.setting, self._state, self._wait_s or CONFIRMATIONS_WAIT_S
                 )
             return self._crises
 
@@ -229,9 +234,19 @@ class Store:
                 from toolmd._store.audit_heads import SqlHeads
 
                 self._audit_heads = SqlHeads(
-                    self._setting, self._state, self._wait_s or LIMITS_WAIT_S
+                    self.setting, self._state, self._wait_s or LIMITS_WAIT_S
                 )
             return self._audit_heads
+
+    @property
+    def changes(self) -> "SqlChanges":
+        """The policy changes that wait, and those that were accepted."""
+        with self._lock:
+            if self._changes is None:
+                from toolmd._store.changes import SqlChanges
+
+                self._changes = SqlChanges(self.setting, self._state, self._wait_s or LIMITS_WAIT_S)
+            return self._changes
 
     @property
     def results(self) -> ResultStore:
@@ -241,7 +256,7 @@ class Store:
                 from toolmd._store.results import SqlResults
 
                 self._results = SqlResults(
-                    self._setting, self._state, self._wait_s or LIMITS_WAIT_S
+                    self.setting, self._state, self._wait_s or LIMITS_WAIT_S
                 )
             return self._results
 
@@ -260,7 +275,7 @@ class Store:
         return self._results_until > now
 
     def _may_hold_results(self) -> bool:
-        if self._setting == "sqlite":
+        if self.setting == "sqlite":
             return (self._state / STORE_FILE).exists()
         return self.is_shared
 
@@ -273,7 +288,8 @@ class Store:
         """Close what was opened, for good."""
         self._closed = True
         parts = (
-            self._confirmations, self._limits, self._crises, self._audit_heads, self._results,
+            self._confirmations, self._limits, self._crises, self._audit_heads, self._changes,
+            self._results,
         )  # fmt: skip
         for part in parts:
             if part is not None:

@@ -44,6 +44,30 @@ class Weakening(NamedTuple):
                 return json.dumps(value, ensure_ascii=False)
 
 
+class ChangeKey(NamedTuple):
+    """An edit of one definition over one live policy: what an acceptance applies to."""
+
+    name: str
+    """The name of the tool or skill."""
+    live: str
+    """Hex sha256 of the policy that stays live until then."""
+    edit: str
+    """Hex sha256 of the edited file."""
+
+
+class StoredChange(NamedTuple):
+    """A policy change in the store."""
+
+    key: ChangeKey
+    """The edit."""
+    number: int
+    """Its number among the changes of its name: an acceptance is taken once, in their order."""
+    accepted: bool
+    """Whether a person accepted it."""
+    spec: bytes
+    """The policy that stays live until then, as JSON."""
+
+
 class PendingChange(NamedTuple):
     """An edit of a file that weakens its policy; the stricter policy stays live."""
 

@@ -31,6 +31,7 @@ class Changes:
 
         Raises:
             NotFoundError: No pending change has this name.
+            UnreachableError: The store can't be reached; the change stays pending.
         """
         return await off_loop(self._reloader.accept, name)
 

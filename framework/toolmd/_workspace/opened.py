@@ -116,6 +116,7 @@ class OpenProject:
                 cache=Cache.load(settings.state, self._reader.fingerprint),
                 given=self.plugins,
                 baseline=self.baseline,
+                store=self.store,
                 old=old,
                 put=put,
             )

@@ -110,8 +110,9 @@ class Reloader:
             folded = known_name(name, live.registry, "tool or skill")
             if folded not in waiting:
                 raise NotFoundError(f"{folded} has no change that waits for acceptance")
-            edit, row = waiting[folded]
-            self._project.baseline.accept(row)
+            edit, key, row, kept = waiting[folded]
+            number = self._project.store.changes.accept(key, kept.spec, kept.taken)
+            self._project.baseline.accept(row._replace(taken=number))
             self.reload(wait=False)
             return edit
 

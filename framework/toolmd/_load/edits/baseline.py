@@ -39,6 +39,8 @@ class LastLive(NamedTuple):
     """Hex sha256 of the file that says exactly this; empty where none does."""
     spec: bytes
     """The spec as JSON."""
+    taken: int = 0
+    """The number of the last acceptance in the store that was taken for this name."""
 
 
 class Known(NamedTuple):
@@ -164,16 +166,18 @@ def _row(line: bytes) -> tuple[str, LastLive | None]:
     check, _, rest = line.partition(b" ")
     if int(check, 16) != crc32(rest):
         raise ValueError("damaged")
-    name, kind, digest, path, spec = rest.split(b"\t", 4)
+    name, kind, digest, taken, path, spec = rest.split(b"\t", 5)
     # Without an escape, JSON text is what stands between its quotes.
     told = json.loads(path) if b"\\" in path else path[1:-1].decode()
-    row = LastLive(name.decode(), _KINDS[kind], told, digest.decode(), spec)
+    row = LastLive(name.decode(), _KINDS[kind], told, digest.decode(), spec, int(taken))
     return row.name, row if spec else None
 
 
 def _line(name: str, row: LastLive | None) -> bytes:
     # JSON writes tabs and line ends as escapes; the rest is words.
-    words = (name, row.kind, row.digest, json.dumps(row.path)) if row else (name, "tool", "", '""')
+    words = (name, "tool", "", "0", '""')
+    if row is not None:
+        words = (name, row.kind, row.digest, str(row.taken), json.dumps(row.path))
     rest = "\t".join(words).encode() + b"\t" + (row.spec if row else b"")
     return b"%08x %b\n" % (crc32(rest), rest)
 

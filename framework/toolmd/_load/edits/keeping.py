@@ -12,11 +12,12 @@ from toolmd._load.definitions.encoded import decode, encode
 from toolmd._load.definitions.folders import Group
 from toolmd._load.definitions.reading import FoundDefinition, requires_of
 from toolmd._load.edits.baseline import Known, LastLive
+from toolmd._load.edits.stored_changes import StoredChanges
 from toolmd._load.source.files import File, whole_file
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
-from toolmd._types.pending_change import PendingChange, Weakening
+from toolmd._types.pending_change import ChangeKey, PendingChange, Weakening
 from toolmd._types.registry import AnySpec
 from toolmd._types.settings import Settings
 from toolmd._types.source import Span
@@ -28,7 +29,10 @@ class Waiting(NamedTuple):
     """An edit that waits for `toolmd accept`, and the version that would be live then."""
 
     edit: PendingChange
+    key: ChangeKey
     row: LastLive
+    live: LastLive
+    """What is live until then."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -45,8 +49,11 @@ class Kept:
 class Keeper:
     """Decides for one reading of all files; nothing is written here."""
 
-    def __init__(self, groups: Sequence[Group], known: Known, settings: Settings) -> None:
+    def __init__(
+        self, groups: Sequence[Group], known: Known, settings: Settings, changes: StoredChanges
+    ) -> None:
         self._known = known
+        self._changes = changes
         self._settings = settings
         self._at: dict[str, list[LastLive]] = {}
         for row in known.rows.values():
@@ -88,8 +95,9 @@ class Keeper:
         named: Mapping[str, FoundDefinition],
     ) -> None:
         path, kind = definition.file.path, definition.kind
-        row = LastLive(name, kind, path, definition.digest, definition.encoded)
         own = self._known.rows.get(name)
+        taken = own.taken if own is not None else 0
+        row = LastLive(name, kind, path, definition.digest, definition.encoded, taken)
         if own == row and self._at[path] == [own]:
             kept.rows[name] = own
             return
@@ -102,15 +110,21 @@ class Keeper:
         if self._settings.trust_edits:
             return
         olds = [old for old in olds if old.digest != row.digest and old.kind == kind]
+        if own is None:
+            olds += [row._replace(digest="", spec=one) for one in self._elsewhere(kept, row)]
         if not olds:
             return
         spec, found = self._stricter(kept, definition, olds)
         if not found:
             return
-        edit = PendingChange(name, kind, path, spec.source.line, found)
-        kept.waiting[name] = Waiting(edit, row)
         encoded = encode(spec)
-        kept.rows[name] = LastLive(name, kind, path, "", encoded)
+        key = ChangeKey(name, digest(encoded), row.digest)
+        if (number := self._changes.accepted(key, taken)) is not None:
+            kept.rows[name] = row._replace(taken=number)
+            return
+        edit = PendingChange(name, kind, path, spec.source.line, found)
+        kept.rows[name] = row._replace(digest="", spec=encoded)
+        kept.waiting[name] = Waiting(edit, key, row, kept.rows[name])
         kept.named[name] = replace(
             definition,
             spec=spec,
@@ -119,6 +133,14 @@ class Keeper:
             diagnostics=(*definition.diagnostics, _weakened(edit)),
         )
         kept.diagnostics.append(_weakened(edit))
+
+    def _elsewhere(self, kept: Kept, row: LastLive) -> list[bytes]:
+        """Return the live policies of other machines, on which the edit of a new row waits."""
+        found = self._changes.elsewhere(row.name, row.digest)
+        if found is None:
+            # The next reading asks again.
+            del kept.rows[row.name]
+        return found or []
 
     def _stricter(
         self, kept: Kept, definition: FoundDefinition, olds: Iterable[LastLive]

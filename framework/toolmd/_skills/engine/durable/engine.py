@@ -27,7 +27,8 @@ from toolmd._skills.engine.durable.views import stuck, too_late, view
 from toolmd._skills.engine.durable.waiters import LOOK_S, RunWaiter, Waiters
 from toolmd._skills.engine.durable.workflows import Workflows
 from toolmd._skills.engine.outcomes import taken, waiting
-from toolmd._store.database import Pace, address, is_postgres, open_database, outspoken
+from toolmd._store import is_postgres
+from toolmd._store.database import Pace, address, open_database, outspoken
 from toolmd._types.result import SkillResult
 from toolmd._types.run import Answer, Clock, Order, Question, RunListener, RunQuery, RunView
 from toolmd.errors import ToolmdError, UnreachableError

@@ -66,6 +66,7 @@ class CompiledTool:
         """The parameters that accept handles of earlier results."""
         self._needs_caller = call_spec.requires_auth or bool(call_spec.requires_context)
         self.ignores_unknown = ignores
+        self.is_keyed = call_spec.idempotent == "keyed"
         self.invoker = (
             Invoker(tool, dispatcher, limits)
             if tracing is None

@@ -19,6 +19,7 @@ from toolmd._call.invoke.metrics import metrics_of
 from toolmd._call.invoke.trace import tracing_of
 from toolmd._call.limits.call_limits import limits_of
 from toolmd._call.limits.counter import CallCounter
+from toolmd._call.limits.keyed_calls import KeyedCalls
 from toolmd._call.limits.shared_limits import SharedLimits
 from toolmd._call.limits.timing import MACHINE, Timing
 from toolmd._call.observers import Observers
@@ -85,8 +86,9 @@ class Dispatcher:
         observers = Observers(registry, before, after, watch.metrics)
         self.crisis = CrisisWatch(registry, settings.safety.crisis_words, self._store, clock)
         self._pipeline = Pipeline(
-            self._tools, self._recorder, observers, lambda: self._confirmations, watch, self.crisis
-        )
+            self._tools, self._recorder, observers, lambda: self._confirmations, watch,
+            crisis=self.crisis, keyed=KeyedCalls(self._store),
+        )  # fmt: skip
         self.take = self._pipeline.take
 
     @cached_property

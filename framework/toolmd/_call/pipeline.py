@@ -10,6 +10,7 @@ from toolmd._call.denial import denial_of, deny, overruled
 from toolmd._call.guards.crisis import CrisisWatch, flagged
 from toolmd._call.invoke.metrics import Metrics
 from toolmd._call.invoke.trace import Tracing
+from toolmd._call.limits.keyed_calls import KeyedCalls
 from toolmd._call.observers import Observers
 from toolmd._call.result.outcome import allowed, denied, ignored, stopped
 from toolmd._types.call import Call
@@ -50,16 +51,19 @@ class Watch(NamedTuple):
 class Pipeline:
     """The checks of one snapshot's calls, in order."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a dispatcher brings
         self,
         tools: CompiledTools,
         recorder: Recorder,
         observers: Observers,
         confirmations: "Callable[[], ConfirmationFlow]",
         watch: Watch,
+        *,
         crisis: CrisisWatch,
+        keyed: KeyedCalls,
     ) -> None:
         """Keep the parts; `confirmations` opens the pending calls on first use."""
+        self._keyed = keyed
         self._watch = watch if any(watch) else None
         self._crisis = crisis
         self._tools = tools
@@ -116,10 +120,27 @@ class Pipeline:
         on_event: EventListener | None = None,
         confirmation_id: str | None = None,
     ) -> Coroutine[Any, Any, Result]:
-        """Run a call that no check stopped, within its limits.
+        """Run a call that no check stopped, within its limits, and once under its key.
 
         `confirmation_id` names the confirmation that a person approved, if any.
         """
+        if not tool.is_keyed or not call.is_named:
+            return self._within_limits(tool, call, arguments, began, on_event, confirmation_id)
+
+        def run() -> Coroutine[Any, Any, Result]:
+            return self._within_limits(tool, call, arguments, began, on_event, confirmation_id)
+
+        return self._keyed.once(call, tool.call_spec, tool.invoker.seconds, began, run)
+
+    def _within_limits(
+        self,
+        tool: CompiledTool,
+        call: Call,
+        arguments: dict[str, Any],
+        began: float,
+        on_event: EventListener | None,
+        confirmation_id: str | None,
+    ) -> Coroutine[Any, Any, Result]:
         if self._keeps or tool.limits.binds:
             return self._in_turn(tool, call, arguments, began, on_event, confirmation_id)
         return self._invoke(tool, call, arguments, began, on_event)

@@ -86,8 +86,7 @@ def build(  # noqa: PLR0913 - by keyword, but for two
     """Read everything, bind it, and report the errors; a bad file never raises.
 
     `given` are plugins by name. The cache and the baseline are brought up to date; without a
-    baseline no edit is checked. `store` knows which edits were accepted. `put` is the Python of
-    the `old` snapshot that stays in use.
+    baseline no edit is checked. `store` knows accepted edits. `put` stays of the `old` snapshot.
     """
     plugins = _plugins(settings, given)
     groups = _groups(settings, plugins, put)
@@ -96,9 +95,8 @@ def build(  # noqa: PLR0913 - by keyword, but for two
     reading = Reading(reader, cache)
     whole, broken = parted(d for group in groups for d in reading.group(group))
     named = _first_of_each_name(whole, reading.diagnostics)
-    said = [*plugins.diagnostics, *reading.diagnostics]
-    said += [found for last in put.values() for found in last.said]
-
+    late = (found for last in put.values() for found in last.said)
+    said = [*plugins.diagnostics, *reading.diagnostics, *late]
     changes = StoredChanges(store or Store(MEMORY, settings.state))
 
     def decide(known: Known) -> _Decided:
@@ -109,13 +107,12 @@ def build(  # noqa: PLR0913 - by keyword, but for two
 
     kept, checks, registry = _settled(decide, baseline, changes)
     reading.save(checks.done, fresh=checks.fresh)
-    stamp = _stamp(groups, registry, plugins, kept)
     _mark_stale(registry, put)
     return Snapshot(
         registry,
         plugins,
         resources,
-        stamp,
+        _stamp(groups, registry, plugins, kept),
         kept.waiting,
         tuple(group.folder.root for group in groups),
         tuple(link for group in groups for link in group.folder.links),

@@ -15,6 +15,8 @@ from toolmd.errors import ToolmdError, logged
 
 if TYPE_CHECKING:
     from toolmd._store.changes import SqlChanges
+    from toolmd._store.results import SqlResults
+    from toolmd._store.keyed_calls import SqlKeyedCalls
 
 CONFIRMATIONS_WAIT_S = 10.0
 LIMITS_WAIT_S = 2.0
@@ -132,25 +134,6 @@ class LimitStore(Protocol):
         """Close the store."""
 
 
-class ResultStore(Protocol):
-    """The results that models read in pages.
-
-    Each method may block, and may be called from several threads.
-    """
-
-    def keep(self, kept: KeptResult, now: float) -> None:
-        """Keep a result, and delete those whose time is over; `now` is seconds since the epoch."""
-
-    def find(self, handle: str, user: str | None, now: float) -> KeptResult | None:
-        """Return what is kept for a user under a handle; None if there is nothing any more."""
-
-    def open_until(self) -> float:
-        """Return the time at which the last result goes, in seconds since the epoch; 0 for none."""
-
-    def close(self) -> None:
-        """Close the store."""
-
-
 class Store:
     """The store of a project; a project that records nothing opens nothing.
 
@@ -181,9 +164,10 @@ class Store:
         self._limits: LimitStore | None = None
         self._crises: CrisisStore | None = None
         self._audit_heads: HeadStore | None = None
-        self._results: ResultStore | None = None
+        self._results: SqlResults | None = None
         self._results_until = 0.0
         self._changes: SqlChanges | None = None
+        self._keyed_calls: SqlKeyedCalls | None = None
 
     @property
     def is_shared(self) -> bool:
@@ -249,7 +233,19 @@ class Store:
             return self._changes
 
     @property
-    def results(self) -> ResultStore:
+    def keyed_calls(self) -> "SqlKeyedCalls":
+        """The calls under idempotency keys."""
+        with self._lock:
+            if self._keyed_calls is None:
+                from toolmd._store.keyed_calls import SqlKeyedCalls
+
+                self._keyed_calls = SqlKeyedCalls(
+                    self.setting, self._state, self._wait_s or CONFIRMATIONS_WAIT_S
+                )
+            return self._keyed_calls
+
+    @property
+    def results(self) -> "SqlResults":
         """The results that models read in pages."""
         with self._lock:
             if self._results is None:
@@ -289,7 +285,7 @@ class Store:
         self._closed = True
         parts = (
             self._confirmations, self._limits, self._crises, self._audit_heads, self._changes,
-            self._results,
+            self._keyed_calls, self._results,
         )  # fmt: skip
         for part in parts:
             if part is not None:

@@ -71,6 +71,11 @@ class Call(NamedTuple):
     """The runtime's name for the model's reply that made this call, if one did."""
 
     @property
+    def is_named(self) -> bool:
+        """Whether its host named this call, so that the same name again means the same call."""
+        return self.id is not None and self.key is not None and self.id != self.key
+
+    @property
     def is_of_a_run(self) -> bool:
         """Whether a run makes this call as a step; the run then asks for its confirmation.
 

@@ -121,7 +121,8 @@ class Settings:
     state: Path = Path(".toolmd")
     """The folder of Toolmd's own state (cache, confirmations, runs, audit), absolute."""
     store: str = "sqlite"
-    """The store of runs: `sqlite`, `memory`, or a `postgresql://` URL."""
+    """The store of runs, confirmations, limits, idempotency keys, accepted policy changes and the
+    audit's heads: `sqlite`, `memory`, or a `postgresql://` URL."""
     safety: SafetySettings = field(default_factory=SafetySettings)
     """Safety settings that apply to every call."""
     chat: ChatSettings = field(default_factory=ChatSettings)

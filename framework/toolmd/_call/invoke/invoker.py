@@ -44,7 +44,8 @@ class Invoker:
         self._deadlines = Deadlines()
         self._holds_sensitive = any(p.shape.holds_sensitive for p in call_spec.parameters)
         self._answer = answer_of(call_spec.name, call_spec.returns)
-        self._seconds = call_spec.limits.timeout_s or DEFAULT_S
+        self.seconds = call_spec.limits.timeout_s or DEFAULT_S
+        """The time of a run."""
         self._implementation: Implementation | None = None
 
     def run(
@@ -66,7 +67,7 @@ class Invoker:
     async def _run(
         self, call: Call, arguments: Arguments, began: float, on_event: EventListener | None
     ) -> Result:
-        seconds = self._seconds
+        seconds = self.seconds
         if call.budget is not None:
             # A plan's time starts with the call, including its waits.
             left = call.budget.timeout_ms / 1000 - (perf_counter() - began)

@@ -234,5 +234,8 @@ def _workspace(settings: Settings) -> Iterator[Sign]:
             yield Sign(f"plugin {plugin.name}", "bad" if bad else "ok", found, remedy)
         tools, skills = len(workspace.tools), len(workspace.skills)
         errors = sum(d.severity == "error" for d in workspace.diagnostics)
+        if pending := workspace.changes.list_sync():
+            found = f"{counted(len(pending), 'pending edit')} that would weaken a policy"
+            yield Sign("changes", "note", found, "`toolmd accept` lists them")
     found = ", ".join([counted(tools, "tool"), counted(skills, "skill"), counted(errors, "error")])
     yield Sign("definitions", "bad" if errors else "ok", found, "toolmd check" if errors else "")

@@ -135,3 +135,18 @@ def test_the_doctor_names_the_databases_of_earlier_versions(project) -> None:
     (sign,) = (sign for sign in signs if "earlier version" in sign["found"])
     assert sign["found"].startswith("confirmations.sqlite3, runs.sqlite3 in ")
     assert "remove them" in sign["remedy"]
+
+
+def test_the_doctor_counts_the_edits_that_wait_for_acceptance(project) -> None:
+    file = project.folder / "tools_md" / "say-hello.tool.md"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace("- **Category**", "- **Requires Auth**: true\n- **Category**"))
+    assert project("list").code == 0
+    file.write_text(text, encoding="utf-8")
+
+    signs = json.loads(project("doctor", "--json").out)
+
+    (waiting,) = [sign for sign in signs if sign["about"] == "changes"]
+    assert waiting["state"] == "note"
+    assert waiting["found"] == "1 pending edit that would weaken a policy"
+    assert waiting["remedy"] == "`toolmd accept` lists them"

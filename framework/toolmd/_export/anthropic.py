@@ -39,7 +39,9 @@ def _with_open_handles(schema: dict[str, Any]) -> dict[str, Any]:
     def opened(part: dict[str, Any]) -> dict[str, Any]:
         if part.get("properties") == HANDLE_SHAPE["properties"]:
             return {k: v for k, v in part.items() if k not in HANDLE_SHAPE}
-        unions = {key: list(map(opened, part[key])) for key in ("anyOf", "oneOf") if key in part}
+        unions: dict[str, Any] = {
+            key: list(map(opened, part[key])) for key in ("anyOf", "oneOf") if key in part
+        }
         return {**part, **unions}
 
     fields = {name: opened(field) for name, field in schema["properties"].items()}

@@ -79,3 +79,16 @@ def list_of(value: Any) -> list[Any]:
     if value is None:
         return []
     return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def without_handle(flat: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a value that accepts a handle, without the handle's own fields."""
+    if set(flat.get("properties") or ()) != {"$result", "path"}:
+        return flat
+    types = [name for name in types_of(flat) if name != "object"]
+    if not types:
+        return flat
+    own = {"type", "properties", "required", "additionalProperties"}
+    return {k: v for k, v in flat.items() if k not in own} | {
+        "type": types, "x-accepts-handle": True,
+    }  # fmt: skip

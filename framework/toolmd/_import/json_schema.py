@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from toolmd._import.flat_types import types_of
+from toolmd._import.flat_types import types_of, without_handle
 from toolmd._import.flatten import MAX_DEPTH, Flattener, TellUnheld
 from toolmd._import.names import parameter_name
 from toolmd._import.one_of import read_shapes
@@ -31,7 +31,6 @@ _KEPT: Mapping[str, tuple[str, type | tuple[type, ...]]] = {
         if row.kind in _VALUES and name != "discriminator"
     },
 }
-_HANDLE = {"$result", "path"}
 _READ = frozenset(
     "type enum default examples example title properties required items additionalProperties "
     "pattern exclusiveMinimum exclusiveMaximum multipleOf $schema $id $defs definitions $comment "
@@ -76,7 +75,7 @@ class SchemaReader:
         if depth > MAX_DEPTH:
             self.tell(path, f"nested deeper than {MAX_DEPTH} levels: any value from here on")
             return Schema()
-        flat = _without_handle(self.flattener.flat(schema, path))
+        flat = without_handle(self.flattener.flat(schema, path))
         said: dict[str, Any] = {"types": self._types(flat, path)}
         for keyword, (attribute, kind) in _KEPT.items():
             if (value := flat.get(keyword)) is not None:
@@ -277,19 +276,6 @@ _FITS: Mapping[str, tuple[str, ...]] = {
 def _no_null(shape: Schema) -> bool:
     """Return whether a default of null means that there is no default."""
     return bool(shape.types) and "null" not in shape.types
-
-
-def _without_handle(flat: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a value that accepts a handle, without the handle's own fields."""
-    if set(_mapping(flat.get("properties"))) != _HANDLE:
-        return flat
-    types = [name for name in types_of(flat) if name != "object"]
-    if not types:
-        return flat
-    own = {"type", "properties", "required", "additionalProperties"}
-    return {k: v for k, v in flat.items() if k not in own} | {
-        "type": types, "x-accepts-handle": True,
-    }  # fmt: skip
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

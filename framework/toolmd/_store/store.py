@@ -15,8 +15,8 @@ from toolmd.errors import ToolmdError, logged
 
 if TYPE_CHECKING:
     from toolmd._store.changes import SqlChanges
-    from toolmd._store.results import SqlResults
     from toolmd._store.keyed_calls import SqlKeyedCalls
+    from toolmd._store.results import SqlResults
 
 CONFIRMATIONS_WAIT_S = 10.0
 LIMITS_WAIT_S = 2.0
@@ -251,9 +251,7 @@ class Store:
             if self._results is None:
                 from toolmd._store.results import SqlResults
 
-                self._results = SqlResults(
-                    self.setting, self._state, self._wait_s or LIMITS_WAIT_S
-                )
+                self._results = SqlResults(self.setting, self._state, self._wait_s or LIMITS_WAIT_S)
             return self._results
 
     def keep_result(self, kept: KeptResult, now: float) -> None:

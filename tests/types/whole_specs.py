@@ -84,6 +84,7 @@ TOOL = ToolSpec(
     source=Source("log_dose.tool.md", 3),
     requires_auth=True,
     requires_context=("patient",),
+    implemented_by="ward:log_dose",
     read_only=True,
     idempotent="keyed",
     unknown_parameters="ignore",

@@ -50,6 +50,7 @@ def call_spec_json(tool: ToolCallSpec) -> dict[str, Any]:
     return {
         "requires_auth": tool.requires_auth,
         "requires_context": list(tool.requires_context),
+        "implemented_by": tool.implemented_by,
         "read_only": tool.read_only,
         "idempotent": tool.idempotent,
         "unknown_parameters": tool.unknown_parameters,

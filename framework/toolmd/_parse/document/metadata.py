@@ -8,11 +8,11 @@ from toolmd._parse.blocks.prose import prose
 from toolmd._parse.document.definition import Definition
 from toolmd._parse.document.sections import keep
 from toolmd._parse.document.strays import report_stray, report_unknown
-from toolmd._parse.fields.entries import Entry, read_entries
+from toolmd._parse.fields.entries import Entry, Unread, read_entries
 from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._parse.fields.naming import Fields, name_fields
-from toolmd._parse.fields.table import TABLES
-from toolmd._parse.fields.values import READERS, Unread, read_values
+from toolmd._parse.fields.table import TABLES, TOOL_METADATA
+from toolmd._parse.fields.values import READERS, read_values
 from toolmd._parse.source.page import Mark, Page, insert_below
 from toolmd._parse.words.keys import Pair, fold, nearest, plain
 from toolmd._parse.words.names import definition_name, mended_name
@@ -115,6 +115,8 @@ def _description(definition: Definition, fields: Fields) -> str:
 def _extra(definition: Definition, fields: Fields) -> dict[str, Any]:
     extra: dict[str, Any] = {}
     for entry in fields.unknown:
+        if _of_a_tool(definition, entry):
+            continue
         if report_unknown(definition.page, entry, TABLES[definition.kind][0]):
             continue
         key = "_".join("".join(c if c.isalnum() else " " for c in entry.name.lower()).split())
@@ -131,6 +133,22 @@ def _extra(definition: Definition, fields: Fields) -> dict[str, Any]:
         extra[mark.text] = data
         _report_nested(definition, mark, data)
     return extra
+
+
+def _of_a_tool(definition: Definition, entry: Entry) -> bool:
+    """Report the place of a function that a skill names: nothing would look there."""
+    name = "Implemented By"
+    known = TOOL_METADATA.field(nearest(entry.name, (name,)) or entry.name)
+    if definition.kind == "tool" or known is None or known.name != name:
+        return False
+    stem = PurePath(definition.page.path).name.split(".")[0].replace("-", "_")
+    definition.page.error(
+        Code.MISPLACED_FIELD,
+        entry.key,
+        f"a skill has no '{name}'",
+        f"remove it: the Python of a skill is the file of the same stem, {stem}.py",
+    )
+    return True
 
 
 def _places(page: Page, attribute: str, entry: Entry) -> Iterator[tuple[str, Position]]:

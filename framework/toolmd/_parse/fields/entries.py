@@ -12,6 +12,10 @@ from toolmd._parse.words.none import says_none
 from toolmd._types.code import Code
 
 
+class Unread(Exception):  # noqa: N818 - a finding, not an error
+    """The value can't be read as its kind; the message says what to write instead."""
+
+
 @dataclass(slots=True)
 class Entry:
     """A key and its value as written; the value may continue in nested blocks."""

@@ -3,11 +3,11 @@
 from dataclasses import replace
 from functools import lru_cache
 
-from toolmd._parse.fields.entries import Entry
+from toolmd._parse.fields.entries import Entry, Unread
 from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._parse.fields.parameter import PARAMETER
 from toolmd._parse.fields.table import TABLES
-from toolmd._parse.fields.values import READERS, Unread
+from toolmd._parse.fields.values import READERS
 from toolmd._parse.source.page import Page
 from toolmd._parse.words.keys import Pair, fold, nearest, plain
 

@@ -54,6 +54,15 @@ TOOL_METADATA = SectionTable(
             ),
             restricts=True,
         ),
+        Field(
+            "Implemented By",
+            "implemented_by",
+            "function",
+            "The function that runs, if it is not in the file of the same stem: `module:function`, "
+            "of a module in the same folder or of an installed one.",
+            "the function of the tool's name",
+            aliases=("Implemented In", "Implementation By"),
+        ),
         _TAGS,
         Field(
             "Read Only",

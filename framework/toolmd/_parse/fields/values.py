@@ -5,8 +5,9 @@ from typing import Any, TypeVar
 
 from toolmd._parse.blocks.block import Bullets, Comment
 from toolmd._parse.blocks.prose import prose
-from toolmd._parse.fields.entries import Entry, item_entry
+from toolmd._parse.fields.entries import Entry, Unread, item_entry
 from toolmd._parse.fields.field import Field
+from toolmd._parse.fields.implemented_by import read_function
 from toolmd._parse.fields.naming import Fields
 from toolmd._parse.source.page import Page, replace
 from toolmd._parse.words import scalars
@@ -19,10 +20,6 @@ from toolmd._types.schedule import cron_text
 
 ValueReader = Callable[[Page, Field, Entry], Any]
 _T = TypeVar("_T")
-
-
-class Unread(Exception):  # noqa: N818 - a finding, not an error
-    """The value can't be read as its kind; the message says what to write instead."""
 
 
 def read_values(page: Page, fields: Fields) -> dict[str, Any]:
@@ -287,6 +284,7 @@ READERS: Mapping[str, ValueReader] = {
     "schedule": _schedule,
     "inputs": _inputs,
     "hosts": _hosts,
+    "function": read_function,
     "duration": _alone(scalars.duration, "write a number and a unit: `500ms`, `10s`, `2m`"),
     "size": _alone(scalars.size, "write a number and a unit: `512`, `64KB`, `1MB`"),
     "rate": _alone(scalars.rate, "write calls and a time: `3/s`, `100/min`"),

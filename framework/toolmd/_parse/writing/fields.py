@@ -11,7 +11,7 @@ from toolmd._parse.blocks.unread import MAX_LIST_DEPTH
 from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._parse.fields.parameter import PARAMETER
 from toolmd._parse.words import scalars
-from toolmd._parse.words.keys import value_text
+from toolmd._parse.words.keys import plain, value_text
 from toolmd._types.call_spec import seconds
 from toolmd._types.schema import KEYWORDS, Parameter, Schema
 
@@ -122,6 +122,7 @@ WRITERS: Mapping[str, Callable[[Any], str]] = {
     "list": lambda values: _listed([word(v) for v in values]),
     "names": ", ".join,
     "hosts": lambda values: _listed([word(v) for v in values]),
+    "function": lambda place: place if plain(place) == place else code(place),
     "duration": seconds,
     "size": _size,
     "rate": str,

@@ -1,0 +1,46 @@
+"""Read where the function of a tool is: `module:function`."""
+
+from keyword import iskeyword
+
+from toolmd._parse.fields.entries import Entry, Unread
+from toolmd._parse.fields.field import Field
+from toolmd._parse.source.page import Page
+from toolmd._parse.words.keys import plain
+
+_EXAMPLE = "write `module:function`, such as `clinic:book`"
+_LATER = {"mcp": "mcp SERVER TOOL", "http": "http METHOD PATH"}
+"""The other forms, by their first word; none of them runs yet."""
+_LONGEST = 256
+"""In letters; a place of this length is no slip of the pen."""
+
+
+def read_function(page: Page, known: Field, entry: Entry) -> str:
+    """Return `module:function`; raises Unread, with the remedy, for anything else.
+
+    A kebab module is written as snake, since its file may have either name.
+    """
+    del page, known
+    text = entry.text
+    text = text.strip("`").strip() if text.startswith("`") else plain(text)
+    words = text.split()
+    if entry.blocks or not words:
+        raise Unread(_EXAMPLE)
+    if (form := _LATER.get(words[0].lower())) and len(words) > 1:
+        raise Unread(f"the form `{form}` is not supported yet: {_EXAMPLE}")
+    module, colon, function = text.partition(":")
+    if not colon or len(text) > _LONGEST:
+        raise Unread(_EXAMPLE)
+    module = module.replace("-", "_")
+    if "/" in module or "\\" in module or module.startswith("."):
+        raise Unread(
+            f"name a module of the same folder, or an installed one, not a path: {_EXAMPLE}"
+        )
+    if module.endswith(".py"):
+        raise Unread(f"write the module without `.py`: `{module.removesuffix('.py')}:{function}`")
+    if not all(map(_is_name, (*module.split("."), function))):
+        raise Unread(_EXAMPLE)
+    return f"{module}:{function}"
+
+
+def _is_name(word: str) -> bool:
+    return word.isidentifier() and not iskeyword(word)

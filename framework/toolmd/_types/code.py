@@ -143,6 +143,10 @@ class Code(StrEnum):
     UNKNOWN_HOOK = "unknown-hook", "A plugin implements a hook that Toolmd does not have."
     BROKEN_IMPLEMENTATION = "broken-implementation", "The Python of a definition can't be imported."
     IMPORT_TIMEOUT = "import-timeout", "The Python of a definition takes too long to import."
+    AMBIGUOUS_FUNCTION = (
+        "ambiguous-function",
+        "Several modules of the folder have the tool's function. Name one with Implemented By.",
+    )
     MISSING_FUNCTION = "missing-function", "The Python has no function of the definition's name."
     PARAMETER_DRIFT = "parameter-drift", "Markdown and Python do not have the same parameters."
     TYPE_DRIFT = "type-drift", "A type in Python can't hold the values that the markdown allows."

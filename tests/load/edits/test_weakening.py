@@ -25,6 +25,7 @@ from toolmd._validation import ArgumentsValidator, InvalidArgumentsError, Malfor
 OLD = spec_of(FULL)
 HARMLESS = {
     ToolSpec: {"name", "title", "description", "notes", "when_to_use", "version", "category",
+               "implemented_by",
                "tags", "examples", "sections", "extra", "source"},
     Schema: {"description", "has_default", "default", "unit", "has_example", "example",
              "discriminator"},

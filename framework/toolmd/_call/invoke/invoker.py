@@ -137,12 +137,13 @@ class Invoker:
         return "" if self._implementation is None else self._implementation.hash
 
     def _load(self) -> Implementation:
-        load = self._tool.binding.load
-        if load is None:
+        binding = self._tool.binding
+        if binding.load is None:
             name, path = self._call_spec.name, self._call_spec.source.path
-            message = f"{name} has no implementation: no Python stands beside {path}"
-            raise ToolError(message, code="not_implemented")
-        made = load()
+            why = [found.message for found in binding.inspect()] if binding.inspect else []
+            told = "; ".join(why) or f"no Python stands beside {path}"
+            raise ToolError(f"{name} has no implementation: {told}", code="not_implemented")
+        made = binding.load()
         self._implementation = made
         return made
 

@@ -19,7 +19,7 @@ from toolmd._load.plugins.manager import (
 )
 from toolmd._load.source.files import File, Folder, read_one, walk, whole_file
 from toolmd._load.source.imports import imports_of
-from toolmd._load.source.modules import Modules
+from toolmd._load.source.modules import Modules, module_parts
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.settings import Settings
@@ -185,9 +185,7 @@ def _importer(plugin: Any, folder: Folder, modules: Modules) -> Callable[[File],
         root = Path(base).resolve()
         if folder.root.is_relative_to(root):
             package = ".".join((top, *folder.root.relative_to(root).parts))
-            return lambda file: importlib.import_module(
-                ".".join((package, *file.parts[:-1], file.parts[-1].removesuffix(".py")))
-            )
+            return lambda file: importlib.import_module(".".join((package, *module_parts(file))))
     name = modules.add_folder(folder.root.name, folder.modules)
     return lambda file: modules.load(modules.name_of(name, file))
 

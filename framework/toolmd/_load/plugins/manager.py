@@ -83,7 +83,7 @@ class Plugins:
     def add_module(self, name: str, module: object) -> None:
         """Register an implementation's module: its hooks, if any, are called from now on."""
         with self._lock:
-            if not self.manager.has_plugin(name):
+            if not (self.manager.has_plugin(name) or self.manager.is_registered(module)):
                 self._beside.add(name)
                 self._admit(name, module)
 

@@ -2,12 +2,15 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from toolmd._load.definitions.folders import Group
 from toolmd._load.definitions.reading import FoundDefinition
-from toolmd._load.python.implementation import Loader, SnapshotParts, from_module, from_plugins
+from toolmd._load.python.beside import Beside, Place
+from toolmd._load.python.implementation import Loader, SnapshotParts, from_plugins
+from toolmd._load.python.in_modules import ambiguous, from_installed, from_module
 from toolmd._load.source.files import File
+from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.registry import NOT_IMPLEMENTED, Binding, Bound, Implementation, LateBinding
 
@@ -16,7 +19,7 @@ def bind_all(
     named: Mapping[str, FoundDefinition], groups: Iterable[Group], around: SnapshotParts
 ) -> dict[str, Bound[Any]]:
     """Bind each definition to its Python; nothing is imported."""
-    beside = {id(group): {file.parts: file for file in group.folder.modules} for group in groups}
+    beside = {id(group): Beside(group.folder.modules) for group in groups}
     asks = around.plugins.implements("toolmd_implementation", awake=False)
     late = [group.plugin for group in groups if group.may_implement and group.plugin is not None]
 
@@ -30,8 +33,12 @@ def bind_all(
     bound: dict[str, Bound[Any]] = {}
     for name, definition in named.items():
         group = definition.group
-        sibling = _sibling(definition.file, beside[id(group)])
-        binding = _beside(definition, sibling, around) if sibling else given(definition)
+        place = _place(definition, beside[id(group)])
+        binding: Binding | LateBinding
+        if isinstance(place, Place):
+            binding = _at(definition, place, beside[id(group)], around)
+        else:
+            binding = _saying(given(definition), definition, place)
         bound[name] = Bound(
             name,
             definition.get,
@@ -46,25 +53,52 @@ def bind_all(
     return bound
 
 
-def _sibling(file: File, beside: Mapping[tuple[str, ...], File]) -> File | None:
-    """Find the Python of the same stem in the same folder, written as kebab or as snake."""
-    if not beside:
-        return None
-    *above, name = file.parts
-    stem = name.rsplit(".", 2)[0]
-    for wanted in dict.fromkeys((stem.replace("-", "_"), stem, stem.replace("_", "-"))):
-        if (found := beside.get((*above, f"{wanted}.py"))) is not None:
-            return found
-    return None
+def _place(definition: FoundDefinition, beside: Beside) -> Place | tuple[File, ...]:
+    """Find the function of a definition; several files where more than one has that of a tool."""
+    file, name = definition.file, definition.name
+    if definition.kind == "skill":
+        sibling = beside.sibling(file)
+        return () if sibling is None else Place(name, sibling)
+    # To decode each tool's JSON costs more than all else that is done here.
+    may_name = not definition.encoded or b'"implemented_by"' in definition.encoded
+    call_spec = definition.call_spec() if may_name else None
+    named = call_spec.implemented_by if isinstance(call_spec, ToolCallSpec) else ""
+    return beside.place(file, name, named)
 
 
-def _beside(definition: FoundDefinition, sibling: File, around: SnapshotParts) -> Binding:
-    group = definition.group
-    find = from_module(around, lambda: group.module(sibling), sibling)
-    loader = Loader(around, definition.call_spec, definition.file, find, sibling.path, group.plugin,
-                    sibling)  # fmt: skip
-    kind: Literal["sibling", "entry_point"] = "sibling" if group.package is None else "entry_point"
-    return Binding(kind, f"{sibling.path}:{definition.name}", *_ways(loader))
+def _at(
+    definition: FoundDefinition, place: Place, beside: Beside, around: SnapshotParts
+) -> Binding:
+    group, file = definition.group, place.file
+    holders = partial(beside.holders, definition.file, place.function)
+    if file is None:
+        find = from_installed(around, place, holders)
+    else:
+        find = from_module(around, partial(group.module, file), place, holders)
+    loader = Loader(around, definition.call_spec, definition.file, find, place.target, group.plugin,
+                    file)  # fmt: skip
+    own = group.package is None and file is not None
+    return Binding("sibling" if own else "entry_point", place.target, *_ways(loader))
+
+
+def _saying(
+    binding: Binding | LateBinding, definition: FoundDefinition, holders: tuple[File, ...]
+) -> Binding | LateBinding:
+    """Add what there is to say where several modules have the function and no plugin gives one."""
+    if not holders:
+        return binding
+    if isinstance(binding, LateBinding):
+        decide = binding.decide
+        return binding._replace(decide=lambda: _undecided(decide(), definition, holders))
+    return _undecided(binding, definition, holders)
+
+
+def _undecided(binding: Binding, definition: FoundDefinition, holders: tuple[File, ...]) -> Binding:
+    def inspect() -> tuple[Diagnostic, ...]:
+        source = definition.call_spec().source
+        return (ambiguous(definition.name, source.path, source.line, holders),)
+
+    return binding if binding.kind != "none" else binding._replace(inspect=inspect)
 
 
 def _from_plugins(
@@ -88,8 +122,9 @@ def _given(
     definition: FoundDefinition, around: SnapshotParts, plugin: str, needed: str | None
 ) -> Binding:
     find = from_plugins(around, definition.get)
-    loader = Loader(around, definition.call_spec, definition.file, find, plugin, needed)
-    return Binding("entry_point", f"{plugin}:{definition.name}", *_ways(loader))
+    target = f"{plugin}:{definition.name}"
+    loader = Loader(around, definition.call_spec, definition.file, find, target, needed)
+    return Binding("entry_point", target, *_ways(loader))
 
 
 def _ways(

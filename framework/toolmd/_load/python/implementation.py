@@ -9,7 +9,6 @@ import traceback
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
 from toolmd._load.plugins.manager import Plugins, reason
@@ -18,12 +17,12 @@ from toolmd._load.python.own_clients import own_clients
 from toolmd._load.python.signature import Bond, bind
 from toolmd._load.source.code import CodeHashes
 from toolmd._load.source.files import File, shown_path, whole_file
-from toolmd._load.source.loading import REMEDY, ForeignExitError, Load, OverdueError, caught
+from toolmd._load.source.loading import REMEDY, ForeignExitError, Load, OverdueError
 from toolmd._types.call_spec import CallSpec
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.registry import AnySpec, Implementation
-from toolmd.errors import ImplementationError, near_words
+from toolmd.errors import ImplementationError
 
 _MOST_WRAPPERS = 16
 
@@ -67,6 +66,7 @@ class Loader:
     find: Find
     """Return the function; raises ImplementationError."""
     target: str
+    """`path:function`, as the binding has it."""
     plugin: str | None = None
     """The plugin of the folder; its tools are denied without it."""
     python: File | None = None
@@ -152,7 +152,7 @@ class Loader:
         call_spec, around = self.call_spec_of(), self.around
         function, modules, file = self.find(call_spec)
         bond = Bond(call_spec, function, self.markdown.data.decode(errors="replace"), file)
-        found = bind(bond, f"{self.target}:{call_spec.name}", around.resources.provides)
+        found = bind(bond, self.target, around.resources.provides)
         providers = around.plugins.modules_behind("toolmd_resources")
         digest = around.code.of(modules, providers, provided=bool(bond.resources))
         return found._replace(hash=digest, keeps=around.plugins.modules), bond
@@ -167,28 +167,11 @@ class Loader:
         """Report which line of the project is held up, and what to do."""
         path, line = self.python.path if self.python is not None else self.markdown.path, 1
         for frame in error.stack:
-            if (place := _own_place(frame, self.python, self.around.project)) is not None:
+            if (place := own_place(frame, self.python, self.around.project)) is not None:
                 path, line = place
         found = whole_file(path, Code.IMPORT_TIMEOUT, error.sentence, REMEDY)
         found = found._replace(span=found.span._replace(line=line, end_line=line))
         return ImplementationError(f"{error.sentence}; {REMEDY}", diagnostics=(found,))
-
-
-def from_module(around: SnapshotParts, load: Callable[[], ModuleType], file: File) -> Find:
-    """Find the function of a definition's name in the Python beside it."""
-
-    def find(call_spec: CallSpec) -> Found:
-        try:
-            module = caught(load)
-            around.plugins.add_module(file.path, module)
-        except Exception as error:
-            raise _broken(call_spec, file, error, around.project) from error
-        function = getattr(module, call_spec.name, None)
-        if not callable(function):
-            raise _missing(call_spec, file, module)
-        return Found(function, (module.__name__,), file)
-
-    return find
 
 
 def from_plugins(around: SnapshotParts, spec_of: Callable[[], AnySpec]) -> Find:
@@ -227,32 +210,7 @@ def _homes(function: Any) -> Iterator[str]:
         function = inner or getattr(function, "__wrapped__", None)
 
 
-def _broken(
-    call_spec: CallSpec, file: File, error: BaseException, project: Path
-) -> ImplementationError:
-    path, line, said = file.path, 1, reason(error)
-    if isinstance(error, ForeignExitError) and error.__cause__ is not None:
-        error = error.__cause__
-    if isinstance(error, SyntaxError) and error.filename:
-        path, line = shown_path(Path(error.filename), project), error.lineno or 1
-        said = said.removesuffix(f" ({error.filename}:{error.lineno})")
-    else:
-        whole = ""
-        for frame in traceback.extract_tb(error.__traceback__):
-            # The deepest line of the project's own: that is where the author can act.
-            if (place := _own_place(frame, file, project)) is not None:
-                path, line = place
-                whole = f" ({frame.filename}:{line})"
-        said = said.removesuffix(whole)
-    message = f"the Python of {call_spec.name} ({call_spec.source.path}) can't be imported: {said}"
-    lacks = error.name if isinstance(error, ModuleNotFoundError) else ""
-    help_ = f"install what gives `{lacks}`, or mend the import" if lacks else "mend that line"
-    found = whole_file(path, Code.BROKEN_IMPLEMENTATION, message, help_)
-    found = found._replace(span=found.span._replace(line=line, end_line=line))
-    return ImplementationError(f"{message} ({path}:{line})", diagnostics=(found,))
-
-
-def _own_place(
+def own_place(
     frame: traceback.FrameSummary, file: File | None, project: Path
 ) -> tuple[str, int] | None:
     """Return the path and line of a frame where the project's author can act; None elsewhere."""
@@ -261,19 +219,3 @@ def _own_place(
     if Path(frame.filename).is_relative_to(project):
         return shown_path(Path(frame.filename), project), frame.lineno or 1
     return None
-
-
-def _missing(call_spec: CallSpec, file: File, module: ModuleType) -> ImplementationError:
-    own = [
-        name
-        for name, value in vars(module).items()
-        if callable(value) and getattr(value, "__module__", "") == module.__name__
-    ]
-    near = near_words(call_spec.name, own) or own[:1]
-    hint = f"rename {near[0]}, or " if near else ""
-    source = call_spec.source
-    message = f"{file.path} has no function `{call_spec.name}` ({source.path}:{source.line})"
-    found = whole_file(
-        file.path, Code.MISSING_FUNCTION, message, f"{hint}define `{call_spec.name}`"
-    )
-    return ImplementationError(message, diagnostics=(found,))

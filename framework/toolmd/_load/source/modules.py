@@ -54,13 +54,10 @@ class Modules:
         return package
 
     def _add(self, package: str, file: File) -> None:
-        parts = [_part(part) for part in (*file.parts[:-1], file.parts[-1].removesuffix(".py"))]
-        if parts[-1] == "__init__":
-            parts.pop()
         dotted = package
-        for part in parts:
+        for part in module_parts(file):
             self.files.setdefault(dotted, None)
-            dotted = f"{dotted}.{part}"
+            dotted = f"{dotted}.{_part(part)}"
         self.files[dotted] = file
 
     def fingerprint(self) -> str:
@@ -73,8 +70,7 @@ class Modules:
 
     def name_of(self, package: str, file: File) -> str:
         """Return the dotted name of a file of the folder that `add_folder` added."""
-        parts = (*file.parts[:-1], file.parts[-1].removesuffix(".py"))
-        return ".".join((package, *map(_part, parts)))
+        return ".".join((package, *map(_part, module_parts(file))))
 
     def load(self, dotted: str) -> ModuleType:
         """Import a module of the snapshot; raises whatever its code raises."""
@@ -142,6 +138,12 @@ class _Finder:
 
 
 _finder = _Finder()
+
+
+def module_parts(file: File) -> tuple[str, ...]:
+    """Return the names of the packages and of the module that a file of a folder is."""
+    *above, name = file.parts
+    return tuple(above) if name == "__init__.py" else (*above, name.removesuffix(".py"))
 
 
 def code_hash(file: File) -> str:

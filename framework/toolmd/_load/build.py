@@ -14,8 +14,8 @@ from toolmd._load.definitions.folders import Group, package_groups, project_grou
 from toolmd._load.definitions.reading import DefinitionReader, FoundDefinition, Reading
 from toolmd._load.edits.baseline import Baseline, Known
 from toolmd._load.edits.keeping import Keeper, Kept, Waiting, parted
-from toolmd._load.edits.last_python import Put, used_of
 from toolmd._load.edits.stored_changes import StoredChanges
+from toolmd._load.edits.last_python import Put, path_of, used_of
 from toolmd._load.plugins.manager import Plugins
 from toolmd._load.plugins.resources import SnapshotResources
 from toolmd._load.python.binding import bind_all
@@ -136,9 +136,11 @@ def _groups(settings: Settings, plugins: Plugins, put: Put) -> list[Group]:
 
 
 def _mark_stale(registry: Registry, put: Put) -> None:
-    for last in put.values():
-        if (bound := registry.tools.get(last.name) or registry.skills.get(last.name)) is not None:
-            bound.stale = True
+    failed = {path: last.names for path, last in put.items() if last.names}
+    names = {name for failing in failed.values() for name in failing}
+    every: tuple[Bound[Any], ...] = (*registry.tools.values(), *registry.skills.values())
+    for bound in every:
+        bound.stale |= bound.name in names or path_of(bound.target) in failed
 
 
 class _Decided(NamedTuple):

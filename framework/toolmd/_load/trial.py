@@ -10,6 +10,7 @@ from toolmd._load.edits.last_python import (
     broken_python,
     python_meanwhile,
     still_importing,
+    useless_python,
 )
 
 
@@ -24,6 +25,8 @@ class Trial:
         self._old = old
         self._make = make
         self._put: dict[str, LastPython] = {}
+        self._tried: set[str] = set()
+        """The paths of all files that were put back, if only for a moment."""
         self._importing: tuple[str, ...] = ()
         self.candidate = make(self._put)
         self.stamp = self.candidate.stamp
@@ -40,10 +43,15 @@ class Trial:
             self._importing = still_importing(self._old, self.candidate, until)
             if self._importing:
                 return None
-            broken = broken_python(self._old, self.candidate, self._put)
-            if broken is None:
+            broken = broken_python(self._old, self.candidate, self._tried)
+            if broken is not None:
+                self._put[broken.file.path] = broken
+                self._tried.add(broken.file.path)
+            elif useless := useless_python(self._old, self.candidate, self._put):
+                # It would hold back the other tools of the file.
+                del self._put[useless]
+            else:
                 return self.candidate
-            self._put[broken.file.path] = broken
             self.candidate.resources.retire()
             self.candidate = self._make(self._put)
 

@@ -1,6 +1,6 @@
 """Keep the last working Python of a file live while its new content can't be loaded."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from time import monotonic
 from typing import Any, NamedTuple, Protocol
 
@@ -21,8 +21,8 @@ class LastPython(NamedTuple):
     """A file of before, in the place of one that can't be loaded."""
 
     file: File
-    name: str
-    """The tool or skill that failed."""
+    names: tuple[str, ...]
+    """The tools and skills that failed; those whose function is in the file run on with them."""
     said: tuple[Diagnostic, ...]
     """What is wrong with the file that is there now."""
 
@@ -76,30 +76,79 @@ def still_importing(old: Loaded, new: Loaded, until: float) -> tuple[str, ...]:
 
 def python_meanwhile(old: Loaded, new: Loaded, names: Iterable[str]) -> Put:
     """Return what stands in for all changed Python while the definitions `names` are imported."""
-    kept = {_target(new, name): name for name in names}
+    kept: dict[str, tuple[str, ...]] = {}
+    for name in names:
+        path = path_of(dict(_bound(new.registry))[name].binding.target)
+        kept[path] = (*kept.get(path, ()), name)
     changed = [path for path, file in new.python.items() if old.python.get(path, file) != file]
     return {
-        path: LastPython(old.python[path], kept.get(path, ""), (_waits(path),))
+        path: LastPython(old.python[path], kept.get(path, ()), (_waits(path),))
         for path in changed
         if new.python[path].parts != (PLUGIN,)
     }
 
 
-def broken_python(old: Loaded, new: Loaded, put: Put) -> LastPython | None:
-    """Load what was in use and may have changed; return the first file to restore."""
-    if len(put) >= MOST:
+def broken_python(old: Loaded, new: Loaded, tried: Collection[str]) -> LastPython | None:
+    """Load what was in use and may have changed; return the first file to restore.
+
+    `tried` are the paths of the files that were restored before, with success or without.
+    """
+    if len(tried) >= MOST:
         return None
+    first: LastPython | None = None
+    for name, paths, said in _failures(old, new):
+        for path in paths:
+            before, now = old.python.get(path), new.python.get(path)
+            may = before is not None and now is not None and now.parts != (PLUGIN,)
+            if before is None or not may or path in tried or before == now:
+                continue
+            if first is None:
+                first = LastPython(before, (name,), (*said, _stale(path, name)))
+            elif first.file.path == path:
+                more = (*said, _stale(path, name))
+                first = first._replace(names=(*first.names, name), said=(*first.said, *more))
+            break
+    return first
+
+
+def useless_python(old: Loaded, new: Loaded, put: Put) -> str | None:
+    """Return the path of a file that was restored for nothing: what failed with it still fails."""
+    bound = dict(_bound(new.registry))
+
+    def works(name: str) -> bool:
+        one = bound.get(name)
+        if one is None or one.binding.load is None:
+            return False
+        if new.digests.get(name) == old.digests.get(name):
+            return True  # Its file and its Python are those of before.
+        try:
+            one.binding.load()
+        except ImplementationError:
+            return False
+        return True
+
+    return next((path for path, last in put.items() if not any(map(works, last.names))), None)
+
+
+def _failures(
+    old: Loaded, new: Loaded
+) -> Iterator[tuple[str, Iterable[str], tuple[Diagnostic, ...]]]:
+    """Yield what can't be loaded any more, the files that may be at fault, and what is wrong."""
     for name, bound in changed_in_use(old, new):
         assert bound.binding.load is not None
         try:
             bound.binding.load()
         except ImplementationError as error:
-            for path in _suspects(bound, error):
-                before, now = old.python.get(path), new.python.get(path)
-                may = before is not None and now is not None and now.parts != (PLUGIN,)
-                if before is not None and may and path not in put and before != now:
-                    return LastPython(before, name, (*error.diagnostics, _stale(path, name)))
-    return None
+            yield name, _suspects(bound, error), error.diagnostics
+    before = {name: path_of(bound.target) for name, bound in _bound(old.registry)}
+    for name, bound in _bound(new.registry):
+        path = before.get(name, "")
+        changed = path in old.python and path in new.python and old.python[path] != new.python[path]
+        # Found by its name alone, a function leaves no place when it is gone.
+        if name in new.used and changed and bound.binding.kind == "none":
+            message = f"{path} has no function `{name}` any more"
+            help_ = f"define `{name}`, or name another place with Implemented By"
+            yield name, (path,), (whole_file(path, Code.MISSING_FUNCTION, message, help_),)
 
 
 def changed_in_use(old: Loaded, new: Loaded) -> Iterator[tuple[str, Bound[Any]]]:
@@ -116,7 +165,7 @@ def _suspects(bound: Bound[Any], error: ImplementationError) -> Iterator[str]:
     """Return the files that may be at fault: where it was raised, then the Python beside."""
     for found in error.diagnostics:
         yield found.span.path
-    yield bound.binding.target.rpartition(":")[0]
+    yield path_of(bound.binding.target)
 
 
 def _bound(registry: Registry) -> Iterator[tuple[str, Bound[Any]]]:
@@ -124,9 +173,9 @@ def _bound(registry: Registry) -> Iterator[tuple[str, Bound[Any]]]:
     yield from registry.skills.items()
 
 
-def _target(snapshot: Loaded, name: str) -> str:
-    bound = dict(_bound(snapshot.registry)).get(name)
-    return bound.binding.target.rpartition(":")[0] if bound is not None else ""
+def path_of(target: str) -> str:
+    """Return the file of a binding's target, without the function."""
+    return target.rpartition(":")[0]
 
 
 def _waits(path: str) -> Diagnostic:

@@ -14,8 +14,8 @@ from toolmd._load.definitions.folders import Group, package_groups, project_grou
 from toolmd._load.definitions.reading import DefinitionReader, FoundDefinition, Reading
 from toolmd._load.edits.baseline import Baseline, Known
 from toolmd._load.edits.keeping import Keeper, Kept, Waiting, parted
-from toolmd._load.edits.stored_changes import StoredChanges
 from toolmd._load.edits.last_python import Put, path_of, used_of
+from toolmd._load.edits.stored_changes import StoredChanges
 from toolmd._load.plugins.manager import Plugins
 from toolmd._load.plugins.resources import SnapshotResources
 from toolmd._load.python.binding import bind_all

@@ -165,7 +165,11 @@ def test_a_missing_python_file_is_named(project) -> None:
 
 def test_a_python_file_of_nearly_the_right_name_is_named(project) -> None:
     python = project.folder / "tools_md/say_hello.py"
-    python.rename(python.with_name("say_helo.py"))
+    # Under its right name the function would be found in any file of the folder.
+    python.with_name("say_helo.py").write_text(
+        python.read_text().replace("def say_hello", "def hi")
+    )
+    python.unlink()
     assert "rename tools_md/say_helo.py to say_hello.py" in project("check").err
 
 
@@ -240,6 +244,7 @@ def test_with_a_file_as_state_folder_calls_are_denied_with_the_reason(project, m
 
 def test_a_definition_without_python_names_the_expected_file(project) -> None:
     (project.folder / "tools_md/say-hello.tool.md").rename(project.folder / "tools_md/hi.tool.md")
+    (project.folder / "tools_md/say_hello.py").unlink()
     typed = project("call", "say_hello", "name=Ana")
     assert typed.err.endswith("help: write tools_md/hi.py, with a function say_hello\n")
 

@@ -29,6 +29,8 @@ class Findings(NamedTuple):
     """Remarks that are not findings, but may surprise."""
     without_python: Mapping[str, Path] = {}
     """The tools that nothing implements yet, with their files relative to `root`."""
+    python: Sequence[tuple[Path, Path]] = ()
+    """The file of each definition, and the file of its function, both absolute."""
 
 
 def find(paths: Sequence[str], folder: Path | None) -> Findings:
@@ -54,6 +56,7 @@ def find(paths: Sequence[str], folder: Path | None) -> Findings:
         return found
     named = [Path(path).resolve() for path in inside]
     project = _project(here)
+    named += [python for file, python in project.python if _about(file, named)]
     kept = tuple(d for d in project.diagnostics if _about(project.root / d.span.path, named))
     looked_at = counted(len([*definitions_among(paths)]), "file")
     moved = tuple(_moved(d) for d in found.diagnostics)
@@ -78,7 +81,15 @@ def _project(folder: Path | None) -> Findings:
         kept = tuple(d for d in found if d not in state)
         notes = tuple(d.message for d in state)
         bare = _without_python(workspace)
-        return Findings(root, kept, f"{tools}, {skills}", notes=notes, without_python=bare)
+        looked_at = f"{tools}, {skills}"
+        return Findings(root, kept, looked_at, None, notes, bare, _python(workspace))
+
+
+def _python(workspace: Any) -> list[tuple[Path, Path]]:
+    root = workspace.settings.root
+    every = (*workspace.tools.values(), *workspace.skills.values())
+    pairs = [(one.spec.source.path, one.target.rpartition(":")[0]) for one in every if one.target]
+    return [((root / file).resolve(), (root / python).resolve()) for file, python in pairs]
 
 
 def _without_python(workspace: Any) -> dict[str, Path]:
@@ -89,7 +100,7 @@ def _without_python(workspace: Any) -> dict[str, Path]:
         name: path
         for name, path in paths.items()
         # Python that is there has a diagnostic of its own.
-        if not (root / path).with_name(f"{name}.py").exists()
+        if bare[name].binding.inspect is None and not (root / path).with_name(f"{name}.py").exists()
     }
 
 
@@ -113,18 +124,9 @@ def _belongs(path: Path, settings: Settings) -> bool:
 
 
 def _about(file: Path, named: Sequence[Path]) -> bool:
-    """Check whether a file is one of those named, lies within one, or is its Python."""
+    """Check whether a file is one of those named, or lies within one."""
     real = file.resolve()
-    stem = real.stem.replace("-", "_")
-    return any(
-        real.is_relative_to(path)
-        or (
-            real.suffix == ".py"
-            and real.parent == path.parent
-            and stem == path.name.partition(".")[0].replace("-", "_")
-        )
-        for path in named
-    )
+    return any(real.is_relative_to(path) for path in named)
 
 
 def _alone(paths: Sequence[str]) -> Findings:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from toolmd._cli.terminal.screen import busy, counted
 from toolmd._types.settings import Settings
@@ -232,6 +232,7 @@ def _workspace(settings: Settings) -> Iterator[Sign]:
             remedy = "upgrade it, or leave it out with `plugins = […]`" if bad else ""
             found = f"{plugin.state} {plugin.version or ''} {plugin.about}".strip()
             yield Sign(f"plugin {plugin.name}", "bad" if bad else "ok", found, remedy)
+        yield from _shared(workspace)
         tools, skills = len(workspace.tools), len(workspace.skills)
         errors = sum(d.severity == "error" for d in workspace.diagnostics)
         if pending := workspace.changes.list_sync():
@@ -239,3 +240,17 @@ def _workspace(settings: Settings) -> Iterator[Sign]:
             yield Sign("changes", "note", found, "`toolmd accept` lists them")
     found = ", ".join([counted(tools, "tool"), counted(skills, "skill"), counted(errors, "error")])
     yield Sign("definitions", "bad" if errors else "ok", found, "toolmd check" if errors else "")
+
+
+def _shared(workspace: Any) -> Iterator[Sign]:
+    """Yield the modules that hold the functions of several tools, or that a file names."""
+    places: dict[str, list[str]] = {}
+    named = set()
+    for name, tool in workspace.tools.items():
+        place = tool.target.rpartition(":")[0]
+        if tool.spec.implemented_by:
+            named.add(place)
+        places.setdefault(place, []).append(name)
+    for place, names in sorted(places.items()):
+        if place in named or (place.endswith(".py") and len(names) > 1):
+            yield Sign(place, "ok", f"runs {', '.join(names)}")

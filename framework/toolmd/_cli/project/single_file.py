@@ -51,6 +51,23 @@ def read_alone(name: str) -> ReadAlone:
     return ReadAlone(shown, text, spec, (*diagnostics, *found))
 
 
+def implementation_of(spec: ToolSpec | SkillSpec, name: str) -> tuple[str, str]:
+    """Return the kind and the target of a definition's implementation; its Python is not run."""
+    if name == STDIN:
+        return "none", ""
+    from toolmd._load.python.beside import Place, read_beside
+    from toolmd._load.source.files import File
+
+    path = Path(name)
+    as_named = f"{path.name.partition('.')[0]}.{spec.kind}.md"
+    file = File(name, name, (as_named,), b"")
+    named = spec.implemented_by if isinstance(spec, ToolSpec) else ""
+    place = read_beside(path.parent).place(file, spec.name, named)
+    if not isinstance(place, Place):
+        return "none", ""
+    return "entry_point" if place.file is None else "sibling", place.target
+
+
 def parse(text: str, path: str) -> tuple[ToolSpec | SkillSpec | None, tuple[Diagnostic, ...]]:
     """Parse a text as the kind that its name states, or else as the kind with fewer errors."""
     kind = next((kind for suffix, kind in SUFFIXES.items() if path.endswith(suffix)), None)

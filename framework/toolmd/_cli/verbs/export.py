@@ -1,6 +1,5 @@
 """`export`: print the tools and skills for other programs."""
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -68,8 +67,7 @@ def export(
 
 
 def _export_file(target: str, file: str, *, skills: bool) -> Any:
-    from toolmd._cli.project.single_file import read_alone
-    from toolmd._export.definition import describe_file
+    from toolmd._cli.project.single_file import implementation_of, read_alone
     from toolmd._types.tool import ToolSpec
 
     read = read_alone(file)
@@ -81,9 +79,9 @@ def _export_file(target: str, file: str, *, skills: bool) -> Any:
         raise typer.Exit(ExitCode.FINDINGS)
     if isinstance(spec, ToolSpec):
         return export_specs(target, [spec])
-    behind = describe_file(spec, None if file == "-" else Path(file))["implementation"]
     row = find_target(target)
-    runs = (row and row.prose_skills) or behind["kind"] != "none"
+    has_python = implementation_of(spec, file)[0] != "none"
+    runs = (row and row.prose_skills) or spec.executable or has_python
     if not runs:
         err(f"left out: the skill {spec.name!r} has neither steps nor Python to run")
     return export_specs(target, [], [spec] if skills and runs else [])

@@ -126,8 +126,24 @@ def _new(
     snake = checked_name(name)
     _refuse_a_second(settings.root, (*settings.tools, *settings.skills), snake)
     files = definition_files(kind, snake, folders[0])
+    there = _holder(settings.root / folders[0], snake) if kind == "tool" else ""
+    if there:
+        # Another function of this name would take its place, and a test would not know its
+        # parameters.
+        files = {path: text for path, text in files.items() if not path.endswith(".py")}
     made = make_files(settings.root, files)
-    _tell(made, f"describe the {kind} in {made[0]}, then run toolmd check", json)
+    what = f"the function that {there} has" if there else f"the {kind}"
+    _tell(made, f"describe {what} in {made[0]}, then run toolmd check", json)
+
+
+def _holder(folder: Path, function: str) -> str:
+    """Return the module of a folder that has a function already; empty if none has."""
+    from toolmd._load.python.beside import read_beside
+    from toolmd._load.source.files import File
+
+    definition = File("", "", (f"{function}.tool.md",), b"")
+    found = read_beside(folder).holders(definition, function)
+    return found[0].parts[-1] if found else ""
 
 
 def _refuse_a_second(root: Path, folders: Iterable[str], snake: str) -> None:

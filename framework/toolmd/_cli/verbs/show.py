@@ -12,7 +12,7 @@ from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
 from toolmd._cli.terminal.screen import counted, err, out, out_json, table
 from toolmd._types.diagnostic import Severity
-from toolmd._types.registry import Bound
+from toolmd._types.registry import AnySpec, Bound
 
 
 def add(app: typer.Typer) -> None:
@@ -38,8 +38,8 @@ def list_(ctx: typer.Context, *, json: JsonOption = False, project: ProjectOptio
         return
     head = ("NAME", "KIND", "VERSION", "CATEGORY", "RUNS", "DESCRIPTION")
     rows = [
-        (e["name"], e["kind"], e["version"], e["category"], _runs(e), e["description"])
-        for e in entries
+        (e["name"], e["kind"], e["version"], e["category"], _runs(e, one.spec), e["description"])
+        for e, one in zip(entries, bound, strict=True)
     ]
     out(table(head, rows))
     kinds = [e["kind"] for e in entries]
@@ -48,15 +48,18 @@ def list_(ctx: typer.Context, *, json: JsonOption = False, project: ProjectOptio
         err(f"note: {counted(errors, 'error')}; some definitions may be missing: `toolmd check`")
 
 
-def _runs(entry: dict[str, Any]) -> str:
+def _runs(entry: dict[str, Any], spec: AnySpec) -> str:
     """Return the kind of implementation in a word."""
     implementation = entry["implementation"]
     said = {"sibling": "python", "entry_point": "plugin", "steps": "steps", "none": "-"}[
         implementation["kind"]
     ]
-    # A package's definition has its file next to it; all others come from a plugin's hook.
-    python = Path(implementation.get("target", "").rpartition(":")[0])
-    if said == "plugin" and python.suffix == ".py" and python.name != "plugin.py":
+    # A package's definition has its file next to it, and a tool may name an installed module; all
+    # others come from a plugin's hook.
+    target = implementation.get("target", "")
+    python = Path(target.rpartition(":")[0])
+    beside = python.suffix == ".py" and python.name != "plugin.py"
+    if said == "plugin" and (beside or target == getattr(spec, "implemented_by", "")):
         said = "package"
     return f"{said} (stale)" if entry.get("stale") else said
 
@@ -102,8 +105,8 @@ def show(
 
 
 def _described_file(file: str) -> dict[str, Any]:
-    from toolmd._cli.project.single_file import read_alone
-    from toolmd._export.definition import describe_file
+    from toolmd._cli.project.single_file import implementation_of, read_alone
+    from toolmd._export.definition import describe
 
     read = read_alone(file)
     source = (read.text or "").splitlines()
@@ -111,4 +114,4 @@ def _described_file(file: str) -> dict[str, Any]:
         err(full(read.diagnostics, lambda _: source))
     if read.spec is None:
         raise typer.Exit(ExitCode.FINDINGS)
-    return describe_file(read.spec, None if file == "-" else Path(file))
+    return describe(read.spec, *implementation_of(read.spec, file))

@@ -3,7 +3,9 @@
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cached_property
+from pathlib import Path
 from typing import NamedTuple
 
 from toolmd._load.definitions.folders import PLUGIN
@@ -40,12 +42,12 @@ class Beside:
         self._files = {file.parts: file for file in files}
 
     def place(self, definition: File, name: str, named: str = "") -> Place | tuple[File, ...]:
-        """Find the function of a tool; several files where more than one has it, or none.
+        """Find the function of a definition; several files where more than one has a tool's.
 
         Args:
-            definition: The file of the tool.
-            name: The tool's name.
-            named: The `module:function` that the file names, if any.
+            definition: The file of the tool or the skill.
+            name: Its name.
+            named: The `module:function` that a tool's file names, if any.
         """
         if named:
             module, _, function = named.partition(":")
@@ -53,6 +55,8 @@ class Beside:
             return Place(function, file, "" if file is not None else module, named=True)
         if (sibling := self.sibling(definition)) is not None:
             return Place(name, sibling)
+        if definition.parts[-1].endswith(".skill.md"):
+            return ()  # Its steps run, whatever else has its name.
         found = self.holders(definition, name)
         return Place(name, found[0]) if len(found) == 1 else found
 
@@ -93,6 +97,16 @@ class Beside:
             if parts:
                 found.setdefault(parts[:-1], []).append((module_name(file), file))
         return found
+
+
+def read_beside(folder: Path) -> Beside:
+    """Read the Python of a folder, whatever project it belongs to."""
+    files = []
+    for path in (*sorted(folder.glob("*.py")), *sorted(folder.glob(f"*/{_PACKAGE}"))):
+        with suppress(OSError):
+            parts = path.relative_to(folder).parts
+            files.append(File(path.as_posix(), str(path), parts, path.read_bytes()))
+    return Beside(files)
 
 
 def module_name(file: File) -> str:

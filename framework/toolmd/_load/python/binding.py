@@ -55,15 +55,11 @@ def bind_all(
 
 def _place(definition: FoundDefinition, beside: Beside) -> Place | tuple[File, ...]:
     """Find the function of a definition; several files where more than one has that of a tool."""
-    file, name = definition.file, definition.name
-    if definition.kind == "skill":
-        sibling = beside.sibling(file)
-        return () if sibling is None else Place(name, sibling)
     # To decode each tool's JSON costs more than all else that is done here.
     may_name = not definition.encoded or b'"implemented_by"' in definition.encoded
     call_spec = definition.call_spec() if may_name else None
     named = call_spec.implemented_by if isinstance(call_spec, ToolCallSpec) else ""
-    return beside.place(file, name, named)
+    return beside.place(definition.file, definition.name, named)
 
 
 def _at(

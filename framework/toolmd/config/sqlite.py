@@ -46,7 +46,7 @@ def create_store(path: Path) -> bool:
     if is_there(path):
         return False
     state_folder(path.parent)
-    return create_file(path, _first_page(path.parent))
+    return create_file(path, _first_page(path.parent), leftovers=("-wal", "-shm"))
 
 
 def _first_page(folder: Path) -> bytes:

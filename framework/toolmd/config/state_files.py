@@ -2,7 +2,7 @@
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -35,8 +35,10 @@ def is_there(path: Path) -> bool:
     return True
 
 
-def create_file(path: Path, data: bytes) -> bool:
+def create_file(path: Path, data: bytes, *, leftovers: Iterable[str] = ()) -> bool:
     """Create a state file with its first bytes; False where it is there already.
+
+    `leftovers` are endings of names: such files of a removed file would damage the new one.
 
     Raises EmptiedError for one without bytes, OSError where it can't be written.
     """
@@ -46,6 +48,8 @@ def create_file(path: Path, data: bytes) -> bool:
         with locked(path.with_name(LOCK)):
             if is_there(path):
                 return False
+            for ending in leftovers:
+                path.with_name(path.name + ending).unlink(missing_ok=True)
             replace_whole(path, data)
     except OSError as error:  # The names of the lock and the draft would not help the user.
         if not isinstance(error, EmptiedError):

@@ -67,11 +67,16 @@ _PLACES = {
 """The role of the only values that these fields are for."""
 
 
+def has_place(attribute: str, role: str) -> bool:
+    """Return whether a field means something for a value of this role."""
+    return attribute not in _PLACES or _PLACES[attribute][0] == role
+
+
 def check_place(page: Page, where: str, role: str, fields: Fields) -> None:
     """Report fields that mean nothing for this value, and that nothing would follow."""
-    for attribute, (only, place) in _PLACES.items():
+    for attribute, (_, place) in _PLACES.items():
         entry = fields.entry(attribute)
-        if entry is not None and role != only:
+        if entry is not None and not has_place(attribute, role):
             name = fields.known[attribute][0].name
             page.error(
                 Code.FIELD_MISMATCH,

@@ -13,7 +13,7 @@ from toolmd._parse.fields.field import SectionTable
 from toolmd._parse.fields.naming import Fields, name_fields
 from toolmd._parse.fields.parameter import PARAMETER
 from toolmd._parse.fields.values import read_values
-from toolmd._parse.parameters.constraints import check_fit, check_place, finished
+from toolmd._parse.parameters.constraints import check_fit, check_place, finished, has_place
 from toolmd._parse.parameters.dotted import nest_dotted
 from toolmd._parse.parameters.drafts import ParameterDraft, spread
 from toolmd._parse.parameters.enums import read_enum, too_many
@@ -161,11 +161,12 @@ class ShapeReader:
             if report_unknown(self.page, entry, self.table):
                 continue
             draft.prose.append(Bullets([_as_written(entry)], ordered=False))
+            known = [f.name for f in self.table.fields if has_place(f.attribute, self.role)]
             self.page.warn(
                 Code.UNKNOWN_FIELD,
                 entry.key,
                 f"unknown field '{entry.name}' for {self.where}; it is kept in the description",
-                f"remove it, or use one of {', '.join(f.name for f in self.table.fields)}",
+                f"remove it, or use one of {', '.join(known)}",
             )
 
     def _nested(

@@ -216,7 +216,10 @@ def test_the_sync_method_works_next_to_a_running_loop(world):
         return await asyncio.to_thread(world.workspace.handle_sync, inline("say", word="a"))
 
     assert asyncio.run(main()).results[0].success
-    assert threading.active_count() < 20
+    threads = set(threading.enumerate())
+    for _ in range(5):
+        assert asyncio.run(main()).results[0].success
+    assert len(set(threading.enumerate()) - threads) < 5
 
 
 def test_a_closed_workspace_handles_nothing(world):

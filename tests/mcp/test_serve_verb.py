@@ -106,3 +106,20 @@ def test_help_imports_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("words", "variables", "remedy"),
+    [
+        (["--transport", "http", "--workers", "3"], {"TOOLMD_STORE": "memory"}, 'store = "sqlite"'),
+        (["--transport", "stdio", "--workers", "2"], {}, "--transport http"),
+        (["--transport", "http", "--workers", "0"], {}, "--workers"),
+    ],
+)
+def test_a_number_of_workers_that_can_not_be_is_rejected(
+    project: Path, words: list[str], variables: dict[str, str], remedy: str
+) -> None:
+    done = serve(project, *words, **variables)
+
+    assert done.returncode == 2
+    assert remedy in done.stderr

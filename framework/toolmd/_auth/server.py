@@ -30,6 +30,8 @@ class Drain(NamedTuple):
     """Stops other work than requests within a time in seconds."""
     tell: Callable[[str], None] = lambda _: None
     """Shows what the server waits for."""
+    by_parent: bool = False
+    """Whether a parent process ends this one at a second signal: this one then ignores it."""
 
 
 NO_DRAIN = Drain()
@@ -122,8 +124,10 @@ class HttpServer(uvicorn.Server):
         )
 
     def handle_exit(self, sig: int, frame: Any) -> None:
-        """Start to end on the first signal; end at once on the second."""
+        """Start to end on the first signal; end at once on the second, unless the parent does."""
         del frame
+        if self._told and self._drain.by_parent:
+            return
         if self._told:
             # The signal may interrupt a write to the same stream, so this message may fail. All
             # state is written in transactions, so none is half-written.

@@ -1,10 +1,14 @@
 """The shared parts of `dev` and `serve` over HTTP: the token, the port, and the server."""
 
+import asyncio
 import errno
 import os
 import re
 import socket
-from collections.abc import Callable
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, NamedTuple
 
 from toolmd._cli.terminal.exits import ExitCode
@@ -17,6 +21,17 @@ NEXT_PORTS = 20
 """The number of ports to try after the default one."""
 
 
+class Told(NamedTuple):
+    """Where the end of a server is shown, and who may force it."""
+
+    tell: Callable[[str], None]
+    by_parent: bool = False
+    """Whether a second signal is for the parent of this process to act on."""
+
+
+ON_STDERR = Told(err)
+
+
 class Entrance(NamedTuple):
     """The address that a server listens at, and the tokens that it accepts."""
 
@@ -26,14 +41,17 @@ class Entrance(NamedTuple):
     tokens: Any
 
 
-def own_token(caller: Any, *, known: bool) -> str | None:
-    """Return the token of this server process; None if the settings list tokens."""
+def own_token(caller: tuple[str | None, Mapping[str, str]], *, known: bool) -> str | None:
+    """Return the token of this start; None if the settings list tokens.
+
+    `caller` are the user and the context of the command line.
+    """
     from toolmd._auth import fresh_token
     from toolmd._auth.tokens import SHORTEST
 
     given = os.environ.get("TOOLMD_TOKEN")
     if known:
-        if given is not None or any(caller[:2]):
+        if given is not None or any(caller):
             what = "the settings name tokens (serve.tokens), and each names its user"
             stop(ExitCode.USAGE, what, "omit --user, --context and TOOLMD_TOKEN")
         return None
@@ -80,23 +98,33 @@ async def serve_workspace(
     *,
     mcp_at_once: bool = False,
     ready: Callable[[], None] = lambda: None,
+    started: Callable[[], None] = lambda: None,
+    told: Told = ON_STDERR,
 ) -> None:
-    """Serve API, console and MCP until a signal; call `ready` in the serving loop."""
-    import asyncio
+    """Serve API, console and MCP until a signal.
 
+    `ready` is called in the serving loop before anything is served, `started` after that.
+    """
     from toolmd._auth.server import Drain, serve
     from toolmd._cli.server.mcp_app import McpApp
     from toolmd._http.app import Server
     from toolmd._workspace.gauges import watch_state
 
     mcp = McpApp(workspace, at_once=mcp_at_once)
+
+    @asynccontextmanager
+    async def running() -> AsyncIterator[None]:
+        async with mcp.running():
+            started()
+            yield
+
     server = Server(
         workspace,
         event_source,
         addresses=place.addresses,
         tokens=place.tokens,
         port=place.port,
-        beside=[(mcp.route(), mcp.running)],
+        beside=[(mcp.route(), running)],
     )
 
     def begin() -> None:
@@ -107,6 +135,13 @@ async def serve_workspace(
     watch_state(workspace)
     resuming = asyncio.create_task(workspace.runs.start())
     settings = workspace.settings.serve
-    drain = Drain(begin, workspace.runs.stop, err)
+    drain = Drain(begin, partial(_stop_runs, workspace, resuming), *told)
     await serve(server.app, place.listening, settings=settings, drain=drain)
     await resuming
+
+
+async def _stop_runs(workspace: Any, resuming: asyncio.Task[bool], limit_s: float) -> None:
+    """Stop the runs once their engine has started: on a closed store it would try for long."""
+    until = time.monotonic() + limit_s
+    await asyncio.wait({resuming}, timeout=limit_s)
+    await workspace.runs.stop(max(until - time.monotonic(), 0.1))

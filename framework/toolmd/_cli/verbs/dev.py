@@ -68,7 +68,7 @@ def dev(
     # Check the settings first: the link must not lead to a project that can't be read.
     folder = load_settings(project_of(ctx, project)).root
     caller = Caller(user, context_of(context))
-    token = own_token(caller, known=False)
+    token = own_token((user, caller.context), known=False)
     assert token is not None
     listening = listen(host, port)
     bound = listening.getsockname()[1]

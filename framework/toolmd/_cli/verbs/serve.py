@@ -1,18 +1,17 @@
 """`serve`: serve the project's tools to MCP hosts and other programs, over stdio or HTTP."""
 
-import os
 import re
 import shutil
 import sys
-from contextlib import AbstractContextManager, nullcontext
-from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NoReturn
 
 import typer
 
 from toolmd._cli.server.interrupts import end_at_interrupt
-from toolmd._cli.server.serving import PORT, Entrance, listen, own_token, serve_workspace
+from toolmd._cli.server.over_http import HttpPlan, open_entrance, opened, serve_plan, tell_losses
+from toolmd._cli.server.reloading import following, reload_at_hangup
+from toolmd._cli.server.serving import PORT
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import (
     ContextOption,
@@ -27,6 +26,7 @@ from toolmd._cli.terminal.screen import err, out_json, stdout_for_data
 
 Transport = Literal["stdio", "http"]
 Host = Literal["claude", "vscode", "cursor"]
+MOST_WORKERS = 256
 
 
 def add(app: typer.Typer) -> None:
@@ -73,6 +73,13 @@ def serve(
             show_default=False,
         ),
     ] = None,
+    workers: Annotated[
+        int,
+        typer.Option(
+            metavar="N", min=1, max=MOST_WORKERS, help="The number of server processes (http)."
+        ),
+    ] = 1,
+    line: Annotated[int | None, typer.Option(hidden=True)] = None,
     print_config: Annotated[
         Host | None, typer.Option(help="Print the settings for this host, and exit.")
     ] = None,
@@ -93,26 +100,43 @@ def serve(
         _print_config(print_config, folder, transport, (host, port), (user, facts, trust_edits))
         return
     from toolmd._mcp import require_sdk
-    from toolmd._types.call import Caller
 
     require_sdk()
-    caller = Caller(user, facts)
-    if transport == "stdio":
-        _over_stdio(folder, overrides, caller, follow=follow is not False)
+    if line is not None:
+        from toolmd._cli.server.member import serve_as_member
+
+        serve_as_member(line)
+    elif transport == "stdio":
+        if workers > 1:
+            what = f"a host on stdio starts one process, not {workers}"
+            stop(ExitCode.USAGE, what, "omit --workers, or add --transport http")
+        _over_stdio(folder, overrides, (user, facts), follow=follow is not False)
     else:
-        place = (host, port, allow_host or [])
-        _over_http(folder, overrides, (caller, may), place, follow=follow is True)
+        rights = None if may is None else [*rights_of(may)]
+        place = None if folder is None else str(folder)
+        _over_http(
+            HttpPlan(place, overrides, user, facts, rights, host, port, allow_host or [],
+                     follow is True),
+            workers,
+        )  # fmt: skip
 
 
-def _over_stdio(folder: Any, overrides: dict[str, str], caller: Any, *, follow: bool) -> None:
+def _over_stdio(
+    folder: Any,
+    overrides: dict[str, str],
+    whose: tuple[str | None, dict[str, str]],
+    *,
+    follow: bool,
+) -> None:
     import asyncio
 
     from toolmd._mcp.stdio import serve_stdio
+    from toolmd._types.call import Caller
     from toolmd._workspace import Workspace
 
     with stdout_for_data():
         workspace = Workspace.open(folder, overrides=overrides)
-        _tell_losses(workspace)
+        tell_losses(workspace)
     with workspace:
         if sys.stdin.isatty():
             err("An MCP host starts this command and talks to it over stdio; Ctrl-C stops it.")
@@ -122,7 +146,7 @@ def _over_stdio(folder: Any, overrides: dict[str, str], caller: Any, *, follow: 
         def ready(server: Any, requests: Any) -> None:
             workspace.on_change(lambda *_: server.changed_soon())
             loose_ends.append(asyncio.ensure_future(workspace.runs.start()))
-            _reload_at_hangup(workspace)
+            reload_at_hangup(workspace)
             loop = asyncio.get_running_loop()
 
             async def drain() -> None:
@@ -136,94 +160,42 @@ def _over_stdio(folder: Any, overrides: dict[str, str], caller: Any, *, follow: 
 
             end_at_interrupt(end)
 
-        with _following(workspace, follow=follow):
-            asyncio.run(serve_stdio(workspace, caller, ready=ready))
+        with following(workspace, follow=follow):
+            asyncio.run(serve_stdio(workspace, Caller(*whose), ready=ready))
 
 
-def _over_http(
-    folder: Any,
-    overrides: dict[str, str],
-    whose: tuple[Any, str | None],
-    place: tuple[str, int, list[str]],
-    *,
-    follow: bool,
-) -> None:
-    import asyncio
-
-    from toolmd._auth import Addresses, Tokens
-    from toolmd._auth.addresses import with_port
+def _over_http(plan: HttpPlan, workers: int) -> None:
     from toolmd._http import require_server
-    from toolmd._http.api.event_stream import PLUGIN, EventSource
-    from toolmd._http.api.feed import Feed
-    from toolmd._workspace import Workspace
 
     require_server()
-    (caller, may), (host, port, allowed) = whose, place
-    rights = rights_of(may or "call")
-    event_source = EventSource(Feed())
-    with Workspace.open(folder, overrides=overrides, plugins={PLUGIN: event_source}) as workspace:
-        _tell_losses(workspace)
-        known = workspace.settings.serve.tokens
-        if known and may is not None:
-            stop(ExitCode.USAGE, *EACH_HAS_RIGHTS)
-        own = own_token(caller, known=bool(known))
-        listening = listen(host, port)
-        port = listening.getsockname()[1]
-        url = f"http://{with_port(host, port)}"
-        err(f"MCP at {url}/mcp")
-        if own is not None and "TOOLMD_TOKEN" not in os.environ:
-            err(f"Token: {own}")
-        if known:
-            err(f"Tokens of the settings: {', '.join(sorted({one.user for one in known}))}")
-        err(f"API at {url}/api")
-        if own is not None and may is None:
-            err("note: the token may call tools; with --may call,decide a person may also confirm")
-        bound = Entrance(listening, port, Addresses.of(host, port, allowed),
-                      Tokens(lambda: workspace.settings.serve.tokens, own=own, caller=caller,
-                             may=rights))  # fmt: skip
-        with _following(workspace, follow=follow):
-            ready = partial(_reload_at_hangup, workspace)
-            asyncio.run(
-                serve_workspace(workspace, bound, event_source, mcp_at_once=True, ready=ready)
-            )
+    if workers > 1:
+        _over_processes(plan, workers)
+    with opened(plan) as serves:
+        tell_losses(serves[0])
+        plan, listening = open_entrance(plan, serves[0].settings)
+        serve_plan(plan, listening, serves)
 
 
-EACH_HAS_RIGHTS = (
-    "the settings name tokens (serve.tokens), and each names what it may",
-    "omit --may",
-)
-
-
-def _following(workspace: Any, *, follow: bool) -> AbstractContextManager[Any]:
-    """Reload when files change, if `follow` is True."""
-    if not follow:
-        return nullcontext()
-    from toolmd._watch import Watcher
-
-    return Watcher(workspace)
-
-
-def _reload_at_hangup(workspace: Any) -> None:
-    """Reload the definitions at SIGHUP, on systems with that signal."""
+def _over_processes(plan: HttpPlan, workers: int) -> NoReturn:
     import asyncio
-    import signal
 
-    loop = asyncio.get_running_loop()
-    under_way: set[Any] = set()
+    from toolmd._cli.server.supervisor import Supervisor
+    from toolmd._store import MEMORY
+    from toolmd.config import load_settings
 
-    def start() -> None:
-        task = loop.create_task(workspace.areload())
-        under_way.add(task)
-        task.add_done_callback(under_way.discard)
+    if sys.platform == "win32":
+        what = "several server processes need sockets that processes can share, as on Linux"
+        stop(ExitCode.USAGE, what, "omit --workers")
+    settings = load_settings(plan.folder, overrides=plan.overrides)
+    if settings.store == MEMORY:
+        what = f'{workers} processes can\'t share their state in memory (store = "memory")'
+        stop(ExitCode.USAGE, what, 'set store = "sqlite", or a postgresql:// URL')
+    plan, listening = open_entrance(plan._replace(folder=str(settings.root)), settings)
 
-    if hasattr(signal, "SIGHUP"):
-        loop.add_signal_handler(signal.SIGHUP, start)
+    async def run() -> int:
+        return await Supervisor(plan, listening, workers, settings.serve).run()
 
-
-def _tell_losses(workspace: Any) -> None:
-    """List on stderr the restrictions that hosts do not see."""
-    for loss in workspace.exported("mcp").losses:
-        err(f"note: hosts do not see all of it: {loss}")
+    raise typer.Exit(asyncio.run(run()))
 
 
 def _print_config(

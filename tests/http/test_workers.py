@@ -1,0 +1,159 @@
+"""`serve --workers`: one address, several processes; they end together, and none is missed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from served_workers import Load, ServedByMany, act, done_in, project_of
+
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/task").is_dir(), reason="the processes are found as Linux lists them"
+)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        # A dead one that nobody has waited for has no memory.
+        return bool(Path(f"/proc/{pid}/statm").read_text("ascii").split()[0] != "0")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_a_killed_process_cuts_off_only_its_own_calls_and_is_replaced(tmp_path: Path) -> None:
+    project = project_of(tmp_path)
+    with ServedByMany(project) as served:
+        first = served.answering()
+        with Load(served) as load:
+            load.until(lambda: len(load.results) > 20)
+            killed = min(first)
+            os.kill(killed, signal.SIGKILL)
+            assert "ended with exit code -9; it starts again in 0.5 s" in served.tells("ended with")
+            load.until(lambda: len({one["pid"] for one in done_in(project)} - first) == 1)
+        served.end()
+        _, told = served.process.communicate(timeout=60)
+        assert served.process.returncode == 0
+        assert "did not end" not in told
+    broken = [one for one in load.results if isinstance(one, Exception)]
+    assert len(broken) <= 4  # one for each thread
+    assert {one["outcome"] for one in load.results if one not in broken} == {"ok"}
+    assert killed not in {one["pid"] for one in done_in(project)[-5:]}
+
+
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_loses_no_call(tmp_path: Path, sent: signal.Signals) -> None:
+    project = project_of(tmp_path)
+    with ServedByMany(project) as served:
+        children = served.answering()
+        begun = len(done_in(project))
+        with Load(served) as load:
+            load.until(lambda: len(load.results) > 20)
+            # Ctrl-C and a service manager reach the processes as well as their parent.
+            for pid in (served.process.pid, *children):
+                os.kill(pid, sent)
+            assert served.process.wait(60) == 0
+        assert not any(map(is_alive, children))
+
+    answered = [one for one in load.results if not isinstance(one, Exception)]
+    ended = [one["data"] for one in answered if one.get("outcome") == "ok"]
+    assert {one.get("code") for one in answered if one.get("outcome") != "ok"} <= {"ending"}
+    # A call without an answer had no effect.
+    assert Counter(one["began"] for one in ended) == Counter(
+        one["began"] for one in done_in(project)[begun:]
+    )
+
+
+def test_a_second_signal_ends_all_at_once(tmp_path: Path) -> None:
+    with ServedByMany(project_of(tmp_path), TOOLMD_SERVE_DRAIN_GRACE="600") as served:
+        children = served.answering()
+        served.end()
+        served.tells("answers new requests for 600 s")
+        served.end()
+
+        assert served.process.wait(60) == 130
+    assert not any(map(is_alive, children))
+
+
+def test_a_process_that_does_not_end_is_killed(tmp_path: Path) -> None:
+    limits = {"TOOLMD_SERVE_DRAIN_TIMEOUT": "0.1"}
+    with ServedByMany(project_of(tmp_path), **limits) as served:
+        stopped = max(served.answering())
+        os.kill(stopped, signal.SIGSTOP)
+        served.end()
+
+        assert "1 of 2 server processes did not end" in served.tells("did not end")
+        assert served.process.wait(60) == 0
+    assert not is_alive(stopped)
+
+
+def test_the_processes_end_when_their_parent_is_killed(tmp_path: Path) -> None:
+    project = project_of(tmp_path)
+    with ServedByMany(project) as served:
+        children = served.answering()
+        with Load(served) as load:
+            load.until(lambda: len(load.results) > 20)
+            served.process.kill()
+            while any(map(is_alive, children)):
+                pass
+    lost = sum(isinstance(one, Exception) for one in load.results)
+    assert lost <= 4  # the last of each thread, when nobody listened
+
+
+def test_all_processes_reload_at_a_hangup(tmp_path: Path) -> None:
+    project = project_of(tmp_path)
+    with ServedByMany(project) as served:
+        served.answering()
+        code = project / "tools_md" / "act.py"
+        code.write_text(code.read_text().replace('{"pid"', '{"new": True, "pid"'))
+        served.end(signal.SIGHUP)
+        new: set[int] = set()
+        with served.fresh() as client:
+            while new != served.children():
+                data = act(client)["data"]
+                new |= {data["pid"]} if "new" in data else set()
+        assert len(new) == 2
+
+
+def test_processes_that_can_not_start_end_their_parent(tmp_path: Path) -> None:
+    project = project_of(tmp_path)
+    with ServedByMany(project) as served:
+        served.answering()
+        served.end()
+        assert served.process.wait(60) == 0
+    (project / ".toolmd" / "live" / "definitions.journal").write_bytes(b"")
+
+    with ServedByMany(project) as served:
+        _, told = served.process.communicate(timeout=60)
+
+    assert served.process.returncode == 5
+    assert "none of the 2 server processes could start" in told
+    assert "was emptied" in told
+
+
+def test_limits_count_the_calls_of_all_processes(tmp_path: Path) -> None:
+    project = project_of(tmp_path, "- **Max Calls**: 3\n- **Max Concurrent**: 1")
+    with ServedByMany(project, 3) as served:
+        conversation = {"toolmd-conversation": "c-1"}
+        with served.fresh(**conversation) as client, ThreadPoolExecutor(12) as pool:
+            results = [*pool.map(act, [client] * 12)]
+        served.end()
+        assert served.process.wait(60) == 0
+
+    ran = sorted((one["began"], one["ended"]) for one in done_in(project))
+    assert len(ran) == 3
+    assert all(first[1] <= later[0] for first, later in pairwise(ran))
+    codes = Counter(one.get("error", {}).get("code") for one in results)
+    assert codes == {None: 3, "budget_exhausted": 9}
+    assert len([*(project / ".toolmd" / "audit").iterdir()]) > 1
+    words = ["audit", "--verify", "--json", "--project", str(project)]
+    verified = subprocess.run(
+        [sys.executable, "-m", "toolmd", *words], check=True, capture_output=True,
+        env={**os.environ, "TOOLMD_STORE": "sqlite", "TOOLMD_LOAD_PLUGINS": ""},
+    )  # fmt: skip
+    assert json.loads(verified.stdout)["records"] >= 12

@@ -115,9 +115,9 @@ class Authentication:
         authorization = headers.get("authorization")
         if authorization is not None or self._sessions is None:
             return self._tokens.find(authorization)
-        session = self._sessions.find(method, headers)
+        digest = self._sessions.find(method, headers)
         # It ends with its token.
-        return None if session is None else self._tokens.by_digest(session.digest)
+        return None if digest is None else self._tokens.by_digest(digest)
 
     def _page(self, denial: RequestDenied, scope: AsgiScope) -> bytes | None:
         """Return the page for a browser without a token; None for other denials and clients."""

@@ -23,7 +23,7 @@ Running = Callable[[], AbstractAsyncContextManager[None]]
 class Server:
     """The ASGI app for one workspace."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a start gives it, by keyword
         self,
         workspace: Workspace,
         event_source: EventSource,
@@ -31,6 +31,7 @@ class Server:
         addresses: Addresses,
         tokens: Tokens,
         port: int,
+        key: bytes | None = None,
         beside: Sequence[tuple[BaseRoute, Running]] = (),
     ) -> None:
         """Assemble the app.
@@ -41,9 +42,10 @@ class Server:
             addresses: The accepted values of Host and Origin.
             tokens: The accepted bearer tokens.
             port: The port, which is part of the cookie's name.
+            key: The secret of several processes, whose sessions of browsers count for all.
             beside: Other routes to serve, such as MCP, and their contexts.
         """
-        sessions = Sessions(port)
+        sessions = Sessions(port, key)
         self.api = Api(workspace, event_source, tokens, sessions)
         view = ConsoleView(workspace, self.api.background.start)
         routes = [

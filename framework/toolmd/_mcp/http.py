@@ -22,10 +22,16 @@ MAX_SESSIONS = 1000
 class McpEndpoint:
     """The ASGI app behind `/mcp`; enter `running` around the server."""
 
-    def __init__(self, server: McpServer) -> None:
+    def __init__(self, server: McpServer, *, stateless: bool = False) -> None:
+        """Serve `server`, without sessions if `stateless` is True.
+
+        Any process may then get the next request of a client. One of the old era can't be asked,
+        nor notified of changes.
+        """
         self._manager = StreamableHTTPSessionManager(
-            server.low, max_request_body_size=MAX_BODY, max_sessions=MAX_SESSIONS
-        )
+            server.low, stateless=stateless, max_request_body_size=MAX_BODY,
+            max_sessions=MAX_SESSIONS,
+        )  # fmt: skip
         self._server = server
 
     @contextlib.asynccontextmanager

@@ -1,6 +1,7 @@
 """The MCP server of a workspace: the SDK's low-level server with Toolmd's handlers."""
 
 from importlib.metadata import version
+from secrets import token_bytes
 from typing import Any
 
 from mcp.server.caching import CacheHint
@@ -32,8 +33,15 @@ _LISTS = (
 class McpServer:
     """A server of one workspace for any number of clients; pass `low` to a transport."""
 
-    def __init__(self, workspace: Workspace, who: Callers) -> None:
-        """Prepare to serve; `who` returns the caller of a request, fixed or by its token."""
+    def __init__(self, workspace: Workspace, who: Callers, key: bytes | None = None) -> None:
+        """Prepare to serve.
+
+        Args:
+            workspace: The workspace to serve.
+            who: Returns the caller of a request, fixed or by its token.
+            key: The 32 bytes that seal the state of a request, if other processes may get the
+                answer; by default, a key of this process.
+        """
         self.changes = ListChanges(workspace)
         self.calls = Calls(workspace, who, self.changes.changed)
         self.skills = Skills(workspace)
@@ -59,8 +67,7 @@ class McpServer:
         self.low.add_notification_handler(
             "notifications/initialized", NotificationParams, self.changes.initialized
         )
-        # The key lives as long as this process: state that another one sealed is rejected.
-        security = RequestStateSecurity.ephemeral(ttl=600)
+        security = RequestStateSecurity(keys=[key or token_bytes(32)], ttl=600)
         security.bind_principal = lambda ctx: _principal(who(ctx), may_decide=who.may_decide(ctx))
         self.low.middleware.append(keep_crashes)
         self.low.middleware.append(RequestStateBoundary(security, default_audience=NAME))

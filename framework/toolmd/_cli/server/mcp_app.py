@@ -11,14 +11,15 @@ from toolmd.errors import ToolmdError
 class McpApp:
     """An ASGI app for `/mcp`; enter `running` around the server."""
 
-    def __init__(self, workspace: Any, *, at_once: bool = False) -> None:
-        """Prepare to serve `workspace`.
+    def __init__(self, workspace: Any, *, at_once: bool = False, key: bytes | None = None) -> None:
+        """Prepare to serve `workspace`; `key` is the secret that several processes share.
 
         The SDK takes a second to import, so it is imported at the first request, or at the start
         if `at_once` is True.
         """
         self._workspace = workspace
         self._at_once = at_once
+        self._key = key
         self._wanted = asyncio.Event()
         self._decided = asyncio.Event()
         self._closing = asyncio.Event()
@@ -83,8 +84,8 @@ class McpApp:
             self._decided.set()
             return
         server_type, endpoint_type, who = endpoint
-        self._server = server_type(self._workspace, who)
-        opened = endpoint_type(self._server)
+        self._server = server_type(self._workspace, who, self._key)
+        opened = endpoint_type(self._server, stateless=self._key is not None)
         async with opened.running():
             self._endpoint = opened
             self._decided.set()

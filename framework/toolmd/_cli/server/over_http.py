@@ -38,6 +38,8 @@ class HttpPlan(NamedTuple):
     """Whether to reload when a file is saved."""
     token: str | None = None
     """The token of this start; None if the settings list tokens."""
+    key: str | None = None
+    """The secret that several processes share, in hex; None for one process."""
 
 
 def open_entrance(plan: HttpPlan, settings: Any) -> tuple[HttpPlan, socket.socket]:
@@ -103,7 +105,8 @@ def serve_plan(
         may=plan.may or ["call"],
     )
     addresses = Addresses.of(plan.host, plan.port, plan.allowed)
-    entrance = Entrance(listening, plan.port, addresses, tokens)
+    key = None if plan.key is None else bytes.fromhex(plan.key)
+    entrance = Entrance(listening, plan.port, addresses, tokens, key)
     with following(workspace, follow=plan.follow):
         ready = partial(reload_at_hangup, workspace)
         serving = serve_workspace(

@@ -39,6 +39,8 @@ class Entrance(NamedTuple):
     port: int
     addresses: Any
     tokens: Any
+    key: bytes | None = None
+    """The secret that several processes of one address share."""
 
 
 def own_token(caller: tuple[str | None, Mapping[str, str]], *, known: bool) -> str | None:
@@ -110,7 +112,7 @@ async def serve_workspace(
     from toolmd._http.app import Server
     from toolmd._workspace.gauges import watch_state
 
-    mcp = McpApp(workspace, at_once=mcp_at_once)
+    mcp = McpApp(workspace, at_once=mcp_at_once, key=place.key)
 
     @asynccontextmanager
     async def running() -> AsyncIterator[None]:
@@ -124,6 +126,7 @@ async def serve_workspace(
         addresses=place.addresses,
         tokens=place.tokens,
         port=place.port,
+        key=place.key,
         beside=[(mcp.route(), running)],
     )
 

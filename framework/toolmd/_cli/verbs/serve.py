@@ -178,6 +178,7 @@ def _over_http(plan: HttpPlan, workers: int) -> None:
 
 def _over_processes(plan: HttpPlan, workers: int) -> NoReturn:
     import asyncio
+    from secrets import token_hex
 
     from toolmd._cli.server.supervisor import Supervisor
     from toolmd._store import MEMORY
@@ -190,7 +191,8 @@ def _over_processes(plan: HttpPlan, workers: int) -> NoReturn:
     if settings.store == MEMORY:
         what = f'{workers} processes can\'t share their state in memory (store = "memory")'
         stop(ExitCode.USAGE, what, 'set store = "sqlite", or a postgresql:// URL')
-    plan, listening = open_entrance(plan._replace(folder=str(settings.root)), settings)
+    plan, listening = open_entrance(plan, settings)
+    plan = plan._replace(folder=str(settings.root), key=token_hex(32))
 
     async def run() -> int:
         return await Supervisor(plan, listening, workers, settings.serve).run()

@@ -129,6 +129,9 @@ def copy_programs(package: Path, folder: Path) -> Path:
     shutil.copytree(package / INSTALLED, copied / INSTALLED)
     if (package.parent / libraries).is_dir():
         shutil.copytree(package.parent / libraries, folder / libraries)
+    for path in folder.rglob("*"):
+        # Installed with the umask 077, only root may read them.
+        path.chmod(path.stat().st_mode | 0o444 | (0o111 if path.stat().st_mode & 0o100 else 0))
     return copied
 
 

@@ -33,6 +33,12 @@ def test_copied_programs_find_their_libraries(tmp_path):
         assert done.returncode == 0, done.stderr
 
 
+def test_copied_programs_can_be_run_by_everybody(tmp_path):
+    for path in copy_programs(package(), tmp_path).rglob("*"):
+        needed = 0o555 if path.is_dir() or path.parent.name == "bin" else 0o444
+        assert path.stat().st_mode & needed == needed, path
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root runs Postgres as another user")
 def test_root_starts_a_server_whose_programs_lie_in_a_private_folder(tmp_path):
     private = tmp_path / "private"

@@ -1,5 +1,6 @@
 """Two servers of one Postgres behind a balancer of Debian, without sticky sessions."""
 
+import asyncio
 import os
 import re
 import shutil
@@ -11,9 +12,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
+import httpx2
 import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.types import ElicitResult
 
 TOKEN = "the-token-of-both-servers"
 TOOL = """# Pay
@@ -156,6 +162,44 @@ def paid(folder: Path) -> int:
 def hold(client: httpx.Client) -> str:
     held = client.post("/api/tools/pay/call", json={"arguments": {}}).json()
     return str(held["confirmation"]["id"])
+
+
+@pytest.mark.parametrize("mode", ["2026-07-28", "legacy"])
+def test_any_server_goes_on_with_a_client_of_mcp(
+    fleet: tuple[httpx.Client, list[Served]], tmp_path: Path, mode: str
+) -> None:
+    url = str(fleet[0].base_url)
+
+    async def agree(*_: Any) -> ElicitResult:
+        return ElicitResult(action="accept", content={})
+
+    async def run() -> list[Any]:
+        sent = {"authorization": f"Bearer {TOKEN}", "connection": "close"}
+        async with httpx2.AsyncClient(headers=sent, timeout=WAIT_S) as over:
+            transport = streamable_http_client(f"{url}/mcp", http_client=over)
+            async with Client(transport, mode=mode, elicitation_callback=agree) as mcp:
+                assert [tool.name for tool in (await mcp.list_tools()).tools] == ["pay"]
+                return [await mcp.call_tool("pay", {}) for _ in range(7)]
+
+    results = asyncio.run(asyncio.wait_for(run(), WAIT_S))
+
+    if mode == "legacy":  # It has no session, in which it could be asked.
+        codes = {one.structured_content["error"]["code"] for one in results}
+        assert codes == {"confirmation_required"}
+    else:
+        assert not any(one.is_error for one in results)
+        assert paid(tmp_path) == 7
+
+
+def test_a_login_counts_on_each_server(fleet: tuple[httpx.Client, list[Served]]) -> None:
+    client, _ = fleet
+    del client.headers["authorization"]
+    assert client.post("/api/session", json={"token": TOKEN}).status_code == 204
+
+    assert {client.get("/api/tools").status_code for _ in range(9)} == {200}
+
+    client.cookies.clear()
+    assert client.get("/api/tools").status_code == 401
 
 
 def test_any_server_decides_a_call_of_the_other_and_a_dead_one_is_left_out(

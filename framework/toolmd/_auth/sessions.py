@@ -1,39 +1,37 @@
-"""Sessions of browsers: a secret in a cookie, issued for a valid token."""
+"""Sessions of browsers: a signed cookie, issued for a valid token."""
 
 import hmac
 import secrets
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 
-from toolmd._auth.tokens import Pass, digest_of
+from toolmd._auth.tokens import Pass
 
-MOST = 64
-"""The most sessions of one server process; the oldest ones end first."""
+LONGEST_S = 30 * 86_400
+"""The longest session, in seconds; it ends earlier with its token or with the key."""
 SAME = frozenset(("same-origin", "none"))
 """The Sec-Fetch-Site values of requests from our own pages or from the address bar."""
 
 
 class Sessions:
-    """The sessions of a server: kept here, or with a key in cookies that other processes read."""
+    """The sessions of a server, or of all servers that have the same key."""
 
-    def __init__(self, port: int, key: bytes | None = None) -> None:
-        """Name the cookie after the port: browsers share cookies among ports.
+    def __init__(
+        self, port: int, key: bytes | None = None, *, epoch: Callable[[], float] = time.time
+    ) -> None:
+        """Keep the key that signs cookies; by default, one that ends with this process.
 
-        With `key`, a session lasts as long as its token and the key, on all processes that have it.
+        The cookie is named after the port, or after a shared key: browsers share cookies among
+        ports. `epoch` returns seconds since the epoch.
         """
-        self._key = key
-        self.name = f"toolmd-{port}"
-        self._known: dict[str, Pass] = {}
+        self._key = secrets.token_bytes(32) if key is None else key
+        self._epoch = epoch
+        self.name = f"toolmd-{port if key is None else self._mac('name')[:8]}"
 
     def begin(self, passed: Pass) -> str:
         """Start a session and return the value of `Set-Cookie`."""
-        if self._key is not None:
-            said = f"{secrets.token_urlsafe(16)}.{passed.digest}"
-            return self._cookie(f"{said}.{self._mac(said)}")
-        secret = secrets.token_urlsafe(32)
-        self._known[digest_of(secret)] = passed
-        while len(self._known) > MOST:
-            del self._known[next(iter(self._known))]
-        return self._cookie(secret)
+        said = f"{self._epoch() + LONGEST_S:.0f}.{passed.digest}"
+        return f"{self.name}={said}.{self._mac(said)}; Path=/; HttpOnly; SameSite=Strict"
 
     def find(self, method: str, headers: Mapping[str, str]) -> str | None:
         """Return the hash of the token that a request's cookie stands for.
@@ -47,24 +45,17 @@ class Sessions:
         if method not in {"GET", "HEAD"} and "origin" not in headers:
             return None
         for cookie in headers.get("cookie", "").split(";"):
-            name, _, secret = cookie.strip().partition("=")
-            if name == self.name and (digest := self._digest(secret)):
+            name, _, value = cookie.strip().partition("=")
+            if name == self.name and (digest := self._digest(value)):
                 return digest
         return None
 
-    def _digest(self, secret: str) -> str | None:
-        if self._key is None:
-            # A table of hashes: the time of a look-up reveals nothing about a secret.
-            passed = self._known.get(digest_of(secret))
-            return None if passed is None else passed.digest
-        said, _, mac = secret.rpartition(".")
+    def _digest(self, value: str) -> str | None:
+        said, _, mac = value.rpartition(".")
         if not hmac.compare_digest(self._mac(said).encode(), mac.encode()):
             return None
-        return said.rpartition(".")[2]
+        until, _, digest = said.partition(".")
+        return digest if self._epoch() < int(until) else None
 
     def _mac(self, said: str) -> str:
-        assert self._key is not None
         return hmac.new(self._key, f"session:{said}".encode(), "sha256").hexdigest()
-
-    def _cookie(self, value: str) -> str:
-        return f"{self.name}={value}; Path=/; HttpOnly; SameSite=Strict"

@@ -166,22 +166,29 @@ def _over_stdio(
 
 def _over_http(plan: HttpPlan, workers: int) -> None:
     from toolmd._http import require_server
+    from toolmd._store import is_postgres
 
     require_server()
     if workers > 1:
         _over_processes(plan, workers)
     with opened(plan) as serves:
+        settings = serves[0].settings
         tell_losses(serves[0])
-        plan, listening = open_entrance(plan, serves[0].settings)
+        if is_postgres(settings.store):
+            from toolmd._store.secret import shared_secret
+
+            # Servers of other machines may get the next request of a client.
+            plan = plan._replace(key=shared_secret(settings.store, settings.state))
+        plan, listening = open_entrance(plan, settings)
         serve_plan(plan, listening, serves)
 
 
 def _over_processes(plan: HttpPlan, workers: int) -> NoReturn:
     import asyncio
-    from secrets import token_hex
 
     from toolmd._cli.server.supervisor import Supervisor
     from toolmd._store import MEMORY
+    from toolmd._store.secret import shared_secret
     from toolmd.config import load_settings
 
     if sys.platform == "win32":
@@ -192,7 +199,8 @@ def _over_processes(plan: HttpPlan, workers: int) -> NoReturn:
         what = f'{workers} processes can\'t share their state in memory (store = "memory")'
         stop(ExitCode.USAGE, what, 'set store = "sqlite", or a postgresql:// URL')
     plan, listening = open_entrance(plan, settings)
-    plan = plan._replace(folder=str(settings.root), key=token_hex(32))
+    secret = shared_secret(settings.store, settings.state)
+    plan = plan._replace(folder=str(settings.root), key=secret)
 
     async def run() -> int:
         return await Supervisor(plan, listening, workers, settings.serve).run()

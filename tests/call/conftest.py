@@ -64,7 +64,7 @@ class Harness:
 
     def __init__(self, *tools: Bound[ToolSpec], **dispatcher: Any) -> None:
         settings = dispatcher.pop("settings", None) or Settings(
-            root=Path.cwd(), audit=AuditSettings(enabled=False)
+            root=Path.cwd(), store="memory", audit=AuditSettings(enabled=False)
         )
         self.dispatcher = Dispatcher(
             Registry(tools={t.name: t for t in tools}), settings, **dispatcher

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from toolmd._store import MEMORY, STORE_FILE
 from toolmd._types.audit import ChainLine
@@ -134,6 +134,19 @@ class LimitStore(Protocol):
         """Close the store."""
 
 
+class Part(Protocol):
+    """A part of the store."""
+
+    def __init__(self, store: str, state: Path, wait_s: float, *more: Any) -> None:
+        """Keep the setting `store` and the state folder; wait `wait_s` seconds for a lock."""
+
+    def close(self) -> None:
+        """Close the database."""
+
+
+P = TypeVar("P", bound=Part)
+
+
 class Store:
     """The store of a project; a project that records nothing opens nothing.
 
@@ -160,14 +173,8 @@ class Store:
         self._wait_s = wait_s
         self._lock = Lock()
         self._closed = False
-        self._confirmations: ConfirmationStore | None = None
-        self._limits: LimitStore | None = None
-        self._crises: CrisisStore | None = None
-        self._audit_heads: HeadStore | None = None
-        self._results: SqlResults | None = None
+        self._parts: dict[type[Part], Part] = {}
         self._results_until = 0.0
-        self._changes: SqlChanges | None = None
-        self._keyed_calls: SqlKeyedCalls | None = None
 
     @property
     def is_shared(self) -> bool:
@@ -177,82 +184,59 @@ class Store:
     @property
     def confirmations(self) -> ConfirmationStore:
         """The confirmations."""
-        with self._lock:
-            if self._confirmations is None:
-                from toolmd._store.confirmations import SqlConfirmations
+        from toolmd._store.confirmations import SqlConfirmations
 
-                self._confirmations = SqlConfirmations(
-                    self.setting, self._state, self._wait_s or CONFIRMATIONS_WAIT_S
-                )
-            return self._confirmations
+        return self._part(SqlConfirmations, CONFIRMATIONS_WAIT_S)
 
     @property
     def limits(self) -> LimitStore:
         """The counts of all processes."""
-        with self._lock:
-            if self._limits is None:
-                from toolmd._store.limits import SqlLimits
+        from toolmd._store.limits import SqlLimits
 
-                self._limits = SqlLimits(
-                    self.setting, self._state, self._wait_s or LIMITS_WAIT_S, self._epoch
-                )
-            return self._limits
+        return self._part(SqlLimits, LIMITS_WAIT_S, self._epoch)
 
     @property
     def crises(self) -> CrisisStore:
         """The crisis flags of conversations."""
-        with self._lock:
-            if self._crises is None:
-                from toolmd._store.crises import SqlCrises
+        from toolmd._store.crises import SqlCrises
 
-                self._crises = SqlCrises(
-                    self.setting, self._state, self._wait_s or CONFIRMATIONS_WAIT_S
-                )
-            return self._crises
+        return self._part(SqlCrises, CONFIRMATIONS_WAIT_S)
 
     @property
     def audit_heads(self) -> HeadStore:
         """The newest record of each audit file."""
-        with self._lock:
-            if self._audit_heads is None:
-                from toolmd._store.audit_heads import SqlHeads
+        from toolmd._store.audit_heads import SqlHeads
 
-                self._audit_heads = SqlHeads(
-                    self.setting, self._state, self._wait_s or LIMITS_WAIT_S
-                )
-            return self._audit_heads
+        return self._part(SqlHeads, LIMITS_WAIT_S)
 
     @property
     def changes(self) -> "SqlChanges":
         """The policy changes that wait, and those that were accepted."""
-        with self._lock:
-            if self._changes is None:
-                from toolmd._store.changes import SqlChanges
+        from toolmd._store.changes import SqlChanges
 
-                self._changes = SqlChanges(self.setting, self._state, self._wait_s or LIMITS_WAIT_S)
-            return self._changes
+        return self._part(SqlChanges, LIMITS_WAIT_S)
 
     @property
     def keyed_calls(self) -> "SqlKeyedCalls":
         """The calls under idempotency keys."""
-        with self._lock:
-            if self._keyed_calls is None:
-                from toolmd._store.keyed_calls import SqlKeyedCalls
+        from toolmd._store.keyed_calls import SqlKeyedCalls
 
-                self._keyed_calls = SqlKeyedCalls(
-                    self.setting, self._state, self._wait_s or CONFIRMATIONS_WAIT_S
-                )
-            return self._keyed_calls
+        return self._part(SqlKeyedCalls, CONFIRMATIONS_WAIT_S)
 
     @property
     def results(self) -> "SqlResults":
         """The results that models read in pages."""
-        with self._lock:
-            if self._results is None:
-                from toolmd._store.results import SqlResults
+        from toolmd._store.results import SqlResults
 
-                self._results = SqlResults(self.setting, self._state, self._wait_s or LIMITS_WAIT_S)
-            return self._results
+        return self._part(SqlResults, LIMITS_WAIT_S)
+
+    def _part(self, kind: type[P], wait_s: float, *more: Any) -> P:
+        with self._lock:
+            part = self._parts.get(kind)
+            if part is None:
+                part = kind(self.setting, self._state, self._wait_s or wait_s, *more)
+                self._parts[kind] = part
+            return cast("P", part)
 
     def keep_result(self, kept: KeptResult, now: float) -> None:
         """Keep a result; `now` is seconds since the epoch."""
@@ -281,10 +265,7 @@ class Store:
     def close(self) -> None:
         """Close what was opened, for good."""
         self._closed = True
-        parts = (
-            self._confirmations, self._limits, self._crises, self._audit_heads, self._changes,
-            self._keyed_calls, self._results,
-        )  # fmt: skip
+        with self._lock:
+            parts = [*self._parts.values()]
         for part in parts:
-            if part is not None:
-                part.close()
+            part.close()

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from toolmd._types.crisis import Crisis
     from toolmd._types.diagnostic import Diagnostic, Edit, Severity
     from toolmd._types.exchange import Decision, Exchange
+    from toolmd._types.parts import File, Image
     from toolmd._types.pending import PendingCall
     from toolmd._types.pending_change import PendingChange, Weakening
     from toolmd._types.registry import Bound, Registry
@@ -63,6 +64,7 @@ _ROOMS = {
     "toolmd._types.source": ("Source", "Span"),
     "toolmd._types.tool": ("ToolSpec",),
     "toolmd._types.crisis": ("Crisis",),
+    "toolmd._types.parts": ("File", "Image"),
     "toolmd._types.pending": ("PendingCall",),
     "toolmd._types.run": ("Answer", "Question", "RunEvent", "RunTrace", "RunView"),
     "toolmd._types.turn": ("Turn",),
@@ -114,6 +116,8 @@ __all__ = [
     "Event",
     "Exchange",
     "Failure",
+    "File",
+    "Image",
     "ImplementationError",
     "MalformedReplyError",
     "ModelError",

@@ -176,11 +176,13 @@ def test_any_value_is_read_or_rejected(value, dialect):
 
 @settings(max_examples=300)
 @given(SCRAPS)
+@example("\ufeff")
 def test_a_call_stands_in_the_text_and_the_message_keeps_the_rest(text):
     parsed = attempt(text, "inline")
     if isinstance(parsed, MalformedReplyError):
         return
     assert len(parsed.calls) <= text.count("[TOOL_CALL:")
+    text = text.removeprefix("\ufeff")  # A mark of the encoding, no text.
     without = "".join(text.replace('[TOOL_CALL:{"tool":"t","parameters":{}}]', "").split())
     kept = "".join(parsed.clean_message.split())
     for sign in set(without) - set('[]{}:"TOL_CAparmestl\ud800'):

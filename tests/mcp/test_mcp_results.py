@@ -1,6 +1,7 @@
 """Over MCP, a large result stays within its schema, and its rest is read by its handle."""
 
 import asyncio
+import base64
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,32 @@ PYTHON = """\
 def {name}():
     return {{"total": 500, "rows": [{{"id": n, "text": "x" * 1000}} for n in range(500)]}}
 """
+DRAW = """\
+# Draw
+
+Draws.
+
+## Metadata
+
+- **Name**: draw
+- **Version**: 1.0.0
+- **Category**: test
+
+## Parameters
+
+None
+
+## Returns
+
+- **Type**: object
+"""
+DRAW_PYTHON = """\
+from toolmd import File, Image
+
+def draw():
+    image = Image(b"\\x89PNG\\r\\n\\x1a\\n")
+    return {"image": image, "sound": File(b"s", "audio/wav"), "table": File(b"a,b", name="t.csv")}
+"""
 
 
 @pytest.fixture
@@ -66,6 +93,8 @@ def project(tmp_path: Path) -> Path:
         text = TOOL.format(name=name, more=more, least=least)
         (tools / f"{name}.tool.md").write_text(text)
         (tools / f"{name}.py").write_text(PYTHON.format(name=name))
+    (tools / "draw.tool.md").write_text(DRAW)
+    (tools / "draw.py").write_text(DRAW_PYTHON)
     return tmp_path
 
 
@@ -137,5 +166,20 @@ def test_a_result_of_which_no_part_fits_its_schema_names_its_handle(server: McpS
         assert text_of(result).startswith("result_too_large: ")
         assert "ran and took effect" in text_of(result)
         assert len(text_of(result)) < 1000
+
+    over(server, use)
+
+
+def test_images_sounds_and_files_are_content_of_the_protocol(server: McpServer) -> None:
+    async def use(client: Client) -> None:
+        result = await client.call_tool("draw", {})
+
+        text, image, sound, file = result.content
+        assert "base64" not in text.text
+        assert result.structured_content["image"]["media_type"] == "image/png"
+        assert base64.b64decode(image.data) == b"\x89PNG\r\n\x1a\n"
+        assert (sound.type, sound.mime_type) == ("audio", "audio/wav")
+        assert base64.b64decode(file.resource.blob) == b"a,b"
+        assert str(file.resource.uri) == "toolmd://result/t.csv"
 
     over(server, use)

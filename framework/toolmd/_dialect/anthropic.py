@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from toolmd._dialect.attached import for_anthropic
 from toolmd._dialect.body import body_text
 from toolmd._dialect.calls import read_arguments, read_parts
 from toolmd._dialect.opened import parse_native
@@ -29,10 +30,17 @@ def render(results: Sequence[Result]) -> list[dict[str, Any]]:
         block: dict[str, Any] = {
             "type": "tool_result",
             "tool_use_id": result.tool_call_id,
-            "content": body_text(result),
+            "content": _content(result),
         }
         blocks.append(block if result.success else {**block, "is_error": True})
     return [{"role": "user", "content": blocks}] if blocks else []
+
+
+def _content(result: Result) -> str | list[dict[str, Any]]:
+    text = body_text(result)
+    if not result.parts:
+        return text
+    return [{"type": "text", "text": text}, *for_anthropic(result.parts.values())]
 
 
 DIALECT = Dialect("anthropic", parse, render)

@@ -11,7 +11,7 @@ _HOST = frozenset({"attempts", "duration_ms", "confirmation", "crisis", "truncat
 
 def body(result: Result) -> dict[str, Any]:
     """Return the result as an object for the model (behaviour.md, "Result")."""
-    shown = result.to_dict()
+    shown = result._replace(parts={}).to_dict()
     read = {k: v for k, v in shown.items() if k not in _HOST}
     if result.truncated is not None and any(result.truncated.values()):
         read["truncated"] = result.truncated

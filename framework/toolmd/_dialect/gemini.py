@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from toolmd._dialect.attached import for_gemini
 from toolmd._dialect.body import body
 from toolmd._dialect.calls import read_arguments, read_parts
 from toolmd._dialect.opened import parse_native
@@ -27,8 +28,13 @@ def read_function(call: Any) -> Call:
 
 
 def render(results: Sequence[Result]) -> list[dict[str, Any]]:
-    """Return one content with a `functionResponse` for each result, in the order of the calls."""
+    """Return one content with a `functionResponse` for each result, in the order of the calls.
+
+    Content parts follow.
+    """
     parts = [{"functionResponse": _response(result)} for result in results]
+    for result in results:
+        parts += for_gemini(result.parts.values())
     return [{"role": "user", "parts": parts}] if parts else []
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from toolmd._dialect.attached import for_chat, for_responses
 from toolmd._dialect.body import body_text
 from toolmd._dialect.calls import read_arguments, read_parts
 from toolmd._dialect.decoder import decode_whole
@@ -34,11 +35,12 @@ def read_item(item: Any) -> Call:
 
 
 def render_chat(results: Sequence[Result]) -> list[dict[str, Any]]:
-    """Return one message of role `tool` for each result."""
-    return [
+    """Return one message of role `tool` for each result, and one with all content parts."""
+    told = [
         {"role": "tool", "tool_call_id": result.tool_call_id, "content": body_text(result)}
         for result in results
     ]
+    return [*told, *for_chat(results)]
 
 
 def render_items(results: Sequence[Result]) -> list[dict[str, Any]]:
@@ -47,10 +49,17 @@ def render_items(results: Sequence[Result]) -> list[dict[str, Any]]:
         {
             "type": "function_call_output",
             "call_id": result.tool_call_id,
-            "output": body_text(result),
+            "output": _output(result),
         }
         for result in results
     ]
+
+
+def _output(result: Result) -> str | list[dict[str, Any]]:
+    text = body_text(result)
+    if not result.parts:
+        return text
+    return [{"type": "input_text", "text": text}, *for_responses(result.parts.values())]
 
 
 def _call(function: Mapping[str, Any], call_id: Any) -> Call:

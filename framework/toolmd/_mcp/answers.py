@@ -6,7 +6,7 @@ from mcp.types import CallToolResult, ContentBlock, TextContent
 
 from toolmd._dialect.body import compact
 from toolmd._mcp.catalog import Listed
-from toolmd._mcp.content import read_blocks
+from toolmd._mcp.content import part_block, read_blocks
 from toolmd._types.model_view import seen_shape
 from toolmd._types.result import Failure, Result
 from toolmd._types.skill import SkillSpec
@@ -85,7 +85,11 @@ def _done(structured: Any, result: Result) -> CallToolResult:
     value = structured["result"] if set(structured) == {"result"} else structured
     text = value if isinstance(value, str) else compact(value)
     return CallToolResult(
-        content=[TextContent(type="text", text=text), *_notes(result)],
+        content=[
+            TextContent(type="text", text=text),
+            *map(part_block, result.parts.values()),
+            *_notes(result),
+        ],
         structured_content=structured,
         _meta={RESULT: _host_facts(result)},
     )

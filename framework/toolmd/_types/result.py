@@ -1,11 +1,13 @@
 """The result of a call (behaviour.md, "Result")."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from pydantic_core import from_json
 
+from toolmd._types.parts import File
 from toolmd._types.pending import PendingCall
 from toolmd._types.verdict import Problem
 
@@ -104,6 +106,8 @@ class _Fields(NamedTuple):
     """All calls and questions that the run waits for; `confirmation` is the first."""
     handle: str | None = None
     """The handle of the whole value, where `data` is only the part that a model reads."""
+    parts: Mapping[int, File] = MappingProxyType({})
+    """The images and files in the value by the numbers of their references in `data`."""
 
 
 class Result(_Fields):
@@ -163,6 +167,8 @@ class Result(_Fields):
             shown["run_id"] = self.run_id
         if self.handle is not None:
             shown["handle"] = self.handle
+        if self.parts:
+            shown["parts"] = [part.to_dict(number) for number, part in self.parts.items()]
         if self.waiting:
             shown["waiting"] = [pending.to_dict() for pending in self.waiting]
         return shown

@@ -6,6 +6,7 @@ from typing import Any
 from toolmd._call.denial import deny
 from toolmd._call.invoke.context import CallContext
 from toolmd._call.result.answer import as_json
+from toolmd._call.result.parts import lifted
 from toolmd._call.threads import CALLS
 from toolmd._types.registry import Implementation
 from toolmd._types.result import Event
@@ -36,7 +37,8 @@ async def start(
             begin()
 
             async def tell(item: Any) -> None:
-                data = as_json(item)
+                found = lifted(item)
+                data = as_json(item if found is None else found.value)
                 await context.tell(Event("item", context.tool, context.call_id, data))
 
             return await _last_of(function(**keywords), tell)

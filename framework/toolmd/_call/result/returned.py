@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from toolmd._call.result.answer import as_json
+from toolmd._call.result.answer import AnswerError, as_json
+from toolmd._call.result.parts import lifted
 from toolmd._call.result.truncate import Bounds, Cut, cut
 from toolmd._types.result import Result
 from toolmd.errors import logged
@@ -34,8 +35,27 @@ def given(
 ) -> Result:
     """Return the Result of a value, cut where it is too large; `notes` name skipped items.
 
-    Raises AnswerError for a value that is not JSON.
+    Raises AnswerError for a value that is neither JSON nor content parts.
     """
+    try:
+        return _given(value, bounds, remarks, arguments, notes, answer)
+    except AnswerError:
+        # Only a value with parts is searched for them.
+        found = lifted(value)
+        if found is None:
+            raise
+    result = _given(found.value, bounds, remarks, arguments, notes, answer)
+    return result._replace(parts=found.parts, notes=(*result.notes, *found.notes))
+
+
+def _given(
+    value: Any,
+    bounds: Bounds,
+    remarks: Remarks,
+    arguments: Mapping[str, Any],
+    notes: tuple[str, ...],
+    answer: Callable[[Any, bytes | None], Result],
+) -> Result:
     lowered = remarks.lowered
     if not (bounds.bind or lowered):
         result = answer(value, None)

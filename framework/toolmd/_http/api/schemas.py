@@ -69,6 +69,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         "confirmation": _object({"id": TEXT, "prompt": TEXT, "sensitivity": TEXT,
                                  "replaces": TEXTS}, "prompt"),
         "run_id": TEXT, "waiting": _list("PendingCall"),
+        "parts": {"type": "array", "items": OBJECT},
     }, "success", "tool", "outcome", "attempts", "duration_ms", "crisis"),
     "PendingCall": _object({
         "id": TEXT, "kind": {"enum": ["confirm", "review"]}, "tool_call_id": TEXT, "tool": TEXT,

@@ -1,6 +1,6 @@
 """Bound the text of a result for a model: its data is shortened, and its words are cut."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
 from pydantic_core import from_json
@@ -35,6 +35,18 @@ def bounded(
         names: The fields of To Model; None for all.
         handle: The handle under which the whole value will be kept, if it will be.
     """
+    found = _bounded(result, most, names, handle)
+    if not result.parts:
+        return found
+    # A model gets the parts to which its data refers.
+    numbers = set(_numbers(found.result.data))
+    parts = {number: part for number, part in result.parts.items() if number in numbers}
+    return found._replace(result=found.result._replace(parts=parts))
+
+
+def _bounded(
+    result: Result, most: int, names: Collection[str] | None, handle: str | None
+) -> Bounded:
     whole = _written(result)
     value = None if whole is None else from_json(whole)
     view = value if names is None or not result.success else seen(value, names)
@@ -76,6 +88,17 @@ def _told(handle: str | None, whole: bytes) -> str:
     return (
         f"This is a part of {len(whole)} bytes. Read the rest with read_result and handle {handle}."
     )
+
+
+def _numbers(value: Any) -> Iterator[int]:
+    """Yield the numbers of the content parts to which a value refers."""
+    if isinstance(value, dict):
+        if "media_type" in value and type(number := value.get("part")) is int:
+            yield number
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from _numbers(item)
 
 
 def _written(result: Result) -> bytes | None:

@@ -33,7 +33,14 @@ def is_small(result: Result, most: int) -> bool:
     """Return whether a result is surely within its bound, without writing it."""
     data, error = result[4], result[5]
     plain = type(data) is bytes or data is None
-    if not plain or error is not None or result.waiting or result.truncated or result.source:
+    if (
+        not plain
+        or error is not None
+        or result.waiting
+        or result.truncated
+        or result.source
+        or result.parts
+    ):
         return False
     words = len(result.message) + sum(map(len, result.notes)) + len(result.tool)
     # A character of a text has at most six bytes in JSON.

@@ -2,9 +2,10 @@
 
 import pytest
 import sqlalchemy as sa
+from postgres_server import database
 
 from toolmd._store.database import Pace, address, open_database
-from toolmd._store.schema import VERSION, create_tables, metadata_of
+from toolmd._store.schema import VERSION, create_tables, has_table, metadata_of
 from toolmd.errors import ConfigError
 
 LATER = VERSION + 2
@@ -44,6 +45,17 @@ def test_a_later_release_migrates_the_tables_and_keeps_the_rows(engine):
 
     with engine.begin() as connection:
         assert connection.execute(sa.select(table)).all() == [("first", "ana")]
+
+
+def test_a_look_for_a_table_creates_nothing(server, tmp_path):
+    with database(server) as url:
+        assert not has_table(url, "note")
+        assert not has_table(url, "note")
+        engine = open_database(address(url, tmp_path), Pace())
+        create_tables(engine, notes(engine, "text")[0])
+        engine.dispose()
+        assert has_table(url, "note")
+    assert has_table(url, "note")  # The database is gone; its next use reports that.
 
 
 def test_an_earlier_release_rejects_the_tables_of_a_later_one(engine):

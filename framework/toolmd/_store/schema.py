@@ -1,10 +1,11 @@
 """Create the tables of the store, and check their version."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 import sqlalchemy as sa
 
-from toolmd._store.database import SCHEMA, shown
+from toolmd._store.database import SCHEMA, Pace, address, open_database, shown
 from toolmd.errors import ConfigError
 
 VERSION = 3
@@ -53,6 +54,17 @@ def create_tables(
             connection.execute(sa.delete(meta).where(meta.c.key == "version"))
             row = {"key": "version", "value": str(version)}
             connection.execute(sa.insert(meta).values(row))
+
+
+def has_table(store: str, name: str) -> bool:
+    """Return whether the Postgres of a setting `store` has a table; True if it can't be asked."""
+    engine = open_database(address(store, Path()), Pace(connections=1))
+    try:
+        return bool(sa.inspect(engine).has_table(name, schema=SCHEMA))
+    except sa.exc.SQLAlchemyError:
+        return True  # Its next use reports what is wrong.
+    finally:
+        engine.dispose()
 
 
 def check_version(engine: sa.Engine) -> None:

@@ -1,6 +1,5 @@
 """Serve a project over HTTP by a plan, which a process can pass on to others."""
 
-import asyncio
 import os
 import socket
 from collections.abc import Callable, Iterator
@@ -94,6 +93,8 @@ def serve_plan(
         started: Called when the server answers.
         told: Where the end of the server is shown.
     """
+    import asyncio
+
     from toolmd._auth import Addresses, Tokens
     from toolmd._types.call import Caller
 

@@ -1,6 +1,5 @@
 """Reload the definitions of a server: at SIGHUP, or when a file is saved."""
 
-import asyncio
 import signal
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -17,6 +16,8 @@ def following(workspace: Any, *, follow: bool) -> AbstractContextManager[Any]:
 
 def reload_at_hangup(workspace: Any) -> None:
     """Reload the definitions at SIGHUP, on systems with that signal."""
+    import asyncio
+
     loop = asyncio.get_running_loop()
     under_way: set[Any] = set()
 

@@ -1,14 +1,11 @@
 """The shared parts of `dev` and `serve` over HTTP: the token, the port, and the server."""
 
-import asyncio
 import errno
 import os
 import re
 import socket
-import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import Any, NamedTuple
 
 from toolmd._cli.terminal.exits import ExitCode
@@ -109,6 +106,7 @@ async def serve_workspace(
     """
     from toolmd._auth.server import Drain, serve
     from toolmd._cli.server.mcp_app import McpApp
+    from toolmd._cli.server.resuming import Resuming
     from toolmd._http.app import Server
     from toolmd._workspace.gauges import watch_state
 
@@ -136,15 +134,8 @@ async def serve_workspace(
 
     ready()
     watch_state(workspace)
-    resuming = asyncio.create_task(workspace.runs.start())
+    resuming = Resuming(workspace)
     settings = workspace.settings.serve
-    drain = Drain(begin, partial(_stop_runs, workspace, resuming), *told)
+    drain = Drain(begin, resuming.stop, *told)
     await serve(server.app, place.listening, settings=settings, drain=drain)
-    await resuming
-
-
-async def _stop_runs(workspace: Any, resuming: asyncio.Task[bool], limit_s: float) -> None:
-    """Stop the runs once their engine has started: on a closed store it would try for long."""
-    until = time.monotonic() + limit_s
-    await asyncio.wait({resuming}, timeout=limit_s)
-    await workspace.runs.stop(max(until - time.monotonic(), 0.1))
+    await resuming.ended()

@@ -130,6 +130,7 @@ def _over_stdio(
 ) -> None:
     import asyncio
 
+    from toolmd._cli.server.resuming import Resuming
     from toolmd._mcp.stdio import serve_stdio
     from toolmd._types.call import Caller
     from toolmd._workspace import Workspace
@@ -141,18 +142,17 @@ def _over_stdio(
         if sys.stdin.isatty():
             err("An MCP host starts this command and talks to it over stdio; Ctrl-C stops it.")
             err("help: toolmd serve --print-config claude shows the settings of such a host")
-        loose_ends: list[Any] = []
 
         def ready(server: Any, requests: Any) -> None:
             workspace.on_change(lambda *_: server.changed_soon())
-            loose_ends.append(asyncio.ensure_future(workspace.runs.start()))
+            resuming = Resuming(workspace)
             reload_at_hangup(workspace)
             loop = asyncio.get_running_loop()
 
             async def drain() -> None:
                 limit_s = workspace.settings.serve.drain_timeout
                 server.changes.close()
-                await asyncio.gather(requests.land(limit_s), workspace.runs.stop(limit_s))
+                await asyncio.gather(requests.land(limit_s), resuming.stop(limit_s))
 
             def end() -> None:
                 asyncio.run_coroutine_threadsafe(drain(), loop).result()

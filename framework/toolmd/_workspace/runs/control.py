@@ -219,6 +219,17 @@ class Runs:
         """Same as `start`, for callers that can't await; the calling thread waits."""
         return self._project.loop.run(self.start())
 
+    async def may_be_due(self) -> bool:
+        """Return whether there is anything for `start`: a durable skill, or a kept run."""
+        skills = self._project.live.registry.skills.values()
+        if any(bound.spec.durable for bound in skills):
+            return True
+        return await off_loop(self.service.engines.holds_runs)
+
+    def may_be_due_sync(self) -> bool:
+        """Same as `may_be_due`, for callers that can't await; the calling thread waits."""
+        return self._project.loop.run(self.may_be_due())
+
     async def unfinished(self) -> Mapping[RunState, int]:
         """Return the number of unfinished runs by state: `running`, `waiting`, `stuck`."""
         return await off_loop(self.service.engines.unfinished)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from toolmd._skills.engine import Engine, OpenQuestion, Play
 from toolmd._skills.engine.memory import MemoryEngine
-from toolmd._store import STORE_FILE
+from toolmd._store import STORE_FILE, is_postgres
 from toolmd._types.registry import Bound
 from toolmd._types.run import Clock, Order, RunQuery, RunState, RunView
 from toolmd._types.settings import Settings
@@ -48,6 +48,14 @@ class Engines:
         if self._durable is not None or self._settings.store not in {"sqlite", "memory"}:
             return True
         return self.keep and has_runs(self._settings.state / STORE_FILE)
+
+    def holds_runs(self) -> bool:
+        """Return whether the store has tables of runs, or can't be read; it blocks."""
+        if self._durable is None and self.keep and is_postgres(self._settings.store):
+            from toolmd._store.schema import has_table
+
+            return has_table(self._settings.store, "toolmd_run")
+        return self._any_kept
 
     def durable(self) -> "DurableEngine":
         """Return the engine that keeps runs, opened on first use."""

@@ -1,0 +1,113 @@
+"""A server without durable skills has no engine of runs, and starts it when one is there."""
+
+import asyncio
+import os
+import threading
+from pathlib import Path
+
+import pytest
+from served_kiosk import Served
+from served_workers import act, project_of
+
+from toolmd import Workspace
+from toolmd._cli.server.resuming import Resuming
+
+SKILL = """# Act once
+
+Acts.
+
+## Metadata
+
+- **Name**: act_once
+- **Version**: 1.0.0
+- **Category**: general
+- **Required Tools**: act
+
+## Workflow
+
+1. **Act**.
+   - **Use**: act
+
+## Input Schema
+
+None
+
+## Output Schema
+
+- **Type**: object (SkillResult)
+"""
+ENGINE = "toolmd-runs"
+
+
+def engine_runs() -> bool:
+    return any(thread.name == ENGINE for thread in threading.enumerate())
+
+
+def wait_for_engine() -> None:
+    while not engine_runs():
+        os.sched_yield()
+
+
+def add_skill(project: Path) -> Path:
+    file = project / "skills_md" / "act-once.skill.md"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(SKILL, encoding="utf-8")
+    return file
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads as Linux lists them")
+def test_a_server_of_tools_alone_has_few_threads(tmp_path: Path) -> None:
+    with Served(project_of(tmp_path), TOOLMD_STORE="sqlite") as served:
+        assert act(served.client)["outcome"] == "ok"
+
+        assert len(list(Path(f"/proc/{served.process.pid}/task").iterdir())) <= 6
+        served.end()
+        assert served.process.wait(60) == 0
+
+
+def test_the_engine_starts_with_the_first_durable_skill(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOOLMD_STORE", "sqlite")
+    project = project_of(tmp_path)
+
+    async def main() -> None:
+        with Workspace.open(project) as workspace:
+            resuming = Resuming(workspace)
+            assert not await workspace.runs.may_be_due()
+            assert not engine_runs()
+            add_skill(project)
+            await asyncio.to_thread(workspace.reload)
+            await asyncio.to_thread(wait_for_engine)
+            await resuming.stop(10)
+            await resuming.ended()
+
+    asyncio.run(asyncio.wait_for(main(), 60))
+
+
+def test_a_server_that_waits_for_a_skill_stops_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOOLMD_STORE", "sqlite")
+
+    async def main() -> None:
+        with Workspace.open(project_of(tmp_path)) as workspace:
+            resuming = Resuming(workspace)
+            await resuming.stop(60)
+            await resuming.ended()
+
+    asyncio.run(asyncio.wait_for(main(), 30))
+
+
+def test_runs_of_a_removed_skill_are_still_executed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOOLMD_STORE", "sqlite")
+    project = project_of(tmp_path)
+    skill = add_skill(project)
+    with Workspace.open(project) as workspace:
+        assert workspace.run_sync("act_once", {}).success
+    skill.unlink()
+
+    with Workspace.open(project) as workspace:
+        assert workspace.runs.may_be_due_sync()

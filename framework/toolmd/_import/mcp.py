@@ -62,13 +62,15 @@ def _known(entry: Mapping[str, Any], report: ImportReport) -> dict[str, Any]:
     if isinstance(meta.get("toolmd/version"), str):
         known["version"] = meta["toolmd/version"]
     if (output := entry.get("outputSchema")) is not None:
-        known["returns"] = _returns(output, name, report, wrapped=meta.get(_WRAPPED) is True)
+        known["returns"] = returned_shape(output, name, report, wrapped=meta.get(_WRAPPED) is True)
     if isinstance(meta.get(_POLICY), Mapping):
         known |= _policy(meta[_POLICY], name, report)
     return known
 
 
-def _returns(schema: Any, name: str, report: ImportReport, *, wrapped: bool) -> Schema:
+def returned_shape(schema: Any, name: str, report: ImportReport, *, wrapped: bool) -> Schema:
+    """Read the schema of a result; with `wrapped`, the result is its field of that name."""
+
     def tell(path: str, text: str) -> None:
         report.note(name, f"returns {path}".strip(), text)
 

@@ -29,13 +29,14 @@ def import_(
     ctx: typer.Context,
     kind: Annotated[
         str,
-        typer.Argument(metavar="KIND", help="openai, mcp, agentskills, or a plugin's."),
+        typer.Argument(metavar="KIND", help="python, openai, mcp, agentskills, or a plugin's."),
     ],
     source: Annotated[
         str,
         typer.Argument(
             metavar="SOURCE",
-            help="A file; `-` is stdin; a folder (agentskills); a server's URL or command (mcp).",
+            help="A file; `-` is stdin; a module, or module:name,name (python); a folder"
+            " (agentskills); a server's URL or command (mcp).",
         ),
     ],
     *,
@@ -59,7 +60,11 @@ def import_(
     folder = project_of(ctx, project)
     with nullcontext() if source == STDIN else busy("Reading"):
         imported = _read(kind, source, folder)
+    if out_dir is None:
+        out_dir = imported["folder"]
     files = {_target(name, folder, out_dir): text for name, text in imported["files"].items()}
+    if imported["folder"] is not None and out_dir is not None and files:
+        files |= _made_known(out_dir.resolve(), imported)
     _write(files, force=force)
     shown = [_shown(path) for path in files]
     if json:
@@ -72,10 +77,14 @@ def import_(
 def _read(kind: str, source: str, folder: Path | None) -> dict[str, Any]:
     from toolmd._import import KINDS, read_source
 
-    read: dict[str, Any] = {"files": {}, "notes": [], "refused": []}
+    read: dict[str, Any] = {"files": {}, "notes": [], "refused": [], "folder": None}
     if kind in KINDS:
         for name, text in _texts(kind, source):
             _add(read, read_source(kind, text, name))
+            if kind == "python":
+                from toolmd._import.python import folder_of
+
+                read["folder"] = folder_of(text)
         return read
     made = _by_plugin(kind, source, folder)
     if isinstance(made, Imported):
@@ -123,6 +132,11 @@ def _named(files: Mapping[str, str]) -> dict[str, str]:
 
 def _texts(kind: str, source: str) -> Iterator[tuple[str, str]]:
     """Return the name and the text of each document of the source."""
+    if kind == "python":
+        from toolmd._import.python import list_functions
+
+        yield source, list_functions(source)
+        return
     if source == STDIN:
         yield "<stdin>", _decoded(read_stdin(_WANTED), "<stdin>")
         return
@@ -181,6 +195,22 @@ def _target(file: str, folder: Path | None, out_dir: Path | None) -> Path:
         kind = "skills" if skill else "tools"
         stop(ExitCode.USAGE, f"the project has no folder of {kind}", "name one with --out")
     return settings.root / folders[0] / file
+
+
+def _made_known(written: Path, imported: dict[str, Any]) -> dict[Path, str]:
+    """Return the settings that name a folder of drafts, or note what to add to those there."""
+    from toolmd.config import find_project, load_settings
+
+    root = find_project(written)
+    settings = load_settings(root or Path.cwd())
+    if any(written.is_relative_to((settings.root / one).resolve()) for one in settings.tools):
+        return {}
+    if root is None:
+        return {written / "toolmd.toml": 'tools = ["."]\n'}
+    place = written.relative_to(root).as_posix()
+    said = f"add {place!r} to `tools` in the settings of the project, which has no tools there"
+    imported["notes"].append({"definition": "", "path": "", "text": said, "line": 0})
+    return {}
 
 
 def _write(files: dict[Path, str], *, force: bool) -> None:

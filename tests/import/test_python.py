@@ -1,0 +1,248 @@
+"""Python functions become tools by one command, and stay where they are."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from toolmd import Workspace
+from toolmd._import.python import list_functions, read
+from toolmd.errors import NotFoundError
+
+HEAD = """\
+import datetime as dt
+import uuid
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum
+from typing import Annotated, Any, Literal, Optional
+from typing_extensions import TypedDict
+from pydantic import BaseModel, Field
+
+class Color(Enum):
+    RED = "red"
+    BLUE = "blue"
+
+class Item(TypedDict):
+    sku: str
+    count: int
+
+@dataclass
+class Point:
+    x: float
+    y: float = 0.0
+
+class Address(BaseModel):
+    street: str = Field(min_length=1)
+    zip: Annotated[str, Field(pattern=r"^[0-9]{4}$")]
+"""
+TYPES = (
+    "str", "int", "float", "bool", "list[int]", "dict[str, int]", "Literal['a', 'b']", "Color",
+    "int | None", "Optional[str]", "str | int", "Annotated[int, Field(ge=1, le=9)]",
+    "Annotated[str, Field(min_length=2, max_length=3)]",
+    "Annotated[list[str], Field(max_length=1)]", "dt.date",
+    "dt.datetime", "uuid.UUID", "Item", "Point", "Address", "list[Item]", "Any",
+)  # fmt: skip
+VALUES: tuple[Any, ...] = (
+    None, True, 0, 5, 12, 1.5, "", "a", "red", "ab", "abcd", "2026-01-31", "2026-02-31",
+    "2026-01-31T10:00:00Z", "0b0d4a5e-5a52-4b0e-8d6a-1c9c1d7f1a11", [], [1], ["x"], ["x", "y"], {},
+    {"a": 1}, {"a": "x"}, {"sku": "s", "count": 1}, [{"sku": "s", "count": 1}], {"x": 1},
+    {"x": "1"}, {"street": "s", "zip": "1010"}, {"street": "", "zip": "1010"},
+    {"street": "s", "zip": "10"},
+)  # fmt: skip
+SHOP = (
+    HEAD
+    + '''
+
+def find_orders(
+    customer: str,
+    limit: Annotated[int, Field(ge=1, le=100)] = 10,
+    since: Optional[dt.date] = None,
+) -> list[Item]:
+    """Find the orders of a customer.
+
+    The newest come first. Never more than 100 are returned.
+
+    Args:
+        customer: The customer's number.
+        limit: How many orders.
+        until: Nothing that the function has.
+
+    Returns:
+        The items of the orders.
+
+    Raises:
+        KeyError: There is no such customer.
+    """
+    return [{"sku": customer, "count": limit}]
+
+
+async def place_order(items: list[Item], to: Address, color: Color = Color.RED) -> Point:
+    """Place an order.
+
+    :param items: What is ordered.
+    """
+    assert isinstance(to, Address)
+    return Point(len(items))
+
+
+def odd(a, /): ...
+def many(*args, **named): "Take anything."
+def untyped(word=3): ...
+def _private(): ...
+'''
+)
+
+
+HOSTED = 'def hosted(word: str, *, client: Exception): "Say a word."\n'
+
+
+def module(folder: Path, text: str, name: str = "shop.py") -> str:
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+    return str(file)
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "toolmd", *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def imported(source: str) -> tuple[dict[str, str], list[str], list[str]]:
+    made = read(list_functions(source), source)
+    drafts = {draft.name: draft.text for draft in made.drafts}
+    return drafts, [str(note) for note in made.notes], [str(note) for note in made.refused]
+
+
+def test_functions_of_a_folder_can_be_called_after_one_command(tmp_path: Path) -> None:
+    source = Path(module(tmp_path, SHOP))
+    done = run(tmp_path, "import", "python", "shop.py")
+
+    assert source.read_text("utf-8") == SHOP
+    assert run(tmp_path, "check").returncode == 0
+    with Workspace.open(tmp_path) as workspace:
+        found = workspace.call_sync("find_orders", {"customer": "c", "limit": 2})
+        assert found.data == [{"sku": "c", "count": 2}]
+        order = {"items": found.data, "to": {"street": "s", "zip": "1010"}}
+        assert workspace.call_sync("place_order", order).data == {"x": 1.0, "y": 0.0}
+        denied = workspace.call_sync("find_orders", {"customer": "c", "limit": 101})
+        assert denied.outcome == "denied"
+    assert "not imported" in done.stderr  # The function with a positional parameter.
+
+
+def test_the_draft_has_signature_and_docstring(tmp_path: Path) -> None:
+    drafts, notes, refused = imported(module(tmp_path, SHOP + HOSTED))
+    text = drafts["find_orders"]
+
+    assert "**Implemented By**: shop:find_orders" in text
+    assert "- **Minimum**: 1\n- **Maximum**: 100" in text
+    assert "- **Description**: The customer's number." in text
+    assert "Raises KeyError: There is no such customer." in text
+    assert "**Description**: The items of the orders." in text
+    assert "- **Type**: array" in text.split("## Returns")[1]
+    assert "until: the docstring has it, the function not" in "\n".join(notes)
+    assert "Never more than 100 are returned." in "\n".join(notes)
+    assert any("many.args: any number of arguments" in note for note in notes)
+    assert any("hosted.client: Exception is provided by the host" in note for note in notes)
+    assert any("untyped.word: no type in the source" in note for note in notes)
+    assert "`a` is positional only" in "\n".join(refused)
+    assert "_private" not in drafts
+
+
+def test_each_type_accepts_what_pydantic_accepts(tmp_path: Path) -> None:
+    functions = [
+        f"def take_{number}(value: {one}): return {{}}\n" for number, one in enumerate(TYPES)
+    ]
+    module(tmp_path, HEAD + "\n" + "\n".join(functions))
+    assert run(tmp_path, "import", "python", "shop.py").returncode == 0
+    space: dict[str, Any] = {}
+    exec(HEAD, space)
+
+    wrong = []
+    with Workspace.open(tmp_path) as workspace:
+        for number, one in enumerate(TYPES):
+            adapter = TypeAdapter(eval(one, space))
+            for value in VALUES:
+                result = workspace.call_sync(f"take_{number}", {"value": value}, dry_run=True)
+                try:
+                    adapter.validate_json(json.dumps(value), strict=True)
+                    expected = "allowed"
+                except ValidationError:
+                    expected = "denied"
+                if result.outcome != expected:
+                    wrong.append((one, value, result.outcome))
+    assert wrong == []
+
+
+def test_named_functions_alone_are_imported(tmp_path: Path) -> None:
+    drafts, _, refused = imported(module(tmp_path, SHOP) + ":many,nothing")
+
+    assert [*drafts] == ["many"]
+    assert "no such function" in refused[0]
+
+
+def test_a_module_of_a_package_is_found_by_its_name_and_by_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module(tmp_path, "", "sales/__init__.py")
+    module(tmp_path, "NUMBER = 3\n", "sales/base.py")
+    file = module(
+        tmp_path, "from .base import NUMBER\ndef count() -> int: return NUMBER\n", "sales/orders.py"
+    )
+    monkeypatch.chdir(tmp_path)
+
+    assert imported("sales.orders")[0] == imported(file)[0]
+    assert "orders:count" in imported(file)[0]["count"]
+
+
+def test_an_installed_module_is_named_whole() -> None:
+    drafts, _, _ = imported("textwrap:dedent")
+    assert "**Implemented By**: textwrap:dedent" in drafts["dedent"]
+
+
+def test_drafts_outside_the_folders_of_a_project_tell_what_to_set(tmp_path: Path) -> None:
+    (tmp_path / "toolmd.toml").write_text("plugins = []\n")
+    module(tmp_path, "def one(): ...\n", "src/shop.py")
+
+    done = run(tmp_path, "import", "python", "src/shop.py")
+
+    assert "add 'src' to `tools`" in done.stderr
+    assert (tmp_path / "src" / "one.tool.md").is_file()
+    assert not (tmp_path / "src" / "toolmd.toml").exists()
+
+
+def test_what_a_module_prints_or_breaks_is_told(tmp_path: Path) -> None:
+    assert "loud" in imported(module(tmp_path, "print('{')\ndef loud(): ...\n", "loud.py"))[0]
+    with pytest.raises(NotFoundError, match="ZeroDivisionError"):
+        list_functions(module(tmp_path, "1 / 0\n", "broken.py"))
+    with pytest.raises(NotFoundError, match="no such file"):
+        list_functions(str(tmp_path / "none.py"))
+    with pytest.raises(NotFoundError, match="write module"):
+        list_functions("not a module!")
+
+
+def test_a_tool_of_another_framework_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    text = "class Tool:\n    def __init__(self, fn): self.fn = fn\n\n@Tool\ndef say(): ...\n"
+    _, _, refused = imported(module(tmp_path, text))
+    assert "keep the plain function under a name of its own" in refused[0]
+
+
+def test_the_usual_typed_dict_is_read_on_every_python(tmp_path: Path) -> None:
+    text = "from typing import TypedDict\nclass A(TypedDict):\n    x: int\ndef take(a: A): ...\n"
+    assert "**x**" in imported(module(tmp_path, text))[0]["take"]
+
+
+def test_standard_input_is_no_module(tmp_path: Path) -> None:
+    done = run(tmp_path, "import", "python", "-")
+    assert done.returncode == 5
+    assert "write module" in done.stderr

@@ -91,7 +91,7 @@ def build(  # noqa: PLR0913 - by keyword, but for two
     plugins = _plugins(settings, given)
     groups = _groups(settings, plugins, put)
     resources = SnapshotResources(plugins, settings)
-    around = SnapshotParts(settings.root, plugins, resources)
+    around = SnapshotParts(settings.root, plugins, resources, settings.services)
     reading = Reading(reader, cache)
     whole, broken = parted(d for group in groups for d in reading.group(group))
     named = _first_of_each_name(whole, reading.diagnostics)

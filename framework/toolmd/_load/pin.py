@@ -86,7 +86,7 @@ def unpin(
     groups = [own_group(folder, plugins) for folder in folders]
     given_groups = list(package_groups(settings, plugins))
     resources = SnapshotResources(plugins, settings)
-    around = SnapshotParts(settings.root, plugins, resources)
+    around = SnapshotParts(settings.root, plugins, resources, settings.services)
     named = {spec.name: _definition(spec, groups, given_groups) for spec in pinned.specs}
     bound = bind_all(named, [*groups, *given_groups, *_lone(named)], around)
     for name in pinned.given:

@@ -94,7 +94,7 @@ class ToolCallSpec(CallSpec):
     requires_context: tuple[str, ...] = ()
     """The facts about the caller that the host must supply, such as `patient`."""
     implemented_by: str = ""
-    """The `module:function` that the file names; empty if it names none."""
+    """The `module:function` or `http METHOD PATH` that the file names; empty if it names none."""
     read_only: bool = False
     idempotent: Literal["yes", "no", "keyed"] = "no"
     unknown_parameters: Literal["reject", "ignore"] = "reject"

@@ -151,6 +151,14 @@ class Code(StrEnum):
     PARAMETER_DRIFT = "parameter-drift", "Markdown and Python do not have the same parameters."
     TYPE_DRIFT = "type-drift", "A type in Python can't hold the values that the markdown allows."
     UNPROVIDED_PARAMETER = "unprovided-parameter", "Nothing provides a keyword-only parameter."
+    INVALID_OPERATION = (
+        "invalid-operation",
+        "The service or the parameters of `Implemented By: http …` do not fit; calls are denied.",
+    )
+    UNSET_VARIABLE = (
+        "unset-variable",
+        "A service needs an environment variable that is not set: its calls fail.",
+    )
     OWN_HTTP_CLIENT = (
         "own-http-client",
         "The Python opens a connection by itself, past Allowed Domains. Use `context.http`.",

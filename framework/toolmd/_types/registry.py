@@ -22,7 +22,7 @@ class Implementation(NamedTuple):
     """The Python function of a tool or a skill, and the mapping of its arguments."""
 
     target: str
-    """`tools_md/appointment/book_appointment.py:book_appointment`."""
+    """`tools_md/appointment/book_appointment.py:book_appointment`, or `http GET shop:/pets`."""
     hash: str
     """Hex sha256 of the bytes of its module and of the modules that it imports."""
     function: Callable[..., Any]
@@ -42,7 +42,7 @@ class Implementation(NamedTuple):
 class Binding(NamedTuple):
     """The place of an implementation, which is loaded on first use."""
 
-    kind: Literal["sibling", "entry_point", "none"]
+    kind: Literal["sibling", "entry_point", "remote", "none"]
     target: str = ""
     load: Callable[[], Implementation] | None = None
     """Returns the implementation, or raises ImplementationError."""

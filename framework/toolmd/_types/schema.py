@@ -132,6 +132,10 @@ class Schema:
         phrase="or a handle",
         sentence='Or part of an earlier result: {{"$result": handle, "path": "papers[*].id"}}.',
         aliases=("Accept Handle", "Accepts Handles", "Takes Handle"))
+    sent_in: str | None = _row(
+        "x-sent-in", "text",
+        "Where a web service gets the argument: `path`, `query`, `header`, `cookie`, `body`, "
+        "`form`, each with another name after it if the service has one, or `whole body`.")
     to_model: tuple[str, ...] | None = _row(
         "x-to-model", "list",
         "Of a result: the fields that a model sees. The rest is kept under a handle.",

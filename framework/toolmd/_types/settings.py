@@ -109,6 +109,31 @@ class ServeSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class Credential:
+    """One entry of `auth`; its values are only names of environment variables."""
+
+    kind: Literal["bearer", "basic", "header", "query", "cookie"]
+    variables: tuple[str, ...]
+    """The environment variables: of the token or the value; for `basic`, of user and password."""
+    name: str = ""
+    """The name of the header, the query key or the cookie."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceSettings:
+    """The table `[services.NAME]`: a web service that `Implemented By: http …` calls."""
+
+    url: str
+    """The base URL, which the path of each operation follows."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Headers of every request; `$NAME` or `${NAME}` in a value is that environment variable."""
+    auth: tuple[Credential, ...] = ()
+    """The credentials of every request."""
+    timeout: float = 30.0
+    """The most seconds that a request takes; the Timeout of the tool's file ends it earlier."""
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All settings of a project (configuration.md)."""
 
@@ -135,6 +160,9 @@ class Settings:
     """What models read of results."""
     audit: AuditSettings = field(default_factory=AuditSettings)
     """The records of decisions."""
+    services: Mapping[str, ServiceSettings] = field(default_factory=dict)
+    """The web services of `Implemented By: http METHOD PATH`, by name: tables `[services.NAME]`
+    with `url`, `headers`, `auth` and `timeout` (`docs/how-to/call-a-web-service.md`)."""
     trust_edits: bool = False
     """Whether an edit that drops a restriction is live immediately."""
     import_timeout: float = 10.0

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from toolmd._types.settings import DEFAULT_SKILLS, DEFAULT_TOOLS, Settings
-from toolmd.config.values import READERS, SHORT, TABLES, Origin
+from toolmd.config.origin import Origin
+from toolmd.config.values import READERS, SHORT, TABLES
 from toolmd.errors import ConfigError, did_you_mean
 
 OWN_FILE = "toolmd.toml"

@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 from toolmd._types.call import fact_name
 from toolmd._types.settings import (
@@ -18,7 +18,8 @@ from toolmd._types.settings import (
     TokenSettings,
     TraceSettings,
 )
-from toolmd.errors import ConfigError
+from toolmd.config.origin import Origin
+from toolmd.config.services import read_services
 
 MOST = 1_000_000
 """The largest number or duration in seconds that a setting takes."""
@@ -26,19 +27,6 @@ LEAST_BYTES = 1024
 """The fewest bytes that a model reads of a result: room for an error and its remedy."""
 MAX_S = 3600
 """Seconds of a deadline."""
-
-
-class Origin(NamedTuple):
-    """The place where a value was written, for messages."""
-
-    origin: str
-    key: str
-    text: bool = False
-    """Whether only text can stand here, as in the environment; a file has types of its own."""
-
-    def error(self, message: str) -> ConfigError:
-        """Build the error that names the place."""
-        return ConfigError(f"{self.origin}: {self.key}: {message}")
 
 
 def _folders(value: Any, place: Origin) -> tuple[str, ...]:
@@ -246,6 +234,7 @@ READERS: Mapping[str, Callable[[Any, Origin], Any]] = {
     "audit.enabled": _flag,
     "audit.sync": _sync,
     "audit.keep_days": _days,
+    "services": read_services,
     "trust_edits": _flag,
     "import_timeout": _seconds,
     "plugins": _names,

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 from toolmd._cli.terminal.screen import busy, counted
 from toolmd._types.settings import Settings
 from toolmd.config import load_settings
+from toolmd.config.services import variables_of
 from toolmd.config.state_files import EmptiedError, is_there
 from toolmd.errors import ConfigError, UnreachableError
 
@@ -56,7 +57,12 @@ def examine(folder: Path | None) -> list[Sign]:
         remedy = "fix that setting" if "no project" not in str(error) else "run `toolmd init`"
         return [*signs, Sign("project", "bad", str(error), remedy)]
     signs.append(Sign("project", "ok", str(settings.file or settings.root)))
-    signs += [*_folders(settings), look_at_state(settings.state), _cache(settings.state)]
+    signs += [
+        *_folders(settings),
+        *_services(settings),
+        look_at_state(settings.state),
+        _cache(settings.state),
+    ]
     signs += [*_unused(settings.state), *_emptied(settings.state), _engine(settings)]
     try:
         return [*signs, *_workspace(settings)]
@@ -120,6 +126,16 @@ def _folders(settings: Settings) -> Iterator[Sign]:
             yield Sign(name, "bad", "a file, not a folder", "move it away, or name another folder")
         else:
             yield Sign(name, "note", "no such folder", "`toolmd new` creates it")
+
+
+def _services(settings: Settings) -> Iterator[Sign]:
+    for name, service in settings.services.items():
+        unset = [one for one in variables_of(service) if not os.environ.get(one)]
+        if unset:
+            found = f"{', '.join(unset)} not set in the environment"
+            yield Sign(f"service {name}", "note", found, "set it where Toolmd runs")
+        else:
+            yield Sign(f"service {name}", "ok", service.url)
 
 
 def look_at_state(state: Path) -> Sign:

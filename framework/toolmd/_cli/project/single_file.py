@@ -57,11 +57,14 @@ def implementation_of(spec: ToolSpec | SkillSpec, name: str) -> tuple[str, str]:
         return "none", ""
     from toolmd._load.python.beside import Place, read_beside
     from toolmd._load.source.files import File
+    from toolmd._types.operation import read_operation
 
     path = Path(name)
     as_named = f"{path.name.partition('.')[0]}.{spec.kind}.md"
     file = File(name, name, (as_named,), b"")
     named = spec.implemented_by if isinstance(spec, ToolSpec) else ""
+    if read_operation(named) is not None:
+        return "remote", named
     place = read_beside(path.parent).place(file, spec.name, named)
     if not isinstance(place, Place):
         return "none", ""

@@ -100,7 +100,8 @@ def context_of(stated: list[str] | None) -> dict[str, str]:
 
 def rights_of(words: str) -> "tuple[Right, ...]":
     """Return the rights of `--may call,decide`; raise ConfigError for an unknown one."""
-    from toolmd.config.values import Origin, token_rights
+    from toolmd.config.origin import Origin
+    from toolmd.config.values import token_rights
 
     return token_rights(
         [word.strip() for word in words.split(",")], Origin("command line", "--may")

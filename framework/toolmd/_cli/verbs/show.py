@@ -51,9 +51,10 @@ def list_(ctx: typer.Context, *, json: JsonOption = False, project: ProjectOptio
 def _runs(entry: dict[str, Any], spec: AnySpec) -> str:
     """Return the kind of implementation in a word."""
     implementation = entry["implementation"]
-    said = {"sibling": "python", "entry_point": "plugin", "steps": "steps", "none": "-"}[
-        implementation["kind"]
-    ]
+    said = {
+        "sibling": "python", "entry_point": "plugin", "remote": "remote", "steps": "steps",
+        "none": "-",
+    }[implementation["kind"]]  # fmt: skip
     # A package's definition has its file next to it, and a tool may name an installed module; all
     # others come from a plugin's hook.
     target = implementation.get("target", "")

@@ -10,8 +10,10 @@ from toolmd._load.python.beside import Beside, Place
 from toolmd._load.python.implementation import Loader, SnapshotParts, from_plugins
 from toolmd._load.python.in_modules import ambiguous, from_installed, from_module
 from toolmd._load.source.files import File
+from toolmd._remote.http import bind_operation
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.operation import read_operation
 from toolmd._types.registry import NOT_IMPLEMENTED, Binding, Bound, Implementation, LateBinding
 
 
@@ -33,9 +35,13 @@ def bind_all(
     bound: dict[str, Bound[Any]] = {}
     for name, definition in named.items():
         group = definition.group
-        place = _place(definition, beside[id(group)])
+        named_by = _named_by(definition)
         binding: Binding | LateBinding
-        if isinstance(place, Place):
+        if (operation := read_operation(named_by)) is not None:
+            binding = bind_operation(operation, definition.call_spec, around.services)
+        elif isinstance(
+            place := beside[id(group)].place(definition.file, definition.name, named_by), Place
+        ):
             binding = _at(definition, place, beside[id(group)], around)
         else:
             binding = _saying(given(definition), definition, place)
@@ -53,13 +59,12 @@ def bind_all(
     return bound
 
 
-def _place(definition: FoundDefinition, beside: Beside) -> Place | tuple[File, ...]:
-    """Find the function of a definition; several files where more than one has that of a tool."""
+def _named_by(definition: FoundDefinition) -> str:
+    """Return what a tool's file names in Implemented By; empty if it names nothing."""
     # To decode each tool's JSON costs more than all else that is done here.
     may_name = not definition.encoded or b'"implemented_by"' in definition.encoded
     call_spec = definition.call_spec() if may_name else None
-    named = call_spec.implemented_by if isinstance(call_spec, ToolCallSpec) else ""
-    return beside.place(definition.file, definition.name, named)
+    return call_spec.implemented_by if isinstance(call_spec, ToolCallSpec) else ""
 
 
 def _at(

@@ -6,7 +6,7 @@ import functools
 import reprlib
 import threading
 import traceback
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +22,7 @@ from toolmd._types.call_spec import CallSpec
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.registry import AnySpec, Implementation
+from toolmd._types.settings import ServiceSettings
 from toolmd.errors import ImplementationError
 
 _MOST_WRAPPERS = 16
@@ -34,6 +35,7 @@ class SnapshotParts:
     project: Path
     plugins: Plugins
     resources: SnapshotResources
+    services: Mapping[str, ServiceSettings]
     code: CodeHashes = field(init=False)
 
     def __post_init__(self) -> None:

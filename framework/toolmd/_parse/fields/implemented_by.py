@@ -1,4 +1,4 @@
-"""Read where the function of a tool is: `module:function`."""
+"""Read what runs a tool: `module:function`, or an operation of a web service."""
 
 from keyword import iskeyword
 
@@ -6,16 +6,18 @@ from toolmd._parse.fields.entries import Entry, Unread
 from toolmd._parse.fields.field import Field
 from toolmd._parse.source.page import Page
 from toolmd._parse.words.keys import plain
+from toolmd._types.operation import METHODS, read_operation
 
 _EXAMPLE = "write `module:function`, such as `clinic:book`"
-_LATER = {"mcp": "mcp SERVER TOOL", "http": "http METHOD PATH"}
+_OPERATION = "write `http METHOD PATH`, such as `http GET /pets/{id}` or `http GET shop:/pets/{id}`"
+_LATER = {"mcp": "mcp SERVER TOOL"}
 """The other forms, by their first word; none of them runs yet."""
 _LONGEST = 256
 """In letters; a place of this length is no slip of the pen."""
 
 
 def read_function(page: Page, known: Field, entry: Entry) -> str:
-    """Return `module:function`; raises Unread, with the remedy, for anything else.
+    """Return `module:function` or `http METHOD PATH`; raises Unread, with the remedy.
 
     A kebab module is written as snake, since its file may have either name.
     """
@@ -27,6 +29,11 @@ def read_function(page: Page, known: Field, entry: Entry) -> str:
         raise Unread(_EXAMPLE)
     if (form := _LATER.get(words[0].lower())) and len(words) > 1:
         raise Unread(f"the form `{form}` is not supported yet: {_EXAMPLE}")
+    if words[0].lower() == "http" and len(words) > 1:
+        if len(text) > _LONGEST or (operation := read_operation(text)) is None:
+            methods = ", ".join(METHODS)
+            raise Unread(f"{_OPERATION}; METHOD is one of {methods}, PATH has no `?`, `#` or `..`")
+        return str(operation)
     module, colon, function = text.partition(":")
     if not colon or len(text) > _LONGEST:
         raise Unread(_EXAMPLE)

@@ -58,8 +58,9 @@ TOOL_METADATA = SectionTable(
             "Implemented By",
             "implemented_by",
             "function",
-            "The function that runs, if it is not in the file of the same stem: `module:function`, "
-            "of a module in the same folder or of an installed one.",
+            "What runs, if it is not the Python of the same stem: `module:function`, of a module "
+            "in the same folder or of an installed one; or `http METHOD PATH`, an operation of a "
+            "web service (`http GET shop:/pets/{id}` where the settings have several services).",
             "the function of the tool's name",
             aliases=("Implemented In", "Implementation By"),
         ),

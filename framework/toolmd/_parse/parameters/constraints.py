@@ -62,6 +62,10 @@ _PLACES = {
         "parameter",
         "is for a whole parameter, below `## Parameters`",
     ),
+    "sent_in": (
+        "parameter",
+        "is for a whole parameter, below `## Parameters`",
+    ),
     "to_model": ("result", "is for a whole result, directly below `## Returns`"),
 }
 """The role of the only values that these fields are for."""

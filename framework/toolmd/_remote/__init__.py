@@ -1,0 +1,1 @@
+"""What runs outside of this process: the operations of web services."""

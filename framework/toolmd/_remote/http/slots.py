@@ -1,0 +1,113 @@
+"""Decide where each argument goes in a request: path, query, header, cookie or body."""
+
+from collections.abc import Iterator, Mapping
+from typing import Literal, NamedTuple, cast, get_args
+
+from toolmd._types.call_spec import ToolCallSpec
+from toolmd._types.operation import Operation
+from toolmd._types.schema import Parameter
+from toolmd._types.settings import ServiceSettings
+from toolmd.config.services import OF_CONNECTION
+
+Kind = Literal["path", "query", "header", "cookie", "body", "form", "whole body"]
+IN_BODY = ("body", "form", "whole body")
+_BY_QUERY = ("GET", "HEAD", "DELETE")
+_PROTECTED = OF_CONNECTION | {"authorization", "cookie", "content-type", "accept"}
+"""Headers that an argument may not set."""
+
+
+class Slot(NamedTuple):
+    """The place of one argument, and its name there."""
+
+    kind: Kind
+    name: str
+
+
+class Problem(NamedTuple):
+    """A parameter that does not fit the operation, and what to do."""
+
+    parameter: str
+    message: str
+    help: str
+
+
+def slots_of(
+    operation: Operation, call_spec: ToolCallSpec, service: ServiceSettings
+) -> tuple[Mapping[str, Slot], tuple[Problem, ...]]:
+    """Return the slot of each parameter, and everything that does not fit."""
+    slots: dict[str, Slot] = {}
+    problems: list[Problem] = []
+    for parameter in call_spec.parameters:
+        slot = _slot(operation, parameter)
+        if slot is None:
+            kinds = ", ".join(get_args(Kind))
+            message = f"Sent In of {parameter.name} is {parameter.shape.sent_in!r}"
+            problems.append(
+                Problem(parameter.name, message, f"write one of {kinds}, and a name if it differs")
+            )
+            continue
+        slots[parameter.name] = slot
+        problems += _misfits(operation, parameter, slot)
+    problems += _doubled(slots, service)
+    filled = {slot.name for slot in slots.values() if slot.kind == "path"}
+    for name in operation.placeholders:
+        if name not in filled:
+            message = f"the path {operation.path} has {{{name}}}, and no parameter fills it"
+            help_ = f"add a required parameter `{name}`, or one with `Sent In: path {name}`"
+            problems.append(Problem("", message, help_))
+    return slots, tuple(problems)
+
+
+def _slot(operation: Operation, parameter: Parameter) -> Slot | None:
+    """Return the slot of a parameter; None where Sent In can't be read."""
+    said = (parameter.shape.sent_in or "").strip().strip("`")
+    if not said:
+        if parameter.name in operation.placeholders:
+            return Slot("path", parameter.name)
+        return Slot("query" if operation.method in _BY_QUERY else "body", parameter.name)
+    if said.lower() == "whole body":
+        return Slot("whole body", "")
+    kind, _, name = said.partition(" ")
+    if kind.lower() not in get_args(Kind) or " " in name.strip():
+        return None
+    return Slot(cast("Kind", kind.lower()), name.strip() or parameter.name)
+
+
+def _misfits(operation: Operation, parameter: Parameter, slot: Slot) -> Iterator[Problem]:
+    name, shape = parameter.name, parameter.shape
+    if slot.kind == "path":
+        if slot.name not in operation.placeholders:
+            there = ", ".join(f"{{{one}}}" for one in operation.placeholders) or "no parameters"
+            message = f"{name} is sent in the path as {{{slot.name}}}, and the path has {there}"
+            yield Problem(name, message, "correct Sent In, or the path of Implemented By")
+        if not parameter.required and not shape.has_default:
+            message = f"{name} is optional, and the path needs it"
+            yield Problem(name, message, "write `**Required**: true`, or a Default")
+    if slot.kind in IN_BODY and operation.method in {"GET", "HEAD"}:
+        message = f"{name} is sent in the body, and {operation.method} has none"
+        yield Problem(name, message, "write `**Sent In**: query`, or another method")
+    if slot.kind == "header" and slot.name.lower() in _PROTECTED:
+        message = f"{name} would set the header {slot.name}, which no argument may set"
+        yield Problem(name, message, "put credentials and fixed headers into [services.NAME]")
+    flat = shape.items if shape.items is not None else shape
+    if slot.kind not in {"body", "whole body"} and set(flat.types) == {"object"}:
+        message = f"{name} is an object, which can't be sent in the {slot.kind}"
+        yield Problem(name, message, "send it in the body, or make each field a parameter")
+
+
+def _doubled(slots: Mapping[str, Slot], service: ServiceSettings) -> Iterator[Problem]:
+    """Yield the parameters that take the place of another one, or of the service's table."""
+    used = {Slot(one.kind, one.name) for one in service.auth if one.kind in {"query", "cookie"}}
+    headers = [*service.headers, *(one.name for one in service.auth if one.kind == "header")]
+    used |= {Slot("header", name.lower()) for name in headers}
+    for name, slot in slots.items():
+        place = Slot(slot.kind, slot.name.lower()) if slot.kind == "header" else slot
+        if place in used:
+            message = f"{name} is sent in the {slot.kind} as {slot.name}, which is set already"
+            yield Problem(name, message, "give it another name in Sent In, or remove one of them")
+        used.add(place)
+    bodies = {slot.kind for slot in slots.values() if slot.kind in IN_BODY}
+    wholes = [name for name, slot in slots.items() if slot.kind == "whole body"]
+    if len(bodies) > 1 or len(wholes) > 1:
+        message = f"the body is sent in several ways: {', '.join(sorted(bodies))}"
+        yield Problem(wholes[0] if wholes else "", message, "keep one of them")

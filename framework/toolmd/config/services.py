@@ -1,0 +1,138 @@
+"""Read the tables `[services.NAME]`; a message never holds a credential."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from toolmd._types.settings import Credential, ServiceSettings
+from toolmd.config.origin import Origin
+
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
+_TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
+"""A name that a header or a cookie may have."""
+_VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})", re.ASCII)
+_KEYS = ("url", "headers", "auth", "timeout")
+_PARTS: Mapping[str, tuple[str, ...]] = {
+    "bearer": ("token",),
+    "basic": ("user", "password"),
+    "header": ("name", "value"),
+    "query": ("name", "value"),
+    "cookie": ("name", "value"),
+}
+"""For each type of credentials, the keys beside `type`."""
+OF_CONNECTION = frozenset(
+    "connection content-encoding content-length host keep-alive te trailer transfer-encoding "
+    "upgrade proxy-authorization proxy-connection accept-encoding".split()
+)
+"""The headers that belong to the connection; nobody sets them."""
+_MAX_TIMEOUT_S = 3600
+
+
+def read_services(value: Any, place: Origin) -> Mapping[str, ServiceSettings]:
+    """Read all services; raises ConfigError, which names the table and the key."""
+    if isinstance(value, str) and place.text:
+        try:
+            value = json.loads(value)
+        except ValueError as error:
+            raise place.error("must be a JSON object of services by name") from error
+    if not isinstance(value, dict):
+        raise place.error("must be tables [services.NAME]")
+    read: dict[str, ServiceSettings] = {}
+    for name, table in value.items():
+        if not _NAME.fullmatch(name):
+            raise place.error(f"{name!r} is not a name: use lower-case letters, digits, _ and -")
+        at = place._replace(key=f"{place.key}.{name}")
+        if not isinstance(table, dict) or "url" not in table:
+            raise at.error("must be a table with url")
+        if unknown := sorted(set(table) - {*_KEYS}):
+            raise at.error(f"unknown key {unknown[0]!r}; known are {', '.join(_KEYS)}")
+        read[name] = _service(table, at)
+    return read
+
+
+def _service(table: Mapping[str, Any], at: Origin) -> ServiceSettings:
+    timeout = table.get("timeout", ServiceSettings.__dataclass_fields__["timeout"].default)
+    is_number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
+    if not is_number or not 0 < timeout <= _MAX_TIMEOUT_S:
+        raise at.error(f"timeout must be seconds, more than 0 up to {_MAX_TIMEOUT_S}")
+    auth = table.get("auth", [])
+    entries = auth if isinstance(auth, list) else [auth]
+    read = tuple(_credential(entry, at) for entry in entries)
+    headers = _headers(table.get("headers", {}), at)
+    named = [one.name.casefold() for one in read if one.kind == "header"]
+    named += ["authorization" for one in read if one.kind in {"bearer", "basic"}]
+    twice = [name for name in named if named.count(name) > 1 or name in map(str.lower, headers)]
+    if twice:
+        raise at.error(f"the header {twice[0]} is set twice")
+    return ServiceSettings(_url(table["url"], at), headers, read, float(timeout))
+
+
+def _url(value: Any, at: Origin) -> str:
+    wanted = "url must be an http:// or https:// URL without user, query and fragment"
+    try:
+        parts = urlsplit(value if isinstance(value, str) else "")
+        port = parts.port
+    except ValueError:
+        raise at.error(wanted) from None
+    if parts.scheme not in {"http", "https"} or not parts.hostname or port == 0:
+        raise at.error(wanted)
+    if "@" in parts.netloc or set(value) & set("?#\\") or re.search(r"[\s\x00-\x1f]", value):
+        # It may hold a password: the message does not repeat it.
+        raise at.error(wanted)
+    return str(value).rstrip("/")
+
+
+def _headers(value: Any, at: Origin) -> Mapping[str, str]:
+    if not isinstance(value, dict):
+        raise at.error('headers must be texts by name: {"X-Team" = "$TEAM"}')
+    for name, text in value.items():
+        if not _TOKEN.fullmatch(name) or name.lower() in OF_CONNECTION | {"cookie"}:
+            raise at.error(f"headers: {name!r} is not a header that a table may set")
+        if not isinstance(text, str) or not text.isascii() or not text.isprintable():
+            raise at.error(f"headers: {name} must be a text on one line, of ASCII letters")
+        if "$" in _VARIABLE.sub("", text):
+            raise at.error(
+                f"headers: {name}: a $ begins the name of a variable: $NAME or ${{NAME}}"
+            )
+    if len({name.lower() for name in value}) < len(value):
+        raise at.error("headers: a header is named twice")
+    return dict(value)
+
+
+def _credential(value: Any, at: Origin) -> Credential:
+    if not isinstance(value, dict) or value.get("type") not in _PARTS:
+        raise at.error(f"auth must be a table with type: {', '.join(_PARTS)}")
+    kind = value["type"]
+    keys = _PARTS[kind]
+    if set(value) != {"type", *keys}:
+        raise at.error(f"auth of type {kind} needs exactly {', '.join(('type', *keys))}")
+    name = value.get("name", "")
+    if "name" in keys and (not isinstance(name, str) or not _TOKEN.fullmatch(name)):
+        raise at.error("auth: name must be the name of the header, the query key or the cookie")
+    if kind == "header" and name.lower() in OF_CONNECTION | {"cookie"}:
+        raise at.error(f"auth: {name} is not a header that a table may set")
+    variables = tuple(_variable(value[key], key, at) for key in keys if key != "name")
+    return Credential(kind, variables, name)
+
+
+def _variable(value: Any, key: str, at: Origin) -> str:
+    match = _VARIABLE.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
+        # The value may be the secret itself: the message does not repeat it.
+        raise at.error(f"auth: {key} must name an environment variable, such as $API_TOKEN")
+    return match[1] or match[2]
+
+
+def variables_of(service: ServiceSettings) -> tuple[str, ...]:
+    """Return the environment variables that a service's requests need, in order."""
+    found = [name for one in service.auth for name in one.variables]
+    for text in service.headers.values():
+        found += [match[1] or match[2] for match in _VARIABLE.finditer(text)]
+    return tuple(dict.fromkeys(found))
+
+
+def filled(text: str, environ: Mapping[str, str]) -> str:
+    """Return a header's value with its variables; raises KeyError for one that is not set."""
+    return _VARIABLE.sub(lambda match: environ[match[1] or match[2]], text)

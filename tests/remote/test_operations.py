@@ -1,0 +1,274 @@
+"""A tool calls an operation of a web service, through the same pipeline as Python's tools."""
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+from echo_service import EchoService, ServiceProject, json_of
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from toolmd import Result, Workspace
+
+REQUIRED = "- **Type**: string\n- **Required**: true"
+OPTIONAL = "- **Type**: string"
+
+
+def made(tmp_path: Path, service: EchoService, more: str = "") -> ServiceProject:
+    return ServiceProject(tmp_path, {"shop": f'url = "{service.url}"\n{more}'})
+
+
+def call(project: ServiceProject, name: str, arguments: Any, **how: Any) -> Result:
+    with Workspace.open(project.root) as workspace:
+        errors = [d for d in workspace.diagnostics if d.severity == "error"]
+        assert not errors
+        return workspace.call_sync(name, arguments, **how)
+
+
+def test_each_argument_arrives_in_its_place(tmp_path: Path, service: EchoService) -> None:
+    project = made(tmp_path, service)
+    project.tool("order", "http POST /shops/{shop}/orders", {
+        "shop": REQUIRED,
+        "item": REQUIRED,
+        "count": "- **Type**: integer",
+        "tags": "- **Type**: array\n- **Items**: string\n- **Sent In**: query tag[]",
+        "trace": f"{OPTIONAL}\n- **Sent In**: header X-Trace",
+        "visit": f"{OPTIONAL}\n- **Sent In**: cookie",
+    })  # fmt: skip
+    arguments = {"shop": "a b?#", "item": "tea", "count": 2, "tags": ["x", "y&z"],
+                 "trace": "t 1", "visit": "v=1"}  # fmt: skip
+
+    result = call(project, "order", arguments)
+
+    assert result.success, result
+    (seen,) = service.received
+    assert (seen["method"], seen["path"]) == ("POST", "/api/shops/a%20b%3F%23/orders")
+    assert json_of(seen) == {"item": "tea", "count": 2}
+    assert seen["query"] == [("tag[]", "x"), ("tag[]", "y&z")]
+    assert seen["headers"]["x-trace"] == "t 1"
+    assert seen["headers"]["cookie"] == "visit=v=1"
+    assert seen["headers"]["content-type"] == "application/json"
+    assert result.data["path"] == seen["path"]
+
+
+def test_get_sends_the_rest_in_the_query_and_post_in_the_body(
+    tmp_path: Path, service: EchoService
+) -> None:
+    project = made(tmp_path, service)
+    fields = {"word": REQUIRED, "deep": "- **Type**: boolean"}
+    for method in ("get", "delete", "put"):
+        project.tool(method, f"http {method} shop:/things", fields)
+
+    for method in ("get", "delete", "put"):
+        assert call(project, method, {"word": "ä", "deep": True}).success
+
+    got, deleted, put = service.received
+    assert got["query"] == deleted["query"] == [("word", "ä"), ("deep", "true")]
+    assert (got["body"], deleted["body"], put["query"]) == ("", "", [])
+    assert json_of(put) == {"word": "ä", "deep": True}
+
+
+def test_a_form_and_a_whole_body_are_sent_as_such(tmp_path: Path, service: EchoService) -> None:
+    project = made(tmp_path, service)
+    project.tool("form", "http POST /form", {"name": f"{REQUIRED}\n- **Sent In**: form full[name]"})
+    project.tool("list", "http PUT /list", {
+        "rows": "- **Type**: array\n- **Items**: integer\n- **Sent In**: whole body"
+    })  # fmt: skip
+
+    assert call(project, "form", {"name": "a&b=c"}).success
+    assert call(project, "list", {"rows": [1, 2]}).success
+
+    form, rows = service.received
+    assert form["body"] == "full%5Bname%5D=a%26b%3Dc"
+    assert form["headers"]["content-type"] == "application/x-www-form-urlencoded"
+    assert json_of(rows) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "hostile", ["../admin", "..", ".", "", "a/b", "a\\b", "/", "\r\nx", "\x00", "..\\admin"]
+)
+def test_an_argument_that_is_not_one_part_of_a_path_is_denied_before_anything_is_sent(
+    tmp_path: Path, service: EchoService, hostile: str
+) -> None:
+    project = made(tmp_path, service)
+    project.tool("pet", "http GET /pets/{id}", {"id": REQUIRED})
+
+    result = call(project, "pet", {"id": hostile})
+
+    assert result.error is not None
+    assert (result.outcome, result.error.code) == ("denied", "invalid_arguments")
+    assert service.received == []
+
+
+@pytest.mark.parametrize("odd", ["a?b=c", "%2e%2e", "..%2fadmin", "a#b", "a;b", "ä{x}", "a%"])
+def test_odd_signs_stay_one_part_of_the_path(
+    tmp_path: Path, service: EchoService, odd: str
+) -> None:
+    project = made(tmp_path, service)
+    project.tool("pet", "http GET /pets/{id}", {"id": REQUIRED})
+
+    assert call(project, "pet", {"id": odd}).success
+
+    (seen,) = service.received
+    before, _, part = seen["path"].rpartition("/")
+    assert (before, unquote(part), seen["query"]) == ("/api/pets", odd, [])
+
+
+def test_two_parts_that_make_dots_together_send_nothing(
+    tmp_path: Path, service: EchoService
+) -> None:
+    project = made(tmp_path, service)
+    project.tool("pet", "http GET /pets/.{id}", {"id": REQUIRED})
+    project.tool("two", "http GET /pets/{a}-{b}", {"a": REQUIRED, "b": REQUIRED})
+
+    assert not call(project, "pet", {"id": "."}).success
+    assert call(project, "two", {"a": "x", "b": "y"}).success
+    assert [seen["path"] for seen in service.received] == ["/api/pets/x-y"]
+
+
+@pytest.mark.parametrize("hostile", ["a\r\nX-Admin: 1", "a\nb", "\x00", " a", "ä", "a\x7f"])
+@pytest.mark.parametrize("place", ["header X-Note", "cookie"])
+def test_a_header_or_a_cookie_takes_visible_ascii_only(
+    tmp_path: Path, service: EchoService, hostile: str, place: str
+) -> None:
+    project = made(tmp_path, service)
+    project.tool("note", "http GET /note", {"note": f"{REQUIRED}\n- **Sent In**: {place}"})
+
+    result = call(project, "note", {"note": hostile})
+
+    assert result.error is not None
+    assert result.error.code == "invalid_arguments"
+    assert service.received == []
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+PARTS = TEXTS.filter(lambda t: t.strip(".") and not set(t) & set("/\\"))
+VISIBLE = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1, max_size=30)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(part=PARTS, words=st.lists(TEXTS, max_size=4), head=VISIBLE, body=JSON)
+def test_the_service_receives_exactly_the_arguments(
+    tmp_path_factory: pytest.TempPathFactory,
+    service: EchoService,
+    part: str,
+    words: list[str],
+    head: str,
+    body: Any,
+) -> None:
+    if any(ord(letter) < 32 or ord(letter) == 127 for letter in part):
+        part = "x"
+    service.received.clear()
+    project = made(tmp_path_factory.mktemp("project"), service)
+    project.tool("send", "http PUT /send/{part}/end", {
+        "part": REQUIRED,
+        "words": "- **Type**: array\n- **Items**: string\n- **Sent In**: query",
+        "head": f"{OPTIONAL}\n- **Sent In**: header X-Head",
+        "body": "- **Type**: any\n- **Sent In**: body",
+    })  # fmt: skip
+
+    result = call(project, "send", {"part": part, "words": words, "head": head, "body": body})
+
+    assert result.success, result
+    (seen,) = service.received
+    assert unquote(seen["path"]) == f"/api/send/{part}/end"
+    assert seen["query"] == [("words", word) for word in words]
+    assert seen["headers"]["x-head"] == head
+    assert json_of(seen) == {"body": body}
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("redirect", "302"),
+        ("huge", "more than 8,388,608 bytes"),
+        ("image", "image/png"),
+        ("nan", "JSON"),
+        ("zipped", "compressed"),
+        ("404", "The service answered 404: no luck yyy"),
+        ("500", "The service answered 500"),
+    ],
+)
+def test_an_answer_that_is_no_result_is_a_failure_that_says_why(
+    tmp_path: Path, service: EchoService, kind: str, said: str
+) -> None:
+    project = made(tmp_path, service)
+    project.tool("ask", f"http GET /answer/{kind}", {})
+
+    result = call(project, "ask", {})
+
+    assert result.error is not None
+    assert (result.outcome, result.error.code) == ("failed", "tool_error")
+    assert said in result.error.message
+    assert len(result.error.message) < 700
+    assert not any("path" in seen for seen in service.received)
+
+
+def test_text_and_nothing_are_results(tmp_path: Path, service: EchoService) -> None:
+    project = made(tmp_path, service)
+    project.tool("text", "http GET /answer/text", {})
+    project.tool("nothing", "http GET /answer/nothing", {})
+
+    assert call(project, "text", {}).data == "plain words"
+    assert call(project, "nothing", {}).data is None
+
+
+def test_an_answer_that_never_ends_is_cut_off_by_the_timeout(
+    tmp_path: Path, service: EchoService
+) -> None:
+    project = made(tmp_path, service, "timeout = 0.3")
+    project.tool("read", "http GET /answer/slow", {}, metadata="- **Read Only**: true\n")
+    project.tool("write", "http POST /answer/slow", {})
+
+    assert call(project, "read", {}).outcome == "failed"
+    assert call(project, "write", {}).outcome == "unknown"
+
+
+def test_only_a_repeatable_tool_is_tried_again(tmp_path: Path, service: EchoService) -> None:
+    project = made(tmp_path, service)
+    limits = "\n## Limits\n\n- **Retries**: 2\n- **Backoff**: 1ms\n"
+    project.tool("read", "http GET /answer/503", {}, limits, "- **Read Only**: true\n")
+    project.tool("write", "http POST /answer/503", {}, limits)
+
+    read, write = call(project, "read", {}), call(project, "write", {})
+
+    assert (read.attempts, write.attempts, len(service.received)) == (3, 1, 4)
+    assert read.error is not None
+    assert write.error is not None
+    assert (read.error.code, write.error.code) == ("api_offline", "api_offline")
+    assert "503" in read.error.message
+    assert "may have taken effect" in write.error.message
+
+
+def test_a_keyed_tool_sends_its_idempotency_key(tmp_path: Path, service: EchoService) -> None:
+    project = made(tmp_path, service)
+    project.tool("pay", "http POST /pay", {}, metadata="- **Idempotent**: keyed\n")
+
+    assert call(project, "pay", {}).success
+    assert service.received[0]["headers"]["idempotency-key"]
+
+
+def test_max_calls_and_confirmation_hold_for_a_remote_tool(
+    tmp_path: Path, service: EchoService
+) -> None:
+    project = made(tmp_path, service)
+    project.tool("few", "http GET /few", {}, "\n## Limits\n\n- **Max Calls**: 1\n")
+    project.tool("drop", "http DELETE /pets/{id}", {"id": REQUIRED},
+                 "\n## Safety\n\n- **Requires Confirmation**: true\n")  # fmt: skip
+    with Workspace.open(project.root) as workspace:
+        few = [workspace.call_sync("few", {}, conversation="c") for _ in range(2)]
+        asked = workspace.call_sync("drop", {"id": "1"}, user="u")
+        before = len(service.received)
+        assert asked.confirmation is not None
+        done = workspace.confirmations.approve_sync(asked.confirmation.id, user="u")
+
+    assert [one.outcome for one in few] == ["ok", "denied"]
+    assert (asked.outcome, before) == ("confirm", 1)
+    assert done.success
+    assert service.received[-1]["method"] == "DELETE"

@@ -63,6 +63,8 @@ None
         ("- **Implemented By**: front-desk:book", "front_desk:book"),
         ("- **Implemented By**: `_desk:_book_`", "_desk:_book_"),
         ("- **Implemented By**: acme.tables.desk:book", "acme.tables.desk:book"),
+        ("- **Implemented By**: HTTP get /tables/{table_id}", "http GET /tables/{table_id}"),
+        ("- **Implemented By**: `http POST desk:/tables/{id}`", "http POST desk:/tables/{id}"),
     ],
 )
 def test_a_module_and_a_function_are_read_and_written_back(written: str, read: str) -> None:
@@ -121,8 +123,9 @@ def test_the_place_of_the_function_is_part_of_the_hash_only_where_it_is_written(
         ("/etc/clinic:book", "not a path"),
         ("C:\\clinic:book", "write `module:function`"),
         ("mcp clinic book", "`mcp SERVER TOOL` is not supported yet"),
-        ("http POST /tables/{id}", "`http METHOD PATH` is not supported yet"),
-        ("HTTP GET /tables", "`http METHOD PATH` is not supported yet"),
+        ("http POST tables", "`http METHOD PATH`"),
+        ("http GET /tables/../admin", "has no `?`, `#` or `..`"),
+        ("http LIST /tables", "METHOD is one of GET"),
     ],
 )
 def test_any_other_value_is_an_error_with_its_remedy(value: str, remedy: str) -> None:

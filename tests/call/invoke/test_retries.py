@@ -1,6 +1,8 @@
 """A call without a connection is retried if a retry is safe."""
 
 import asyncio
+import time
+from email.utils import formatdate
 from pathlib import Path
 
 import httpx
@@ -17,8 +19,9 @@ THREE = Limits(retries=3)
 REQUEST = httpx.Request("GET", "http://a.example/")
 
 
-def status(code):
-    return httpx.HTTPStatusError(str(code), request=REQUEST, response=httpx.Response(code))
+def status(code, **headers):
+    answer = httpx.Response(code, headers={k.replace("_", "-"): v for k, v in headers.items()})
+    return httpx.HTTPStatusError(str(code), request=REQUEST, response=answer)
 
 
 def wrapped(cause, **options):
@@ -34,6 +37,7 @@ OFFLINE = {
     "httpx connect": httpx.ConnectError("x"),
     "httpx read": httpx.ReadTimeout("x"),
     "httpx protocol": httpx.RemoteProtocolError("x"),
+    "429": status(429),
     "502": status(502),
     "503": status(503),
     "504": status(504),
@@ -43,7 +47,6 @@ OFFLINE = {
 OTHER = {
     "500": status(500),
     "404": status(404),
-    "429": status(429),
     "a crash": ValueError("x"),
     "words": ToolError("No such thing.", code="absent"),
     "words after a crash": wrapped(KeyError("x")),
@@ -108,6 +111,34 @@ def test_waits_double_from_the_backoff_with_jitter(harness, tool):
         limits = Limits(retries=4, backoff_s=backoff)
         called(harness, tool, Flaky(*[TimeoutError()] * 9), world, limits=limits)
         assert world.slept == pytest.approx([wait * 1.125 for wait in expected])
+
+
+@pytest.mark.parametrize(("asked", "waits"), [("7", 7), ("0", 0.5625), ("soon", 0.5625)])
+def test_a_service_that_asks_for_a_wait_gets_it(harness, tool, asked, waits):
+    world = VirtualTime()
+    result = called(harness, tool, Flaky(status(429, retry_after=asked)), world)
+    assert (result.success, result.attempts) == (True, 2)
+    assert world.slept == pytest.approx([waits])
+
+
+def test_a_service_may_name_the_time_of_the_next_try(harness, tool):
+    world = VirtualTime()
+    then = formatdate(time.time() + 9, usegmt=True)
+    assert called(harness, tool, Flaky(status(503, retry_after=then)), world).success
+    assert world.slept == pytest.approx([9], abs=3)
+
+
+def test_a_wait_beyond_the_deadline_is_told_and_not_waited_for(harness, tool):
+    world = VirtualTime()
+    result = called(harness, tool, Flaky(*[status(429, retry_after="3600")] * 9), world)
+    assert (result.attempts, world.slept) == (1, [])
+    assert result.error.retry_after_ms == 3_600_000
+
+
+def test_a_call_that_was_turned_away_is_failed_and_had_no_effect(harness, tool):
+    result = called(harness, tool, Flaky(status(429)), read_only=False)
+    assert (result.outcome, result.error.code) == ("failed", "api_offline")
+    assert "may be called again" in result.error.message
 
 
 def test_no_wait_goes_beyond_the_deadline(harness, tool):

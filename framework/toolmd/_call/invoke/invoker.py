@@ -9,7 +9,7 @@ from typing import Any
 from toolmd._call.daemon_thread import in_daemon_thread
 from toolmd._call.denial import CallDenied
 from toolmd._call.invoke.context import CallContext, CallServices
-from toolmd._call.invoke.offline import API_OFFLINE, is_late, line_fault, was_unsent
+from toolmd._call.invoke.offline import API_OFFLINE, asked_wait, is_late, line_fault, was_unsent
 from toolmd._call.invoke.start import Arguments
 from toolmd._call.invoke.tries import Tries
 from toolmd._call.invoke.work import Work
@@ -194,7 +194,9 @@ class Invoker:
         tried = f"{attempts} tries" if attempts > 1 else "one try"
         message = f"{name} could not reach its service in {tried} (reference {reference})."
         if self._call_spec.is_repeatable or was_unsent(fault):
-            return "failed", Failure(API_OFFLINE, f"{message} It may be called again later.")
+            message = f"{message} It may be called again later."
+            asked_ms = round(asked_wait(fault) * 1000) or None
+            return "failed", Failure(API_OFFLINE, message, retry_after_ms=asked_ms)
         message = f"{message} {_PERHAPS_DONE}"
         if is_late(fault):
             return "unknown", Failure("outcome_unknown", message)

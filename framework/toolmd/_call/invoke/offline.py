@@ -1,21 +1,36 @@
 """Distinguish connection failures, which may pass, from all other errors."""
 
 import sys
+import time
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 API_OFFLINE = "api_offline"
-_PASSING = frozenset({502, 503, 504})
+_TOO_MANY = 429
+_PASSING = frozenset({_TOO_MANY, 502, 503, 504})
 
 
 def line_fault(error: BaseException) -> BaseException | None:
     """Return the connection failure that an error is or was caused by; None otherwise.
 
-    Connection failures are failed or broken connections, timeouts, and 502, 503 and 504.
+    Connection failures are failed or broken connections, timeouts, and 429, 502, 503 and 504.
     """
     for cause in (error, error.__cause__):
         if isinstance(cause, ConnectionError | TimeoutError) or _is_of_httpx(cause):
             return cause
     return None
+
+
+def asked_wait(fault: BaseException) -> float:
+    """Return the seconds that the service asks to wait (`Retry-After`); 0.0 if it does not."""
+    response = getattr(fault, "response", None)
+    asked = str(response.headers.get("retry-after", "")).strip() if response is not None else ""
+    if asked.isascii() and asked.isdigit():
+        return float(asked[:9])
+    try:
+        return max(parsedate_to_datetime(asked).timestamp() - time.time(), 0.0)
+    except (ValueError, OverflowError):
+        return 0.0
 
 
 def is_late(fault: BaseException) -> bool:
@@ -29,10 +44,12 @@ def is_late(fault: BaseException) -> bool:
 
 
 def was_unsent(fault: BaseException) -> bool:
-    """Return whether the other side certainly received nothing."""
+    """Return whether the other side certainly did nothing."""
     if isinstance(fault, ConnectionRefusedError):
         return True
     httpx = _httpx()
+    if httpx is not None and isinstance(fault, httpx.HTTPStatusError):
+        return bool(fault.response.status_code == _TOO_MANY)
     unsent = () if httpx is None else (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
     return isinstance(fault, unsent)
 

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from toolmd._call.denial import CallDenied
-from toolmd._call.invoke.offline import line_fault
+from toolmd._call.invoke.offline import asked_wait, line_fault
 from toolmd._call.limits.timing import Timing
 from toolmd._types.call_spec import ToolCallSpec
 
@@ -42,9 +42,11 @@ class Tries:
             try:
                 return await start()
             except Exception as error:
-                if number == self._most or line_fault(error) is None:
+                fault = line_fault(error)
+                if number == self._most or fault is None:
                     raise
                 wait = self._backoff * 2**number * (1 + self._timing.chance() / 4)
+                wait = max(wait, asked_wait(fault))
                 if wait >= self.left:
                     raise
                 await self._timing.sleep(wait)

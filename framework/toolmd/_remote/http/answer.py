@@ -53,14 +53,13 @@ async def _fail(response: httpx.Response, hide: Hide, *, repeatable: bool) -> No
     quoted = " ".join(hide(data.decode(errors="replace")).split())[:_MAX_QUOTED]
     quoted = "".join(letter for letter in quoted if letter.isprintable())
     message = f"The service answered {status}{': ' if quoted else ''}{quoted}"
-    if status == _TOO_MANY:
-        raise ToolError(message, code="rate_limited")
-    if status not in _UNAVAILABLE:
+    if status not in {_TOO_MANY, *_UNAVAILABLE}:
         raise ToolError(message)
-    if not repeatable:
+    if status != _TOO_MANY and not repeatable:
         message += " (It may have taken effect all the same: look before calling it again.)"
     # The pipeline retries by the cause.
-    raise ToolError(message) from httpx.HTTPStatusError(
+    code = "rate_limited" if status == _TOO_MANY else ToolError.CODE
+    raise ToolError(message, code=code) from httpx.HTTPStatusError(
         str(status), request=response.request, response=response
     )
 

@@ -42,6 +42,14 @@ class SkippedError(Exception):
     """The place can't be tried here; says why."""
 
 
+def share(folder: Path) -> None:
+    """Let every user read a copy, whatever umask the checkout was made with."""
+    for path in (folder, *folder.rglob("*")):
+        if not path.is_symlink():
+            mode = path.stat().st_mode
+            path.chmod(mode | 0o444 | (0o111 if mode & 0o100 else 0))
+
+
 class Copies:
     """A folder in which copies of the project lie."""
 
@@ -83,6 +91,7 @@ class Copies:
             for words in (("init", "-q"), ("add", "--all")):
                 subprocess.run(["git", *words], cwd=project, check=True)
         self._environment(project, user or owner)
+        share(project)
         if owner is not None:
             self.give(project, owner)
             if project.parent.name != "shared":
@@ -205,6 +214,7 @@ class Copies:
         with self._copying:
             if not copy.exists():
                 shutil.copytree(SITE, copy, ignore=shutil.ignore_patterns(*NEEDLESS))
+                share(copy)
         return copy
 
     def _works(self, python: str, user: User, start: str, **environment: object) -> bool:

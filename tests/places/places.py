@@ -4,6 +4,7 @@ Each place gets the demonstration and a small part of the tests, in an environme
 nothing but a PATH and what the place adds. Name places to try only those.
 """
 
+import os
 import sys
 import tempfile
 import time
@@ -147,6 +148,7 @@ def main(names: list[str]) -> int:
     """Try the places, two at a time; return how many failed."""
     if unknown := sorted(set(names) - PLACES.keys()):
         sys.exit(f"no such place: {', '.join(unknown)}; there are {', '.join(PLACES)}")
+    os.umask(0o022)
     began = time.monotonic()
     with copies() as made, ThreadPoolExecutor(2) as two:
         tried = {name: two.submit(attempt, made, name) for name in names or PLACES}

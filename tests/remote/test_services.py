@@ -8,6 +8,7 @@ import pytest
 from echo_service import EchoService, ServiceProject
 
 from toolmd import Workspace
+from toolmd._cli.project.health import examine
 from toolmd.config import load_settings
 from toolmd.errors import ConfigError
 
@@ -112,6 +113,19 @@ def test_no_secret_is_in_the_audit_or_in_a_message(
     records = b"".join(p.read_bytes() for p in (tmp_path / ".toolmd").rglob("*") if p.is_file())
     assert b"b-secret" not in records
     assert service.received == []
+
+
+def test_a_variable_that_is_not_set_is_told_before_a_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SHOP_TOKEN", raising=False)
+    project = ServiceProject(tmp_path, {"shop": f"{URL}\n{SCHEMES['bearer']}"})
+    project.tool("ask", "http GET /guarded", {})
+    with Workspace.open(tmp_path) as workspace:
+        (told,) = [one for one in workspace.diagnostics if one.code == "unset-variable"]
+    assert (told.severity, "SHOP_TOKEN" in told.message) == ("warning", True)
+    signs = {sign.about: sign for sign in examine(tmp_path)}
+    assert signs["service shop"].found == "SHOP_TOKEN not set in the environment"
 
 
 REQUIRED = "- **Type**: string\n- **Required**: true"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from toolmd._import import agentskills, mcp, openai, python
+from toolmd._import import agentskills, mcp, openai, openapi, python
 from toolmd._types.imported import Imported
 
 SourceReader = Callable[[str, str], Imported]
@@ -12,6 +12,7 @@ KINDS: Mapping[str, SourceReader] = {
     "openai": openai.read,
     "mcp": mcp.read,
     "agentskills": agentskills.read,
+    "openapi": openapi.read,
     "python": python.read,
 }
 PACKAGED: Mapping[str, str] = {"catalog": "toolmd-catalog"}

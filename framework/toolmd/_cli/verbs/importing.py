@@ -14,9 +14,10 @@ from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
 from toolmd._cli.terminal.screen import busy, err, out, out_json, paint, printable, read_stdin
 from toolmd._types.imported import Imported, Note
-from toolmd.errors import NotFoundError
+from toolmd.errors import NotFoundError, UnreachableError
 
 _SKILL_FILE = "SKILL.md"
+_FETCH_S = 30
 _WANTED = "the definitions to import"
 
 
@@ -29,14 +30,16 @@ def import_(
     ctx: typer.Context,
     kind: Annotated[
         str,
-        typer.Argument(metavar="KIND", help="python, openai, mcp, agentskills, or a plugin's."),
+        typer.Argument(
+            metavar="KIND", help="python, openapi, openai, mcp, agentskills, or a plugin's."
+        ),
     ],
     source: Annotated[
         str,
         typer.Argument(
             metavar="SOURCE",
             help="A file; `-` is stdin; a module, or module:name,name (python); a folder"
-            " (agentskills); a server's URL or command (mcp).",
+            " (agentskills); a URL (openapi, mcp); a server's command (mcp).",
         ),
     ],
     *,
@@ -46,6 +49,10 @@ def import_(
             "--out", metavar="DIR", help="The folder to write to; default: the project's first."
         ),
     ] = None,
+    service: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="The name of the service in the settings (openapi)."),
+    ] = "",
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
     json: JsonOption = False,
     project: ProjectOption = None,
@@ -59,13 +66,15 @@ def import_(
     """
     folder = project_of(ctx, project)
     with nullcontext() if source == STDIN else busy("Reading"):
-        imported = _read(kind, source, folder)
+        imported = _read(kind, source, folder, service)
     if out_dir is None:
         out_dir = imported["folder"]
     files = {_target(name, folder, out_dir): text for name, text in imported["files"].items()}
     if imported["folder"] is not None and out_dir is not None and files:
         files |= _made_known(out_dir.resolve(), imported)
     _write(files, force=force)
+    if imported["service"] is not None:
+        _add_service(imported["service"], folder, imported)
     shown = [_shown(path) for path in files]
     if json:
         out_json({"written": shown, "notes": imported["notes"], "refused": imported["refused"]})
@@ -74,10 +83,18 @@ def import_(
         raise typer.Exit(ExitCode.FINDINGS)
 
 
-def _read(kind: str, source: str, folder: Path | None) -> dict[str, Any]:
+def _read(kind: str, source: str, folder: Path | None, service: str) -> dict[str, Any]:
     from toolmd._import import KINDS, read_source
 
-    read: dict[str, Any] = {"files": {}, "notes": [], "refused": [], "folder": None}
+    read: dict[str, Any] = {"files": {}, "notes": [], "refused": []}
+    read |= {"folder": None, "service": None}
+    if kind == "openapi":
+        from toolmd._import.openapi import read_service
+
+        for name, text in _texts(kind, source):
+            made_of, read["service"] = read_service(text, name, service)
+            _add(read, made_of)
+        return read
     if kind in KINDS:
         for name, text in _texts(kind, source):
             _add(read, read_source(kind, text, name))
@@ -149,12 +166,27 @@ def _texts(kind: str, source: str) -> Iterator[tuple[str, str]]:
             yield str(file), _decoded(file.read_bytes(), str(file))
     elif path.is_file():
         yield source, _decoded(path.read_bytes(), source)
+    elif kind == "openapi" and source.startswith(("http://", "https://")):
+        yield source, _decoded(_fetched(source), source)
     elif kind == "mcp" and _is_server(source):
         from toolmd._import.mcp_server import list_tools
 
         yield source, list_tools(source)
     else:
         raise NotFoundError(f"{source}: no such file")
+
+
+def _fetched(url: str) -> bytes:
+    from urllib.request import urlopen
+
+    from toolmd._import.json_text import MAX_BYTES
+
+    try:
+        with urlopen(url, timeout=_FETCH_S) as answer:  # noqa: S310 - http and https only
+            data: bytes = answer.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        raise UnreachableError(f"{url}: {error}") from error
+    return data
 
 
 def _is_server(source: str) -> bool:
@@ -195,6 +227,23 @@ def _target(file: str, folder: Path | None, out_dir: Path | None) -> Path:
         kind = "skills" if skill else "tools"
         stop(ExitCode.USAGE, f"the project has no folder of {kind}", "name one with --out")
     return settings.root / folders[0] / file
+
+
+def _add_service(service: Any, folder: Path | None, imported: dict[str, Any]) -> None:
+    """Add the table of a service to the settings; one of the same name stays as it is."""
+    from toolmd.config import load_settings
+
+    settings = load_settings(folder)
+    file = settings.file or settings.root / "toolmd.toml"
+    if service.name in settings.services:
+        said = f"{_shown(file)} has a service {service.name!r} already: it stays as it is"
+    else:
+        prefix = "tool.toolmd." if file.name == "pyproject.toml" else ""
+        before = file.read_text(encoding="utf-8") if file.exists() else ""
+        gap = "\n" if before.strip() else ""
+        file.write_text(f"{before}{gap}{service.text(prefix)}", encoding="utf-8")
+        said = f"[{prefix}services.{service.name}] was added to {_shown(file)}"
+    imported["notes"].append({"definition": "", "path": "", "text": said, "line": 0})
 
 
 def _made_known(written: Path, imported: dict[str, Any]) -> dict[Path, str]:

@@ -1,0 +1,145 @@
+"""Import OpenAPI documents (3.0 and 3.1): one tool for each operation, and the service's table."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from urllib.parse import urljoin, urlsplit
+
+import yaml
+
+from toolmd._import.json_text import MAX_BYTES, UnreadableSourceError
+from toolmd._import.names import words
+from toolmd._import.operations import SCHEMAS, Operations
+from toolmd._import.report import ImportReport
+from toolmd._types.imported import Imported
+
+_MOST = 1_000_000
+"""The most values of a document."""
+
+
+class Service(NamedTuple):
+    """A service as the settings name it."""
+
+    name: str
+    url: str
+    auth: tuple[Mapping[str, str], ...]
+
+    def text(self, prefix: str = "") -> str:
+        """Return its table of TOML; `prefix` is `tool.toolmd.` in a pyproject.toml."""
+        lines = [f"[{prefix}services.{self.name}]", f"url = {json.dumps(self.url)}"]
+        entries = [
+            "{ " + ", ".join(f"{key} = {json.dumps(value)}" for key, value in one.items()) + " }"
+            for one in self.auth
+        ]
+        if entries:
+            whole = entries[0] if len(entries) == 1 else f"[{', '.join(entries)}]"
+            lines.append(f"auth = {whole}")
+        return "\n".join([*lines, ""])
+
+
+def read(text: str, name: str) -> Imported:
+    """Read a document; see `read_service`."""
+    return read_service(text, name)[0]
+
+
+def read_service(text: str, source: str, named: str = "") -> tuple[Imported, Service | None]:
+    """Read an OpenAPI document, in JSON or YAML.
+
+    Args:
+        text: The document.
+        source: Its path or URL, which a relative server URL follows.
+        named: The name of the service; empty for one from the document's title.
+
+    Returns:
+        The drafts, and the service that they call; None for a document without operations.
+
+    Raises:
+        UnreadableSourceError: The text is not a document of OpenAPI 3.
+    """
+    document = _document(text)
+    report = ImportReport()
+    title = str((document.get("info") or {}).get("title") or "service")
+    name = "_".join(words(named or title))[:64].strip("_") or "service"
+    reader = Operations(document, name, report)
+    report.note("", "", "no category or result policy in OpenAPI: `general`, version 1.0.0")
+    reader.read()
+    service = Service(name, _url(document, source, report), tuple(reader.auth.values()))
+    imported = report.close()
+    if not imported.drafts and not imported.refused:
+        report.reject("", "the document has no operation")
+        imported = report.close()
+    return imported, service if imported.drafts else None
+
+
+def _document(text: str) -> dict[str, Any]:
+    if len(text) > MAX_BYTES:
+        raise UnreadableSourceError(f"over {MAX_BYTES >> 20} MiB: pass only the operations")
+    try:
+        # JSON is YAML, but for the rare tab.
+        document = json.loads(text) if text.lstrip("\ufeff \n\r\t").startswith("{") else None
+        if document is None:
+            document = yaml.load(text, Loader=_Loader)  # noqa: S506 - a safe one
+    except (ValueError, RecursionError, yaml.YAMLError) as error:
+        raise UnreadableSourceError(f"neither JSON nor YAML: {error}") from None
+    try:
+        return _checked(document)
+    except RecursionError:
+        raise UnreadableSourceError("the document nests too deep") from None
+
+
+def _checked(document: Any) -> dict[str, Any]:
+    version = document.get("openapi") if isinstance(document, dict) else None
+    if not isinstance(version, str) or not version.startswith("3."):
+        raise UnreadableSourceError("no document of OpenAPI 3: its first key is `openapi: 3.…`")
+    made: dict[str, Any] = _modern(document, [_MOST])
+    return made
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads YAML without dates, and keys as text: a status is `200`."""
+
+    yaml_implicit_resolvers = {  # noqa: RUF012 - as the class above has it
+        sign: [one for one in kinds if one[0] != "tag:yaml.org,2002:timestamp"]
+        for sign, kinds in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+
+def _modern(value: Any, left: list[int]) -> Any:
+    """Return a document with text keys, and with the bounds of 3.0 as JSON Schema has them."""
+    left[0] -= 1
+    if left[0] < 0:
+        # Anchors of YAML may repeat a part without end.
+        raise UnreadableSourceError(f"the document has more than {_MOST:,} values")
+    if isinstance(value, list):
+        return [_modern(one, left) for one in value]
+    if not isinstance(value, dict):
+        return value
+    made = {str(key): _modern(one, left) for key, one in value.items()}
+    if isinstance(reference := made.get("$ref"), str):
+        # Each tool's schema has the document's schemas where JSON Schema has them.
+        made["$ref"] = reference.replace(SCHEMAS, "#/$defs/", 1)
+    for strict, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
+        if made.get(strict) is True and bound in made:
+            made[strict] = made.pop(bound)
+        elif made.get(strict) is False:
+            del made[strict]
+    return made
+
+
+def _url(document: Mapping[str, Any], source: str, report: ImportReport) -> str:
+    servers = document.get("servers")
+    first = servers[0] if isinstance(servers, list) and servers else {}
+    url = str(first.get("url") or "/") if isinstance(first, Mapping) else "/"
+    variables = first.get("variables") if isinstance(first, Mapping) else None
+    for name, one in (variables or {}).items():
+        if isinstance(one, Mapping):
+            url = url.replace("{" + name + "}", str(one.get("default", "")))
+    if source.startswith(("http://", "https://")):
+        url = urljoin(source, url)
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or set(url) & set("?#{}@"):
+        report.note("", "", f"the server is {url!r}: write the url of the service in the settings")
+        return "http://localhost"
+    if isinstance(servers, list) and len(servers) > 1:
+        report.note("", "", f"the document names {len(servers)} servers: the first is the url")
+    return url.rstrip("/")

@@ -1,0 +1,208 @@
+"""The operations of an OpenAPI document become tools that call the service."""
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_of import run
+from echo_service import EchoService, json_of
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from toolmd import Workspace
+from toolmd._import.json_text import UnreadableSourceError
+from toolmd._import.openapi import read_service
+
+DOCUMENT = """\
+openapi: 3.0.3
+info: {{title: Pet Store, version: "1"}}
+servers: [{{url: "{url}"}}]
+security: [{{key: []}}]
+paths:
+  /pets/{{petId}}:
+    parameters:
+      - $ref: '#/components/parameters/PetId'
+    get:
+      operationId: getPet
+      summary: Return one pet.
+      parameters:
+        - {{name: "fields[]", in: query, schema: {{type: array, items: {{type: string}}}}}}
+        - {{name: X-Key, in: header, schema: {{type: string}}}}
+        - {{name: Accept, in: header, schema: {{type: string}}}}
+        - {{name: X-Trace, in: header, description: For logs., schema: {{type: string}}}}
+      responses:
+        200:
+          description: The pet
+          content: {{application/json: {{schema: {{type: object}}}}}}
+    delete:
+      summary: Remove a pet
+      responses: {{204: {{description: Gone}}}}
+  /pets:
+    post:
+      operationId: addPet
+      deprecated: true
+      requestBody:
+        required: true
+        content:
+          application/json:
+            schema: {{$ref: '#/components/schemas/Pet'}}
+      responses: {{201: {{description: Added}}}}
+    options: {{responses: {{}}}}
+  /photos:
+    post:
+      operationId: addPhoto
+      requestBody: {{required: true, content: {{image/png: {{}}}}}}
+      responses: {{}}
+  /lists:
+    put:
+      operationId: putList
+      requestBody: {{content: {{application/json: {{schema:
+        {{type: array, items: {{type: integer}}}}}}}}}}
+      responses: {{}}
+components:
+  parameters:
+    PetId: {{name: petId, in: path, required: true, schema:
+      {{type: integer, minimum: 0, exclusiveMinimum: true}}}}
+  schemas:
+    Pet:
+      type: object
+      required: [name]
+      properties:
+        id: {{type: integer, readOnly: true}}
+        name: {{type: string, minLength: 1}}
+        born: {{type: string, format: date, nullable: true, example: 2020-01-31}}
+        owner: {{$ref: '#/components/schemas/Owner'}}
+    Owner: {{type: object, properties: {{name: {{type: string}}}}}}
+  securitySchemes:
+    key: {{type: apiKey, in: header, name: X-Key}}
+"""
+
+
+BOMB = "openapi: 3.1.0\na: &a [x, x]\n" + "".join(
+    f"{new}: &{new} [{', '.join([f'*{old}'] * 9)}]\n" for old, new in pairwise("abcdefghijk")
+)
+
+
+@pytest.fixture
+def project(tmp_path: Path, service: EchoService, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "toolmd.toml").write_text("plugins = []  # none\n")
+    (tmp_path / "pets.yaml").write_text(DOCUMENT.format(url=service.url))
+    monkeypatch.setenv("PET_STORE_KEY", "secret-key")
+    return tmp_path
+
+
+def test_a_document_becomes_tools_that_can_be_called_at_once(
+    project: Path, service: EchoService
+) -> None:
+    done = run(project, "import", "openapi", "pets.yaml")
+    assert run(project, "check").returncode == 0
+
+    with Workspace.open(project) as workspace:
+        found = workspace.call_sync("get_pet", {"petId": 7, "fields": ["a", "b"], "X-Trace": "t"})
+        added = workspace.call_sync("add_pet", {"name": "Rex", "owner": {"name": "Ana"}})
+        listed = workspace.call_sync("put_list", {"body": [1, 2]})
+        removed = workspace.call_sync("delete_pets_pet_id", {"petId": 7})
+        assert workspace.call_sync("get_pet", {"petId": 0}).outcome == "denied"
+        assert workspace.call_sync("add_pet", {"name": ""}).outcome == "denied"
+        tools = {name: tool.spec for name, tool in workspace.tools.items()}
+
+    assert [one.outcome for one in (found, added, listed, removed)] == ["ok", "ok", "ok", "confirm"]
+    get, post, put = service.received
+    assert (get["method"], get["path"]) == ("GET", "/api/pets/7")
+    assert get["query"] == [("fields[]", "a"), ("fields[]", "b")]
+    assert (get["headers"]["x-trace"], get["headers"]["x-key"]) == ("t", "secret-key")
+    assert json_of(post) == {"name": "Rex", "owner": {"name": "Ana"}}
+    assert json_of(put) == [1, 2]
+    assert tools["get_pet"].read_only
+    assert tools["put_list"].idempotent == "yes"
+    assert "X-Key" not in {one.name for one in tools["get_pet"].parameters}
+    assert "id" not in {one.name for one in tools["add_pet"].parameters}
+    told = done.stderr
+    assert "add_pet: the document calls it deprecated" in told
+    assert "DELETE: Requires Confirmation was proposed" in told
+    assert "add_photo: the body is image/png; JSON and forms can be sent" in told
+    assert "options /pets: no method that a tool can call" in told
+    assert "called 'fields[]' in the document" in told
+
+
+def test_the_table_of_the_service_is_added_once_and_the_rest_of_the_settings_stays(
+    project: Path, service: EchoService
+) -> None:
+    run(project, "import", "openapi", "pets.yaml")
+    text = (project / "toolmd.toml").read_text()
+    again = run(project, "import", "openapi", "pets.yaml", "--force")
+
+    assert text == (
+        f'plugins = []  # none\n\n[services.pet_store]\nurl = "{service.url}"\n'
+        'auth = { type = "header", name = "X-Key", value = "$PET_STORE_KEY" }\n'
+    )
+    assert (project / "toolmd.toml").read_text() == text
+    assert "it stays as it is" in again.stderr
+
+
+def test_a_service_may_be_named_and_settings_may_be_in_the_pyproject(
+    tmp_path: Path, service: EchoService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHOP_KEY", "secret-key")
+    (tmp_path / "pyproject.toml").write_text("[tool.toolmd]\nplugins = []\n")
+    (tmp_path / "pets.yaml").write_text(DOCUMENT.format(url=service.url))
+
+    run(tmp_path, "import", "openapi", "pets.yaml", "--service", "shop")
+
+    assert "[tool.toolmd.services.shop]" in (tmp_path / "pyproject.toml").read_text()
+    assert run(tmp_path, "check").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no document of OpenAPI"),
+        ("{}", "no document of OpenAPI"),
+        ('{"openapi": "2.0"}', "no document of OpenAPI"),
+        ("swagger: '2.0'", "no document of OpenAPI"),
+        ("a: [", "neither JSON nor YAML"),
+        ("{" * 5000, "neither JSON nor YAML"),
+        (BOMB, "values"),
+    ],
+)  # fmt: skip
+def test_another_text_is_rejected_with_the_reason(text: str, said: str) -> None:
+    with pytest.raises(UnreadableSourceError, match=said):
+        read_service(text, "x")
+
+
+def test_a_service_without_an_address_is_told() -> None:
+    document = {"openapi": "3.1.0", "paths": {"/a": {"get": {}}}}
+    made, service = read_service(json.dumps(document), "a.json")
+
+    assert service is not None
+    assert "write the url of the service" in " ".join(note.text for note in made.notes)
+    _, service = read_service(json.dumps(document), "https://a.example/v1/openapi.json")
+    assert service is not None
+    assert service.url == "https://a.example"
+
+
+WORDS = st.sampled_from(
+    "openapi paths /a/{b} get post parameters in name path query schema type object properties"
+    " requestBody content application/json $ref #/paths security components responses 200 servers"
+    " url required".split()
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | WORDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=4),
+    max_leaves=25,
+)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(VALUES, VALUES, VALUES)
+def test_any_document_is_read_or_rejected(paths: Any, operation: Any, components: Any) -> None:
+    item = {"get": operation, "post": operation}
+    document = {
+        "openapi": "3.1.0",
+        "paths": {"/a/{b}": item, "/c": paths},
+        "components": components,
+    }
+    made, _ = read_service(json.dumps(document), "x")
+    assert made.drafts or made.refused

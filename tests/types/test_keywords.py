@@ -71,11 +71,14 @@ CASES = {
     "example": Case("string", "rose", "rose", "rose"),
     "sensitive": Case("string", "true", True, "a"),
     "verbatim": Case("string", "true", True, "a"),
+    "sent_in": Case("string", "header X-Trace", "header X-Trace", "a"),
     "accepts_handle": Case("array", "true", True, [1]),
     "to_model": Case("object", "id, name", ("id", "name"), {"id": 1}),
 }
 OF_A_RESULT = {"to_model"}
 """The keywords of a tool's result; the others are of its parameters."""
+OF_THE_HOST = {"sensitive", "sent_in"}
+"""The keywords that no model reads."""
 UNSAMPLED = {"min_length", "max_length", "pattern"}
 """A sample ignores patterns and lengths."""
 RESTRICTING = sorted(name for name, row in KEYWORDS.items() if row.fits)
@@ -161,7 +164,7 @@ def test_a_keyword_is_written_as_json_schema_and_imported_back(name: str) -> Non
 
 
 @pytest.mark.parametrize("target", ["openai", "mcp"])
-@pytest.mark.parametrize("name", sorted({*KEYWORDS} - OF_A_RESULT - {"sensitive"}))
+@pytest.mark.parametrize("name", sorted({*KEYWORDS} - OF_A_RESULT - OF_THE_HOST))
 def test_an_exported_keyword_is_imported_back(name: str, target: str) -> None:
     (item,) = export(target, [tool(name)]).items
     exported = item["inputSchema"] if target == "mcp" else item["function"]["parameters"]

@@ -41,6 +41,7 @@ LIST = Schema(
     max_items=9,
     unique=True,
     accepts_handle=True,
+    sent_in="query id[]",
 )
 PARAMETERS = (
     Parameter(name="name", shape=NAME, required=True),

@@ -112,14 +112,24 @@ class Operations:
             if needed:
                 required.append(shown)
 
-        listed: dict[tuple[str, str], Mapping[str, Any]] = {}
-        for one in (*_list(item.get("parameters")), *_list(operation.get("parameters"))):
-            parameter = self._resolved(one)
-            listed[str(parameter.get("in")), str(parameter.get("name"))] = parameter
+        if not (self._listed(name, operation, item, put) and self._body(name, operation, put)):
+            return None
+        return {
+            "type": "object", "properties": fields, "required": required,
+            "additionalProperties": False, "$defs": self._schemas,
+        }  # fmt: skip
+
+    def _listed(
+        self, name: str, operation: Mapping[str, Any], item: Mapping[str, Any], put: Any
+    ) -> bool:
+        """Add the listed parameters; return whether each can be sent."""
+        every = (*_list(item.get("parameters")), *_list(operation.get("parameters")))
+        listed = {(str(one.get("in")), str(one.get("name"))): one
+                  for one in map(self._resolved, every)}  # fmt: skip
         for (place, own), parameter in listed.items():
             if place not in {"path", "query", "header", "cookie"}:
                 self._report.reject(name, f"`{own}` is sent in {place!r}, which is unknown")
-                return None
+                return False
             if (place == "header" and own.lower() in _OF_THE_CLIENT) or self._is_credential(
                 place, own
             ):
@@ -137,12 +147,7 @@ class Operations:
             }:
                 self._report.note(name, own, "its style is not kept: a list repeats the name")
             put(own, place, schema, needed=place == "path" or parameter.get("required") is True)
-        if not self._body(name, operation, put):
-            return None
-        return {
-            "type": "object", "properties": fields, "required": required,
-            "additionalProperties": False, "$defs": self._schemas,
-        }  # fmt: skip
+        return True
 
     def _body(self, name: str, operation: Mapping[str, Any], put: Any) -> bool:
         """Add the arguments of the body; return whether it can be sent."""

@@ -41,7 +41,7 @@ def memory_workspace(
         overrides: Settings by key.
         clock: Returns the time; the default is the system's.
     """
-    folder = tempfile.TemporaryDirectory(prefix="toolmd-")
+    folder = tempfile.TemporaryDirectory(prefix="toolmd-", ignore_cleanup_errors=True)
     root = Path(folder.name).resolve()
     for name, text in definitions.items():
         file = root / FOLDER / name

@@ -28,7 +28,7 @@ HARMLESS = {
                "implemented_by",
                "tags", "examples", "sections", "extra", "source"},
     Schema: {"description", "has_default", "default", "unit", "has_example", "example",
-             "discriminator", "accepts_handle", "to_model"},
+             "discriminator", "accepts_handle", "sent_in", "to_model"},
     SkillSpec: {"name", "title", "description", "notes", "when_to_use", "version", "category",
                 "tags", "required_tools", "required_skills", "output", "workflow", "sections",
                 "extra", "source", "places", "schedule", "schedule_inputs"},

@@ -10,7 +10,6 @@ from toolmd._load.python.beside import Beside, Place
 from toolmd._load.python.implementation import Loader, SnapshotParts, from_plugins
 from toolmd._load.python.in_modules import ambiguous, from_installed, from_module
 from toolmd._load.source.files import File
-from toolmd._remote.http import bind_operation
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.operation import read_operation
@@ -38,6 +37,9 @@ def bind_all(
         named_by = _named_by(definition)
         binding: Binding | LateBinding
         if (operation := read_operation(named_by)) is not None:
+            # Projects without web services import none of it.
+            from toolmd._remote.http import bind_operation
+
             binding = bind_operation(operation, definition.call_spec, around.services)
         elif isinstance(
             place := beside[id(group)].place(definition.file, definition.name, named_by), Place

@@ -9,8 +9,32 @@ from echo_service import EchoService, ServiceProject, json_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from toolmd import Result, Workspace
+from toolmd import Result, Workspace, parse_tool
 
+TOOL_IN_PYTHON = """\
+# Ask
+
+Asks.
+
+## Metadata
+
+- **Name**: ask
+- **Version**: 1.0.0
+- **Category**: general
+{more}
+## Parameters
+
+### word
+
+- **Type**: string
+- **Description**: The word
+- **Sent In**: query
+
+## Returns
+
+- **Type**: object
+- **Description**: The answer
+"""
 REQUIRED = "- **Type**: string\n- **Required**: true"
 OPTIONAL = "- **Type**: string"
 
@@ -272,3 +296,13 @@ def test_max_calls_and_confirmation_hold_for_a_remote_tool(
     assert (asked.outcome, before) == ("confirm", 1)
     assert done.success
     assert service.received[-1]["method"] == "DELETE"
+
+
+def test_a_place_in_a_request_is_reported_on_a_tool_in_python() -> None:
+    text = TOOL_IN_PYTHON.format(more="")
+    spec, (told,) = parse_tool(text, "ask.tool.md")
+    assert spec is not None
+    assert (told.code, told.severity) == ("misplaced-field", "warning")
+    assert "Sent In of word has no effect" in told.message
+    _, found = parse_tool(TOOL_IN_PYTHON.format(more="- **Implemented By**: http GET /x\n"), "x")
+    assert found == ()

@@ -1,5 +1,6 @@
 """Parse a tool: read its sections in order, report every problem, raise nothing."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,7 @@ from toolmd._parse.words.none import says_none
 from toolmd._types.call_spec import Limits, Rule, Safety
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.operation import read_operation
 from toolmd._types.schema import Parameter
 from toolmd._types.tool import ToolSpec
 
@@ -50,6 +52,7 @@ def parse_tool(text: str, path: str) -> tuple[ToolSpec | None, tuple[Diagnostic,
         return None, diagnostics
     said = read_metadata(definition)
     said["parameters"] = read_section(definition, "Parameters")
+    _sent_in(definition, said)
     said["returns"] = read_returns(definition)
     conditions = _Conditions(definition.page, said["parameters"])
     said["rules"] = _rules(definition, conditions)
@@ -60,6 +63,19 @@ def parse_tool(text: str, path: str) -> tuple[ToolSpec | None, tuple[Diagnostic,
     said["examples"] = read_examples(definition, said["name"], said["parameters"])
     said["sections"] = definition.kept()
     return definition.finish(ToolSpec, said)
+
+
+def _sent_in(definition: Definition, said: Mapping[str, Any]) -> None:
+    """Report places in a request where no web service implements the tool."""
+    named = ", ".join(one.name for one in said["parameters"] if one.shape.sent_in)
+    section = definition.section("Parameters")
+    if named and section is not None and read_operation(said.get("implemented_by", "")) is None:
+        definition.page.warn(
+            Code.MISPLACED_FIELD,
+            section.mark,
+            f"Sent In of {named} has no effect: no web service implements this tool",
+            "remove it, or write `**Implemented By**: http METHOD PATH` below `## Metadata`",
+        )
 
 
 @dataclass(slots=True)

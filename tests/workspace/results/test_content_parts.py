@@ -192,3 +192,16 @@ def test_a_file_is_read_with_its_name(tmp_path: Path) -> None:
 def test_the_json_of_a_part_has_its_whole_content(data: bytes, name: str) -> None:
     part = File(data, name=name)
     assert base64.b64decode(json.loads(json.dumps(part.to_dict(1)))["data"]) == data
+
+
+def test_a_tool_that_returns_another_tools_result_returns_its_parts(shop: Shop) -> None:
+    shop.tool("draw_chart", CHART)
+    shop.tool(
+        "pass_on",
+        "async def pass_on(*, context):\n    return await context.call('draw_chart', {})\n",
+    )
+
+    result = shop.open().call_sync("pass_on")
+
+    assert result.success, result
+    assert result.parts[1] == Image(PNG)

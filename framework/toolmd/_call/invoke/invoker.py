@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from time import perf_counter
 from typing import Any
 
@@ -20,6 +20,7 @@ from toolmd._call.result.returned import given
 from toolmd._call.result.truncate import bounds_of
 from toolmd._egress import DomainNotApprovedError
 from toolmd._types.call import Call
+from toolmd._types.parts import File
 from toolmd._types.registry import Binding, BoundTool, Implementation
 from toolmd._types.result import EventListener, Failure, Outcome, Result
 from toolmd._validation.redact import hider
@@ -85,17 +86,20 @@ class Invoker:
                     value = await work.do(arguments)
             finally:
                 await context.close()
+            parts: Mapping[int, File] = {}
             if isinstance(value, Result):
                 # Raised for a call that this tool made: its outcome becomes this call's outcome.
                 if not value.success:
                     return self._handed_on(value, call.id, began, tries.made)
-                value = value.data
+                parts, value = value.parts, value.data
             bounds = bounds_of(self._call_spec.limits, call.budget)
 
             def answer(value: Any, text: bytes | None) -> Result:
                 return self._answer(value, call.id, began, text)
 
             result = given(value, bounds, context.remarks, arguments, work.notes, answer)
+            if parts:
+                result = result._replace(parts=parts)
             return result if tries.made == 1 else result._replace(attempts=tries.made)
         except BaseException as error:  # noqa: BLE001 - an exception of a tool stays in its call
             waited = isinstance(error, DeadlineError) and not work.begun

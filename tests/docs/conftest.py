@@ -32,6 +32,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import mcp.client.stdio  # noqa: F401 - it keeps the stderr of its import, which tests replace
 import pytest
 from markdown_it import MarkdownIt
 from sybil import Document, Example, Region, Sybil

@@ -21,6 +21,7 @@ from toolmd._load.plugins.resources import SnapshotResources
 from toolmd._load.python.binding import bind_all
 from toolmd._load.python.implementation import SnapshotParts
 from toolmd._load.source.files import File, Folder, whole_file
+from toolmd._remote.mcp.servers import Servers
 from toolmd._store import MEMORY
 from toolmd._store.store import Store
 from toolmd._types.code import Code
@@ -91,13 +92,15 @@ def build(  # noqa: PLR0913 - by keyword, but for two
     plugins = _plugins(settings, given)
     groups = _groups(settings, plugins, put)
     resources = SnapshotResources(plugins, settings)
-    around = SnapshotParts(settings.root, plugins, resources, settings.services)
+    store = store or Store(MEMORY, settings.state)
+    servers = Servers(settings, store)
+    around = SnapshotParts(settings.root, plugins, resources, settings.services, servers)
     reading = Reading(reader, cache)
     whole, broken = parted(d for group in groups for d in reading.group(group))
     named = _first_of_each_name(whole, reading.diagnostics)
     late = (found for last in put.values() for found in last.said)
     said = [*plugins.diagnostics, *reading.diagnostics, *late]
-    changes = StoredChanges(store or Store(MEMORY, settings.state))
+    changes = StoredChanges(store)
 
     def decide(known: Known) -> _Decided:
         keeper = Keeper(groups, known, settings, changes)

@@ -16,6 +16,8 @@ from toolmd._load.python.binding import bind_all
 from toolmd._load.python.implementation import SnapshotParts
 from toolmd._load.source.files import DefinitionKind, File, Folder
 from toolmd._load.source.modules import code_hash
+from toolmd._remote.mcp.servers import Servers
+from toolmd._store.store import Store
 from toolmd._types.registry import AnySpec, Bound, Registry
 from toolmd._types.settings import Settings
 from toolmd._types.tool import ToolSpec
@@ -86,7 +88,8 @@ def unpin(
     groups = [own_group(folder, plugins) for folder in folders]
     given_groups = list(package_groups(settings, plugins))
     resources = SnapshotResources(plugins, settings)
-    around = SnapshotParts(settings.root, plugins, resources, settings.services)
+    servers = Servers(settings, Store(settings.store, settings.state))
+    around = SnapshotParts(settings.root, plugins, resources, settings.services, servers)
     named = {spec.name: _definition(spec, groups, given_groups) for spec in pinned.specs}
     bound = bind_all(named, [*groups, *given_groups, *_lone(named)], around)
     for name in pinned.given:

@@ -16,6 +16,7 @@ from toolmd.errors import ToolmdError, logged
 if TYPE_CHECKING:
     from toolmd._store.changes import SqlChanges
     from toolmd._store.keyed_calls import SqlKeyedCalls
+    from toolmd._store.pins import SqlPins
     from toolmd._store.results import SqlResults
 
 CONFIRMATIONS_WAIT_S = 10.0
@@ -229,6 +230,13 @@ class Store:
         from toolmd._store.results import SqlResults
 
         return self._part(SqlResults, LIMITS_WAIT_S)
+
+    @property
+    def pins(self) -> "SqlPins":
+        """The accepted tools of MCP servers."""
+        from toolmd._store.pins import SqlPins
+
+        return self._part(SqlPins, LIMITS_WAIT_S)
 
     def _part(self, kind: type[P], wait_s: float, *more: Any) -> P:
         with self._lock:

@@ -153,11 +153,15 @@ class Code(StrEnum):
     UNPROVIDED_PARAMETER = "unprovided-parameter", "Nothing provides a keyword-only parameter."
     INVALID_OPERATION = (
         "invalid-operation",
-        "The service or the parameters of `Implemented By: http …` do not fit; calls are denied.",
+        "What `Implemented By` names does not fit the settings or the parameters; calls fail.",
     )
     UNSET_VARIABLE = (
         "unset-variable",
-        "A service needs an environment variable that is not set: its calls fail.",
+        "A service or a server needs an environment variable that is not set: its calls fail.",
+    )
+    CHANGED_REMOTE_TOOL = (
+        "changed-remote-tool",
+        "An MCP server changed a tool since it was accepted: its calls are denied.",
     )
     OWN_HTTP_CLIENT = (
         "own-http-client",

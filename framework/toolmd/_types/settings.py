@@ -134,6 +134,26 @@ class ServiceSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """The table `[servers.NAME]`: an MCP server that `Implemented By: mcp …` calls."""
+
+    command: tuple[str, ...] = ()
+    """The program and its arguments, for a server that Toolmd starts; empty for one with a `url`.
+    It runs in the project's folder."""
+    url: str = ""
+    """The URL of a server that runs already; empty for one with a `command`."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """All environment variables of the process; `$NAME` or `${NAME}` in a value is that variable
+    of Toolmd's own environment."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Headers of every request, with variables as in `env`."""
+    shared: bool = False
+    """Whether all users share one session; otherwise each user has one."""
+    start_timeout: float = 30.0
+    """The most seconds that starting and listing the tools take."""
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All settings of a project (configuration.md)."""
 
@@ -163,6 +183,9 @@ class Settings:
     services: Mapping[str, ServiceSettings] = field(default_factory=dict)
     """The web services of `Implemented By: http METHOD PATH`, by name: tables `[services.NAME]`
     with `url`, `headers`, `auth` and `timeout` (`docs/how-to/call-a-web-service.md`)."""
+    servers: Mapping[str, ServerSettings] = field(default_factory=dict)
+    """The MCP servers of `Implemented By: mcp SERVER TOOL`, by name: tables `[servers.NAME]` with
+    `command` and `env`, or `url` and `headers` (`docs/how-to/guard-an-mcp-server.md`)."""
     trust_edits: bool = False
     """Whether an edit that drops a restriction is live immediately."""
     import_timeout: float = 10.0

@@ -10,6 +10,7 @@ from toolmd._load.definitions.cache import Cache
 from toolmd._load.definitions.reading import DefinitionReader
 from toolmd._load.edits.baseline import Baseline
 from toolmd._load.edits.last_python import Put
+from toolmd._remote.mcp.servers import close_servers
 from toolmd._store.store import Store
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.registry import Registry
@@ -41,6 +42,7 @@ class OpenProject:
     ) -> None:
         """Read the project; see `Workspace`."""
         self._on_close = on_close
+        self._root = settings.root
         self.clock = clock
         self.plugins = plugins
         """Objects with hooks, by name, next to the installed plugins."""
@@ -82,6 +84,7 @@ class OpenProject:
         self.loop.close()
         self.live.close_dispatcher()
         self._logs.close()
+        close_servers(self._root)
         self.store.close()
         return first
 

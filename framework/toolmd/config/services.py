@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -32,44 +32,64 @@ _MAX_TIMEOUT_S = 3600
 
 def read_services(value: Any, place: Origin) -> Mapping[str, ServiceSettings]:
     """Read all services; raises ConfigError, which names the table and the key."""
-    if isinstance(value, str) and place.text:
-        try:
-            value = json.loads(value)
-        except ValueError as error:
-            raise place.error("must be a JSON object of services by name") from error
-    if not isinstance(value, dict):
-        raise place.error("must be tables [services.NAME]")
     read: dict[str, ServiceSettings] = {}
-    for name, table in value.items():
-        if not _NAME.fullmatch(name):
-            raise place.error(f"{name!r} is not a name: use lower-case letters, digits, _ and -")
-        at = place._replace(key=f"{place.key}.{name}")
-        if not isinstance(table, dict) or "url" not in table:
+    for name, table, at in tables_of(value, place, _KEYS):
+        if "url" not in table:
             raise at.error("must be a table with url")
-        if unknown := sorted(set(table) - {*_KEYS}):
-            raise at.error(f"unknown key {unknown[0]!r}; known are {', '.join(_KEYS)}")
         read[name] = _service(table, at)
     return read
 
 
+def tables_of(
+    value: Any, place: Origin, keys: Sequence[str]
+) -> Iterator[tuple[str, Mapping[str, Any], Origin]]:
+    """Yield the name, the table and the origin of each `[services.NAME]` or `[servers.NAME]`.
+
+    Raises ConfigError for anything that is no table, or has another key than `keys`.
+    """
+    if isinstance(value, str) and place.text:
+        try:
+            value = json.loads(value)
+        except ValueError as error:
+            raise place.error(f"must be a JSON object of {place.key} by name") from error
+    if not isinstance(value, dict):
+        raise place.error(f"must be tables [{place.key}.NAME]")
+    for name, table in value.items():
+        if not _NAME.fullmatch(name):
+            raise place.error(f"{name!r} is not a name: use lower-case letters, digits, _ and -")
+        at = place._replace(key=f"{place.key}.{name}")
+        if not isinstance(table, dict):
+            raise at.error(f"must be a table with {keys[0]}")
+        if unknown := sorted(set(table) - {*keys}):
+            raise at.error(f"unknown key {unknown[0]!r}; known are {', '.join(keys)}")
+        yield name, table, at
+
+
 def _service(table: Mapping[str, Any], at: Origin) -> ServiceSettings:
-    timeout = table.get("timeout", ServiceSettings.__dataclass_fields__["timeout"].default)
-    is_number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
-    if not is_number or not 0 < timeout <= _MAX_TIMEOUT_S:
-        raise at.error(f"timeout must be seconds, more than 0 up to {_MAX_TIMEOUT_S}")
+    timeout = read_seconds(table, "timeout", ServiceSettings, at)
     auth = table.get("auth", [])
     entries = auth if isinstance(auth, list) else [auth]
     read = tuple(_credential(entry, at) for entry in entries)
-    headers = _headers(table.get("headers", {}), at)
+    headers = read_headers(table.get("headers", {}), at)
     named = [one.name.casefold() for one in read if one.kind == "header"]
     named += ["authorization" for one in read if one.kind in {"bearer", "basic"}]
     twice = [name for name in named if named.count(name) > 1 or name in map(str.lower, headers)]
     if twice:
         raise at.error(f"the header {twice[0]} is set twice")
-    return ServiceSettings(_url(table["url"], at), headers, read, float(timeout))
+    return ServiceSettings(read_url(table["url"], at), headers, read, timeout)
 
 
-def _url(value: Any, at: Origin) -> str:
+def read_seconds(table: Mapping[str, Any], key: str, kind: type[Any], at: Origin) -> float:
+    """Read a time limit in seconds, or return the default of its class; raises ConfigError."""
+    seconds = table.get(key, kind.__dataclass_fields__[key].default)
+    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+    if not is_number or not 0 < seconds <= _MAX_TIMEOUT_S:
+        raise at.error(f"{key} must be seconds, more than 0 up to {_MAX_TIMEOUT_S}")
+    return float(seconds)
+
+
+def read_url(value: Any, at: Origin) -> str:
+    """Read the base URL of a service or a server; raises ConfigError."""
     wanted = "url must be an http:// or https:// URL without user, query and fragment"
     try:
         parts = urlsplit(value if isinstance(value, str) else "")
@@ -84,7 +104,8 @@ def _url(value: Any, at: Origin) -> str:
     return str(value).rstrip("/")
 
 
-def _headers(value: Any, at: Origin) -> Mapping[str, str]:
+def read_headers(value: Any, at: Origin) -> Mapping[str, str]:
+    """Read headers, whose values may name environment variables; raises ConfigError."""
     if not isinstance(value, dict):
         raise at.error('headers must be texts by name: {"X-Team" = "$TEAM"}')
     for name, text in value.items():
@@ -92,10 +113,7 @@ def _headers(value: Any, at: Origin) -> Mapping[str, str]:
             raise at.error(f"headers: {name!r} is not a header that a table may set")
         if not isinstance(text, str) or not text.isascii() or not text.isprintable():
             raise at.error(f"headers: {name} must be a text on one line, of ASCII letters")
-        if "$" in _VARIABLE.sub("", text):
-            raise at.error(
-                f"headers: {name}: a $ begins the name of a variable: $NAME or ${{NAME}}"
-            )
+        check_variables(text, at, f"headers: {name}")
     if len({name.lower() for name in value}) < len(value):
         raise at.error("headers: a header is named twice")
     return dict(value)
@@ -125,14 +143,24 @@ def _variable(value: Any, key: str, at: Origin) -> str:
     return match[1] or match[2]
 
 
+def check_variables(text: str, at: Origin, key: str) -> None:
+    """Check that each `$` of a text begins the name of a variable; raises ConfigError."""
+    if "$" in _VARIABLE.sub("", text):
+        raise at.error(f"{key}: a $ begins the name of a variable: $NAME or ${{NAME}}")
+
+
 def variables_of(service: ServiceSettings) -> tuple[str, ...]:
     """Return the environment variables that a service's requests need, in order."""
     found = [name for one in service.auth for name in one.variables]
-    for text in service.headers.values():
-        found += [match[1] or match[2] for match in _VARIABLE.finditer(text)]
+    return tuple(dict.fromkeys([*found, *variables_in(service.headers.values())]))
+
+
+def variables_in(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the environment variables that texts name, in order."""
+    found = (match[1] or match[2] for text in texts for match in _VARIABLE.finditer(text))
     return tuple(dict.fromkeys(found))
 
 
 def filled(text: str, environ: Mapping[str, str]) -> str:
-    """Return a header's value with its variables; raises KeyError for one that is not set."""
+    """Return a text with its variables; raises KeyError for one that is not set."""
     return _VARIABLE.sub(lambda match: environ[match[1] or match[2]], text)

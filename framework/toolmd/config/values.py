@@ -19,6 +19,7 @@ from toolmd._types.settings import (
     TraceSettings,
 )
 from toolmd.config.origin import Origin
+from toolmd.config.servers import read_servers
 from toolmd.config.services import read_services
 
 MOST = 1_000_000
@@ -235,6 +236,7 @@ READERS: Mapping[str, Callable[[Any, Origin], Any]] = {
     "audit.sync": _sync,
     "audit.keep_days": _days,
     "services": read_services,
+    "servers": read_servers,
     "trust_edits": _flag,
     "import_timeout": _seconds,
     "plugins": _names,

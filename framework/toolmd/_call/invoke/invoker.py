@@ -19,6 +19,7 @@ from toolmd._call.result.answer import AnswerError, answer_of
 from toolmd._call.result.returned import given
 from toolmd._call.result.truncate import bounds_of
 from toolmd._egress import DomainNotApprovedError
+from toolmd._remote.mcp.error import SuspendedToolError
 from toolmd._types.call import Call
 from toolmd._types.parts import File
 from toolmd._types.registry import Binding, BoundTool, Implementation
@@ -163,7 +164,7 @@ class Invoker:
                 outcome, failure = self._late(error.seconds, begun=attempts > 0)
             case CallDenied(failure=Failure() as failure):
                 outcome, attempts = "denied", 0
-            case DomainNotApprovedError():
+            case DomainNotApprovedError() | SuspendedToolError():
                 outcome, failure = "denied", Failure(error.code, hidden(str(error)))
             case ToolError():
                 unnamed = fault is not None and error.code == ToolError.CODE

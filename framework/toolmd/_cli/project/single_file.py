@@ -58,12 +58,13 @@ def implementation_of(spec: ToolSpec | SkillSpec, name: str) -> tuple[str, str]:
     from toolmd._load.python.beside import Place, read_beside
     from toolmd._load.source.files import File
     from toolmd._types.operation import read_operation
+    from toolmd._types.remote_tool import read_remote_tool
 
     path = Path(name)
     as_named = f"{path.name.partition('.')[0]}.{spec.kind}.md"
     file = File(name, name, (as_named,), b"")
     named = spec.implemented_by if isinstance(spec, ToolSpec) else ""
-    if read_operation(named) is not None:
+    if read_operation(named) is not None or read_remote_tool(named) is not None:
         return "remote", named
     place = read_beside(path.parent).place(file, spec.name, named)
     if not isinstance(place, Place):

@@ -14,6 +14,7 @@ from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.operation import read_operation
 from toolmd._types.registry import NOT_IMPLEMENTED, Binding, Bound, Implementation, LateBinding
+from toolmd._types.remote_tool import read_remote_tool
 
 
 def bind_all(
@@ -41,6 +42,10 @@ def bind_all(
             from toolmd._remote.http import bind_operation
 
             binding = bind_operation(operation, definition.call_spec, around.services)
+        elif (remote := read_remote_tool(named_by)) is not None:
+            from toolmd._remote.mcp.binding import bind_remote_tool
+
+            binding = bind_remote_tool(remote, definition.call_spec, around.servers)
         elif isinstance(
             place := beside[id(group)].place(definition.file, definition.name, named_by), Place
         ):

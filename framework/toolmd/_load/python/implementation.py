@@ -18,6 +18,7 @@ from toolmd._load.python.signature import Bond, bind
 from toolmd._load.source.code import CodeHashes
 from toolmd._load.source.files import File, shown_path, whole_file
 from toolmd._load.source.loading import REMEDY, ForeignExitError, Load, OverdueError
+from toolmd._remote.mcp.servers import Servers
 from toolmd._types.call_spec import CallSpec
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
@@ -36,6 +37,7 @@ class SnapshotParts:
     plugins: Plugins
     resources: SnapshotResources
     services: Mapping[str, ServiceSettings]
+    servers: Servers
     code: CodeHashes = field(init=False)
 
     def __post_init__(self) -> None:

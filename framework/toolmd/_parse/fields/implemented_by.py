@@ -1,4 +1,4 @@
-"""Read what runs a tool: `module:function`, or an operation of a web service."""
+"""Read what runs a tool: a function, an operation of a web service, or an MCP server's tool."""
 
 from keyword import iskeyword
 
@@ -7,17 +7,17 @@ from toolmd._parse.fields.field import Field
 from toolmd._parse.source.page import Page
 from toolmd._parse.words.keys import plain
 from toolmd._types.operation import METHODS, read_operation
+from toolmd._types.remote_tool import read_remote_tool
 
 _EXAMPLE = "write `module:function`, such as `clinic:book`"
 _OPERATION = "write `http METHOD PATH`, such as `http GET /pets/{id}` or `http GET shop:/pets/{id}`"
-_LATER = {"mcp": "mcp SERVER TOOL"}
-"""The other forms, by their first word; none of them runs yet."""
+_REMOTE = "write `mcp SERVER TOOL`, such as `mcp github create_issue`"
 _LONGEST = 256
 """In letters; a place of this length is no slip of the pen."""
 
 
 def read_function(page: Page, known: Field, entry: Entry) -> str:
-    """Return `module:function` or `http METHOD PATH`; raises Unread, with the remedy.
+    """Return `module:function`, `http METHOD PATH` or `mcp SERVER TOOL`, or raise Unread.
 
     A kebab module is written as snake, since its file may have either name.
     """
@@ -27,8 +27,10 @@ def read_function(page: Page, known: Field, entry: Entry) -> str:
     words = text.split()
     if entry.blocks or not words:
         raise Unread(_EXAMPLE)
-    if (form := _LATER.get(words[0].lower())) and len(words) > 1:
-        raise Unread(f"the form `{form}` is not supported yet: {_EXAMPLE}")
+    if words[0].lower() == "mcp" and len(words) > 1:
+        if len(text) > _LONGEST or (remote := read_remote_tool(text)) is None:
+            raise Unread(f"{_REMOTE}; SERVER is the name of a table [servers.SERVER]")
+        return str(remote)
     if words[0].lower() == "http" and len(words) > 1:
         if len(text) > _LONGEST or (operation := read_operation(text)) is None:
             methods = ", ".join(METHODS)

@@ -1,0 +1,1 @@
+"""Call the tools of MCP servers: `Implemented By: mcp SERVER TOOL`."""

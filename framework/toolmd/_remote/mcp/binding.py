@@ -1,0 +1,167 @@
+"""Bind a tool to a tool of an MCP server, and report what does not fit."""
+
+import asyncio
+import hashlib
+import os
+import shutil
+from collections.abc import Callable
+from typing import Any
+
+from toolmd._remote.mcp.definition import names_of
+from toolmd._remote.mcp.error import LostAnswerError, NotStartedError
+from toolmd._remote.mcp.servers import Servers
+from toolmd._types.call_spec import CallSpec, ToolCallSpec
+from toolmd._types.code import Code
+from toolmd._types.context import Context
+from toolmd._types.diagnostic import Diagnostic, Severity
+from toolmd._types.registry import Binding, Implementation
+from toolmd._types.remote_tool import RemoteTool
+from toolmd._types.source import Span
+from toolmd.config.servers import needed_variables
+from toolmd.errors import ImplementationError, NotFoundError, ToolError, ToolmdError
+
+_CONTEXT = ""
+"""The keyword of the Context: no parameter has this name."""
+
+
+def bind_remote_tool(
+    remote: RemoteTool, call_spec_of: Callable[[], CallSpec], servers: Servers
+) -> Binding:
+    """Bind a tool to a server's tool; no server starts before a call."""
+    servers.want(remote)
+
+    def spec() -> ToolCallSpec:
+        call_spec = call_spec_of()
+        assert isinstance(call_spec, ToolCallSpec)  # only a tool's file has Implemented By
+        return call_spec
+
+    def load() -> Implementation:
+        try:
+            table = servers.table(remote.server)
+        except NotFoundError as error:
+            found = _diagnostic(spec(), Code.INVALID_OPERATION, Severity.ERROR, str(error), "")
+            raise ImplementationError(str(error), diagnostics=(found,)) from None
+        digest = hashlib.sha256(repr((str(remote), table)).encode()).hexdigest()
+        function = _RemoteCall(remote, spec(), servers)
+        return Implementation(str(remote), digest, function.send, "async", context=_CONTEXT)
+
+    def inspect() -> tuple[Diagnostic, ...]:
+        return tuple(_found(remote, spec(), servers))
+
+    return Binding(
+        "remote",
+        str(remote),
+        load,
+        inspect,
+        lambda: remote.server in servers.tables,
+        lambda _seconds: True,
+    )
+
+
+class _RemoteCall:
+    """Calls one tool of a server."""
+
+    def __init__(self, remote: RemoteTool, call_spec: ToolCallSpec, servers: Servers) -> None:
+        self._remote = remote
+        self._call_spec = call_spec
+        self._servers = servers
+
+    async def send(self, **arguments: Any) -> Any:
+        """Call the server's tool with a call's arguments, and return its value.
+
+        Raises ToolError, and LostAnswerError where nobody knows whether the tool ran.
+        """
+        from mcp import MCPError
+
+        context: Context = arguments.pop(_CONTEXT)
+        server = self._remote.server
+        try:
+            listing = await self._servers.run(server, context.user, lambda session: session.tools())
+            accepted = await self._servers.accepted(self._remote, listing)
+            given = self._named(arguments, accepted)
+            progress = _progress_of(context)
+            result, hide = await self._servers.run(
+                server, context.user, lambda session: self._call(session, given, progress)
+            )
+        except NotStartedError as error:
+            raise ToolError(
+                f"The server {server} does not run: {error}. Nothing was sent."
+            ) from error
+        except MCPError as error:
+            raise ToolError(f"The server answered with an error: {error.error.message}") from None
+        except (LostAnswerError, ToolmdError):
+            raise
+        except RuntimeError as error:
+            message = (
+                "The server's tool ran, but its result does not follow the server's own schema."
+            )
+            raise ToolError(message) from error
+        from toolmd._remote.mcp.answer import value_of
+
+        return value_of(result, self._call_spec, hide)
+
+    async def _call(self, session: Any, given: dict[str, Any], progress: Any) -> Any:
+        return await session.call(self._remote.tool, given, progress), session.hide
+
+    def _named(self, arguments: dict[str, Any], accepted: str) -> dict[str, Any]:
+        """Return the arguments by the server's names; raises ToolError for one without a name."""
+        names = names_of(accepted, list(arguments))
+        if lacking := [name for name in arguments if name not in names]:
+            message = f"The server's {self._remote.tool} has no parameter {', '.join(lacking)}"
+            raise ToolError(f"{message}. Nothing was sent.")
+        return {names[name]: value for name, value in arguments.items()}
+
+
+def _progress_of(context: Context) -> Any:
+    """Return what reports progress in the caller's own event loop."""
+    loop = asyncio.get_running_loop()
+
+    async def report(progress: float, total: float | None, message: str | None) -> None:
+        share = progress / total if total and 0 <= progress <= total else None
+        text = (message or f"{progress:g}{f' of {total:g}' if total else ''}")[:500]
+        asyncio.run_coroutine_threadsafe(context.progress(text, share), loop)
+
+    return report
+
+
+def _found(remote: RemoteTool, call_spec: ToolCallSpec, servers: Servers) -> list[Diagnostic]:
+    try:
+        table = servers.table(remote.server)
+    except NotFoundError as error:
+        help_ = "write the table with `command` or `url` into toolmd.toml"
+        return [_diagnostic(call_spec, Code.INVALID_OPERATION, Severity.ERROR, str(error), help_)]
+    found = [
+        _diagnostic(
+            call_spec,
+            Code.UNSET_VARIABLE,
+            Severity.WARNING,
+            f"the environment variable {name} is not set, which the server needs",
+            "set it where Toolmd runs; its calls fail until then",
+        )
+        for name in needed_variables(table)
+        if not os.environ.get(name)
+    ]
+    if table.command and shutil.which(table.command[0]) is None:
+        message = f"the server's program {table.command[0]!r} is not installed here"
+        help_ = "install it, or correct command in the settings; its calls fail until then"
+        found.append(
+            _diagnostic(call_spec, Code.INVALID_OPERATION, Severity.WARNING, message, help_)
+        )
+    try:
+        changed = servers.changes([remote]).get(remote, ())
+    except Exception as error:  # noqa: BLE001 - a store that can't be read says nothing of changes
+        changed = (f"the accepted definition can't be read: {error}",)
+    if changed:
+        message = f"the server changed {remote.tool} since it was accepted: {'; '.join(changed)}"
+        help_ = f"look at it, then `toolmd servers {remote.server} --accept`; calls are denied"
+        found.append(
+            _diagnostic(call_spec, Code.CHANGED_REMOTE_TOOL, Severity.ERROR, message, help_)
+        )
+    return found
+
+
+def _diagnostic(
+    call_spec: ToolCallSpec, code: Code, severity: Severity, message: str, help_: str
+) -> Diagnostic:
+    line = call_spec.source.line
+    return Diagnostic(Span(call_spec.source.path, line, 1, line, 2), code, severity, message, help_)

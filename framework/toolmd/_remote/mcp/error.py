@@ -1,0 +1,20 @@
+"""The errors of calls to a server's tool."""
+
+from toolmd.errors import ToolError
+
+
+class SuspendedToolError(ToolError):
+    """The server's tool is not the accepted one; nothing was sent."""
+
+    CODE = "suspended_tool"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, code=self.CODE)
+
+
+class LostAnswerError(TimeoutError):
+    """The connection ended after the call was sent, so nobody knows whether the tool ran."""
+
+
+class NotStartedError(ConnectionRefusedError):
+    """The server does not run and could not be started; nothing was sent."""

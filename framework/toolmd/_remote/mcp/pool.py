@@ -1,0 +1,160 @@
+"""Keep the sessions of a process in one event loop of their own, whoever calls."""
+
+import asyncio
+import atexit
+import os
+import threading
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from toolmd._remote.mcp.error import NotStartedError
+from toolmd._remote.mcp.session import Session
+from toolmd._types.settings import ServerSettings
+
+IDLE_S = 600.0
+"""How long a session without calls stays open."""
+MOST_SESSIONS = 32
+"""The most sessions of one server in a process; idle ones are closed first."""
+_FIRST_PAUSE_S = 0.5
+_LONGEST_PAUSE_S = 30.0
+_CLOSE_S = 10.0
+
+T = TypeVar("T")
+
+
+class Key(NamedTuple):
+    """What has a session of its own."""
+
+    folder: Path
+    name: str
+    table: str
+    """The table of the server, as text: an edit of it opens another session."""
+    user: str | None
+
+
+class _Failures(NamedTuple):
+    times: int
+    until: float
+    reason: str
+
+
+class Pool:
+    """All sessions of this process; `run` may be awaited in any event loop."""
+
+    def __init__(self) -> None:
+        self._sessions: dict[Key, Session] = {}
+        self._opening: dict[Key, asyncio.Lock] = {}
+        self._failures: dict[Key, _Failures] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+
+    async def run(
+        self, key: Key, server: ServerSettings, work: Callable[[Session], Awaitable[T]]
+    ) -> T:
+        """Return what `work` returns for the session of a key, which is opened if need be.
+
+        Raises NotStartedError, and what `work` raises.
+        """
+        return await asyncio.wrap_future(self._submit(self._used(key, server, work)))
+
+    def close(self, folder: Path | None = None) -> None:
+        """Close the sessions of a project, or all; blocks until their processes have ended."""
+        if self._loop is None or self._process != os.getpid():
+            return
+        self._submit(self._close_all(folder)).result(_CLOSE_S)
+
+    def _submit(self, work: Coroutine[Any, Any, T]) -> Any:
+        with self._lock:
+            if self._process != os.getpid():
+                # A forked child has neither the thread nor the pipes of its parent.
+                self.__init__()  # type: ignore[misc]
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(
+                    target=self._loop.run_forever, name="toolmd-mcp", daemon=True
+                ).start()
+                atexit.register(self._at_exit)
+            return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def _at_exit(self) -> None:
+        # A server that is not reached here ends when its stdin closes.
+        with suppress(Exception):
+            self.close()
+
+    async def _used(
+        self, key: Key, server: ServerSettings, work: Callable[[Session], Awaitable[T]]
+    ) -> T:
+        session = await self._session(key, server)
+        session.active += 1
+        try:
+            return await work(session)
+        finally:
+            session.active -= 1
+            session.used = time.monotonic()
+
+    async def _session(self, key: Key, server: ServerSettings) -> Session:
+        async with self._opening.setdefault(key, asyncio.Lock()):
+            session = self._sessions.get(key)
+            if session is not None and session.is_open:
+                return session
+            failed = self._failures.get(key)
+            if failed is not None and time.monotonic() < failed.until:
+                raise NotStartedError(failed.reason)
+            if session is not None:
+                del self._sessions[key]
+                await session.close()
+            await self._make_room(key)
+            session = Session(key.name, server, key.folder)
+            try:
+                await session.open()
+            except NotStartedError as error:
+                count = failed.times + 1 if failed is not None else 1
+                pause = min(_FIRST_PAUSE_S * 2 ** min(count - 1, 10), _LONGEST_PAUSE_S)
+                self._failures[key] = _Failures(count, time.monotonic() + pause, str(error))
+                raise
+            self._failures.pop(key, None)
+            self._sessions[key] = session
+            asyncio.get_running_loop().call_later(IDLE_S, self._look, key, session)
+            return session
+
+    async def _make_room(self, key: Key) -> None:
+        """Close idle sessions of the server where it has too many; raises NotStartedError."""
+        same = [
+            (k, s)
+            for k, s in self._sessions.items()
+            if k._replace(user=None) == key._replace(user=None)
+        ]
+        if len(same) < MOST_SESSIONS:
+            return
+        idle = sorted((pair for pair in same if not pair[1].active), key=lambda pair: pair[1].used)
+        if not idle:
+            raise NotStartedError(f"all {MOST_SESSIONS} sessions of the server are busy")
+        oldest, session = idle[0]
+        del self._sessions[oldest]
+        await session.close()
+
+    def _look(self, key: Key, session: Session) -> None:
+        """Close a session that nobody uses, or look again later."""
+        if self._sessions.get(key) is not session:
+            return
+        left = session.used + IDLE_S - time.monotonic()
+        loop = asyncio.get_running_loop()
+        if session.active or left > 0:
+            loop.call_later(max(left, 1.0), self._look, key, session)
+            return
+        del self._sessions[key]
+        self._closing = loop.create_task(session.close())
+
+    async def _close_all(self, folder: Path | None) -> None:
+        gone = [key for key in self._sessions if folder is None or key.folder == folder]
+        for key in [key for key in self._failures if folder is None or key.folder == folder]:
+            del self._failures[key]
+        sessions = [self._sessions.pop(key) for key in gone]
+        await asyncio.gather(*(session.close() for session in sessions), return_exceptions=True)
+
+
+POOL = Pool()

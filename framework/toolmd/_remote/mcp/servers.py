@@ -1,0 +1,104 @@
+"""The servers of a project: their tables, their accepted tools, and their sessions."""
+
+import sys
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from toolmd._remote.mcp.definition import differences
+from toolmd._remote.mcp.error import SuspendedToolError
+from toolmd._store.store import Store
+from toolmd._types.remote_tool import RemoteTool
+from toolmd._types.settings import ServerSettings, Settings
+from toolmd.errors import NotFoundError, did_you_mean
+
+if TYPE_CHECKING:
+    from toolmd._remote.mcp.session import Listing, Session
+    from toolmd._store.pins import Pin
+
+T = TypeVar("T")
+
+
+class Servers:
+    """The MCP servers that a project's tools name; nothing starts before a call."""
+
+    def __init__(self, settings: Settings, store: Store) -> None:
+        """Keep the settings, and the store of accepted tools."""
+        self.tables: Mapping[str, ServerSettings] = settings.servers
+        self._folder = settings.root
+        self._store = store
+        self._checked: dict[str, tuple[Listing | None, Mapping[str, Pin]]] = {}
+        self._wanted: dict[str, set[str]] = {}
+
+    def want(self, remote: RemoteTool) -> None:
+        """Note that a file names this tool; it is pinned when the server is first asked."""
+        self._wanted.setdefault(remote.server, set()).add(remote.tool)
+
+    def table(self, name: str) -> ServerSettings:
+        """Return the table of a server; raises NotFoundError with the remedy."""
+        table = self.tables.get(name)
+        if table is None:
+            known = did_you_mean(name, self.tables) or f"write the table [servers.{name}]"
+            raise NotFoundError(f"the settings have no server {name!r}: {known}")
+        return table
+
+    async def run(
+        self, name: str, user: str | None, work: Callable[["Session"], Awaitable[T]]
+    ) -> T:
+        """Return what `work` returns for the session of a user; raises NotStartedError."""
+        from toolmd._remote.mcp.pool import POOL, Key
+
+        table = self.table(name)
+        whose = None if table.shared else user
+        return await POOL.run(Key(self._folder, name, repr(table), whose), table, work)
+
+    async def accepted(self, remote: RemoteTool, listing: "Listing") -> str:
+        """Return the accepted definition of a tool that the server lists unchanged.
+
+        Raises SuspendedToolError where it changed, or is not listed.
+        """
+        import asyncio
+
+        known, pins = self._checked.get(remote.server, (None, {}))
+        if known is not listing or remote.tool not in pins:
+            pins = await asyncio.to_thread(self.see, remote.server, listing)
+            self._checked[remote.server] = (listing, pins)
+        pin = pins.get(remote.tool)
+        if pin is None:
+            message = f"The server {remote.server} has no tool {remote.tool}. Nothing was sent."
+            raise SuspendedToolError(message)
+        if pin.is_changed:
+            message = f"The server changed {remote.tool} since it was accepted. Nothing was sent."
+            remedy = f"An operator must look: toolmd servers {remote.server}"
+            # The difference holds foreign text, so the operator reads it and no model.
+            raise SuspendedToolError(f"{message} {remedy}")
+        return pin.accepted
+
+    def see(self, name: str, listing: "Listing") -> Mapping[str, "Pin"]:
+        """Note the tools that a server lists now, and return its pins; it blocks."""
+        return self._store.pins.see(name, listing.definitions, self._wanted.get(name, ()))
+
+    def pins(self, name: str) -> Mapping[str, "Pin"]:
+        """Return the pins of a server; it blocks."""
+        return self._store.pins.of(name)
+
+    def accept(self, name: str, definitions: Mapping[str, str]) -> None:
+        """Accept these definitions of a server's tools; it blocks."""
+        self._store.pins.accept(name, definitions)
+        self._checked.pop(name, None)
+
+    def changes(self, remotes: Iterable[RemoteTool]) -> Mapping[RemoteTool, tuple[str, ...]]:
+        """Return what is known to have changed, without asking the servers; it blocks."""
+        found = {}
+        for remote in remotes:
+            pin = self._store.pins.of(remote.server).get(remote.tool)
+            if pin is not None and pin.is_changed:
+                found[remote] = differences(pin.accepted, pin.seen)
+        return found
+
+
+def close_servers(folder: Path) -> None:
+    """End the sessions of a project; it blocks until their processes have ended."""
+    pool: Any = sys.modules.get("toolmd._remote.mcp.pool")
+    if pool is not None:
+        pool.POOL.close(folder)

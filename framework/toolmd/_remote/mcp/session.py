@@ -1,0 +1,257 @@
+"""One session with a server: a task of its own opens, keeps and closes it."""
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from toolmd._remote.mcp.definition import canonical
+from toolmd._remote.mcp.error import LostAnswerError, NotStartedError
+from toolmd._remote.mcp.stdio import MAX_LINE, ServerProcess, run_server
+from toolmd._remote.mcp.tap import ReadTap, Tap, WriteTap
+from toolmd._types.settings import ServerSettings
+from toolmd.config.servers import needed_variables
+from toolmd.config.services import filled
+
+REFRESH_S = 300.0
+"""How long a list of tools is trusted: not every server tells that it changed."""
+_MOST_PAGES = 100
+_MOST_TOOLS = 5_000
+_MAX_SHOWN = 500
+_CLOSED = -32000
+_UNKNOWN_SESSION = -32600
+
+
+class Listing(NamedTuple):
+    """The tools of a server."""
+
+    definitions: Mapping[str, str]
+    """The canonical JSON of each tool by its name; a name that stands twice is left out."""
+    raw: tuple[Mapping[str, Any], ...]
+    """The tools as the server wrote them."""
+    since: float
+
+
+class Session:
+    """A session, opened by its first call and closed by `close`."""
+
+    def __init__(self, name: str, server: ServerSettings, folder: Path) -> None:
+        """Keep the name and the table of a server, and the project's folder."""
+        self.name = name
+        self.used = time.monotonic()
+        """When it was used last."""
+        self.active = 0
+        """The calls in progress."""
+        self.listing: Listing | None = None
+        self._server = server
+        self._folder = folder
+        self._client: Any = None
+        self._process: ServerProcess | None = None
+        self._tap = Tap()
+        self._stop = asyncio.Event()
+        self._lock = asyncio.Lock()
+        self._task: asyncio.Task[None] | None = None
+        self._ended = False
+        self._secrets: tuple[str, ...] = ()
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether messages can be sent."""
+        ended = self._process is not None and self._process.ended.is_set()
+        return self._client is not None and not ended and not self._ended
+
+    def hide(self, text: str) -> str:
+        """Return a text without the values of the table's variables."""
+        for secret in self._secrets:
+            text = text.replace(secret, "[hidden]")
+        return text
+
+    async def open(self) -> None:
+        """Start the server and list its tools; raises NotStartedError with the reason."""
+        ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._task = asyncio.create_task(self._own(ready))
+        try:
+            async with asyncio.timeout(self._server.start_timeout):
+                await asyncio.shield(ready)
+        except TimeoutError:
+            said = f"it did not answer within {self._server.start_timeout:g} s"
+            await self._give_up(said)
+        except asyncio.CancelledError:
+            await self.close()
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever the client raises
+            await self._give_up(_innermost(error))
+
+    async def close(self) -> None:
+        """Close the session and end the server's process."""
+        self._stop.set()
+        if self._task is not None:
+            await asyncio.wait([self._task], timeout=3 * _END_S)
+            self._task.cancel()
+
+    async def tools(self) -> Listing:
+        """Return the server's tools; a list that is old or changed is read again."""
+        async with self._lock:
+            listing = self.listing
+            if listing is None or time.monotonic() - listing.since > REFRESH_S:
+                self.listing = None
+                self.listing = listing = await self._listed()
+            return listing
+
+    async def call(self, tool: str, arguments: Mapping[str, Any], on_progress: Any) -> Any:
+        """Return the server's result of a call.
+
+        Raises LostAnswerError where the connection ended, and MCPError for the server's errors.
+        """
+        from mcp import MCPError
+
+        try:
+            return await self._client.call_tool(
+                tool, dict(arguments), progress_callback=on_progress
+            )
+        except MCPError as error:
+            if error.error.code == _CLOSED or not self.is_open:
+                raise LostAnswerError(f"the server {self.name} ended: {self._reason()}") from error
+            raise
+
+    async def _own(self, ready: "asyncio.Future[None]") -> None:
+        try:
+            async with AsyncExitStack() as stack:
+                self._client = await stack.enter_async_context(self._connected())
+                self.listing = await self._listed()
+                if not ready.done():
+                    ready.set_result(None)
+                await self._until_end()
+        except BaseException as error:  # noqa: BLE001 - whoever opened it reports it
+            if not ready.done():
+                ready.set_exception(
+                    error if isinstance(error, Exception) else RuntimeError("it was cancelled")
+                )
+        finally:
+            self._ended = True
+
+    async def _until_end(self) -> None:
+        """Wait until the session is closed, or its process ends."""
+        waits = [asyncio.create_task(self._stop.wait())]
+        if self._process is not None:
+            waits.append(asyncio.create_task(self._process.ended.wait()))
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+
+    @asynccontextmanager
+    async def _connected(self) -> AsyncIterator[Any]:
+        from mcp import Client
+
+        lacking = [name for name in needed_variables(self._server) if not os.environ.get(name)]
+        if lacking:
+            raise OSError(f"the environment variable {', '.join(lacking)} is not set")
+        named = (*self._server.env.items(), *self._server.headers.items())
+        self._secrets = tuple(
+            value
+            for key, text in named
+            if "$" in text
+            and key.upper() not in _PUBLIC
+            and len(value := filled(text, os.environ)) > _LEAST_SECRET
+        )
+        transport = self._through_tap(self._process_streams if self._server.command else self._http)
+        async with Client(
+            transport, mode="auto", cache=None, message_handler=self._heard
+        ) as client:
+            yield client
+
+    @asynccontextmanager
+    async def _through_tap(self, streams: Callable[[], Any]) -> AsyncIterator[Any]:
+        async with streams() as (read, write):
+            yield ReadTap(read, self._tap), WriteTap(write, self._tap)
+
+    @asynccontextmanager
+    async def _process_streams(self) -> AsyncIterator[Any]:
+        env = {key: filled(text, os.environ) for key, text in self._server.env.items()}
+        command = self._server.command
+        async with run_server(command, env, self._folder) as (self._process, read, write):
+            yield read, write
+
+    @asynccontextmanager
+    async def _http(self) -> AsyncIterator[Any]:
+        from mcp.client.streamable_http import streamable_http_client
+
+        from toolmd._remote.mcp.bounded import open_bounded_client
+
+        headers = {key: filled(text, os.environ) for key, text in self._server.headers.items()}
+        async with (
+            open_bounded_client(self._server.url, headers, MAX_LINE) as client,
+            streamable_http_client(
+                self._server.url, http_client=client, max_sse_event_size=MAX_LINE
+            ) as streams,
+        ):
+            yield streams
+
+    async def _heard(self, message: Any) -> None:
+        from mcp_types import ToolListChangedNotification
+
+        if isinstance(message, ToolListChangedNotification):
+            self.listing = None
+
+    async def _listed(self) -> Listing:
+        """Read all pages; a server whose pages never end is an error."""
+        from mcp_types import PaginatedRequestParams
+        from pydantic import ValidationError
+
+        raw: list[Any] = []
+        cursors: set[str] = set()
+        params = None
+        while True:
+            self._tap.reset()
+            # The tap keeps what the server wrote, even where the client can't read the page.
+            with suppress(ValidationError):
+                await self._client.session.list_tools(params=params)
+            raw += self._tap.page
+            cursor: str | None = self._tap.cursor
+            if cursor is None:
+                return _listing(raw)
+            if cursor in cursors or len(cursors) >= _MOST_PAGES or len(raw) > _MOST_TOOLS:
+                raise ValueError("its list of tools does not end")
+            cursors.add(cursor)
+            params = PaginatedRequestParams(cursor=cursor)
+
+    async def _give_up(self, reason: str) -> None:
+        await self.close()
+        told = self.hide(self._process.errors) if self._process is not None else ""
+        ending = " ".join(told.split())[-_MAX_SHOWN:]
+        said = self.hide(reason)[:_MAX_SHOWN]
+        raise NotStartedError(f"{said}; its stderr ends with: {ending}" if ending else said)
+
+    def _reason(self) -> str:
+        if self._process is None:
+            return "the connection was closed"
+        if self._process.problem:
+            return self._process.problem
+        code = self._process.process.returncode
+        return "its process ended" if code is None else f"its process ended with exit code {code}"
+
+
+_END_S = 2.0
+_LEAST_SECRET = 3
+_PUBLIC = frozenset({"PATH", "HOME", "SYSTEMROOT", "APPDATA", "USERPROFILE", "TEMP", "LANG"})
+"""Variables that are no secrets; their values occur in ordinary answers."""
+
+
+def _listing(raw: list[Any]) -> Listing:
+    tools = [
+        tool for tool in raw if isinstance(tool, Mapping) and isinstance(tool.get("name"), str)
+    ]
+    names = [tool["name"] for tool in tools]
+    whole = {tool["name"]: canonical(tool) for tool in tools if names.count(tool["name"]) == 1}
+    return Listing(whole, tuple(tools), time.monotonic())
+
+
+def _innermost(error: BaseException) -> str:
+    while isinstance(error, BaseExceptionGroup) and error.exceptions:
+        error = error.exceptions[0]
+    return f"{type(error).__name__}: {error}".rstrip(": ")

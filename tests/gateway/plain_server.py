@@ -1,0 +1,86 @@
+"""A small MCP server of the protocol 2025-11-25, which tests steer through a folder.
+
+`tools.json` has its tools, read anew for each list; each call adds a line to `calls.txt`. Some
+tools misbehave by their names.
+"""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+FOLDER = Path(sys.argv[1])
+
+
+def answer(message, result):
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+
+
+def call(message):
+    name, arguments = message["params"]["name"], message["params"].get("arguments", {})
+    with (FOLDER / "calls.txt").open("a", encoding="utf-8") as calls:
+        calls.write(f"{name} {json.dumps(arguments, sort_keys=True)}\n")
+    if name == "die":
+        os._exit(7)
+    if name == "huge":
+        answer(message, {"content": [{"type": "text", "text": "x" * (30 << 20)}]})
+    elif name == "fail":
+        said = [{"type": "text", "text": f"no room; token {os.environ.get('TOKEN', '')}"}]
+        answer(message, {"content": said, "isError": True})
+    elif name == "refuse":
+        error = {"code": -32602, "message": "bad number"}
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}), flush=True)
+    elif name == "slow":
+        time.sleep(arguments.get("seconds", 5))
+        answer(message, {"content": [{"type": "text", "text": "done"}]})
+    elif name == "environment":
+        answer(message, {"content": [{"type": "text", "text": json.dumps(dict(os.environ))}]})
+    elif name == "picture":
+        png = "iVBORw0KGgo="
+        answer(message, {"content": [{"type": "image", "data": png, "mimeType": "image/png"}]})
+    elif name == "whoami":
+        answer(message, {"content": [{"type": "text", "text": str(os.getpid())}]})
+    else:
+        text = {"type": "text", "text": json.dumps({"echo": arguments})}
+        answer(message, {"content": [text], "structuredContent": {"echo": arguments}})
+
+
+def page(message):
+    tools = json.loads((FOLDER / "tools.json").read_text(encoding="utf-8"))
+    if isinstance(tools, list):
+        return {"tools": tools}
+    # Pages: an object of lists, by their number.
+    number = (message.get("params") or {}).get("cursor", "0")
+    following = str(int(number) + 1)
+    found = {"tools": tools.get(number, [])}
+    if following in tools or "endless" in tools:
+        found["nextCursor"] = following
+    return found
+
+
+def main():
+    print("A banner that is no message")
+    with (FOLDER / "starts.txt").open("a", encoding="utf-8") as starts:
+        starts.write(f"{os.getpid()}\n")
+    for line in sys.stdin:
+        message = json.loads(line)
+        method = message.get("method")
+        if method == "initialize":
+            answer(message, {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {"tools": {"listChanged": True}},
+                "serverInfo": {"name": "plain", "version": "1"},
+            })  # fmt: skip
+        elif method == "tools/list":
+            answer(message, page(message))
+        elif method == "tools/call":
+            call(message)
+        elif method == "notifications/cancelled":
+            (FOLDER / "cancelled.txt").write_text("cancelled", encoding="utf-8")
+        elif "id" in message:
+            error = {"code": -32601, "message": "unknown method"}
+            print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}), flush=True)
+
+
+main()

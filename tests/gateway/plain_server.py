@@ -13,8 +13,18 @@ from pathlib import Path
 FOLDER = Path(sys.argv[1])
 
 
+def write(text):
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
 def answer(message, result):
-    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+    write(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}))
+
+
+def fail(message, code, text):
+    error = {"code": code, "message": text}
+    write(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}))
 
 
 def call(message):
@@ -29,8 +39,7 @@ def call(message):
         said = [{"type": "text", "text": f"no room; token {os.environ.get('TOKEN', '')}"}]
         answer(message, {"content": said, "isError": True})
     elif name == "refuse":
-        error = {"code": -32602, "message": "bad number"}
-        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}), flush=True)
+        fail(message, -32602, "bad number")
     elif name == "slow":
         time.sleep(arguments.get("seconds", 5))
         answer(message, {"content": [{"type": "text", "text": "done"}]})
@@ -60,7 +69,7 @@ def page(message):
 
 
 def main():
-    print("A banner that is no message")
+    write("A banner that is no message")
     with (FOLDER / "starts.txt").open("a", encoding="utf-8") as starts:
         starts.write(f"{os.getpid()}\n")
     for line in sys.stdin:
@@ -79,8 +88,7 @@ def main():
         elif method == "notifications/cancelled":
             (FOLDER / "cancelled.txt").write_text("cancelled", encoding="utf-8")
         elif "id" in message:
-            error = {"code": -32601, "message": "unknown method"}
-            print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}), flush=True)
+            fail(message, -32601, "unknown method")
 
 
 main()

@@ -1,6 +1,6 @@
 """Import tools of the Model Context Protocol: the result of `tools/list`."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from toolmd._import.report import ImportReport
 from toolmd._types.call_spec import Limits, Rule, Safety
 from toolmd._types.definition import Noun
 from toolmd._types.imported import Imported
+from toolmd._types.remote_tool import read_remote_tool
 from toolmd._types.schema import Schema
 
 _POLICY = "toolmd/policy"
@@ -22,16 +23,42 @@ _WRAPPED = "toolmd/wrapped"
 
 def read(text: str, _name: str) -> Imported:
     """Read a JSON document of tools: the result, the whole response, or the list alone."""
-    report = ImportReport()
     listed = _tools(read_json(text))
     if listed is None:
+        report = ImportReport()
         report.reject("", "no tool in it: expected the result of `tools/list`, with `tools`")
-    for entry in listed or ():
+        return report.close()
+    return read_tools(listed)
+
+
+def read_tools(listed: Iterable[Any], server: str = "") -> Imported:
+    """Read listed tools; with the name of a server, the drafts call it."""
+    report = ImportReport()
+    for entry in listed:
         if not is_function(entry):
             report.reject(str(entry)[:40], "no tool: it has no name, or no inputSchema")
             continue
-        add_function(entry, report, **_known(entry, report))
+        known = _known(entry, report)
+        if server:
+            remote = read_remote_tool(f"mcp {server} {entry['name']}")
+            if remote is None:
+                report.reject(entry["name"], "Implemented By can't hold this name")
+                continue
+            known = {"implemented_by": str(remote), **_cautious(entry, report), **known}
+        add_function(entry, report, **known)
     return report.close()
+
+
+def _cautious(entry: Mapping[str, Any], report: ImportReport) -> dict[str, Any]:
+    """Propose a confirmation for what the server's hints do not call harmless."""
+    name, hints = tool_name(entry["name"]), entry.get("annotations")
+    if not isinstance(hints, Mapping) or not hints:
+        report.note(name, "", "the server has no hints: does it need Requires Confirmation?")
+        return {}
+    if hints.get("readOnlyHint") is True or hints.get("destructiveHint") is False:
+        return {}
+    report.note(name, "", "it may be destructive: Requires Confirmation was proposed")
+    return {"safety": Safety(requires_confirmation=True)}
 
 
 def _tools(value: Any) -> list[Any] | None:

@@ -3,13 +3,57 @@
 import asyncio
 import json
 import shlex
-import sys
-from typing import Any
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from toolmd._import.mcp import read_tools
+from toolmd._types.imported import Imported
+from toolmd._types.settings import ServerSettings
+from toolmd.config.servers import DEFAULT_ENV
 from toolmd.errors import ConfigError, NotFoundError
 
-TIMEOUT_S = 30
-_MOST_PAGES = 100
+_START_S = 60.0
+"""How long a server may take to start: a launcher may install it first."""
+
+
+class LiveServer(NamedTuple):
+    """A server and its table of settings."""
+
+    name: str
+    table: ServerSettings
+
+    @property
+    def section(self) -> str:
+        """The setting that its table belongs to."""
+        return "servers"
+
+    def text(self, prefix: str = "") -> str:
+        """Return its table of TOML; `prefix` is `tool.toolmd.` in a pyproject.toml."""
+        lines = [f"[{prefix}{self.section}.{self.name}]"]
+        if self.table.url:
+            lines.append(f"url = {json.dumps(self.table.url)}")
+        else:
+            lines.append(f"command = {json.dumps(list(self.table.command))}")
+            lines.append(f"env = {json.dumps(list(self.table.env))}")
+        return "\n".join([*lines, ""])
+
+
+def table_of(url: str, command: Sequence[str]) -> ServerSettings:
+    """Return the table of a server that is imported: its process gets PATH and HOME only."""
+    if url:
+        return ServerSettings(url=url.rstrip("/"), start_timeout=_START_S)
+    env = {name: f"${name}" for name in DEFAULT_ENV}
+    return ServerSettings(tuple(command), env=env, start_timeout=_START_S)
+
+
+def read_live(server: LiveServer, folder: Path) -> tuple[Imported, Mapping[str, str]]:
+    """Return a server's tools as drafts that call it, and their definitions by name.
+
+    Raises NotFoundError for an unreachable server, and ConfigError without the package mcp.
+    """
+    listing = _listing(server.table, folder, server.name)
+    return read_tools(listing.raw, server.name), listing.definitions
 
 
 def list_tools(where: str) -> str:
@@ -17,44 +61,32 @@ def list_tools(where: str) -> str:
 
     Raises NotFoundError for an unreachable server, and ConfigError without the package mcp.
     """
+    table = table_of(where, ()) if is_url(where) else table_of("", shlex.split(where))
+    listing = _listing(table, Path.cwd(), where)
+    return json.dumps({"tools": listing.raw}, ensure_ascii=False)
+
+
+def _listing(table: ServerSettings, folder: Path, shown: str) -> Any:
+    from toolmd._remote.mcp.error import NotStartedError
+    from toolmd._remote.mcp.session import Session
+
+    async def listed() -> Any:
+        session = Session(shown, table, folder)
+        await session.open()
+        try:
+            return await session.tools()
+        finally:
+            await session.close()
+
     try:
-        tools = asyncio.run(asyncio.wait_for(_listed(where), TIMEOUT_S))
+        return asyncio.run(listed())
     except ImportError:
         message = "a live server needs the package mcp: pip install 'toolmd[mcp]'"
         raise ConfigError(message) from None
-    except Exception as error:
-        # The client nests its errors in groups; the innermost one has the cause.
-        raise NotFoundError(f"{where}: no MCP server answers: {_innermost(error)}") from error
-    return json.dumps({"tools": tools}, ensure_ascii=False)
-
-
-async def _listed(where: str) -> list[dict[str, Any]]:
-    from mcp import Client, StdioServerParameters, stdio_client
-
-    server: Any = where
-    if not is_url(where):
-        command, *arguments = shlex.split(where)
-        parameters = StdioServerParameters(command=command, args=arguments)
-        # Errors of the server go to the terminal; a replaced stderr has no file descriptor.
-        server = stdio_client(parameters, errlog=sys.__stderr__ or sys.stderr)
-    tools: list[dict[str, Any]] = []
-    async with Client(server) as client:
-        cursor = None
-        for _ in range(_MOST_PAGES):
-            page = await client.list_tools(cursor=cursor)
-            tools += [tool.model_dump(mode="json", by_alias=True) for tool in page.tools]
-            cursor = page.next_cursor
-            if cursor is None:
-                break
-    return tools
+    except NotStartedError as error:
+        raise NotFoundError(f"{shown}: no MCP server answers: {error}") from error
 
 
 def is_url(where: str) -> bool:
     """Return whether a source is a server's URL."""
     return where.startswith(("http://", "https://"))
-
-
-def _innermost(error: BaseException) -> str:
-    while isinstance(error, BaseExceptionGroup) and error.exceptions:
-        error = error.exceptions[0]
-    return f"{type(error).__name__}: {error}".rstrip(": ")

@@ -24,9 +24,14 @@ class Service(NamedTuple):
     url: str
     auth: tuple[Mapping[str, str], ...]
 
+    @property
+    def section(self) -> str:
+        """The setting that its table belongs to."""
+        return "services"
+
     def text(self, prefix: str = "") -> str:
         """Return its table of TOML; `prefix` is `tool.toolmd.` in a pyproject.toml."""
-        lines = [f"[{prefix}services.{self.name}]", f"url = {json.dumps(self.url)}"]
+        lines = [f"[{prefix}{self.section}.{self.name}]", f"url = {json.dumps(self.url)}"]
         entries = [
             "{ " + ", ".join(f"{key} = {json.dumps(value)}" for key, value in one.items()) + " }"
             for one in self.auth

@@ -3,6 +3,8 @@
 import errno
 import os
 import re
+import shlex
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -14,6 +16,7 @@ from typing import Any, Literal, NamedTuple
 from toolmd._cli.terminal.screen import busy, counted
 from toolmd._types.settings import Settings
 from toolmd.config import load_settings
+from toolmd.config.servers import needed_variables
 from toolmd.config.services import variables_of
 from toolmd.config.state_files import EmptiedError, is_there
 from toolmd.errors import ConfigError, UnreachableError
@@ -60,6 +63,7 @@ def examine(folder: Path | None) -> list[Sign]:
     signs += [
         *_folders(settings),
         *_services(settings),
+        *_servers(settings),
         look_at_state(settings.state),
         _cache(settings.state),
     ]
@@ -136,6 +140,20 @@ def _services(settings: Settings) -> Iterator[Sign]:
             yield Sign(f"service {name}", "note", found, "set it where Toolmd runs")
         else:
             yield Sign(f"service {name}", "ok", service.url)
+
+
+def _servers(settings: Settings) -> Iterator[Sign]:
+    for name, server in settings.servers.items():
+        unset = [one for one in needed_variables(server) if not os.environ.get(one)]
+        if unset:
+            found = f"{', '.join(unset)} not set in the environment"
+            yield Sign(f"server {name}", "note", found, "set it where Toolmd runs")
+        elif server.command and shutil.which(server.command[0]) is None:
+            found = f"{server.command[0]} is not installed here"
+            yield Sign(f"server {name}", "bad", found, "install it, or correct command")
+        else:
+            told = server.url or shlex.join(server.command)
+            yield Sign(f"server {name}", "ok", f"{told}; `toolmd servers` asks it")
 
 
 def look_at_state(state: Path) -> Sign:

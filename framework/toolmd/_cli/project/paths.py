@@ -36,3 +36,10 @@ def _within(folder: Path) -> Iterator[Path]:
             )
             if not hidden:
                 yield path
+
+
+def shown(path: Path) -> str:
+    """Return a path as people read it: relative to the current folder, if it lies there."""
+    here = Path.cwd().resolve()
+    whole = path.resolve()
+    return str(whole.relative_to(here) if whole.is_relative_to(here) else whole)

@@ -9,7 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from toolmd._cli.project.paths import STDIN, SUFFIXES
+from toolmd._cli.authoring.live import accept_tools, read_live_server
+from toolmd._cli.authoring.tables import add_table
+from toolmd._cli.project.paths import STDIN, SUFFIXES, shown
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
 from toolmd._cli.terminal.screen import busy, err, out, out_json, paint, printable, read_stdin
@@ -35,14 +37,21 @@ def import_(
         ),
     ],
     source: Annotated[
-        str,
+        list[str] | None,
         typer.Argument(
             metavar="SOURCE",
             help="A file; `-` is stdin; a module, or module:name,name (python); a folder"
             " (agentskills); a URL (openapi, mcp); a server's command (mcp).",
         ),
-    ],
+    ] = None,
     *,
+    live: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="Call the server from now on (mcp): -- COMMAND, or --url."
+        ),
+    ] = "",
+    url: Annotated[str, typer.Option(metavar="URL", help="The URL of the --live server.")] = "",
     out_dir: Annotated[
         Path | None,
         typer.Option(
@@ -60,39 +69,57 @@ def import_(
     """Write canonical drafts from the definitions of other programs.
 
     Each guess is reported on stderr: review the drafts before they run. Parts that can't be read
-    are reported, never invented. Exit codes: 1 something could not be imported, 5 no MCP server
+    are reported, never invented. With `--live NAME -- COMMAND`, Toolmd stands in front of an MCP
+    server: the drafts call it. Exit codes: 1 something could not be imported, 5 no MCP server
     answers. The package toolmd-catalog adds `catalog`: prose in markdown. A live MCP server needs
     the extra `mcp`: pip install 'toolmd[mcp]'.
     """
     folder = project_of(ctx, project)
-    with nullcontext() if source == STDIN else busy("Reading"):
-        imported = _read(kind, source, folder, service)
+    sources = source or []
+    if (kind != "mcp" or (url and not live)) and (live or url):
+        stop(ExitCode.USAGE, "--live and --url belong to mcp", "toolmd import mcp --live NAME")
+    if not live and len(sources) != 1:
+        stop(
+            ExitCode.USAGE,
+            f"SOURCE is needed once, not {len(sources)} times",
+            "quote a command of several words",
+        )
+    imported, server = _nothing(), None
+    with nullcontext() if sources == [STDIN] else busy("Reading"):
+        if live:
+            server = read_live_server(live, url, sources, folder)
+            _add(imported, server.imported)
+            imported["table"] = server.server
+        else:
+            imported |= _read(kind, sources[0], folder, service)
     if out_dir is None:
         out_dir = imported["folder"]
     files = {_target(name, folder, out_dir): text for name, text in imported["files"].items()}
     if imported["folder"] is not None and out_dir is not None and files:
         files |= _made_known(out_dir.resolve(), imported)
     _write(files, force=force)
-    if imported["service"] is not None:
-        _add_service(imported["service"], folder, imported)
-    shown = [_shown(path) for path in files]
+    if imported["table"] is not None:
+        said = add_table(imported["table"], folder)
+        imported["notes"].append({"definition": "", "path": "", "text": said, "line": 0})
+    if server is not None:
+        accept_tools(server, folder)
+    paths = [shown(path) for path in files]
     if json:
-        out_json({"written": shown, "notes": imported["notes"], "refused": imported["refused"]})
-    _tell(imported, shown, quiet=json)
-    if imported["refused"] or not files:
+        out_json({"written": paths, "notes": imported["notes"], "refused": imported["refused"]})
+    _tell(imported, paths, quiet=json)
+    if imported["refused"] or not (files or live):
         raise typer.Exit(ExitCode.FINDINGS)
 
 
 def _read(kind: str, source: str, folder: Path | None, service: str) -> dict[str, Any]:
     from toolmd._import import KINDS, read_source
 
-    read: dict[str, Any] = {"files": {}, "notes": [], "refused": []}
-    read |= {"folder": None, "service": None}
+    read = _nothing()
     if kind == "openapi":
         from toolmd._import.openapi import read_service
 
         for name, text in _texts(kind, source):
-            made_of, read["service"] = read_service(text, name, service)
+            made_of, read["table"] = read_service(text, name, service)
             _add(read, made_of)
         return read
     if kind in KINDS:
@@ -109,6 +136,10 @@ def _read(kind: str, source: str, folder: Path | None, service: str) -> dict[str
     else:
         read["files"] = made
     return {**read, "files": _named(read["files"])}
+
+
+def _nothing() -> dict[str, Any]:
+    return {"files": {}, "notes": [], "refused": [], "folder": None, "table": None}
 
 
 def _add(read: dict[str, Any], imported: Imported) -> None:
@@ -229,23 +260,6 @@ def _target(file: str, folder: Path | None, out_dir: Path | None) -> Path:
     return settings.root / folders[0] / file
 
 
-def _add_service(service: Any, folder: Path | None, imported: dict[str, Any]) -> None:
-    """Add the table of a service to the settings; one of the same name stays as it is."""
-    from toolmd.config import load_settings
-
-    settings = load_settings(folder)
-    file = settings.file or settings.root / "toolmd.toml"
-    if service.name in settings.services:
-        said = f"{_shown(file)} has a service {service.name!r} already: it stays as it is"
-    else:
-        prefix = "tool.toolmd." if file.name == "pyproject.toml" else ""
-        before = file.read_text(encoding="utf-8") if file.exists() else ""
-        gap = "\n" if before.strip() else ""
-        file.write_text(f"{before}{gap}{service.text(prefix)}", encoding="utf-8")
-        said = f"[{prefix}services.{service.name}] was added to {_shown(file)}"
-    imported["notes"].append({"definition": "", "path": "", "text": said, "line": 0})
-
-
 def _made_known(written: Path, imported: dict[str, Any]) -> dict[Path, str]:
     """Return the settings that name a folder of drafts, or note what to add to those there."""
     from toolmd.config import find_project, load_settings
@@ -266,7 +280,7 @@ def _write(files: dict[Path, str], *, force: bool) -> None:
     from toolmd._cli.authoring.writing import write_all
 
     help_ = "--force overwrites it; --out DIR writes to another folder"
-    there = [_shown(path) for path in files if path.exists()]
+    there = [shown(path) for path in files if path.exists()]
     if there and not force:
         stop(ExitCode.USAGE, f"{', '.join(there)}: exists already; nothing was written", help_)
     try:
@@ -275,21 +289,15 @@ def _write(files: dict[Path, str], *, force: bool) -> None:
         stop(ExitCode.USAGE, f"{error.filename2 or error.filename}: exists already", help_)
 
 
-def _shown(path: Path) -> str:
-    here = Path.cwd().resolve()
-    whole = path.resolve()
-    return str(whole.relative_to(here) if whole.is_relative_to(here) else whole)
-
-
-def _tell(imported: dict[str, Any], shown: list[str], *, quiet: bool) -> None:
+def _tell(imported: dict[str, Any], paths: list[str], *, quiet: bool) -> None:
     if not quiet:
-        for path in shown:
+        for path in paths:
             out(f"{paint('made', 'green', sys.stdout)} {path}")
     for heading, how, told in (("note", "cyan", "notes"), ("not imported", "red", "refused")):
         for note in imported[told]:
             text = str(Note(note["definition"], note.get("path", ""), note["text"], note["line"]))
             err(f"{paint(heading, how, sys.stderr)}: {printable(text)}")  # type: ignore[arg-type]
-    if not shown:
+    if not paths:
         err("Nothing was imported.")
     elif not quiet:
         err("Next: review the drafts, then run toolmd check")

@@ -1,0 +1,87 @@
+"""Import the tools of a server that stays: each draft calls the server's tool."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from toolmd._cli.terminal.exits import ExitCode
+from toolmd._cli.terminal.options import stop
+from toolmd._types.imported import Imported
+from toolmd._types.remote_tool import read_remote_tool
+
+
+class Live(NamedTuple):
+    """What a live server has, as far as no file names it."""
+
+    server: Any
+    """Its table."""
+    imported: Imported
+    definitions: Mapping[str, str]
+    """The definition of each tool that is imported, by the server's name of it."""
+
+
+def read_live_server(name: str, url: str, command: list[str], folder: Path | None) -> Live:
+    """Start or reach a server and read its tools.
+
+    Without a URL and a command, the server is that of the settings.
+    """
+    from toolmd._import.mcp_server import LiveServer, read_live, table_of
+    from toolmd.config import find_project, load_settings
+
+    if read_remote_tool(f"mcp {name} tool") is None:
+        stop(ExitCode.USAGE, f"{name!r} is not a name", "use lower-case letters, digits, _ and -")
+    here = Path.cwd().resolve()
+    settings = load_settings(folder) if folder or find_project(here) else None
+    known = settings.servers.get(name) if settings is not None else None
+    given = table_of(url, command) if url or command else None
+    if given is None and known is None:
+        help_ = "name its --url, or its command after `--`"
+        stop(ExitCode.USAGE, f"the settings have no server {name!r}", help_)
+    if given and known and (given.url, given.command) != (known.url, known.command):
+        help_ = "leave out the command, change the table in the settings, or take another name"
+        stop(ExitCode.USAGE, f"the settings have another server {name!r}", help_)
+    table = known or given
+    assert table is not None
+    server = LiveServer(name, table)
+    imported, definitions = read_live(server, settings.root if settings is not None else here)
+    there = _there(folder) if settings is not None else {}
+    drafts = tuple(one for one in imported.drafts if _tool_of(one.text) not in there.get(name, ()))
+    added = {tool: text for tool, text in definitions.items()
+             if tool in {_tool_of(one.text) for one in drafts}}  # fmt: skip
+    return Live(server, Imported(drafts, imported.notes, imported.refused), added)
+
+
+def accept_tools(live: Live, folder: Path | None) -> None:
+    """Accept the imported definitions: calls are denied once the server changes them."""
+    from toolmd._remote.mcp.servers import Servers
+    from toolmd._store.store import Store
+    from toolmd.config import load_settings
+
+    settings = load_settings(folder)
+    store = Store(settings.store, settings.state)
+    try:
+        Servers(settings, store).accept(live.server.name, live.definitions)
+    finally:
+        store.close()
+
+
+def _tool_of(text: str) -> str:
+    """Return the server's tool that a draft names."""
+    for line in text.splitlines():
+        if line.startswith("- **Implemented By**:"):
+            remote = read_remote_tool(line.partition(":")[2].strip())
+            return remote.tool if remote is not None else ""
+    return ""
+
+
+def _there(folder: Path | None) -> Mapping[str, set[str]]:
+    """Return the tools that files of the project name already, by server."""
+    from toolmd._workspace import Workspace
+
+    found: dict[str, set[str]] = {}
+    with Workspace.open(folder) as workspace:
+        for tool in workspace.tools.values():
+            remote = read_remote_tool(tool.spec.implemented_by)
+            if remote is not None:
+                found.setdefault(remote.server, set()).add(remote.tool)
+    return found

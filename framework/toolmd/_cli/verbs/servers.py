@@ -1,0 +1,94 @@
+"""`servers`: compare the tools of MCP servers with the accepted ones, and accept changes."""
+
+import asyncio
+from typing import Annotated, Any
+
+import typer
+
+from toolmd._cli.project.opening import open_workspace
+from toolmd._cli.terminal.exits import ExitCode
+from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
+from toolmd._cli.terminal.screen import busy, counted, err, out, out_json, paint, printable
+
+
+def add(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("servers", rich_help_panel="Run")(servers)
+
+
+def servers(
+    ctx: typer.Context,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="SERVER", help="A server of the settings; without it, all."),
+    ] = None,
+    *,
+    accept: Annotated[
+        bool, typer.Option("--accept", help="Accept the tools of SERVER as they are now.")
+    ] = False,
+    json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:
+    """Ask the MCP servers for their tools, and show what changed since it was accepted.
+
+    A changed tool is denied until it is accepted; a tool without a file is closed. Exit codes: 1 a
+    tool has changed, 5 a server does not answer or has no table.
+    """
+    if accept and name is None:
+        stop(ExitCode.USAGE, "--accept needs SERVER", "toolmd servers SERVER --accept")
+    with open_workspace(project_of(ctx, project)) as workspace:
+        settings, files = workspace.settings, _files(workspace)
+    from toolmd._remote.mcp.look import look_at_server
+
+    names = [name] if name is not None else sorted({*settings.servers, *files})
+    found: list[dict[str, Any]] = []
+    for one in names:
+        with busy(f"Asking {one}"):
+            look = look_at_server(settings, one, files.get(one, {}), accept=accept)
+            found.append(asyncio.run(look))
+    if json:
+        out_json(found)
+    else:
+        for server in found:
+            _tell(server, accepted=accept)
+        if not names:
+            err("The settings have no server: `toolmd import mcp --live NAME -- COMMAND` adds one.")
+    if any(server["state"] == "unreachable" for server in found):
+        raise typer.Exit(ExitCode.NOT_FOUND)
+    if any(tool["state"] == "changed" for server in found for tool in server["tools"]):
+        raise typer.Exit(ExitCode.FINDINGS)
+
+
+def _files(workspace: Any) -> dict[str, dict[str, str]]:
+    from toolmd._types.remote_tool import read_remote_tool
+
+    found: dict[str, dict[str, str]] = {}
+    for name, tool in workspace.tools.items():
+        remote = read_remote_tool(tool.spec.implemented_by)
+        if remote is not None:
+            found.setdefault(remote.server, {})[remote.tool] = name
+    return found
+
+
+def _tell(server: dict[str, Any], *, accepted: bool) -> None:
+    name = paint(server["server"], "bold")
+    if server["state"] == "unreachable":
+        out(f"{name}: {paint('does not answer', 'red')}: {printable(server['problem'])}")
+        return
+    tools = server["tools"]
+    closed = [tool["tool"] for tool in tools if tool["state"] == "closed"]
+    changed = [tool for tool in tools if tool["state"] == "changed"]
+    told = counted(sum(tool["state"] == "accepted" for tool in tools), "accepted tool")
+    out(f"{name}: {told}, {len(changed)} changed, {len(closed)} without a file (closed)")
+    for tool in changed:
+        out(f"  {paint('changed', 'red')} {printable(tool['tool'])}")
+        for line in tool["changes"]:
+            out(f"    {printable(line)}")
+    for tool in closed:
+        out(f"  {paint('closed', 'yellow')} {printable(tool)}")
+    if changed:
+        err(f"Calls of changed tools are denied: `toolmd servers {server['server']} --accept`.")
+    elif accepted:
+        err(f"{server['server']}: its tools are accepted as they are now.")
+    if closed:
+        err(f"`toolmd import mcp --live {server['server']}` writes files for the closed tools.")

@@ -1,0 +1,67 @@
+"""Compare the tools of MCP servers with those that were accepted."""
+
+from typing import Any
+
+from toolmd._remote.mcp.definition import differences
+from toolmd._remote.mcp.error import NotStartedError
+from toolmd._remote.mcp.servers import Servers, close_servers
+from toolmd._store.store import Store
+from toolmd._types.remote_tool import read_remote_tool
+from toolmd._types.settings import Settings
+
+
+async def look_at_server(
+    settings: Settings, name: str, files: dict[str, str], *, accept: bool = False
+) -> dict[str, Any]:
+    """Ask a server for its tools; return its state, its problem, and the state of each tool.
+
+    Args:
+        settings: The project's settings.
+        name: The server's name there.
+        files: The server's name of each tool that a file names, and the name in the file.
+        accept: Whether to accept the tools with a file as they are now.
+
+    Returns:
+        `server`, `state` (`running` or `unreachable`), `problem`, and `tools`: a list of `tool`,
+        `file`, `state` (`accepted`, `changed` or `closed`) and `changes`.
+
+    Raises:
+        NotFoundError: The settings have no such server.
+        ConfigError: The package mcp is not installed.
+    """
+    import asyncio
+
+    from toolmd.errors import ConfigError
+
+    servers = Servers(settings, store := Store(settings.store, settings.state))
+    for tool, own in files.items():
+        if (remote := read_remote_tool(f"mcp {name} {tool}")) is not None and own:
+            servers.want(remote)
+    try:
+        listing = await servers.run(name, None, lambda session: session.tools())
+        if accept:
+            known = {tool: listing.definitions.get(tool, "") for tool in files}
+            await asyncio.to_thread(servers.accept, name, known)
+        pins = await asyncio.to_thread(servers.see, name, listing)
+    except ImportError:
+        message = "an MCP server needs the package mcp: pip install 'toolmd[mcp]'"
+        raise ConfigError(message) from None
+    except NotStartedError as error:
+        return {"server": name, "state": "unreachable", "problem": str(error), "tools": []}
+    finally:
+        await asyncio.to_thread(close_servers, settings.root)
+        store.close()
+    tools = []
+    for tool in dict.fromkeys([*files, *listing.definitions]):
+        row: dict[str, Any] = {"tool": tool, "file": files.get(tool), "changes": []}
+        pin = pins.get(tool)
+        if tool not in files:
+            row["state"] = "closed"
+        elif pin is None or pin.is_changed:
+            row["state"] = "changed"
+            seen = listing.definitions.get(tool, "")
+            row["changes"] = list(differences(pin.accepted if pin else "{}", seen))
+        else:
+            row["state"] = "accepted"
+        tools.append(row)
+    return {"server": name, "state": "running", "problem": None, "tools": tools}

@@ -20,7 +20,7 @@ Return what was given.
 - **Version**: 1.0.0
 - **Category**: general
 - **Implemented By**: mcp plain {remote}
-{more}
+
 ## Parameters
 
 - **text**:
@@ -32,7 +32,7 @@ Return what was given.
 
 - **Type**: any
 - **Description**: What the server returns
-"""
+{more}"""
 
 
 def listed(name: str, **more: Any) -> dict[str, Any]:
@@ -68,7 +68,7 @@ class Guarded:
             title=name.capitalize(),
             name=name,
             remote=remote or name,
-            more=f"{more}\n" if more else "",
+            more=f"\n{more}\n" if more else "",
             required=str(required).lower(),
         )
         (self.root / "tools_md" / f"{name}.tool.md").write_text(text, encoding="utf-8")

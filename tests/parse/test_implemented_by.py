@@ -122,7 +122,7 @@ def test_the_place_of_the_function_is_part_of_the_hash_only_where_it_is_written(
         ("sub/clinic:book", "not a path"),
         ("/etc/clinic:book", "not a path"),
         ("C:\\clinic:book", "write `module:function`"),
-        ("mcp clinic book", "`mcp SERVER TOOL` is not supported yet"),
+        ("mcp clinic", "SERVER is the name of a table"),
         ("http POST tables", "`http METHOD PATH`"),
         ("http GET /tables/../admin", "has no `?`, `#` or `..`"),
         ("http LIST /tables", "METHOD is one of GET"),

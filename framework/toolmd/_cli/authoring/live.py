@@ -48,7 +48,9 @@ def read_live_server(name: str, url: str, command: list[str], folder: Path | Non
     drafts = tuple(one for one in imported.drafts if _tool_of(one.text) not in there.get(name, ()))
     added = {tool: text for tool, text in definitions.items()
              if tool in {_tool_of(one.text) for one in drafts}}  # fmt: skip
-    return Live(server, Imported(drafts, imported.notes, imported.refused), added)
+    named = {"", *(one.name for one in drafts)}
+    notes = tuple(note for note in imported.notes if note.definition in named and drafts)
+    return Live(server, Imported(drafts, notes, imported.refused), added)
 
 
 def accept_tools(live: Live, folder: Path | None) -> None:

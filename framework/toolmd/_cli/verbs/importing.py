@@ -298,6 +298,6 @@ def _tell(imported: dict[str, Any], paths: list[str], *, quiet: bool) -> None:
             text = str(Note(note["definition"], note.get("path", ""), note["text"], note["line"]))
             err(f"{paint(heading, how, sys.stderr)}: {printable(text)}")  # type: ignore[arg-type]
     if not paths:
-        err("Nothing was imported.")
+        err("Nothing was imported." if imported["refused"] else "There is nothing new to import.")
     elif not quiet:
         err("Next: review the drafts, then run toolmd check")

@@ -60,7 +60,8 @@ TOOL_METADATA = SectionTable(
             "function",
             "What runs, if it is not the Python of the same stem: `module:function`, of a module "
             "in the same folder or of an installed one; or `http METHOD PATH`, an operation of a "
-            "web service (`http GET shop:/pets/{id}` where the settings have several services).",
+            "web service (`http GET shop:/pets/{id}` where the settings have several services); "
+            "or `mcp SERVER TOOL`, a tool of an MCP server.",
             "the function of the tool's name",
             aliases=("Implemented In", "Implementation By"),
         ),

@@ -10,6 +10,7 @@ from typing import Any
 from toolmd._remote.mcp.definition import names_of
 from toolmd._remote.mcp.error import LostAnswerError, NotStartedError
 from toolmd._remote.mcp.servers import Servers
+from toolmd._remote.mcp.session import Session
 from toolmd._types.call_spec import CallSpec, ToolCallSpec
 from toolmd._types.code import Code
 from toolmd._types.context import Context
@@ -76,12 +77,9 @@ class _RemoteCall:
         context: Context = arguments.pop(_CONTEXT)
         server = self._remote.server
         try:
-            listing = await self._servers.run(server, context.user, lambda session: session.tools())
-            accepted = await self._servers.accepted(self._remote, listing)
-            given = self._named(arguments, accepted)
             progress = _progress_of(context)
             result, hide = await self._servers.run(
-                server, context.user, lambda session: self._call(session, given, progress)
+                server, context.user, lambda session: self._call(session, arguments, progress)
             )
         except NotStartedError as error:
             raise ToolError(
@@ -100,7 +98,10 @@ class _RemoteCall:
 
         return value_of(result, self._call_spec, hide)
 
-    async def _call(self, session: Any, given: dict[str, Any], progress: Any) -> Any:
+    async def _call(self, session: Session, arguments: dict[str, Any], progress: Any) -> Any:
+        """Check the tool's definition and call it; this runs in the sessions' event loop."""
+        accepted = await self._servers.accepted(self._remote, await session.tools())
+        given = self._named(arguments, accepted)
         return await session.call(self._remote.tool, given, progress), session.hide
 
     def _named(self, arguments: dict[str, Any], accepted: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -60,8 +60,9 @@ class Session:
     @property
     def is_open(self) -> bool:
         """Return whether messages can be sent."""
-        ended = self._process is not None and self._process.ended.is_set()
-        return self._client is not None and not ended and not self._ended
+        if self._client is None or self._ended:
+            return False
+        return self._process is None or self._process.is_alive
 
     def hide(self, text: str) -> str:
         """Return a text without the values of the table's variables."""
@@ -159,23 +160,18 @@ class Session:
             and key.upper() not in _PUBLIC
             and len(value := filled(text, os.environ)) > _LEAST_SECRET
         )
-        transport = self._through_tap(self._process_streams if self._server.command else self._http)
+        transport = self._process_streams() if self._server.command else self._http()
         async with Client(
             transport, mode="auto", cache=None, message_handler=self._heard
         ) as client:
             yield client
 
     @asynccontextmanager
-    async def _through_tap(self, streams: Callable[[], Any]) -> AsyncIterator[Any]:
-        async with streams() as (read, write):
-            yield ReadTap(read, self._tap), WriteTap(write, self._tap)
-
-    @asynccontextmanager
     async def _process_streams(self) -> AsyncIterator[Any]:
         env = {key: filled(text, os.environ) for key, text in self._server.env.items()}
-        command = self._server.command
-        async with run_server(command, env, self._folder) as (self._process, read, write):
-            yield read, write
+        async with run_server(self._server.command, env, self._folder) as server:
+            self._process = server
+            yield ReadTap(server.receive, self._tap), WriteTap(server.send, self._tap)
 
     @asynccontextmanager
     async def _http(self) -> AsyncIterator[Any]:
@@ -188,9 +184,9 @@ class Session:
             open_bounded_client(self._server.url, headers, MAX_LINE) as client,
             streamable_http_client(
                 self._server.url, http_client=client, max_sse_event_size=MAX_LINE
-            ) as streams,
+            ) as (read, write),
         ):
-            yield streams
+            yield ReadTap(read.__anext__, self._tap), WriteTap(write.send, self._tap)
 
     async def _heard(self, message: Any) -> None:
         from mcp_types import ToolListChangedNotification
@@ -223,7 +219,7 @@ class Session:
     async def _give_up(self, reason: str) -> None:
         await self.close()
         told = self.hide(self._process.errors) if self._process is not None else ""
-        ending = " ".join(told.split())[-_MAX_SHOWN:]
+        ending = " / ".join(line.strip() for line in told.splitlines()[-3:])[-_MAX_SHOWN:]
         said = self.hide(reason)[:_MAX_SHOWN]
         raise NotStartedError(f"{said}; its stderr ends with: {ending}" if ending else said)
 

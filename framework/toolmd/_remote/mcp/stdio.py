@@ -30,8 +30,25 @@ class ServerProcess:
         """Why the stream of messages ended, if the server is to blame."""
         self.ended = asyncio.Event()
         """Set once no message comes any more."""
+        self._lines: deque[bytes] = deque()
+        self._parts: list[bytes] = []
+        """The parts of a line that has not ended, of `_length` bytes."""
+        self._length = 0
         self._errors: deque[bytes] = deque()
         self._size = 0
+
+    @property
+    def is_alive(self) -> bool:
+        """Return whether the process runs; its death may be known before its streams end."""
+        if self.ended.is_set() or self.process.returncode is not None:
+            return False
+        if not hasattr(os, "waitid"):
+            return True
+        try:
+            wait = os.WEXITED | os.WNOHANG | os.WNOWAIT
+            return os.waitid(os.P_PID, self.process.pid, wait) is None
+        except ChildProcessError:
+            return False
 
     @property
     def errors(self) -> str:
@@ -47,54 +64,48 @@ class ServerProcess:
             while self._size - len(self._errors[0]) >= _KEPT_ERRORS:
                 self._size -= len(self._errors.popleft())
 
-    async def read_messages(self, sender: Any) -> None:
-        """Parse each line of stdout and send it on; lines that are no message are skipped."""
+    async def receive(self) -> Any:
+        """Return the next message; lines that are no message are skipped.
+
+        Raises StopAsyncIteration at the end, or after a line of more than MAX_LINE.
+        """
         from mcp.shared.message import SessionMessage
         from mcp_types import jsonrpc_message_adapter
 
-        async with sender:
-            try:
-                async for line in self._lines():
-                    if not line.lstrip().startswith(b"{"):
-                        continue
-                    try:
-                        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-                    except (ValueError, RecursionError):
-                        continue
-                    await sender.send(SessionMessage(message))
-            except _closed():
-                pass
-            finally:
-                self.ended.set()
+        while (line := await self._line()) is not None:
+            if line.lstrip().startswith(b"{"):
+                with suppress(ValueError, RecursionError):
+                    message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+                    return SessionMessage(message)
+        self.ended.set()
+        raise StopAsyncIteration
 
-    async def _lines(self) -> AsyncIterator[bytes]:
-        """Yield the lines of stdout; one of more than MAX_LINE ends them."""
+    async def send(self, item: Any) -> None:
+        """Write a message as a line to stdin."""
+        assert self.process.stdin is not None
+        line = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+        try:
+            self.process.stdin.write(line.encode() + b"\n")
+            await self.process.stdin.drain()
+        except OSError:
+            self.ended.set()
+
+    async def _line(self) -> bytes | None:
         assert self.process.stdout is not None
-        parts: list[bytes] = []
-        size = 0
-        while data := await self.process.stdout.read(_CHUNK):
+        while not self._lines:
+            data = await self.process.stdout.read(_CHUNK)
+            if not data or self.problem:
+                return None
             *whole, rest = data.split(b"\n")
             for end in whole:
-                yield b"".join([*parts, end])
-                parts, size = [], 0
-            parts.append(rest)
-            size += len(rest)
-            if size > MAX_LINE:
+                self._lines.append(b"".join([*self._parts, end]))
+                self._parts, self._length = [], 0
+            self._parts.append(rest)
+            self._length += len(rest)
+            if self._length > MAX_LINE:
                 self.problem = f"it sent a message of more than {MAX_LINE:,} bytes"
-                return
-
-    async def write_messages(self, receiver: Any) -> None:
-        """Write each message as a line to stdin."""
-        assert self.process.stdin is not None
-        async with receiver:
-            async for item in receiver:
-                line = item.message.model_dump_json(by_alias=True, exclude_unset=True)
-                try:
-                    self.process.stdin.write(line.encode() + b"\n")
-                    await self.process.stdin.drain()
-                except OSError:
-                    self.ended.set()
-                    return
+                return None
+        return self._lines.popleft()
 
     async def end(self) -> None:
         """Close stdin, and kill the process and its children where they do not end."""
@@ -123,13 +134,11 @@ class ServerProcess:
 @asynccontextmanager
 async def run_server(
     command: Sequence[str], env: Mapping[str, str], folder: Path
-) -> AsyncIterator[tuple[ServerProcess, Any, Any]]:
-    """Start a server; yield it and the streams of messages from it and to it.
+) -> AsyncIterator[ServerProcess]:
+    """Start a server and yield it; its process has ended afterwards.
 
     Raises OSError where the program can't be started.
     """
-    import anyio
-
     process = await asyncio.create_subprocess_exec(
         *command,
         stdin=asyncio.subprocess.PIPE,
@@ -140,32 +149,10 @@ async def run_server(
         start_new_session=True,
     )
     server = ServerProcess(process)
-    to_session, from_server = anyio.create_memory_object_stream[Any](0)
-    to_server, from_session = anyio.create_memory_object_stream[Any](0)
-    tasks = [
-        asyncio.create_task(work)
-        for work in (
-            server.drain_errors(),
-            server.read_messages(to_session),
-            server.write_messages(from_session),
-        )
-    ]
+    errors = asyncio.create_task(server.drain_errors())
     try:
-        yield server, from_server, to_server
+        yield server
     finally:
-        await asyncio.shield(asyncio.create_task(_wind_down(server, tasks)))
-        for stream in (to_session, from_server, to_server, from_session):
-            await stream.aclose()
-
-
-async def _wind_down(server: ServerProcess, tasks: Sequence[asyncio.Task[None]]) -> None:
-    await server.end()
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _closed() -> tuple[type[Exception], ...]:
-    import anyio
-
-    return (anyio.ClosedResourceError, anyio.BrokenResourceError)
+        # A cancelled session ends its process, too.
+        await asyncio.shield(asyncio.create_task(server.end()))
+        errors.cancel()

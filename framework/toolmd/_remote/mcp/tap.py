@@ -3,7 +3,7 @@
 The client of the protocol drops fields that it does not know, and all tools where one is malformed.
 """
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Self
 
 _LIST = "tools/list"
@@ -47,64 +47,54 @@ class Tap:
 
 
 class ReadTap:
-    """The stream of messages from the server, through a tap."""
+    """The stream of messages from a server, through a tap."""
 
-    def __init__(self, stream: Any, tap: Tap) -> None:
-        """Keep the stream and the tap."""
-        self._stream = stream
+    def __init__(self, receive: Callable[[], Awaitable[Any]], tap: Tap) -> None:
+        """Keep the tap, and what returns the next message or raises StopAsyncIteration."""
+        self._receive = receive
         self._tap = tap
 
     async def receive(self) -> Any:
         """Return the next message."""
-        return self._tap.received(await self._stream.receive())
+        return await self.__anext__()
 
     async def aclose(self) -> None:
-        """Close the stream."""
-        await self._stream.aclose()
+        """Do nothing: whoever opened the connection closes it."""
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> Any:
-        return self._tap.received(await self._stream.__anext__())
+        return self._tap.received(await self._receive())
 
     async def __aenter__(self) -> Self:
-        await self._stream.__aenter__()
         return self
 
-    async def __aexit__(self, *raised: object) -> Any:
-        return await self._stream.__aexit__(*raised)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
+    async def __aexit__(self, *raised: object) -> None:
+        await self.aclose()
 
 
 class WriteTap:
-    """The stream of messages to the server, through a tap."""
+    """The stream of messages to a server, through a tap."""
 
-    def __init__(self, stream: Any, tap: Tap) -> None:
-        """Keep the stream and the tap."""
-        self._stream = stream
+    def __init__(self, send: Callable[[Any], Awaitable[None]], tap: Tap) -> None:
+        """Keep the tap, and what sends a message."""
+        self._send = send
         self._tap = tap
 
     async def send(self, item: Any) -> None:
         """Send a message."""
         self._tap.sent(item)
-        await self._stream.send(item)
+        await self._send(item)
 
     async def aclose(self) -> None:
-        """Close the stream."""
-        await self._stream.aclose()
+        """Do nothing: whoever opened the connection closes it."""
 
     async def __aenter__(self) -> Self:
-        await self._stream.__aenter__()
         return self
 
-    async def __aexit__(self, *raised: object) -> Any:
-        return await self._stream.__aexit__(*raised)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
+    async def __aexit__(self, *raised: object) -> None:
+        await self.aclose()
 
 
 def _is_whole(tool: Any) -> bool:

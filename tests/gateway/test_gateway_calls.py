@@ -1,0 +1,201 @@
+"""A server's tools are called through the same checks as all others."""
+
+import asyncio
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from guarded import Guarded, called, listed
+
+from toolmd import Workspace
+
+
+def test_a_call_reaches_the_server_and_its_result_comes_back(tmp_path: Path) -> None:
+    project = Guarded(tmp_path / "p", "echo")
+    with project.open() as workspace:
+        result = called(workspace, "echo", text="hello")
+
+    assert (result.outcome, result.data) == ("ok", {"echo": {"text": "hello"}})
+    assert project.lines("calls.txt") == ['echo {"text": "hello"}']
+
+
+def test_a_denied_call_never_reaches_the_server(tmp_path: Path) -> None:
+    project = Guarded(tmp_path / "p", "echo")
+    with project.open() as workspace:
+        result = called(workspace, "echo", text=1)
+
+    assert result.outcome == "denied"
+    assert project.lines("starts.txt") == []
+
+
+def test_one_process_serves_calls_of_several_event_loops_at_once(tmp_path: Path) -> None:
+    project = Guarded(tmp_path / "p", "whoami")
+
+    async def several(workspace: Workspace) -> set[str]:
+        results = await asyncio.gather(*(workspace.call("whoami", {}) for _ in range(20)))
+        return {result.data for result in results}
+
+    with project.open() as workspace:
+        found = asyncio.run(several(workspace)) | asyncio.run(several(workspace))
+
+    assert len(found) == 1
+
+
+def test_each_user_has_a_session_unless_the_table_shares_it(tmp_path: Path) -> None:
+    for table, processes in (("", 2), ("shared = true", 1)):
+        project = Guarded(tmp_path / f"p{processes}", "whoami", table=table)
+        with project.open() as workspace:
+            found = {
+                asyncio.run(workspace.call("whoami", {}, user=user)).data
+                for user in ("ann", "bob", "ann")
+            }
+        assert len(found) == processes
+
+
+def test_no_process_is_left_once_the_workspace_is_closed(tmp_path: Path) -> None:
+    project = Guarded(tmp_path / "p", "whoami")
+    with project.open() as workspace:
+        number = int(called(workspace, "whoami").data)
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(number, 0)
+
+
+def test_the_process_gets_exactly_the_variables_of_its_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTHER_SECRET", "not for the server")
+    monkeypatch.setenv("GIVEN", "for the server")
+    table = 'env = {TOKEN = "$GIVEN", PLAIN = "word", LC_CTYPE = "C.UTF-8"}'
+    project = Guarded(tmp_path / "p", "environment", table=table)
+    with project.open() as workspace:
+        result = called(workspace, "environment")
+
+    found = json.loads(result.data)
+    assert found == {"TOKEN": "[hidden]", "PLAIN": "word", "LC_CTYPE": "C.UTF-8"}
+
+
+def test_a_variable_that_is_not_set_is_a_warning_and_its_calls_fail(tmp_path: Path) -> None:
+    project = Guarded(tmp_path / "p", "echo", table='env = ["NOT_SET_ANYWHERE"]')
+    with project.open() as workspace:
+        result = called(workspace, "echo")
+        told = [one.message for one in workspace.diagnostics if one.code == "unset-variable"]
+
+    assert result.outcome == "failed"
+    assert result.error is not None
+    assert "NOT_SET_ANYWHERE" in result.error.message
+    assert "Nothing was sent" in result.error.message
+    assert len(told) == 1
+
+
+def test_an_error_of_the_tool_is_told_without_the_secrets_of_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIVEN", "s3cret-value")
+    project = Guarded(tmp_path / "p", "fail", "refuse", table='env = {TOKEN = "$GIVEN"}')
+    with project.open() as workspace:
+        failed, refused = called(workspace, "fail"), called(workspace, "refuse")
+
+    assert failed.error is not None
+    assert failed.error.message == "no room; token [hidden]"
+    assert refused.error is not None
+    assert refused.error.message == "The server answered with an error: bad number"
+
+
+def test_a_lost_answer_is_unknown_and_never_sent_again(tmp_path: Path) -> None:
+    project = Guarded(tmp_path / "p", "die", "echo", more="## Limits\n\n- **Retries**: 3")
+    with project.open() as workspace:
+        lost, following = called(workspace, "die"), called(workspace, "echo")
+
+    assert lost.outcome == "unknown"
+    assert lost.error is not None
+    assert lost.error.code == "outcome_unknown"
+    assert following.outcome == "ok"
+    assert project.lines("calls.txt") == ["die {}", "echo {}"]
+
+
+def test_a_server_that_died_between_calls_starts_again_and_no_call_is_lost(tmp_path: Path) -> None:
+    project = Guarded(tmp_path / "p", "whoami")
+    with project.open() as workspace:
+        for _ in range(5):
+            number = int(called(workspace, "whoami").data)
+            os.kill(number, signal.SIGKILL)
+            _until_gone(number)
+        result = called(workspace, "whoami")
+
+    assert result.outcome == "ok"
+    assert len(project.lines("calls.txt")) == 6
+    assert len(project.lines("starts.txt")) == 6
+
+
+def test_an_endless_answer_ends_that_server_alone_and_soon(tmp_path: Path) -> None:
+    project = Guarded(tmp_path / "p", "huge", "echo")
+    began = time.process_time()
+    with project.open() as workspace:
+        huge, following = called(workspace, "huge"), called(workspace, "echo")
+
+    assert huge.outcome == "unknown"
+    assert following.outcome == "ok"
+    assert time.process_time() - began < 5
+
+
+def test_a_timeout_tells_the_server_and_keeps_the_session(tmp_path: Path) -> None:
+    project = Guarded(tmp_path / "p", "whoami")
+    project.add("slow", more="## Limits\n\n- **Timeout**: 1s")
+    project.serve(listed("whoami"), listed("slow"))
+    with project.open() as workspace:
+        before = called(workspace, "whoami").data
+        late = called(workspace, "slow")
+        after = called(workspace, "whoami").data
+
+    assert late.outcome == "unknown"
+    assert before == after
+
+
+def test_a_picture_of_the_server_is_a_part_of_the_result(tmp_path: Path) -> None:
+    project = Guarded(tmp_path / "p", "picture")
+    with project.open() as workspace:
+        result = called(workspace, "picture")
+
+    assert result.parts[1].media_type == "image/png"
+
+
+def test_a_server_that_does_not_start_is_told_with_its_last_words(tmp_path: Path) -> None:
+    project = Guarded(tmp_path / "p", "echo")
+    settings = project.root / "toolmd.toml"
+    program = "import sys; sys.exit('no licence found')"
+    command = json.dumps(["python3", "-c", program])
+    settings.write_text(f'[servers.plain]\ncommand = {command}\nenv = ["PATH"]\n', encoding="utf-8")
+    with project.open() as workspace:
+        result = called(workspace, "echo")
+
+    assert result.outcome == "failed"
+    assert result.api_offline
+    assert result.error is not None
+    assert "no licence found" in result.error.message
+
+
+def test_a_tool_without_its_server_is_an_error_with_the_remedy(tmp_path: Path) -> None:
+    project = Guarded(tmp_path / "p", "echo")
+    (project.root / "toolmd.toml").write_text("", encoding="utf-8")
+    with project.open() as workspace:
+        result = called(workspace, "echo")
+        (told,) = [one for one in workspace.diagnostics if one.code == "invalid-operation"]
+
+    assert result.outcome == "failed"
+    assert "[servers.plain]" in told.message
+
+
+def _until_gone(number: int) -> None:
+    until = time.monotonic() + 10
+    while time.monotonic() < until:
+        try:
+            state = Path(f"/proc/{number}/stat").read_text(encoding="utf-8").rpartition(")")[2]
+        except OSError:
+            return
+        if state.split()[0] == "Z":
+            return
+    raise AssertionError("the process did not end")

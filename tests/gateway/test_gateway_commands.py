@@ -1,0 +1,156 @@
+"""`import mcp --live`, `servers` and the settings of servers."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from guarded import SERVER, Guarded, called, listed
+
+from toolmd._cli.project.health import examine
+from toolmd._types.remote_tool import read_remote_tool
+from toolmd.config import load_settings
+from toolmd.errors import ConfigError
+
+DESTRUCTIVE = {"annotations": {"destructiveHint": True}}
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Return what `toolmd` with these words did in a folder."""
+    command = [sys.executable, "-m", "toolmd", *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Guarded:
+    """A project without files of tools, whose settings are empty."""
+    monkeypatch.setenv("TOOLMD_STORE", "sqlite")
+    made = Guarded(tmp_path / "p")
+    (made.root / "toolmd.toml").write_text('tools = ["tools_md"]\n', encoding="utf-8")
+    return made
+
+
+def _import(project: Guarded, *more: str) -> subprocess.CompletedProcess[str]:
+    command = (sys.executable, "-S", str(SERVER), str(project.files))
+    return run(project.root, "import", "mcp", "--live", "plain", *more, "--", *command)
+
+
+def test_one_command_writes_files_and_the_table_and_the_tools_can_be_called(
+    project: Guarded,
+) -> None:
+    project.serve(listed("echo"), listed("whoami", **DESTRUCTIVE))
+
+    done = _import(project)
+
+    assert done.returncode == 0, done.stderr
+    with project.open() as workspace:
+        assert called(workspace, "echo", text="a").data == {"echo": {"text": "a"}}
+        assert called(workspace, "whoami").outcome == "confirm"
+        assert not [one for one in workspace.diagnostics if one.severity.name == "ERROR"]
+
+
+def test_a_second_import_writes_only_what_is_new(project: Guarded) -> None:
+    project.serve(listed("echo"))
+    _import(project)
+    again = _import(project)
+    project.serve(listed("echo"), listed("added"))
+    third = run(project.root, "import", "mcp", "--live", "plain", "--json")
+
+    assert again.returncode == 0, again.stderr
+    assert "nothing new" in again.stderr
+    assert json.loads(third.stdout)["written"] == ["tools_md/added.tool.md"]
+
+
+def test_what_the_server_changed_between_import_and_first_call_is_denied(project: Guarded) -> None:
+    project.serve(listed("echo"))
+    _import(project)
+    project.serve(listed("echo", description="Changed before the first call"))
+    with project.open() as workspace:
+        assert called(workspace, "echo").outcome == "denied"
+
+
+def test_servers_shows_the_difference_and_accept_opens_the_tool(project: Guarded) -> None:
+    project.serve(listed("echo"))
+    _import(project)
+    project.serve(listed("echo", description="Changed\x1b[2J"), listed("added"))
+
+    shown = run(project.root, "servers")
+    accepted = run(project.root, "servers", "plain", "--accept", "--json")
+
+    assert shown.returncode == 1
+    assert 'description was "Tool echo", and is' in shown.stdout
+    assert "\x1b" not in shown.stdout
+    assert "closed added" in shown.stdout
+    (server,) = json.loads(accepted.stdout)
+    assert {tool["tool"]: tool["state"] for tool in server["tools"]} == {
+        "echo": "accepted", "added": "closed",
+    }  # fmt: skip
+    with project.open() as workspace:
+        assert called(workspace, "echo").outcome == "ok"
+
+
+def test_a_server_that_does_not_answer_is_told_with_exit_code_5(project: Guarded) -> None:
+    text = '[servers.plain]\ncommand = ["no-such-program-anywhere"]\n'
+    (project.root / "toolmd.toml").write_text(text, encoding="utf-8")
+
+    done = run(project.root, "servers")
+    signs = {sign.name: sign.state for sign in examine(project.root)}
+
+    assert done.returncode == 5
+    assert "no-such-program-anywhere" in done.stdout
+    assert signs["server plain"] == "bad"
+
+
+def test_another_command_for_a_known_server_is_an_error(project: Guarded) -> None:
+    project.serve(listed("echo"))
+    _import(project)
+
+    done = run(project.root, "import", "mcp", "--live", "plain", "--", "other")
+
+    assert done.returncode == 2
+    assert "another server 'plain'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ("", "either command"),
+        ('command = ["a"]\nurl = "https://x.example"', "either command"),
+        ('command = ""', "1 to 256 words"),
+        ("command = 3", "must be texts"),
+        ('command = "a \'b"', "quotation mark"),
+        ('command = ["a"]\nargs = [1]', "must be texts"),
+        ('command = ["a"]\nheaders = {X = "s3cret"}', "belongs to a server with url"),
+        ('url = "https://x.example"\nenv = ["A"]', "belongs to a server with command"),
+        ('url = "https://me:s3cret@x.example"', "without user"),
+        ('command = ["a"]\nenv = {"A B" = "s3cret"}', "not the name of a variable"),
+        ('command = ["a"]\nenv = {A = "s3cret$"}', "name of a variable"),
+        ('command = ["a"]\nshared = "yes"', "true or false"),
+        ('command = ["a"]\nstart_timeout = 0', "start_timeout"),
+        ('command = ["a"]\nretries = 1', "unknown key 'retries'"),
+    ],
+)
+def test_a_table_that_can_not_be_read_is_an_error_that_shows_no_secret(
+    tmp_path: Path, table: str, said: str
+) -> None:
+    (tmp_path / "toolmd.toml").write_text(f"[servers.plain]\n{table}\n", encoding="utf-8")
+
+    with pytest.raises(ConfigError) as raised:
+        load_settings(tmp_path)
+
+    assert said in str(raised.value)
+    assert "servers.plain" in str(raised.value)
+    assert "s3cret" not in str(raised.value)
+
+
+def test_a_command_may_be_one_text_a_list_or_a_program_with_args(tmp_path: Path) -> None:
+    for text in ('"npx -y server"', '["npx", "-y", "server"]', '"npx"\nargs = ["-y", "server"]'):
+        (tmp_path / "toolmd.toml").write_text(f"[servers.a]\ncommand = {text}\n", encoding="utf-8")
+        assert load_settings(tmp_path).servers["a"].command == ("npx", "-y", "server")
+
+
+def test_the_place_of_a_remote_tool_is_read_exactly() -> None:
+    assert str(read_remote_tool(" MCP github  create_issue ")) == "mcp github create_issue"
+    for text in ("mcp", "mcp a", "mcp A b", "mcp a b c", "http GET /", "mcp a b\nc", ""):
+        assert read_remote_tool(text) is None

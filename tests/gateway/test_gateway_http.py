@@ -1,0 +1,115 @@
+"""A server that runs already is called over HTTP, in both eras of the protocol."""
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from guarded import Guarded, called
+
+PROGRAM = """
+import os, sys
+from mcp.server.mcpserver import MCPServer
+
+server = MCPServer("far")
+
+@server.tool()
+def echo(text: str = "") -> dict[str, str]:
+    "Echo."
+    if text == "die":
+        os._exit(1)
+    return {"echo": text}
+
+server.run("streamable-http", port=int(sys.argv[1]))
+"""
+
+
+class Far:
+    """A server in a process of its own, at a port that stays the same."""
+
+    def __init__(self) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it and wait until it listens."""
+        command = [sys.executable, "-c", textwrap.dedent(PROGRAM), str(self.port)]
+        self.process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        until = time.monotonic() + 60
+        while time.monotonic() < until:
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            time.sleep(0.05)
+        raise AssertionError("the server did not start")
+
+    def kill(self) -> None:
+        """Kill it."""
+        if self.process is not None:
+            os.kill(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+
+@pytest.fixture
+def far() -> Iterator[Far]:
+    """A running server."""
+    server = Far()
+    server.start()
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def project(tmp_path: Path, far: Far) -> Guarded:
+    """A project with one tool of that server."""
+    made = Guarded(tmp_path / "p")
+    made.add("echo")
+    text = f'[servers.plain]\nurl = "http://127.0.0.1:{far.port}/mcp"\n'
+    (made.root / "toolmd.toml").write_text(text, encoding="utf-8")
+    return made
+
+
+def test_a_server_over_http_is_called_and_called_again_after_a_restart(
+    project: Guarded, far: Far
+) -> None:
+    with project.open() as workspace:
+        first = called(workspace, "echo", text="one")
+        far.kill()
+        down = called(workspace, "echo", text="two")
+        far.start()
+        until = time.monotonic() + 30
+        after = called(workspace, "echo", text="three")
+        while after.outcome != "ok" and time.monotonic() < until:
+            asyncio.run(asyncio.sleep(0.2))
+            after = called(workspace, "echo", text="three")
+
+    assert (first.outcome, first.data) == ("ok", {"echo": "one"})
+    assert down.outcome in {"failed", "unknown"}
+    assert (after.outcome, after.data) == ("ok", {"echo": "three"})
+
+
+def test_a_server_that_dies_in_a_call_leaves_the_outcome_unknown(project: Guarded) -> None:
+    with project.open() as workspace:
+        result = called(workspace, "echo", text="die")
+
+    assert result.outcome == "unknown"
+
+
+def test_a_server_that_is_not_there_is_told(project: Guarded, far: Far) -> None:
+    far.kill()
+    with project.open() as workspace:
+        result = called(workspace, "echo", text="one")
+
+    assert result.outcome == "failed"
+    assert result.api_offline
+    assert result.error is not None
+    assert "Nothing was sent" in result.error.message

@@ -163,7 +163,7 @@ def test_a_picture_of_the_server_is_a_part_of_the_result(tmp_path: Path) -> None
     assert result.parts[1].media_type == "image/png"
 
 
-def test_a_server_that_does_not_start_is_told_with_its_last_words(tmp_path: Path) -> None:
+def test_a_server_that_does_not_start_is_told_with_the_end_of_its_stderr(tmp_path: Path) -> None:
     project = Guarded(tmp_path / "p", "echo")
     settings = project.root / "toolmd.toml"
     program = "import sys; sys.exit('no licence found')"

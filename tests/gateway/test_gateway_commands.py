@@ -95,7 +95,7 @@ def test_a_server_that_does_not_answer_is_told_with_exit_code_5(project: Guarded
     (project.root / "toolmd.toml").write_text(text, encoding="utf-8")
 
     done = run(project.root, "servers")
-    signs = {sign.name: sign.state for sign in examine(project.root)}
+    signs = {sign.about: sign.state for sign in examine(project.root)}
 
     assert done.returncode == 5
     assert "no-such-program-anywhere" in done.stdout

@@ -1,8 +1,6 @@
 """A server that runs already is called over HTTP, in both eras of the protocol."""
 
 import asyncio
-import os
-import signal
 import socket
 import subprocess
 import sys
@@ -55,7 +53,7 @@ class Far:
     def kill(self) -> None:
         """Kill it."""
         if self.process is not None:
-            os.kill(self.process.pid, signal.SIGKILL)
+            self.process.kill()
             self.process.wait()
 
 

@@ -92,14 +92,12 @@ def build(  # noqa: PLR0913 - by keyword, but for two
     plugins = _plugins(settings, given)
     groups = _groups(settings, plugins, put)
     resources = SnapshotResources(plugins, settings)
-    store = store or Store(MEMORY, settings.state)
-    servers = Servers(settings, store)
+    servers = Servers(settings, store := store or Store(MEMORY, settings.state))
     around = SnapshotParts(settings.root, plugins, resources, settings.services, servers)
     reading = Reading(reader, cache)
     whole, broken = parted(d for group in groups for d in reading.group(group))
     named = _first_of_each_name(whole, reading.diagnostics)
-    late = (found for last in put.values() for found in last.said)
-    said = [*plugins.diagnostics, *reading.diagnostics, *late]
+    said = [*plugins.diagnostics, *reading.diagnostics, *(d for p in put.values() for d in p.said)]
     changes = StoredChanges(store)
 
     def decide(known: Known) -> _Decided:

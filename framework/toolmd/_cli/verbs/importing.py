@@ -1,7 +1,7 @@
 """`import`: write drafts of definitions from other formats."""
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,17 +10,13 @@ from typing import Annotated, Any
 import typer
 
 from toolmd._cli.authoring.live import accept_tools, read_live_server
+from toolmd._cli.authoring.sources import WANTED, texts_of
 from toolmd._cli.authoring.tables import add_table
 from toolmd._cli.project.paths import STDIN, SUFFIXES, shown
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
 from toolmd._cli.terminal.screen import busy, err, out, out_json, paint, printable, read_stdin
 from toolmd._types.imported import Imported, Note
-from toolmd.errors import NotFoundError, UnreachableError
-
-_SKILL_FILE = "SKILL.md"
-_FETCH_S = 30
-_WANTED = "the definitions to import"
 
 
 def add(app: typer.Typer) -> None:
@@ -118,12 +114,12 @@ def _read(kind: str, source: str, folder: Path | None, service: str) -> dict[str
     if kind == "openapi":
         from toolmd._import.openapi import read_service
 
-        for name, text in _texts(kind, source):
+        for name, text in texts_of(kind, source):
             made_of, read["table"] = read_service(text, name, service)
             _add(read, made_of)
         return read
     if kind in KINDS:
-        for name, text in _texts(kind, source):
+        for name, text in texts_of(kind, source):
             _add(read, read_source(kind, text, name))
             if kind == "python":
                 from toolmd._import.python import folder_of
@@ -162,7 +158,7 @@ def _by_plugin(kind: str, source: str, folder: Path | None) -> Imported | Mappin
         return import_by_plugin(folder, kind, source)
     with TemporaryDirectory() as place:
         file = Path(place, "stdin")
-        file.write_bytes(read_stdin(_WANTED))
+        file.write_bytes(read_stdin(WANTED))
         return import_by_plugin(folder, kind, str(file))
 
 
@@ -176,71 +172,6 @@ def _named(files: Mapping[str, str]) -> dict[str, str]:
                 "it must return NAME.tool.md or NAME.skill.md",
             )
     return dict(files)
-
-
-def _texts(kind: str, source: str) -> Iterator[tuple[str, str]]:
-    """Return the name and the text of each document of the source."""
-    if kind == "python":
-        from toolmd._import.python import list_functions
-
-        yield source, list_functions(source)
-        return
-    if source == STDIN:
-        yield "<stdin>", _decoded(read_stdin(_WANTED), "<stdin>")
-        return
-    path = Path(source)
-    if kind == "agentskills" and path.is_dir():
-        found = sorted(path.rglob(_SKILL_FILE))
-        if not found:
-            raise NotFoundError(f"{source}: no {_SKILL_FILE} in this folder")
-        for file in found:
-            yield str(file), _decoded(file.read_bytes(), str(file))
-    elif path.is_file():
-        yield source, _decoded(path.read_bytes(), source)
-    elif kind == "openapi" and source.startswith(("http://", "https://")):
-        yield source, _decoded(_fetched(source), source)
-    elif kind == "mcp" and _is_server(source):
-        from toolmd._import.mcp_server import list_tools
-
-        yield source, list_tools(source)
-    else:
-        raise NotFoundError(f"{source}: no such file")
-
-
-def _fetched(url: str) -> bytes:
-    from urllib.request import urlopen
-
-    from toolmd._import.json_text import MAX_BYTES
-
-    try:
-        with urlopen(url, timeout=_FETCH_S) as answer:  # noqa: S310 - http and https only
-            data: bytes = answer.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        raise UnreachableError(f"{url}: {error}") from error
-    return data
-
-
-def _is_server(source: str) -> bool:
-    import shlex
-    import shutil
-
-    from toolmd._import.mcp_server import is_url
-
-    if is_url(source):
-        return True
-    try:
-        words = shlex.split(source)
-    except ValueError:
-        return False
-    return bool(words) and shutil.which(words[0]) is not None
-
-
-def _decoded(data: bytes, name: str) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        help_ = "save it as UTF-8"
-        stop(ExitCode.FINDINGS, f"{name}: byte {error.start} is not UTF-8", help_)
 
 
 def _target(file: str, folder: Path | None, out_dir: Path | None) -> Path:

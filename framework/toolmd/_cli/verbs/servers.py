@@ -1,6 +1,5 @@
 """`servers`: compare the tools of MCP servers with the accepted ones, and accept changes."""
 
-import asyncio
 from typing import Annotated, Any
 
 import typer
@@ -38,6 +37,8 @@ def servers(
         stop(ExitCode.USAGE, "--accept needs SERVER", "toolmd servers SERVER --accept")
     with open_workspace(project_of(ctx, project)) as workspace:
         settings, files = workspace.settings, _files(workspace)
+    import asyncio
+
     from toolmd._remote.mcp.look import look_at_server
 
     names = [name] if name is not None else sorted({*settings.servers, *files})

@@ -1,17 +1,21 @@
 """Compare the tools of MCP servers with those that were accepted."""
 
+import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 from toolmd._remote.mcp.definition import differences
 from toolmd._remote.mcp.error import NotStartedError
 from toolmd._remote.mcp.servers import Servers, close_servers
+from toolmd._store.pins import Pin
 from toolmd._store.store import Store
 from toolmd._types.remote_tool import read_remote_tool
 from toolmd._types.settings import Settings
+from toolmd.errors import ConfigError
 
 
 async def look_at_server(
-    settings: Settings, name: str, files: dict[str, str], *, accept: bool = False
+    settings: Settings, name: str, files: Mapping[str, str], *, accept: bool = False
 ) -> dict[str, Any]:
     """Ask a server for its tools; return its state, its problem, and the state of each tool.
 
@@ -29,10 +33,6 @@ async def look_at_server(
         NotFoundError: The settings have no such server.
         ConfigError: The package mcp is not installed.
     """
-    import asyncio
-
-    from toolmd.errors import ConfigError
-
     servers = Servers(settings, store := Store(settings.store, settings.state))
     for tool, own in files.items():
         if (remote := read_remote_tool(f"mcp {name} {tool}")) is not None and own:
@@ -51,17 +51,19 @@ async def look_at_server(
     finally:
         await asyncio.to_thread(close_servers, settings.root)
         store.close()
-    tools = []
-    for tool in dict.fromkeys([*files, *listing.definitions]):
-        row: dict[str, Any] = {"tool": tool, "file": files.get(tool), "changes": []}
-        pin = pins.get(tool)
-        if tool not in files:
-            row["state"] = "closed"
-        elif pin is None or pin.is_changed:
-            row["state"] = "changed"
-            seen = listing.definitions.get(tool, "")
-            row["changes"] = list(differences(pin.accepted if pin else "{}", seen))
-        else:
-            row["state"] = "accepted"
-        tools.append(row)
+    tools = [
+        _row(tool, files, pins.get(tool), listing.definitions.get(tool, ""))
+        for tool in dict.fromkeys([*files, *listing.definitions])
+    ]
     return {"server": name, "state": "running", "problem": None, "tools": tools}
+
+
+def _row(tool: str, files: Mapping[str, str], pin: Pin | None, seen: str) -> dict[str, Any]:
+    """Return the state of one tool; `seen` is its definition, empty where it is not listed once."""
+    row: dict[str, Any] = {"tool": tool, "file": files.get(tool), "changes": []}
+    if tool not in files:
+        return {**row, "state": "closed"}
+    if pin is not None and not pin.is_changed:
+        return {**row, "state": "accepted"}
+    told = differences(pin.accepted if pin is not None else "{}", seen)
+    return {**row, "state": "changed", "changes": list(told)}

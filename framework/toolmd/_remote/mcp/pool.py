@@ -1,4 +1,4 @@
-"""Keep the sessions of a process in one event loop of their own, whoever calls."""
+"""Keep the sessions of a process in one event loop of their own, for the calls of all others."""
 
 import asyncio
 import atexit

@@ -126,7 +126,7 @@ class Session:
                 if not ready.done():
                     ready.set_result(None)
                 await self._until_end()
-        except BaseException as error:  # noqa: BLE001 - whoever opened it reports it
+        except BaseException as error:  # noqa: BLE001 - `open` reports it
             if not ready.done():
                 ready.set_exception(
                     error if isinstance(error, Exception) else RuntimeError("it was cancelled")

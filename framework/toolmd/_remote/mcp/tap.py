@@ -59,7 +59,7 @@ class ReadTap:
         return await self.__anext__()
 
     async def aclose(self) -> None:
-        """Do nothing: whoever opened the connection closes it."""
+        """Do nothing: the session closes the connection."""
 
     def __aiter__(self) -> Self:
         return self
@@ -88,7 +88,7 @@ class WriteTap:
         await self._send(item)
 
     async def aclose(self) -> None:
-        """Do nothing: whoever opened the connection closes it."""
+        """Do nothing: the session closes the connection."""
 
     async def __aenter__(self) -> Self:
         return self

@@ -107,3 +107,58 @@ def test_a_null_default_of_an_array_is_null():
     assert spec is not None
     assert spec.parameters[0].shape.default is None
     assert spec.parameters[0].shape.has_default
+
+
+@pytest.mark.parametrize(
+    ("details", "schema"),
+    [
+        ("integer, 1..100, default 10", {"minimum": 1, "maximum": 100, "default": 10}),
+        ("integer, 1..", {"minimum": 1}),
+        ("integer, ..100", {"maximum": 100}),
+        ("integer, between 1 and 5", {"minimum": 1, "maximum": 5}),
+        ("number, at most 2.5", {"maximum": 2.5}),
+        ("integer, at least -3", {"minimum": -3}),
+        ("string, 1..40 characters", {"minLength": 1, "maxLength": 40}),
+        ("string, max length 40", {"maxLength": 40}),
+        ("string, up to 40 letters", {"maxLength": 40}),
+        ("array of string, 1..5 items", {"minItems": 1, "maxItems": 5}),
+        ("string, one of a, b, default a", {"enum": ["a", "b"], "default": "a"}),
+        ("string, one of a, b, optional", {"enum": ["a", "b"]}),
+        ("string, one of optional, required", {"enum": ["optional", "required"]}),
+    ],
+)
+def test_details_in_one_line_become_fields(details, schema):
+    text = TEXT.format(f"- `what` ({details}): How many", RESULT)
+    spec, found = parse_tool(text, "weigh_animal.tool.md")
+    assert spec is not None, found
+    assert not found
+    shape = spec.input_schema["properties"]["what"]
+    assert {key: shape[key] for key in schema} == schema
+    assert set(shape) - set(schema) <= {"type", "description", "items"}
+
+
+@pytest.mark.parametrize(
+    "details",
+    [
+        "integer, 1..1OO",
+        "integer, maximun 10",
+        "integer, defalt 10",
+        "integer, at most 5 weeks",
+        "integer, less than 10",
+        "string, never 13",
+        "string, pattrn [a-z]+",
+    ],
+)
+def test_details_that_sound_like_a_restriction_are_an_error(details):
+    text = TEXT.format(f"- `what` ({details}): How many", RESULT)
+    spec, found = parse_tool(text, "weigh_animal.tool.md")
+    assert spec is None
+    assert [one.code for one in found if one.severity.name == "ERROR"] == ["unknown-field"]
+
+
+@pytest.mark.parametrize("words", ["ISO 3166", "in metres", "see section 2", "the 2 letter code"])
+def test_other_words_next_to_a_type_are_kept_with_a_hint(words):
+    text = TEXT.format(f"- `what` (string, {words}): How many", RESULT)
+    spec, (found,) = parse_tool(text, "weigh_animal.tool.md")
+    assert spec is not None
+    assert found.code == "unread-detail"

@@ -4,10 +4,11 @@ from dataclasses import dataclass, field
 
 from toolmd._parse.fields.entries import Entry, implied
 from toolmd._parse.fields.parameter import PARAMETER
+from toolmd._parse.parameters.bounds import read_bounds
 from toolmd._parse.parameters.types import TypeProblem, read_type
 from toolmd._parse.source.page import Mark
-from toolmd._parse.words.keys import DASHES, MAX_KEY, fold
-from toolmd._parse.words.scalars import code_spans, listed, number, split_outside
+from toolmd._parse.words.keys import MAX_KEY, fold
+from toolmd._parse.words.scalars import code_spans, listed, split_outside
 
 FLAGS = {
     "required": ("Required", "yes"),
@@ -18,6 +19,9 @@ FLAGS = {
     "verbatim": ("Verbatim", "yes"),
     "unique": ("Unique", "yes"),
 }
+
+_FEWEST = 2
+"""The fewest values of a list."""
 
 
 @dataclass(slots=True)
@@ -58,15 +62,31 @@ def read_details(found: Inline, inside: Mark) -> None:
         mark = inside.at(at, len(piece)).strip() if piece else Mark("", inside.line, inside.column)
         lead = fold(mark.text.split(" ", 1)[0].rstrip(":="))
         if lead in {"enum", "oneof", "values", "allowed", "one"} and " " in mark.text:
-            tail = inside.at(at).strip()
+            end = _end_of_list(pieces, index)
+            length = sum(map(len, pieces[index:end])) + end - index - 1
+            tail = inside.at(at, length).strip()
             value = tail.text.removeprefix("one of").strip(" :")
             if lead != "one" or len(listed(value)) > 1:
                 value = value if value != tail.text else tail.text.split(" ", 1)[1]
                 found.say("Enum", _inner(tail, value))
-                return
+                at, index = at + length + 1, end
+                continue
         _detail(found, mark)
         at += len(piece) + 1
         index += 1
+
+
+def _end_of_list(pieces: list[str], first: int) -> int:
+    """Return where a list of values ends: `one of a, b, default a, optional` has two."""
+    end = len(pieces)
+    while end - first > _FEWEST and _follows(pieces[end - 1]):
+        end -= 1
+    return end
+
+
+def _follows(piece: str) -> bool:
+    text = piece.strip().strip("`*_").lower()
+    return fold(text) in FLAGS or text.startswith(("default ", "default:", "default=", "defaults "))
 
 
 def _detail(found: Inline, mark: Mark) -> None:
@@ -88,7 +108,7 @@ def _detail(found: Inline, mark: Mark) -> None:
         found.say("Enum", mark)
     elif found.typed and names_type(text):
         _second_type(found, _inner(mark, text))
-    elif (bounds := _range(text)) is not None:
+    elif (bounds := read_bounds(text)) is not None:
         found.entries += [implied(key, value, mark) for key, value in bounds]
     else:
         _keyed(found, mark)
@@ -116,7 +136,8 @@ def _keyed(found: Inline, mark: Mark) -> None:
     text = mark.text
     for signs in (":", "=", " "):
         # No key is longer, and folding each prefix of a long text takes quadratic time.
-        for at in (i for i, c in enumerate(text[:MAX_KEY]) if c == signs):
+        # The longest key first: `max length 40` is no Maximum.
+        for at in (i for i in range(min(len(text), MAX_KEY) - 1, 0, -1) if text[i] == signs):
             known = PARAMETER.field(text[:at])
             if fold(text[:at]) == "oneof" and len(listed(text[at:])) < 2:  # noqa: PLR2004
                 continue  # `one of them`
@@ -128,18 +149,6 @@ def _keyed(found: Inline, mark: Mark) -> None:
         found.say("Default", _inner(mark, text[12:]))
         return
     found.notes.append(mark)
-
-
-def _range(text: str) -> list[tuple[str, str]] | None:
-    """Read `1-300`, `1..300`, `>= 1` or `≤ 5` as bounds of a number."""
-    for sign, key in ((">=", "Minimum"), ("≥", "Minimum"), ("<=", "Maximum"), ("≤", "Maximum")):
-        if text.startswith(sign) and number(text[len(sign) :].strip()) is not None:
-            return [(key, text[len(sign) :].strip())]
-    for sign in ("..", *DASHES, " to "):
-        low, found, high = text.partition(sign)
-        if found and number(low.strip()) is not None and number(high.strip()) is not None:
-            return [("Minimum", low.strip()), ("Maximum", high.strip())]
-    return None
 
 
 def names_type(text: str) -> bool:

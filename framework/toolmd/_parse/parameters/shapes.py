@@ -13,6 +13,7 @@ from toolmd._parse.fields.field import SectionTable
 from toolmd._parse.fields.naming import Fields, name_fields
 from toolmd._parse.fields.parameter import PARAMETER
 from toolmd._parse.fields.values import read_values
+from toolmd._parse.parameters.bounds import sounds_restrictive
 from toolmd._parse.parameters.constraints import check_fit, check_place, finished, has_place
 from toolmd._parse.parameters.dotted import nest_dotted
 from toolmd._parse.parameters.drafts import ParameterDraft, spread
@@ -227,6 +228,16 @@ class ShapeReader:
         text = "\n\n".join(part for part in parts if part)
         for note in draft.notes:
             text = f"{text} ({note.text})".strip()
+            if sounds_restrictive(note.text):
+                self.page.error(
+                    Code.UNKNOWN_FIELD,
+                    note,
+                    f"'{note.text}' next to {self.where} sounds like a restriction, and is none "
+                    "that can be read: it would restrict nothing",
+                    "write it as a field: Default, Minimum, Max Length, Pattern; reword it if it "
+                    "restricts nothing",
+                )
+                continue
             self.page.hint(
                 Code.UNREAD_DETAIL,
                 note,

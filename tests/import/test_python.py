@@ -145,8 +145,8 @@ def test_the_draft_has_signature_and_docstring(tmp_path: Path) -> None:
     text = drafts["find_orders"]
 
     assert "**Implemented By**: shop:find_orders" in text
-    assert "- **Minimum**: 1\n- **Maximum**: 100" in text
-    assert "- **Description**: The customer's number." in text
+    assert "- `limit` (integer, optional, 1..100" in text
+    assert "): The customer's number." in text
     assert "Raises KeyError: There is no such customer." in text
     assert "**Description**: The items of the orders." in text
     assert "- **Type**: array" in text.split("## Returns")[1]

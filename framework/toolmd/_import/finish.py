@@ -16,7 +16,9 @@ from toolmd._types.schema import Parameter, Schema
 from toolmd._types.tool import ToolSpec
 
 
-def finished_tool(spec: ToolSpec) -> tuple[Draft | None, list[str], tuple[Diagnostic, ...]]:
+def finished_tool(
+    spec: ToolSpec, style: str = "long"
+) -> tuple[Draft | None, list[str], tuple[Diagnostic, ...]]:
     """Return a tool's draft, the parameters that changed in writing, and the diagnostics.
 
     The draft is None where reading the text finds an error.
@@ -31,7 +33,8 @@ def finished_tool(spec: ToolSpec) -> tuple[Draft | None, list[str], tuple[Diagno
         read, found = parse_tool(text, path)
     if read is None:
         return None, [], found
-    return Draft("tool", spec.name, format_text(text, path) or text), _changed(spec, read), found
+    draft = Draft("tool", spec.name, format_text(text, path, style) or text)
+    return draft, _changed(spec, read), found
 
 
 def finished_skill(

@@ -67,7 +67,7 @@ def folder_of(text: str) -> Path | None:
 
 def read(text: str, _name: str) -> Imported:
     """Read the JSON of a module's functions as drafts of tools that they implement."""
-    report = ImportReport()
+    report = ImportReport("compact")
     said = json.loads(text)
     module = said["module"] if folder_of(text) is None else Path(said["file"]).stem
     report.note("", "", "no version or category in Python: 1.0.0, `general`")

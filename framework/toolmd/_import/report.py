@@ -14,7 +14,9 @@ class ImportReport:
     Every tool is written in canonical form and parsed again, so that no draft has an error.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, style: str = "long") -> None:
+        """`style` is the form of the parameters: `long` or `compact`."""
+        self._style = style
         self.drafts: list[Draft] = []
         """The definitions so far, in the order of the source."""
         self.notes: list[Note] = []
@@ -51,7 +53,7 @@ class ImportReport:
         """
         if self._is_taken(spec.name, "tool", line):
             return
-        draft, changed, found = finished_tool(spec)
+        draft, changed, found = finished_tool(spec, self._style)
         if draft is None:
             self._reject_invalid(spec.name, found, line)
             return

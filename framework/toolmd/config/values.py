@@ -9,8 +9,10 @@ from typing import Any, get_args
 
 from toolmd._types.call import fact_name
 from toolmd._types.settings import (
+    STYLES,
     AuditSettings,
     ChatSettings,
+    FormatSettings,
     ResultSettings,
     Right,
     SafetySettings,
@@ -127,6 +129,12 @@ def _days(value: Any, place: Origin) -> float:
     return _duration(value, place, "days", MOST)
 
 
+def _style(value: Any, place: Origin) -> str:
+    if value not in STYLES:
+        raise place.error(f"must be one of {', '.join(STYLES)}")
+    return str(value)
+
+
 def _sync(value: Any, place: Origin) -> str:
     if value not in {"none", "batch"}:
         raise place.error(f"must be none or batch, not {value!r}")
@@ -205,6 +213,7 @@ TABLES: Mapping[str, Callable[..., Any]] = {
     "safety": SafetySettings,
     "chat": ChatSettings,
     "trace": TraceSettings,
+    "format": FormatSettings,
     "serve": ServeSettings,
     "results": ResultSettings,
     "audit": AuditSettings,
@@ -224,6 +233,7 @@ READERS: Mapping[str, Callable[[Any, Origin], Any]] = {
     "chat.model": _model,
     "chat.base_url": _url,
     "trace.content": _flag,
+    "format.style": _style,
     "serve.tokens": _tokens,
     "serve.max_connections": _count,
     "serve.head_timeout": _count,

@@ -37,13 +37,15 @@ class _Formatted(NamedTuple):
         return shown
 
 
-def format_paths(paths: Iterable[str], *, check: bool, diff: bool, json: bool) -> ExitCode:
+def format_paths(
+    paths: Iterable[str], style: str, *, check: bool, diff: bool, json: bool
+) -> ExitCode:
     """Format each definition; report one with errors and leave it as it is."""
     dry = check or diff
     done = []
     with busy("Formatting"):
         for path in definitions_among(paths):
-            formatted = _formatted(read_alone(str(path)))
+            formatted = _formatted(read_alone(str(path)), style)
             if formatted.state == "changes" and not dry:
                 replace_file(path, formatted.text)
                 formatted = formatted._replace(state="written")
@@ -57,9 +59,9 @@ def format_paths(paths: Iterable[str], *, check: bool, diff: bool, json: bool) -
     return _exit(done)
 
 
-def format_stdin(*, check: bool, diff: bool, json: bool) -> ExitCode:
+def format_stdin(style: str, *, check: bool, diff: bool, json: bool) -> ExitCode:
     """Format stdin to stdout."""
-    formatted = _formatted(read_alone(STDIN))
+    formatted = _formatted(read_alone(STDIN), style)
     if json:
         # Without --json, stdout has the text; here it is a key.
         text = {} if formatted.state == "broken" else {"text": formatted.text}
@@ -71,8 +73,8 @@ def format_stdin(*, check: bool, diff: bool, json: bool) -> ExitCode:
     return _exit([formatted] if check or diff or formatted.state == "broken" else [])
 
 
-def _formatted(read: ReadAlone) -> _Formatted:
-    text = None if read.text is None else format_text(read.text, read.path)
+def _formatted(read: ReadAlone, style: str) -> _Formatted:
+    text = None if read.text is None else format_text(read.text, read.path, style)
     if text is None or read.spec is None:
         errors = tuple(d for d in read.diagnostics if d.severity is Severity.ERROR)
         return _Formatted(read.path, "broken", errors=errors)

@@ -1,7 +1,7 @@
 """`fmt`: write definitions in canonical form, in place."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -33,17 +33,20 @@ def fmt(
     Files with errors are not changed. Exit code 1: a file has errors, or would change (--check).
     """
     from toolmd._cli.authoring.formatting import format_paths, format_stdin
+    from toolmd.config import find_project, load_settings
 
+    folder = project_of(ctx, project)
+    if paths and folder is None and find_project(Path.cwd().resolve()) is None:
+        style, folders = "keep", []
+    else:
+        settings = load_settings(folder)
+        style, folders = settings.format.style, _folders(settings)
     if paths == [STDIN]:
-        raise typer.Exit(format_stdin(check=check, diff=diff, json=json))
-    chosen = paths or _folders(project_of(ctx, project))
-    raise typer.Exit(format_paths(chosen, check=check, diff=diff, json=json))
+        raise typer.Exit(format_stdin(style, check=check, diff=diff, json=json))
+    raise typer.Exit(format_paths(paths or folders, style, check=check, diff=diff, json=json))
 
 
-def _folders(folder: Path | None) -> list[str]:
-    from toolmd.config import load_settings
-
-    settings = load_settings(folder)
+def _folders(settings: Any) -> list[str]:
     folders = [settings.root / name for name in dict.fromkeys((*settings.tools, *settings.skills))]
     here = Path.cwd()
     return [

@@ -16,7 +16,7 @@ from toolmd._types.call_spec import seconds
 from toolmd._types.schema import KEYWORDS, Parameter, Schema
 
 _BLOCK_SIGNS = ("- ", "* ", "+ ", "```", "~~~", ">", "|", "#", "<!--")
-_PLAIN = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:/@+ *")
+PLAIN = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:/@+ *")
 
 
 def fields_text(values: Mapping[str, Any], table: SectionTable) -> Iterator[str]:
@@ -56,7 +56,7 @@ def _numbered(text: str) -> bool:
 
 def word(value: str) -> str:
     """Format an item of a list: bare if it reads back as itself, else in a code span."""
-    bare = value and set(value) <= _PLAIN and value == value.strip() and " or " not in value
+    bare = value and set(value) <= PLAIN and value == value.strip() and " or " not in value
     if (
         bare
         and value[0] not in "*-+:"
@@ -67,7 +67,7 @@ def word(value: str) -> str:
     return f"`{value}`" if "`" not in value else json.dumps(value, ensure_ascii=False)
 
 
-def _listed(words: list[str]) -> str:
+def words_text(words: list[str]) -> str:
     """Join a list; a single code span would be read as containing the whole list."""
     if len(words) == 1 and words[0].startswith("`"):
         return json.dumps(words[0][1:-1], ensure_ascii=False)
@@ -119,9 +119,9 @@ WRITERS: Mapping[str, Callable[[Any], str]] = {
     "count": str,
     "share": _number,
     "choice": str,
-    "list": lambda values: _listed([word(v) for v in values]),
+    "list": lambda values: words_text([word(v) for v in values]),
     "names": ", ".join,
-    "hosts": lambda values: _listed([word(v) for v in values]),
+    "hosts": lambda values: words_text([word(v) for v in values]),
     "function": lambda place: place if plain(place) == place else code(place),
     "duration": seconds,
     "size": _size,
@@ -129,7 +129,9 @@ WRITERS: Mapping[str, Callable[[Any], str]] = {
     "batch": str,
     "expression": code,
     "pattern": code,
-    "enum": lambda values: _listed([word(v) if isinstance(v, str) else literal(v) for v in values]),
+    "enum": lambda values: words_text(
+        [word(v) if isinstance(v, str) else literal(v) for v in values]
+    ),
     "literal": literal,
 }
 
@@ -141,15 +143,25 @@ def type_text(shape: Schema) -> str:
     return " | ".join(shape.types) or "any"
 
 
-def shape_lines(shape: Schema, depth: int, *, required: bool | None = None) -> list[str]:
-    """Return the bullets of a schema; `required` is left out if it is None."""
+def shape_lines(
+    shape: Schema,
+    depth: int,
+    *,
+    required: bool | None = None,
+    written: frozenset[str] = frozenset(),
+) -> list[str]:
+    """Return the bullets of a schema; `required` is left out if it is None.
+
+    `written` are the attributes that are written elsewhere, `types` among them.
+    """
     said: dict[str, Any] = {"description": shape.description, "required": required}
     for name, row in KEYWORDS.items():
         value = getattr(shape, name)
         said[name] = value or None if row.kind == "boolean" else value
-    lines = [f"- **Type**: {type_text(shape)}"]
+    lines = [] if "types" in written else [f"- **Type**: {type_text(shape)}"]
     for field in PARAMETER.fields:
-        lines += _field_lines(field, shape, said, depth)
+        if field.attribute not in written:
+            lines += _field_lines(field, shape, said, depth)
     return lines
 
 

@@ -9,11 +9,12 @@ from toolmd._parse.source.page import Page
 from toolmd._parse.tool import parse_tool
 from toolmd._parse.words.flow import comments
 from toolmd._parse.words.keys import fold, heading_text
+from toolmd._parse.writing.compact import is_compact
 from toolmd._parse.writing.skill_text import skill_text
 from toolmd._parse.writing.tool_text import tool_text
 
 
-def format_text(text: str, path: str) -> str | None:
+def format_text(text: str, path: str, style: str = "keep") -> str | None:
     """Format a definition in the canonical form.
 
     The result parses to a spec of the same hash. If a value has no canonical form, the text is
@@ -22,6 +23,7 @@ def format_text(text: str, path: str) -> str | None:
     Args:
         text: the content of the file.
         path: the file's path; its suffix says whether it is a tool or a skill.
+        style: `long` or `compact`, for a tool's parameters; `keep` leaves a compact file compact.
 
     Returns:
         The canonical text, or None if the text has an error.
@@ -36,9 +38,14 @@ def format_text(text: str, path: str) -> str | None:
     tool, _ = parse_tool(text, path)
     if tool is None:
         return None
-    written = _with_comments(text, tool_text(tool))
-    reread, _ = parse_tool(written, path)
-    return written if reread is not None and reread.hash == tool.hash else text
+    compact = style == "compact" or (style == "keep" and is_compact(text))
+    # What the compact form can't hold is written in the long one.
+    for form in (True, False) if compact else (False,):
+        written = _with_comments(text, tool_text(tool, compact=form))
+        reread, _ = parse_tool(written, path)
+        if reread is not None and reread.hash == tool.hash:
+            return written
+    return text
 
 
 def _with_comments(text: str, written: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from toolmd._parse.fields.policy import LIMITS, SAFETY
 from toolmd._parse.fields.table import TOOL_METADATA
+from toolmd._parse.writing.compact import compact_text
 from toolmd._parse.writing.fields import behind, code, fields_text, parameters_text, shape_lines
 from toolmd._types.call_spec import Limits, Safety
 from toolmd._types.skill import SkillSpec
@@ -25,13 +26,14 @@ _KNOWN = (
 )
 
 
-def tool_text(spec: ToolSpec) -> str:
-    """Return the canonical text; it parses to the same spec."""
+def tool_text(spec: ToolSpec, *, compact: bool = False) -> str:
+    """Return the canonical text, or its compact form; it parses to the same spec."""
+    parameters = compact_text if compact else parameters_text
     blocks = [*head(spec)]
     blocks += section("Metadata", spec, "\n".join([*metadata(spec), *extra_lines(spec)]))
     if spec.when_to_use:
         blocks += ["## When to use", spec.when_to_use]
-    blocks += section("Parameters", spec, *parameters_text(spec.parameters))
+    blocks += section("Parameters", spec, *parameters(spec.parameters))
     if not spec.parameters:
         blocks.append("None")
     blocks += section("Returns", spec, "\n".join(shape_lines(spec.returns, 1)))

@@ -90,6 +90,16 @@ def test_servers_shows_the_difference_and_accept_opens_the_tool(project: Guarded
         assert called(workspace, "echo").outcome == "ok"
 
 
+def test_what_another_process_accepts_is_open_in_a_running_one(project: Guarded) -> None:
+    project.serve(listed("echo"))
+    _import(project)
+    project.serve(listed("echo", description="Changed"))
+    with project.open() as workspace:
+        assert called(workspace, "echo").outcome == "denied"
+        assert run(project.root, "servers", "plain", "--accept").returncode == 0
+        assert called(workspace, "echo").outcome == "ok"
+
+
 def test_a_server_that_does_not_answer_is_told_with_exit_code_5(project: Guarded) -> None:
     text = '[servers.plain]\ncommand = ["no-such-program-anywhere"]\n'
     (project.root / "toolmd.toml").write_text(text, encoding="utf-8")

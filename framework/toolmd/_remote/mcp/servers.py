@@ -60,7 +60,9 @@ class Servers:
         import asyncio
 
         known, pins = self._checked.get(remote.server, (None, {}))
-        if known is not listing or remote.tool not in pins:
+        is_known = known is listing and remote.tool in pins
+        # A denied tool may have been accepted meanwhile, perhaps by another process.
+        if not is_known or pins[remote.tool].is_changed:
             pins = await asyncio.to_thread(self.see, remote.server, listing)
             self._checked[remote.server] = (listing, pins)
         pin = pins.get(remote.tool)

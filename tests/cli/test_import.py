@@ -103,7 +103,10 @@ def test_without_a_project_the_default_folders_are_made_here(console) -> None:
 
     assert functions.out == "made tools_md/find-tulips.tool.md\n"
     assert "called 'findTulips' in the source" in functions.err
-    assert skills.out == "made skills_md/make-bouquets.skill.md\n"
+    assert skills.out.splitlines() == [
+        "made skills_md/make-bouquets.skill.md",
+        "made skills_md/make-bouquets/ (1 file)",
+    ]
 
 
 def test_a_folder_of_skills_is_read_whole(shop) -> None:
@@ -115,7 +118,9 @@ def test_a_folder_of_skills_is_read_whole(shop) -> None:
     assert typed.code == 1
     assert typed.out.splitlines() == [
         "made skills_md/make-bouquets.skill.md",
+        "made skills_md/make-bouquets/ (1 file)",
         "made skills_md/tie.skill.md",
+        "made skills_md/tie/ (1 file)",
     ]
     assert "not imported: tie: a second skill of this name" in typed.err
 
@@ -133,7 +138,7 @@ def test_an_omitted_tool_exits_with_1(shop) -> None:
     ("words", "code", "told"),
     [
         (("openai", "nowhere.json"), 5, "nowhere.json: no such file"),
-        (("agentskills", "empty"), 5, "no SKILL.md in this folder"),
+        (("agentskills", "empty"), 5, "no SKILL.md and no prompt in this folder"),
         (
             ("poems", "letter.md"),
             5,

@@ -38,7 +38,7 @@ def test_tools_and_skills_with_a_used_folder_name_are_noted() -> None:
     exported = export("agentskills", [tool()], [SCHEDULE, twin])
     assert len(exported.items) == 1
     assert [str(loss) for loss in exported.losses] == [
-        "x: a tool can't be an Agent Skill, and is left out",
+        "x: a tool can't be an Agent Skill: left out",
         "schedule__appointment: the skill is left out: schedule-appointment/SKILL.md is taken",
     ]
 

@@ -1,5 +1,7 @@
 """A public SKILL.md becomes a skill whose workflow is its prose."""
 
+import pytest
+
 from toolmd._import import read_source
 from toolmd._parse import format_text, parse_skill
 from toolmd._types.skill import SkillSpec
@@ -60,11 +62,65 @@ def test_front_matter_and_body_find_their_places() -> None:
     assert "license: Apache-2.0" in spec.sections["About"]
 
 
-def test_a_hosts_grant_is_noted_and_not_kept() -> None:
-    made = read(PLAIN)
+def test_front_matter_that_restricts_becomes_fields() -> None:
+    spec = skill(
+        "---\nname: deploy\ndescription: Deploy.\ndisable-model-invocation: true\n"
+        "user-invocable: false\nallowed-tools: Bash(git add:*) Read\n"
+        "disallowedTools: [Write, Edit]\n---\nDeploy it.\n"
+    )
 
-    assert any("allowed-tools" in note.text for note in made.notes)
-    assert "Bash" not in made.drafts[0].text
+    assert (spec.model_invocation, spec.user_invocable) == (False, False)
+    assert spec.allowed_tools == ("Bash(git add:*)", "Read")
+    assert spec.disallowed_tools == ("Write", "Edit")
+
+
+def test_flags_that_restrict_nothing_leave_no_field() -> None:
+    text = PLAIN.replace(
+        "license:", "disable-model-invocation: false\nuser-invocable: true\nlicense:"
+    )
+
+    assert skill(text).hash == skill(PLAIN).hash
+
+
+def test_an_agents_tools_are_its_allowed_tools() -> None:
+    text = "---\nname: reviewer\ndescription: Reviews.\ntools: Read, Grep\nmodel: x\n---\nReview.\n"
+    spec = skill(text, "reviewer.md")
+
+    assert spec.allowed_tools == ("Read", "Grep")
+    assert "model: x" in spec.sections["About"]
+
+
+def test_the_inputs_of_a_prompty_file_become_the_input_schema() -> None:
+    text = (
+        "---\nname: qa\ndescription: Answers.\ninputs:\n  question:\n    type: string\n"
+        "    required: true\n    description: What is asked\n  depth: integer\n---\nAnswer.\n"
+    )
+    question, depth = skill(text, "qa.prompty").parameters
+
+    assert (question.name, question.required, question.shape.types) == (
+        *("question", True, ("string",)),
+    )
+    assert (depth.name, depth.required, depth.shape.types) == ("depth", False, ("integer",))
+
+
+@pytest.mark.parametrize(
+    "line", ["allow_network: false", "must-not: send", "disable-model-invocation: perhaps"]
+)
+def test_a_restriction_that_no_field_holds_fails_until_somebody_decides(line: str) -> None:
+    made = read(PLAIN.replace("license: Apache-2.0", line))
+    spec, found = parse_skill(made.drafts[0].text, "pdf-forms.skill.md")
+
+    assert spec is None
+    assert [d.severity.value for d in found if d.severity.value == "error"] == ["error"]
+    assert any("`check` fails" in note.text for note in made.notes)
+
+
+@pytest.mark.parametrize("key", ["model", "argument-hint", "effort", "color", "hooks"])
+def test_every_other_key_of_the_front_matter_is_kept_as_prose(key: str) -> None:
+    assert (
+        f"- {key}: 'or so"
+        in skill(PLAIN.replace("license: ", f'{key}: "\'or so" # ')).sections["About"]
+    )
 
 
 def test_a_list_that_only_looks_like_steps_stays_prose() -> None:

@@ -1,8 +1,11 @@
 """Skills over MCP: listed with their digests, read like any resource."""
 
 import asyncio
+import base64
 import hashlib
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +15,7 @@ from mcp.types import PaginatedRequestParams, Request, RequestParams, Result
 from pydantic import ConfigDict
 
 from toolmd import Workspace
+from toolmd._mcp.skills import ServedSkill, SkillFile
 
 MakeClient = Callable[..., Client]
 
@@ -163,3 +167,62 @@ def test_a_skill_that_is_new_after_a_reload_is_listed(
     workspace.reload()
 
     assert "skill://plan-a-week/SKILL.md" in [skill["uri"] for skill in skills(client())]
+
+
+@pytest.fixture
+def folder(project: Path) -> Path:
+    """A folder of the skill `plan_a_day`, with a text and a picture."""
+    made = project / "skills_md" / "plan-a-day"
+    for name, data in (("references/hours.md", b"# Hours\n"), ("assets/dot.png", b"\x89PNG\xff")):
+        (made / name).parent.mkdir(parents=True)
+        (made / name).write_bytes(data)
+    return made
+
+
+def test_a_skills_files_are_listed_and_read_with_it(folder: Path, client: MakeClient) -> None:
+    del folder
+    one = ask(client(), "skills/get", Uri(uri="skill://plan-a-day/SKILL.md"))["skill"]
+
+    async def run() -> list[Any]:
+        async with client() as connected:
+            reads = [await connected.read_resource(f["uri"]) for f in one["resources"]]
+            return [read.contents[0] for read in reads]
+
+    _, dot, hours = asyncio.run(run())
+
+    names = [file["uri"].removeprefix("skill://plan-a-day/") for file in one["resources"]]
+    assert names == ["SKILL.md", "assets/dot.png", "references/hours.md"]
+    assert (hours.text, hours.mime_type) == ("# Hours\n", "text/markdown")
+    assert (base64.b64decode(dot.blob), dot.mime_type) == (b"\x89PNG\xff", "image/png")
+    said = [file["digest"] for file in one["resources"][1:]]
+    read = (b"\x89PNG\xff", b"# Hours\n")
+    assert said == [f"sha256:{hashlib.sha256(data).hexdigest()}" for data in read]
+
+
+def test_a_folder_lists_its_files_and_folders(folder: Path, client: MakeClient) -> None:
+    del folder
+
+    def children(uri: str) -> list[tuple[str, str]]:
+        found = ask(client(), "resources/directory/read", Uri(uri=uri))["resources"]
+        return [(child["name"], child["mimeType"]) for child in found]
+
+    assert children("skill://plan-a-day") == [
+        ("SKILL.md", "text/markdown"),
+        ("assets", "inode/directory"),
+        ("references", "inode/directory"),
+    ]
+    assert children("skill://plan-a-day/assets") == [("dot.png", "image/png")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["no front matter", "---\n[1, 2\n---\nx", "---\n- list\n---\nx", "---\nname: 1\n---\nx",
+     "---\na: &a [1, 2]\nb: *a\n---\nx", "---\nsince: 2026-01-01\nname: n\ndescription: d\n---\n"],
+)  # fmt: skip
+def test_any_front_matter_is_served_as_json(text: str) -> None:
+    file = SkillFile({"path": "tea/SKILL.md", "text": text})
+    frontmatter = ServedSkill([file]).entry["frontmatter"]
+
+    assert isinstance(frontmatter["name"], str)
+    assert isinstance(frontmatter["description"], str)
+    json.dumps(frontmatter)

@@ -123,6 +123,22 @@ SPELLINGS = {
             "Required Tool|Tools Required|required-tools"
         ),
     ),
+    "Allowed Tools": (
+        "pay_wage",
+        "Allowed Tools|allowed_tools|allowedTools|allowed-tools|ALLOWED TOOLS|Tools Allowed",
+    ),
+    "Disallowed Tools": (
+        "Write",
+        "Disallowed Tools|disallowed_tools|disallowedTools|disallowed-tools|Forbidden Tools",
+    ),
+    "Model Invocation": (
+        "no",
+        "Model Invocation|model_invocation|modelInvocation|model-invocation|MODEL INVOCATION",
+    ),
+    "User Invocable": (
+        "no",
+        "User Invocable|user_invocable|userInvocable|user-invocable|USER INVOCABLE",
+    ),
     "Ask": (
         "Really pay {amount}?",
         "Ask|ask|ASK|Confirm|Approve|Approval|Ask The User|Confirmation",
@@ -142,7 +158,9 @@ SPELLINGS = {
 }
 """Each restriction with a value and the common spellings of its name."""
 OF_STEPS = {"Ask", "If no", "Check", "When"}
-OF_SKILLS = OF_STEPS | {"Required Tools"}
+OF_SKILLS = OF_STEPS | {
+    *("Required Tools", "Allowed Tools", "Disallowed Tools", "Model Invocation", "User Invocable")
+}
 HAVE_FIELDS = [
     place
     for place in PLACES

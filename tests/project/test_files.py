@@ -19,6 +19,7 @@ LONG_FUNCTIONS: dict[str, str] = {
     "framework/toolmd/_chat/conversation.py:__init__": "its options, each in its docstring",
     "framework/toolmd/_cli/verbs/audit.py:audit": "its options, each with its help",
     "framework/toolmd/_cli/verbs/chat.py:chat": "its options, each with its help",
+    "framework/toolmd/_cli/verbs/export.py:export": "its options, each with its help",
     "framework/toolmd/_cli/verbs/importing.py:import_": "its options, each with its help",
     "framework/toolmd/_cli/verbs/serve.py:serve": "its options, each with its help",
 }

@@ -192,6 +192,10 @@ SKILL = SkillSpec(
     schedule="0 7 * * *",
     schedule_inputs={"name": "Ann"},
     durable=False,
+    model_invocation=False,
+    user_invocable=False,
+    allowed_tools=("book", "cancel", "Bash(git:*)"),
+    disallowed_tools=("Write",),
     output=Output(success="Booked.", message="Says when.", data="The slot.", error="Why not."),
     workflow="As the desk does.",
     workflow_sections=(

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from toolmd._export.exported import Loss
@@ -19,9 +19,12 @@ _STEP_KEYS = {"return": "Return", "in": "In"}
 def items(specs: Sequence[ToolSpec | SkillSpec], losses: list[Loss]) -> list[dict[str, str]]:
     """Return the files of all skills; if two need the same folder, the first one stays."""
     made: dict[str, dict[str, str]] = {}
+    tools = [spec.name for spec in specs if isinstance(spec, ToolSpec)]
+    if tools:
+        names, are = ", ".join(tools), "tools" if len(tools) > 1 else "a tool"
+        losses.append(Loss(names, "", f"{are} can't be an Agent Skill: left out"))
     for spec in specs:
         if isinstance(spec, ToolSpec):
-            losses.append(Loss(spec.name, "", "a tool can't be an Agent Skill, and is left out"))
             continue
         file = item(spec, losses)
         if file["path"] in made:
@@ -41,6 +44,7 @@ def item(spec: SkillSpec, losses: list[Loss]) -> dict[str, str]:
         "---",
         f"name: {name}",
         f"description: {_quoted(description)}",
+        *(f"{key}: {value}" for key, value in _policy(spec)),
         "metadata:",
         *(f"  {key}: {_quoted(value)}" for key, value in _metadata(spec).items()),
         "---",
@@ -54,14 +58,28 @@ def folder(name: str) -> str:
     return kebab[:_LONGEST_NAME].strip("-") or "skill"
 
 
+def _policy(spec: SkillSpec) -> Iterator[tuple[str, str]]:
+    """Yield the keys by which hosts of Agent Skills restrict a skill."""
+    if not spec.model_invocation:
+        yield "disable-model-invocation", "true"
+    if not spec.user_invocable:
+        yield "user-invocable", "false"
+    if spec.allowed_tools:
+        yield "allowed-tools", _quoted(" ".join(spec.allowed_tools))
+    if spec.disallowed_tools:
+        yield "disallowed-tools", _quoted(" ".join(spec.disallowed_tools))
+
+
 def _metadata(spec: SkillSpec) -> dict[str, str]:
-    # `allowed-tools` would grant the tools to the host's agent; a required tool is not a grant.
+    # A required tool is not granted to the host's agent, so it isn't in `allowed-tools`.
     told = {
         "toolmd-name": spec.name,
         "version": spec.version,
         "category": spec.category,
         "required-tools": ", ".join(spec.required_tools),
         "required-skills": ", ".join(spec.required_skills),
+        "tags": ", ".join(spec.tags),
+        **{key: _shown(value) for key, value in spec.extra.items()},
     }
     return {key: value for key, value in told.items() if value}
 
@@ -79,6 +97,8 @@ def _body(spec: SkillSpec) -> str:
     result = {k: v for k, v in spec.output.model_dump().items() if v}
     if result:
         parts += ["## Result", "\n".join(f"- **{k.title()}**: {v}" for k, v in result.items())]
+    for title, text in spec.sections.items():
+        parts += [f"## {title}", text]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

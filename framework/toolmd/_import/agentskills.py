@@ -1,5 +1,6 @@
 """Import Agent Skills: a public SKILL.md becomes a skill with a prose workflow."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePath
@@ -8,22 +9,31 @@ from typing import Any
 from toolmd._import.finish import known_title
 from toolmd._import.names import title_of, tool_name, words
 from toolmd._import.report import ImportReport
-from toolmd._import.text import first_and_rest, plain_line, prose
+from toolmd._import.text import first_and_rest, one_line, plain_line, prose
 from toolmd._parse.blocks.block import Part
 from toolmd._parse.blocks.outline import outline
 from toolmd._parse.blocks.prose import prose as written
 from toolmd._parse.blocks.prose import with_headings
 from toolmd._parse.blocks.tokens import source_lines
 from toolmd._parse.document.front_matter import read_front_matter
+from toolmd._parse.fields.entries import Entry
 from toolmd._parse.fields.table import section_of
 from toolmd._parse.source.page import Page
 from toolmd._parse.words.keys import fold, heading_text
+from toolmd._parse.words.limiting import limiting
+from toolmd._parse.words.scalars import boolean, split_outside, split_words
+from toolmd._parse.writing.fields import word, words_text
 from toolmd._types.imported import Imported
 
 _WORKFLOW = {"workflow", "steps", "instructions", "process", "procedure", "howitworks"}
 _INPUTS = {"inputs", "input", "inputschema", "parameters", "arguments"}
 _RESULT = {"result", "output", "outputs", "outputschema", "returns"}
-_ABOUT = ("license", "compatibility", "author", "homepage")
+_READ = {
+    *("name", "description", "version", "category", "tags", "metadata", "tools"),
+    *("allowed-tools", "allowedtools", "disallowed-tools", "disallowedtools"),
+    *("disable-model-invocation", "user-invocable", "inputs"),
+}
+"""The keys of the front matter that have a place of their own."""
 _EMPTY_WORKFLOW = "Follow the instructions below."
 
 
@@ -39,6 +49,11 @@ class _Skill:
     category: str = "general"
     tools: str = ""
     skills: str = ""
+    tags: str = ""
+    policy: dict[str, str] = field(default_factory=dict)
+    """Who may start it and what it may use: the name and the text of each field."""
+    unread: dict[str, str] = field(default_factory=dict)
+    """Keys that restrict in the source, and that no field can express."""
     workflow: str = ""
     inputs: str = ""
     result: str = ""
@@ -50,19 +65,27 @@ def read(text: str, name: str) -> Imported:
     report = ImportReport()
     page = Page(name, source_lines(text))
     front = read_front_matter(page)
-    said: dict[str, Any] = {entry.name.lower(): entry.text for entry in front.entries}
-    said |= {mark.text.lower(): data for mark, data in front.nested}
+    said: dict[str, Any] = {_key(entry.name): _value(entry) for entry in front.entries}
+    said |= {_key(mark.text): data for mark, data in front.nested}
     for diagnostic in page.diagnostics:
         report.note("", "", diagnostic.message, diagnostic.span.line)
     skill = _skill(said, outline(page), name, report)
     if skill is None:
         return report.close()
-    made = report.add_skill(skill.name, _candidates(skill))
+    made = report.add_skill(skill.name, _candidates(skill), skill.unread)
     if made and not skill.inputs:
         report.note(skill.name, "", "no inputs in the source: the skill has none")
     if made:
         report.note(skill.name, "", "the workflow is prose: write its steps out to make it run")
     return report.close()
+
+
+def _key(name: str) -> str:
+    return name.lower().replace("_", "-")
+
+
+def _value(entry: Entry) -> Any:
+    return entry.text if entry.listed is None else [mark.text for mark in entry.listed]
 
 
 def _skill(
@@ -113,15 +136,74 @@ def _metadata(
             report.note(skill.name, "", f"no {key} in the source: `{getattr(skill, key)}`")
     skill.tools = _names(metadata.get("required-tools"))
     skill.skills = _names(metadata.get("required-skills"))
-    if allowed := said.get("allowed-tools"):
-        report.note(
-            skill.name, "", f"allowed-tools grants the host's own tools: not kept: {allowed}"
-        )
-    about = [f"- {k}: {plain_line(str(said[k]))}" for k in _ABOUT if said.get(k)]
+    skill.tags = ", ".join(_words(said.get("tags")))
+    _policy(skill, said, report)
+    skill.inputs = _inputs(said.get("inputs"))
     kept = {"toolmd-name", "version", "category", "required-tools", "required-skills"}
-    about += [f"- {k}: {plain_line(str(v))}" for k, v in metadata.items() if k not in kept]
+    about = {k: v for k, v in said.items() if k not in _READ}
+    about |= {k: v for k, v in metadata.items() if k not in kept}
+    for key in tuple(about):
+        if limiting(key, of_value=False) is not None:
+            skill.unread[key] = _shown(about.pop(key))
+            what = f"{key} restricts, and no field can hold it: `check` fails until you decide"
+            report.note(skill.name, "", what)
+    if "hooks" in about:
+        report.note(skill.name, "", "hooks are kept as prose: Toolmd does not run them")
     if about:
-        skill.sections["About"] = "\n".join(about)
+        lines = (f"- {key}: {_shown(value)}" for key, value in about.items())
+        skill.sections["About"] = "\n".join(lines)
+
+
+def _policy(skill: _Skill, said: dict[str, Any], report: ImportReport) -> None:
+    """Read who may start the skill, and which tools it may use."""
+    for key, name, restricting in (
+        ("disable-model-invocation", "Model Invocation", True),
+        ("user-invocable", "User Invocable", False),
+    ):
+        if key not in said:
+            continue
+        value = boolean(str(said[key]))
+        if value is None:
+            skill.unread[key] = _shown(said[key])
+            report.note(skill.name, "", f"{key} is neither true nor false: `check` fails")
+        elif value is restricting:
+            skill.policy[name] = "false"
+    for keys, name in (
+        (("allowed-tools", "allowedtools", "tools"), "Allowed Tools"),
+        (("disallowed-tools", "disallowedtools"), "Disallowed Tools"),
+    ):
+        listed = [word for key in keys for word in _words(said.get(key))]
+        if listed:
+            skill.policy[name] = words_text([word(one) for one in dict.fromkeys(listed)])
+
+
+def _inputs(said: Any) -> str:
+    """Return bullets for the inputs of a prompty file: a type, or a map with it, for each."""
+    lines = []
+    for name, known in said.items() if isinstance(said, dict) else ():
+        given = known if isinstance(known, dict) else {"type": known}
+        kind = given.get("type") if isinstance(given.get("type"), str) else "any"
+        needed = "required" if boolean(str(given.get("required"))) else "optional"
+        default = f", default {json.dumps(given['default'])}" if "default" in given else ""
+        about = f": {plain_line(str(given['description']))}" if given.get("description") else ""
+        lines.append(f"- `{name}` ({kind}, {needed}{default}){about}")
+    return "\n".join(lines)
+
+
+def _words(listed: Any) -> list[str]:
+    """Return the words of a list, or of a text with commas or spaces between them."""
+    if isinstance(listed, list):
+        return [one_line(str(item)) for item in listed]
+    text = one_line(str(listed or ""))
+    parts = [part.strip() for part in split_outside(text, ",")]
+    return [part for part in parts if part] if len(parts) > 1 else split_words(text)
+
+
+def _shown(value: Any) -> str:
+    """Return a value of the front matter on one line."""
+    if isinstance(value, str):
+        return plain_line(value)
+    return f"`{json.dumps(value, ensure_ascii=False, default=str)}`".replace("<!--", "")
 
 
 def _names(listed: Any) -> str:
@@ -183,6 +265,8 @@ def _text(skill: _Skill, workflow: str, inputs: str, result: str, sections: dict
         f"- **Category**: {skill.category}",
         f"- **Required Tools**: {skill.tools}" if skill.tools else "",
         f"- **Required Skills**: {skill.skills}" if skill.skills else "",
+        f"- **Tags**: {skill.tags}" if skill.tags else "",
+        *(f"- **{name}**: {text}" for name, text in skill.policy.items()),
     ]
     output = ["- **Type**: object (SkillResult)", result if result.startswith("- **") else ""]
     blocks = [

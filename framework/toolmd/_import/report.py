@@ -1,6 +1,6 @@
 """Collect the drafts of one source, with a note on each guess and each loss."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from toolmd._import.finish import finished_skill, finished_tool
 from toolmd._types.diagnostic import Diagnostic, Severity
@@ -11,7 +11,8 @@ from toolmd._types.tool import ToolSpec
 class ImportReport:
     """The result of an import, collected while the importer reads the source.
 
-    Every tool is written in canonical form and parsed again, so that no draft has an error.
+    Every draft is written in canonical form and parsed again; it has no error but for a
+    restriction of the source that no field expresses.
     """
 
     def __init__(self, style: str = "long") -> None:
@@ -62,14 +63,25 @@ class ImportReport:
             self.note(spec.name, name, text, line)
         self.drafts.append(draft)
 
-    def add_skill(self, name: str, candidates: Iterable[str]) -> bool:
-        """Add the first text that reads as a skill without an error; return whether one does."""
+    def add_skill(
+        self, name: str, candidates: Iterable[str], unread: Mapping[str, str] | None = None
+    ) -> bool:
+        """Add the first text that reads as a skill without an error; return whether one does.
+
+        `unread` are restrictions that no field expresses: they are written as fields, so that the
+        draft has an error until somebody has decided.
+        """
         if self._is_taken(name, "skill", 0):
             return False
         draft, found = finished_skill(name, candidates)
         if draft is None:
             self._reject_invalid(name, found, 0)
             return False
+        if unread:
+            lines = "".join(f"- **{key}**: {text}\n" for key, text in unread.items())
+            head, category, rest = draft.text.partition("- **Category**: ")
+            first, _, rest = rest.partition("\n")
+            draft = draft._replace(text=f"{head}{category}{first}\n{lines}{rest}")
         self.drafts.append(draft)
         return True
 

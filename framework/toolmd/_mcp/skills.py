@@ -1,12 +1,17 @@
 """Serve skills over MCP (SEP-2640): each is a folder of resources, with their digests."""
 
 import hashlib
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Mapping, Sequence
+from mimetypes import guess_type
 from typing import Any
 
 import yaml
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
     INVALID_PARAMS,
+    BlobResourceContents,
     ListResourcesResult,
     ListResourceTemplatesResult,
     PaginatedRequestParams,
@@ -25,6 +30,8 @@ from toolmd._workspace import Workspace
 EXTENSION = "io.modelcontextprotocol/skills"
 SCHEME = "skill://"
 MARKDOWN = "text/markdown"
+BINARY = "application/octet-stream"
+FOLDER = "inode/directory"
 FRESH = {"ttlMs": 0, "cacheScope": "private"}
 """Caching hints: a list may change with the next save."""
 
@@ -37,34 +44,75 @@ class UriParams(RequestParams):
 
 
 class SkillFile:
-    """A skill's file in its served form."""
+    """A file of a skill's folder in its served form."""
 
-    def __init__(self, path: str, text: str) -> None:
-        """Parse a file, such as `review/SKILL.md`, and its text."""
-        self.uri = f"{SCHEME}{path}"
-        self.folder = self.uri.removesuffix("/SKILL.md")
-        self.text = text
-        self.size = len(text.encode())
-        self.digest = f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
-        self.frontmatter: dict[str, Any] = yaml.safe_load(text.split("---\n", 2)[1])
+    def __init__(self, item: Mapping[str, Any]) -> None:
+        """Read one exported file: its path, such as `review/SKILL.md`, and its content."""
+        self.uri = f"{SCHEME}{item['path']}"
+        self.folder, _, self.name = self.uri.rpartition("/")
+        self.text: str | None = item.get("text")
+        self.data = self.text.encode() if self.text is not None else b64decode(item["base64"])
+        self.digest = f"sha256:{hashlib.sha256(self.data).hexdigest()}"
+        guessed = MARKDOWN if self.name.endswith(".md") else guess_type(self.name)[0]
+        self.mime_type = guessed or ("text/plain" if self.text is not None else BINARY)
 
     @property
     def resource(self) -> Resource:
         """The file in a list of resources."""
-        said = self.frontmatter
-        return Resource(
-            uri=self.uri,
-            name=said["name"],
-            description=said["description"],
-            mime_type=MARKDOWN,
-            size=self.size,
-        )
+        size = len(self.data)
+        return Resource(uri=self.uri, name=self.name, mime_type=self.mime_type, size=size)
+
+    @property
+    def contents(self) -> TextResourceContents | BlobResourceContents:
+        """The file as it is read."""
+        if self.text is not None:
+            return TextResourceContents(uri=self.uri, mime_type=self.mime_type, text=self.text)
+        blob = b64encode(self.data).decode()
+        return BlobResourceContents(uri=self.uri, mime_type=self.mime_type, blob=blob)
+
+    @property
+    def entry(self) -> dict[str, Any]:
+        """The file in a skill's entry."""
+        return {"uri": self.uri, "digest": self.digest, "size": len(self.data)}
+
+
+class ServedSkill:
+    """A skill and the files of its folder; the first one is its SKILL.md."""
+
+    def __init__(self, files: Sequence[SkillFile]) -> None:
+        self.files = files
+        self.uri = files[0].uri
+        self.frontmatter = _frontmatter(files[0].text or "", files[0].folder.rpartition("/")[2])
+
+    @property
+    def resources(self) -> list[Resource]:
+        """Its files in a list of resources; SKILL.md has the skill's name and description."""
+        said = {"name": self.frontmatter["name"], "description": self.frontmatter["description"]}
+        first = self.files[0].resource.model_copy(update=said)
+        return [first, *(file.resource for file in self.files[1:])]
 
     @property
     def entry(self) -> dict[str, Any]:
         """The skill in a list of skills."""
-        file = {"uri": self.uri, "digest": self.digest, "size": self.size}
-        return {"uri": self.uri, "frontmatter": self.frontmatter, "resources": [file]}
+        resources = [file.entry for file in self.files]
+        return {"uri": self.uri, "frontmatter": self.frontmatter, "resources": resources}
+
+
+def _frontmatter(text: str, name: str) -> dict[str, Any]:
+    """Return the front matter as JSON; one that can't be read has the name alone."""
+    parts = text.removeprefix("\ufeff").replace("\r\n", "\n").split("---\n", 2)
+    said: Any = None
+    if len(parts) > 2 and not parts[0]:  # noqa: PLR2004 - what is before, within and after it
+        try:
+            # An alias could make a small text large.
+            if not any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(parts[1])):
+                said = json.loads(json.dumps(yaml.safe_load(parts[1]), default=str))
+        except (yaml.YAMLError, ValueError, RecursionError):
+            said = None
+    said = said if isinstance(said, dict) else {}
+    texts = {key: value for key, value in said.items() if isinstance(value, str)}
+    own = {"name": texts.get("name", name), "description": texts.get("description", "")}
+    return {**said, **own}
 
 
 class Skills:
@@ -72,36 +120,50 @@ class Skills:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._made: tuple[Registry, dict[str, SkillFile]] | None = None
+        self._made: tuple[Registry, dict[str, ServedSkill]] | None = None
 
     @property
-    def files(self) -> dict[str, SkillFile]:
-        """The files by URI, sorted, including those of skills that only people follow."""
+    def skills(self) -> dict[str, ServedSkill]:
+        """The skills by the URI of their SKILL.md, sorted, with those that only people follow."""
         registry = self._workspace.registry
         if self._made is None or self._made[0] is not registry:
             exported = self._workspace.exported("agentskills").items
             assert isinstance(exported, list)
-            files = sorted((SkillFile(f["path"], f["text"]) for f in exported), key=_uri)
-            self._made = registry, {file.uri: file for file in files}
+            folders: dict[str, list[SkillFile]] = {}
+            for item in exported:
+                # The first file of a folder is the skill's SKILL.md.
+                file = SkillFile(item)
+                folders.setdefault(item["path"].partition("/")[0], []).append(file)
+            made = sorted(map(ServedSkill, folders.values()), key=_uri)
+            self._made = registry, {skill.uri: skill for skill in made}
         return self._made[1]
+
+    @property
+    def files(self) -> dict[str, SkillFile]:
+        """All files by URI."""
+        return {file.uri: file for skill in self.skills.values() for file in skill.files}
 
     async def list_skills(
         self, ctx: RequestContext, params: PaginatedRequestParams
     ) -> dict[str, Any]:
         """Handle `skills/list`."""
         del params
-        return _fresh(ctx, {"skills": [file.entry for file in self.files.values()]})
+        return _fresh(ctx, {"skills": [skill.entry for skill in self.skills.values()]})
 
     async def get_skill(self, ctx: RequestContext, params: UriParams) -> dict[str, Any]:
         """Handle `skills/get`."""
-        return _fresh(ctx, {"skill": self._file(params.uri, "No skill is served at").entry})
+        skill = self.skills.get(params.uri)
+        if skill is None:
+            raise _invalid(params.uri, "No skill is served at")
+        return _fresh(ctx, {"skill": skill.entry})
 
     async def list_resources(
         self, ctx: RequestContext, params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
         """Handle `resources/list`: the only resources are the skills' files."""
         del ctx, params
-        return ListResourcesResult(resources=[file.resource for file in self.files.values()])
+        resources = [one for skill in self.skills.values() for one in skill.resources]
+        return ListResourcesResult(resources=resources)
 
     async def list_templates(
         self, ctx: RequestContext, params: PaginatedRequestParams | None
@@ -115,29 +177,33 @@ class Skills:
     ) -> ReadResourceResult:
         """Handle `resources/read`."""
         del ctx
-        file = self._file(params.uri, "Unknown resource:")
-        contents = TextResourceContents(uri=file.uri, mime_type=MARKDOWN, text=file.text)
-        return ReadResourceResult(contents=[contents])
+        file = self.files.get(params.uri)
+        if file is None:
+            raise _invalid(params.uri, "Unknown resource:")
+        return ReadResourceResult(contents=[file.contents])
 
     async def read_folder(self, ctx: RequestContext, params: UriParams) -> dict[str, Any]:
-        """Handle `resources/directory/read`: a skill's folder has one file."""
+        """Handle `resources/directory/read`: the files and folders directly in a folder."""
         del ctx
+        within = f"{params.uri}/"
+        children: dict[str, Resource] = {}
         for file in self.files.values():
-            if file.folder == params.uri:
-                child = file.resource.model_copy(update={"name": "SKILL.md"})
-                shown = child.model_dump(by_alias=True, mode="json", exclude_none=True)
-                return {"resources": [shown]}
-        raise _invalid(params.uri, "Not a folder of resources:")
+            if not file.uri.startswith(within) or within == f"{SCHEME}/":
+                continue
+            name, _, deeper = file.uri.removeprefix(within).partition("/")
+            folder = Resource(uri=within + name, name=name, mime_type=FOLDER)
+            children.setdefault(name, folder if deeper else file.resource)
+        if not children:
+            raise _invalid(params.uri, "Not a folder of resources:")
+        shown = [
+            child.model_dump(by_alias=True, mode="json", exclude_none=True)
+            for child in children.values()
+        ]
+        return {"resources": shown}
 
-    def _file(self, uri: str, otherwise: str) -> SkillFile:
-        file = self.files.get(uri)
-        if file is None:
-            raise _invalid(uri, otherwise)
-        return file
 
-
-def _uri(file: SkillFile) -> str:
-    return file.uri
+def _uri(skill: ServedSkill) -> str:
+    return skill.uri
 
 
 def _invalid(uri: str, what: str) -> MCPError:

@@ -1,5 +1,8 @@
 """Parse a skill: read its sections in order, report every problem, raise nothing."""
 
+from fnmatch import fnmatchcase
+from typing import Any
+
 from toolmd._parse.blocks.block import Paragraph, Table
 from toolmd._parse.blocks.prose import prose
 from toolmd._parse.document.definition import Definition, open_definition
@@ -34,6 +37,7 @@ def parse_skill(text: str, path: str) -> tuple[SkillSpec | None, tuple[Diagnosti
     if definition is None:
         return None, diagnostics
     said = read_metadata(definition)
+    _allowed(definition, said)
     said["places"] = definition.places
     said["parameters"] = read_section(definition, "Input Schema")
     said["output"] = _output(definition)
@@ -44,6 +48,26 @@ def parse_skill(text: str, path: str) -> tuple[SkillSpec | None, tuple[Diagnosti
         said["workflow_sections"] = tuple(sections)
     said["sections"] = definition.kept()
     return definition.finish(SkillSpec, said)
+
+
+def _allowed(definition: Definition, said: dict[str, Any]) -> None:
+    """Report the Required Tools that Allowed Tools or Disallowed Tools exclude."""
+    allowed, disallowed = said.get("allowed_tools", ()), said.get("disallowed_tools", ())
+    mark = definition.document.mark
+    for name in said.get("required_tools", ()):
+        if _matches(name, disallowed):
+            what = f"Required Tools has '{name}', and Disallowed Tools excludes it"
+        elif allowed and not _matches(name, allowed):
+            what = f"Required Tools has '{name}', and Allowed Tools does not have it"
+        else:
+            continue
+        definition.page.error(Code.CONFLICT, mark, what, "remove it from one list, or add it")
+
+
+def _matches(name: str, patterns: tuple[str, ...]) -> bool:
+    """Return whether a pattern, without its part in parentheses, matches a tool's name."""
+    tools = (pattern.partition("(")[0].replace("-", "_") for pattern in patterns)
+    return any(fnmatchcase(name, tool) for tool in tools)
 
 
 def _output(definition: Definition) -> Output:

@@ -179,6 +179,12 @@ class SkillSpec(FileSpec):
     schedule_inputs: dict[str, str] = Field(default_factory=dict)
     """The text of each input of these runs."""
     durable: bool = True
+    model_invocation: bool = True
+    user_invocable: bool = True
+    allowed_tools: tuple[str, ...] = ()
+    """Patterns of the only tools that it may use, such as `Bash(git:*)`; empty: no such limit."""
+    disallowed_tools: tuple[str, ...] = ()
+    """Patterns of the tools that it must not use."""
     output: Output = Output.model_construct()
     """The description of each part of its result."""
     workflow: str = ""
@@ -211,6 +217,10 @@ class SkillSpec(FileSpec):
             "schedule": self.schedule,
             "schedule_inputs": self.schedule_inputs,
             "durable": None if self.durable else False,
+            "model_invocation": None if self.model_invocation else False,
+            "user_invocable": None if self.user_invocable else False,
+            "allowed_tools": list(self.allowed_tools),
+            "disallowed_tools": list(self.disallowed_tools),
             "input_schema": self.input_schema,
             "output": present(self.output.model_dump()),
             "workflow": self.workflow,
@@ -230,13 +240,9 @@ def step_json(step: Step, section: str = "") -> dict[str, Any]:
 
 
 def _json_key(name: str, value: Any) -> str:
-    match name:
-        case "returns":
-            return "return"
-        case "wait":
-            return "wait_until" if isinstance(value, Expression) else "wait_s"
-        case _:
-            return name
+    if name == "wait":
+        return "wait_until" if isinstance(value, Expression) else "wait_s"
+    return "return" if name == "returns" else name
 
 
 def _use(use: Use) -> dict[str, Any]:

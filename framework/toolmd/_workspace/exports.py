@@ -9,7 +9,7 @@ from toolmd._export.exported import Exported
 from toolmd._load.plugins.manager import reason
 from toolmd._load.plugins.offered import Offered, offered
 from toolmd._types.registry import AnySpec
-from toolmd._workspace.names import can_run, known_name
+from toolmd._workspace.names import is_for_models, known_name
 from toolmd._workspace.snapshot.live import Live
 from toolmd.errors import ToolmdError
 
@@ -18,7 +18,13 @@ def export_from(live: Live, target: str, names: Sequence[str], *, skills: bool) 
     """Return one target's view of these names, or of all; see `Workspace.exported`."""
     from toolmd._export.targets import find_target
 
-    if names or find_target(target) is None:
+    row = find_target(target)
+    if row is not None and row.form == "files":
+        from toolmd._workspace.skill_folders import add_folders
+
+        exported = _made(live, target, names, skills=skills)
+        return add_folders(exported, live.registry.skills, live.settings.root)
+    if names or row is None:
         return _made(live, target, names, skills=skills)
     # A snapshot never changes, so the view of all of it is made once.
     key = (target, skills, live.keeper.is_open())
@@ -41,7 +47,8 @@ def _made(live: Live, target: str, names: Sequence[str], *, skills: bool) -> Exp
     tools = _chosen(every, chosen, named=bool(names))
     taken = _chosen(registry.skills, chosen, named=bool(names)) if skills else []
     tool_specs = [bound.spec for bound in tools]
-    skill_specs = [b.spec for b in taken if (row and row.prose_skills) or can_run(b)]
+    whole = row is not None and row.prose_skills
+    skill_specs = [bound.spec for bound in taken if whole or is_for_models(bound)]
     if row is None:
         writer, _, problems = offered(live.snapshot.plugins, "toolmd_exporters", target)
         if writer is not None:

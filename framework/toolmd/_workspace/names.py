@@ -16,6 +16,11 @@ def can_run(bound: BoundSkill) -> bool:
     return bound.binding.kind != "none" or bound.spec.executable
 
 
+def is_for_models(bound: BoundSkill) -> bool:
+    """Return whether a model may start the skill, and it can run."""
+    return can_run(bound) and bound.spec.model_invocation
+
+
 def known_name(
     name: str, registry: Registry, kind: Literal["tool", "skill", "tool or skill"]
 ) -> str:
@@ -39,7 +44,7 @@ def known_name(
 
 
 class Names:
-    """The tools of a snapshot and its skills that can run, by what a reply may call them."""
+    """The tools and skills that a model may start, by what a reply may call them."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
@@ -51,7 +56,7 @@ class Names:
 
     def _skill(self, name: str) -> BoundSkill | None:
         skill = self._registry.skills.get(name)
-        return skill if skill is not None and can_run(skill) else None
+        return skill if skill is not None and is_for_models(skill) else None
 
     @cached_property
     def _exported(self) -> dict[str, Called]:
@@ -76,4 +81,4 @@ class Names:
 
     def _all(self) -> Iterator[Called]:
         yield from self._registry.tools.values()
-        yield from (bound for bound in self._registry.skills.values() if can_run(bound))
+        yield from (bound for bound in self._registry.skills.values() if is_for_models(bound))

@@ -11,6 +11,7 @@ from toolmd.errors import NotFoundError, UnreachableError
 
 WANTED = "the definitions to import"
 _SKILL_FILE = "SKILL.md"
+_PROMPTS = ("*.md", "*.prompt", "*.prompty")
 _FETCH_S = 30
 
 
@@ -26,9 +27,9 @@ def texts_of(kind: str, source: str) -> Iterator[tuple[str, str]]:
         return
     path = Path(source)
     if kind == "agentskills" and path.is_dir():
-        found = sorted(path.rglob(_SKILL_FILE))
+        found = sorted(path.rglob(_SKILL_FILE)) or _with_front_matter(path)
         if not found:
-            raise NotFoundError(f"{source}: no {_SKILL_FILE} in this folder")
+            raise NotFoundError(f"{source}: no {_SKILL_FILE} and no prompt in this folder")
         for file in found:
             yield str(file), _decoded(file.read_bytes(), str(file))
     elif path.is_file():
@@ -41,6 +42,12 @@ def texts_of(kind: str, source: str) -> Iterator[tuple[str, str]]:
         yield source, list_tools(source)
     else:
         raise NotFoundError(f"{source}: no such file")
+
+
+def _with_front_matter(folder: Path) -> list[Path]:
+    """Return the agents, commands and prompts of a folder: texts that begin with front matter."""
+    found = sorted(file for pattern in _PROMPTS for file in folder.rglob(pattern))
+    return [file for file in found if file.read_bytes().lstrip(b"\xef\xbb\xbf")[:3] == b"---"]
 
 
 def _fetched(url: str) -> bytes:

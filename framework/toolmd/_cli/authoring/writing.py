@@ -4,16 +4,18 @@ import errno
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from toolmd._cli.terminal.atomic_write import naming
 
 
-def write_all(files: Mapping[Path, str], *, force: bool) -> None:
+def write_all(
+    files: Mapping[Path, str | bytes], *, force: bool, executable: Collection[Path] = ()
+) -> None:
     """Write each text to its file; without `force`, never change a file that exists.
 
-    After an error, every file is as it was before.
+    After an error, every file is as it was before. `executable` are the files that may be run.
 
     Raises:
         FileExistsError: A file exists, and `force` is False.
@@ -28,8 +30,8 @@ def write_all(files: Mapping[Path, str], *, force: bool) -> None:
             handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
             drafts[target] = Path(name)
             with naming(target), os.fdopen(handle, "wb") as stream:
-                stream.write(text.encode())
-            drafts[target].chmod(0o644)
+                stream.write(text.encode() if isinstance(text, str) else text)
+            drafts[target].chmod(0o755 if target in executable else 0o644)
             if force and os.path.lexists(target):
                 before[target] = Path(f"{name}.before")
                 with naming(target):

@@ -1,7 +1,7 @@
 """`import`: write drafts of definitions from other formats."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +17,9 @@ from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
 from toolmd._cli.terminal.screen import busy, err, out, out_json, paint, printable, read_stdin
 from toolmd._types.imported import Imported, Note
+
+_NAMED = 5
+"""The most names before one note."""
 
 
 def add(app: typer.Typer) -> None:
@@ -91,9 +94,10 @@ def import_(
     if out_dir is None:
         out_dir = imported["folder"]
     files = {_target(name, folder, out_dir): text for name, text in imported["files"].items()}
+    executable = {_target(name, folder, out_dir) for name in imported["executable"]}
     if imported["folder"] is not None and out_dir is not None and files:
         files |= _made_known(out_dir.resolve(), imported)
-    _write(files, force=force)
+    _write(files, executable, force=force)
     if imported["table"] is not None:
         said = add_table(imported["table"], folder)
         imported["notes"].append({"definition": "", "path": "", "text": said, "line": 0})
@@ -120,7 +124,10 @@ def _read(kind: str, source: str, folder: Path | None, service: str) -> dict[str
         return read
     if kind in KINDS:
         for name, text in texts_of(kind, source):
-            _add(read, read_source(kind, text, name))
+            imported = read_source(kind, text, name)
+            new = _add(read, imported)
+            if kind == "agentskills" and new:
+                _add_folder(read, name, imported.drafts[0].name)
             if kind == "python":
                 from toolmd._import.python import folder_of
 
@@ -135,11 +142,27 @@ def _read(kind: str, source: str, folder: Path | None, service: str) -> dict[str
 
 
 def _nothing() -> dict[str, Any]:
-    return {"files": {}, "notes": [], "refused": [], "folder": None, "table": None}
+    lists = dict.fromkeys(("folder", "table"))
+    return {"files": {}, "executable": set(), "notes": [], "refused": [], **lists}
 
 
-def _add(read: dict[str, Any], imported: Imported) -> None:
-    """Add the drafts of one document; of two with the same name, keep the first."""
+def _add_folder(read: dict[str, Any], source: str, name: str) -> None:
+    """Add the files of a skill's folder, which are copied next to its definition."""
+    from toolmd._cli.authoring.skill_files import copied_files
+
+    files, executable, left_out = copied_files(source, name.replace("_", "-"))
+    read["files"] |= files
+    read["executable"] |= executable
+    read["notes"] += [Note(name, "", text)._asdict() for text in left_out]
+
+
+def _add(read: dict[str, Any], imported: Imported) -> bool:
+    """Add the drafts of one document; of two with the same name, keep the first.
+
+    Returns:
+        Whether a draft was added.
+    """
+    before = len(read["files"])
     for draft in imported.drafts:
         file = f"{draft.name.replace('_', '-')}.{draft.kind}.md"
         if file in read["files"]:
@@ -148,6 +171,7 @@ def _add(read: dict[str, Any], imported: Imported) -> None:
         read["files"].setdefault(file, draft.text)
     read["notes"] += [note._asdict() for note in imported.notes]
     read["refused"] += [note._asdict() for note in imported.refused]
+    return len(read["files"]) > before
 
 
 def _by_plugin(kind: str, source: str, folder: Path | None) -> Imported | Mapping[str, str]:
@@ -180,7 +204,7 @@ def _target(file: str, folder: Path | None, out_dir: Path | None) -> Path:
     from toolmd._types.settings import DEFAULT_SKILLS, DEFAULT_TOOLS
     from toolmd.config import find_project, load_settings
 
-    skill = file.endswith(".skill.md")
+    skill = file.endswith(".skill.md") or "/" in file
     if folder is None and find_project(Path.cwd().resolve()) is None:
         return Path((DEFAULT_SKILLS if skill else DEFAULT_TOOLS)[0]) / file
     settings = load_settings(folder)
@@ -207,28 +231,59 @@ def _made_known(written: Path, imported: dict[str, Any]) -> dict[Path, str]:
     return {}
 
 
-def _write(files: dict[Path, str], *, force: bool) -> None:
+def _write(files: dict[Path, str | bytes], executable: set[Path], *, force: bool) -> None:
     from toolmd._cli.authoring.writing import write_all
+
+    # A skill that is imported from its own place has its files there already.
+    files = {
+        path: text
+        for path, text in files.items()
+        if not (isinstance(text, bytes) and path.is_file() and path.read_bytes() == text)
+    }
 
     help_ = "--force overwrites it; --out DIR writes to another folder"
     there = [shown(path) for path in files if path.exists()]
     if there and not force:
         stop(ExitCode.USAGE, f"{', '.join(there)}: exists already; nothing was written", help_)
     try:
-        write_all(files, force=force)
+        write_all(files, force=force, executable=executable)
     except FileExistsError as error:
         stop(ExitCode.USAGE, f"{error.filename2 or error.filename}: exists already", help_)
 
 
 def _tell(imported: dict[str, Any], paths: list[str], *, quiet: bool) -> None:
     if not quiet:
-        for path in paths:
+        for path in _folded(paths):
             out(f"{paint('made', 'green', sys.stdout)} {path}")
     for heading, how, told in (("note", "cyan", "notes"), ("not imported", "red", "refused")):
-        for note in imported[told]:
-            text = str(Note(note["definition"], note.get("path", ""), note["text"], note["line"]))
+        for text in _once(imported[told]):
             err(f"{paint(heading, how, sys.stderr)}: {printable(text)}")  # type: ignore[arg-type]
     if not paths:
         err("Nothing was imported." if imported["refused"] else "There is nothing new to import.")
     elif not quiet:
         err("Next: review the drafts, then run toolmd check")
+
+
+def _folded(paths: list[str]) -> Iterator[str]:
+    """Yield the definitions, and after each one the number of files in its folder."""
+    for path in paths:
+        if not path.endswith(tuple(SUFFIXES)):
+            continue
+        yield path
+        folder = path.removesuffix(".skill.md") + "/"
+        if inside := sum(one.startswith(folder) for one in paths):
+            yield f"{folder} ({inside} {'file' if inside == 1 else 'files'})"
+    yield from (path for path in paths if path.endswith(".toml"))
+
+
+def _once(notes: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield each note once, with the names of all definitions that it is about."""
+    names: dict[tuple[str, str, int], list[str]] = {}
+    for note in notes:
+        path, line = note.get("path", ""), note["line"]
+        # A note on a parameter or a line is about one definition only.
+        alone = note["definition"] if path or line else ""
+        names.setdefault((note["text"], f"{alone}\n{path}", line), []).append(note["definition"])
+    for (text, place, line), about in names.items():
+        more = f" and {len(about) - _NAMED} more" if len(about) > _NAMED else ""
+        yield str(Note(", ".join(about[:_NAMED]) + more, place.partition("\n")[2], text, line))

@@ -98,6 +98,9 @@ class ConsoleActions:
     async def run(self, request: Request) -> Response:
         """Start a run of a skill; its events come over the feed."""
         name = request.path_params["name"].replace("-", "_")
+        bound = self._workspace.skills.get(name)
+        if bound is not None and not bound.spec.user_invocable:
+            return _problem(f"{name} is not for people to start (User Invocable: no)", 403)
         try:
             given = await _read(request)
             caller = Caller(

@@ -86,6 +86,7 @@ class Pages:
             document=self._document(bound),
             graph=_graph(bound.spec) if bound.spec.workflow_sections else None,
             runs_itself=can_run(bound),
+            invocable=bound.spec.user_invocable,
             fields=fields_of(bound.spec.parameters),
             caller=_caller(request),
         )

@@ -205,7 +205,14 @@ SCHEMA: Mapping[str, Looser] = {
 """What lies within a value (items, properties, values) is compared field by field."""
 RESULT: Mapping[str, Looser] = {"sensitive": demand}
 """A result restricts nobody, but for what must not be recorded."""
-SKILL: Mapping[str, Looser] = {"durable": demand, "context": unlike}
+SKILL: Mapping[str, Looser] = {
+    "durable": demand,
+    "context": unlike,
+    "model_invocation": claim,
+    "user_invocable": claim,
+    "allowed_tools": choices,
+    "disallowed_tools": needs,
+}
 
 
 def _within(host: str, allowed: str) -> bool:

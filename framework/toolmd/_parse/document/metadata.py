@@ -38,10 +38,12 @@ def read_metadata(definition: Definition) -> dict[str, Any]:
 
 
 def _older_forms(definition: Definition, values: dict[str, Any]) -> None:
-    """Convert `Requires Patient Context` and `Patient From` into the context that they mean."""
+    """Convert fields of older files and of other programs into the fields that they mean."""
     if values.pop("requires_patient_context", False):
         facts = values.get("requires_context", ())
         values["requires_context"] = tuple(dict.fromkeys((*facts, "patient")))
+    if values.pop("disable_model_invocation", False):
+        values["model_invocation"] = False
     named = values.pop("patient_from", None)
     if named is None:
         return

@@ -1,6 +1,7 @@
 """The field table: every section of a tool and of a skill, in the order of a file."""
 
 from toolmd._parse.fields.field import Field, SectionTable
+from toolmd._parse.fields.invocation import INVOCATION
 from toolmd._parse.fields.parameter import PARAMETER, RETURN_FIELDS
 from toolmd._parse.fields.policy import LIMITS, SAFETY
 from toolmd._parse.words.keys import fold
@@ -209,6 +210,7 @@ SKILL_METADATA = SectionTable(
             aliases=("Scheduled Inputs",),
         ),
         Field("Durable", "durable", "boolean", "Whether a run survives its process.", "yes"),
+        *INVOCATION,
         _TAGS,
     ),
 )

@@ -176,6 +176,11 @@ def _names(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
     return names
 
 
+def _patterns(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
+    words = _list(page, known, entry)
+    return tuple(scalars.split_words(words[0])) if len(words) == 1 else words
+
+
 def _context(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_fact(word) for word in _list(page, known, entry)))
 
@@ -279,6 +284,7 @@ READERS: Mapping[str, ValueReader] = {
     "choice": _choice,
     "list": _list,
     "names": _names,
+    "patterns": _patterns,
     "context": _context,
     "suppliers": _suppliers,
     "schedule": _schedule,

@@ -183,6 +183,11 @@ _CLOSING = {"(": ")", "{": "}"}
 _GROUPING = frozenset("`\"'()[]{}")
 
 
+def split_words(text: str) -> list[str]:
+    """Split at spaces outside quotes, code spans and brackets: `Read Bash(git add:*)`."""
+    return [word for word in split_outside(text, " ") if word]
+
+
 def split_outside(text: str, separator: str) -> list[str]:
     """Split outside quotes, code spans and brackets."""
     if separator not in text or _GROUPING.isdisjoint(text):

@@ -121,6 +121,7 @@ WRITERS: Mapping[str, Callable[[Any], str]] = {
     "choice": str,
     "list": lambda values: words_text([word(v) for v in values]),
     "names": ", ".join,
+    "patterns": lambda values: words_text([word(v) for v in values]),
     "hosts": lambda values: words_text([word(v) for v in values]),
     "function": lambda place: place if plain(place) == place else code(place),
     "duration": seconds,

@@ -26,7 +26,8 @@ _OUTPUT_TYPES = {"success": "boolean", "message": "string", "data": "object", "e
 def skill_text(spec: SkillSpec) -> str:
     """Return the canonical text; it parses to the same spec."""
     said = dict(spec)
-    said["durable"] = None if spec.durable else False
+    for flag in ("durable", "model_invocation", "user_invocable"):
+        said[flag] = None if said[flag] else False
     metadata = [*fields_text(said, SKILL_METADATA), *extra_lines(spec)]
     blocks = [*head(spec), *section("Metadata", spec, "\n".join(metadata))]
     if spec.when_to_use:

@@ -139,6 +139,12 @@ def test_levels_are_ordered_and_each_step_down_is_weaker(name: str, loosest_firs
         ("enum", None, [], [("a",), None]),
         ("intent_keywords", ("Give", "dose"), [("give", "please"), ()], [("GIVE",), ("Dose",)]),
         ("intent_keywords", (), [], [("give",), ()]),
+        ("allowed_tools", ("Read", "Grep"), [("Read", "Write"), ()], [("Grep", "Read"), ("Read",)]),
+        ("allowed_tools", (), [], [("Read",), ()]),
+        ("disallowed_tools", ("Read", "Grep"), [("Read",), ()], [("Grep", "Read", "Write")]),
+        ("model_invocation", False, [True], [False]),
+        ("user_invocable", False, [True], [False]),
+        ("model_invocation", True, [], [True, False]),
         ("types", ("string", "null"), [("string", "array"), ()], [("null",), ("string",)]),
         ("types", ("number",), [("string",), ("integer", "string")], [("integer",), ("number",)]),
         ("types", ("integer",), [("number",)], [("integer",)]),
@@ -167,6 +173,7 @@ def test_a_list_is_weaker_if_it_allows_one_more_value(name: str, old, looser, as
 
 def test_every_field_is_compared_here() -> None:
     several = {"enum", "intent_keywords", "types", "allowed_domains", "rate", "max_batch"}
+    several |= {"allowed_tools", "disallowed_tools", "model_invocation", "user_invocable"}
     ranked = {"sensitivity", "idempotent", "unknown_parameters", "on_missing_confidence"}
 
     assert EVERY.keys() == {

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 from toolmd._store import MEMORY
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Severity
+from toolmd._types.intent import language_and_word
 from toolmd._types.registry import BoundTool
 from toolmd._types.result import Result
 from toolmd._types.tool import Example, ToolSpec
@@ -150,7 +151,8 @@ def _unread(tool: str, why: str) -> Tried:
 def _ideal(spec: ToolSpec, example: Example) -> dict[str, Any]:
     """Return a caller whom only the arguments check could deny."""
     given = example.arguments
-    words = [*spec.safety.intent_keywords, json.dumps(given, ensure_ascii=False)]
+    keywords = [language_and_word(keyword)[1] for keyword in spec.safety.intent_keywords]
+    words = [*keywords, json.dumps(given, ensure_ascii=False)]
     return {
         "confidence": 1.0,
         "message": " ".join(words),

@@ -131,6 +131,23 @@ def test_intent_is_a_keyword_in_the_users_own_words(outcome, message, stated):
     assert outcome(INTENT, message=message) == wanted
 
 
+@pytest.mark.parametrize(
+    ("message", "stated"),
+    [
+        ("Erinnere mich morgen", True),
+        ("Bitte um eine Erinnerung", True),
+        ("I wanted reminders", True),
+        ("Erinnert mich", False),  # the file lists the forms of other languages
+        ("de", False),
+        ("ans Geld denken", False),
+    ],
+)
+def test_keywords_of_a_language_are_said_as_they_are_written(message: str, stated: bool) -> None:
+    keywords = ("reminder", "de: Erinnere", "de: Erinnerung", "de: an")
+
+    assert says_any(message, keywords) is stated
+
+
 def test_explicit_intent_without_keywords_is_never_stated(outcome):
     assert outcome({"explicit_intent": True}, message="do it")[0] == "denied"
 

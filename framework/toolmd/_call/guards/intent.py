@@ -8,6 +8,7 @@ from typing import Any
 
 from toolmd._call.guards.inflections import inflections
 from toolmd._call.guards.said import MAX_ASSESSED, Said, assess, has_cjk
+from toolmd._types.intent import language_and_word
 
 _WORD = re.compile(r"\w+")
 MAX_MESSAGE = 256 * 1024
@@ -57,11 +58,12 @@ def states(value: Any, message: str) -> Said:
 
 @lru_cache(maxsize=256)
 def _search(keywords: tuple[str, ...]) -> re.Pattern[str]:
-    """Return a pattern for the keywords, whole or inflected.
+    """Return a pattern for the keywords, whole or, if they are English, inflected.
 
     The words of a longer keyword must stand side by side.
     """
-    phrases = [_phrase(words) for keyword in keywords if (words := words_of(keyword))]
+    said = map(language_and_word, keywords)
+    phrases = [_phrase(words, code) for code, word in said if (words := words_of(word))]
     # The keywords are words only, so the search is linear.
     return re.compile("|".join(phrases) or "(?!)")
 
@@ -72,11 +74,12 @@ def _folded(text: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 
-def _phrase(words: list[str]) -> str:
+def _phrase(words: list[str], language: str) -> str:
     """Match words side by side: the search skips to the first letter, then checks around it."""
     if any(map(has_cjk, words)):
         return r"\W*".join(map(re.escape, words))
-    first, *others = ([*inflections(word)] for word in words)
+    english = language in ("", "en")
+    first, *others = ([*inflections(word)] if english else [word] for word in words)
     behind = "".join(rf"\W+(?:{'|'.join(map(re.escape, forms))})" for forms in others)
     ways = []
     for letter in dict.fromkeys(form[0] for form in first):

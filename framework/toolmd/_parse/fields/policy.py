@@ -92,8 +92,9 @@ SAFETY = SectionTable(
         Field(
             "Intent Keywords",
             "intent_keywords",
-            "list",
-            "The words that show the intent; inflections count.",
+            "keywords",
+            "The words that show the intent; inflections of English ones count. A bullet "
+            "`- de: erinnere, Erinnerung` names those of a language.",
             restricts=True,
             aliases=("Intent Keyword", "Explicit Intent Keywords"),
             synonyms=("Intent Words", "Keywords For Intent"),

@@ -8,6 +8,7 @@ from toolmd._parse.blocks.prose import prose
 from toolmd._parse.fields.entries import Entry, Unread, item_entry
 from toolmd._parse.fields.field import Field
 from toolmd._parse.fields.implemented_by import read_function
+from toolmd._parse.fields.keywords import read_keywords
 from toolmd._parse.fields.naming import Fields
 from toolmd._parse.source.page import Page, replace
 from toolmd._parse.words import scalars
@@ -135,13 +136,11 @@ def _list(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
         words = [m.text for m in entry.listed]
     else:
         words = [*scalars.listed(entry.text), *(flow_item(i.mark.text) for i in entry.items)]
-    if any(not isinstance(block, Bullets | Comment) for block in entry.blocks) or any(
-        prose(item.blocks) for item in entry.items
-    ):
+    prosaic = any(not isinstance(block, Bullets | Comment) for block in entry.blocks)
+    if prosaic or any(prose(item.blocks) for item in entry.items):
         raise Unread("write the values on one line, or as nested bullets")
     read = tuple(map(value_text, words))
-    if len(read) == 1 and says_none(read[0]):
-        read = ()
+    read = () if len(read) == 1 and says_none(read[0]) else read
     if known.restricts and not any(read):
         raise Unread("name at least one, separated by commas")
     return tuple(word for word in read if word)
@@ -284,6 +283,7 @@ READERS: Mapping[str, ValueReader] = {
     "choice": _choice,
     "list": _list,
     "names": _names,
+    "keywords": read_keywords,
     "patterns": _patterns,
     "context": _context,
     "suppliers": _suppliers,

@@ -13,6 +13,7 @@ from toolmd._parse.fields.parameter import PARAMETER
 from toolmd._parse.words import scalars
 from toolmd._parse.words.keys import plain, value_text
 from toolmd._types.call_spec import seconds
+from toolmd._types.intent import language_and_word
 from toolmd._types.schema import KEYWORDS, Parameter, Schema
 
 _BLOCK_SIGNS = ("- ", "* ", "+ ", "```", "~~~", ">", "|", "#", "<!--")
@@ -74,6 +75,19 @@ def words_text(words: list[str]) -> str:
     return ", ".join(words)
 
 
+def _keywords(keywords: tuple[str, ...]) -> str:
+    """Write keywords on one line; a language stands before the first of its words."""
+    groups: dict[str, list[str]] = {}
+    for keyword in keywords:
+        language, one = language_and_word(keyword)
+        groups.setdefault(language, []).append(word(one))
+    lines = (
+        f"{code}: {words_text(words)}" if code else words_text(words)
+        for code, words in groups.items()
+    )
+    return "; ".join(lines)
+
+
 def literal(value: JsonValue) -> str:
     """Format a default or an example."""
     if isinstance(value, str):
@@ -121,6 +135,7 @@ WRITERS: Mapping[str, Callable[[Any], str]] = {
     "choice": str,
     "list": lambda values: words_text([word(v) for v in values]),
     "names": ", ".join,
+    "keywords": _keywords,
     "patterns": lambda values: words_text([word(v) for v in values]),
     "hosts": lambda values: words_text([word(v) for v in values]),
     "function": lambda place: place if plain(place) == place else code(place),

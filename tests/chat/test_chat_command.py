@@ -97,6 +97,87 @@ def test_the_answer_as_json(garden) -> None:
     assert (said["pending"], said["crisis"], said["stopped"]) == ([], False, "")
 
 
+def priced(text: str, cost: float | None = 0.0012) -> dict:
+    figures = {"prompt_tokens": 1234, "completion_tokens": 56}
+    figures |= {"prompt_tokens_details": {"cached_tokens": 1000}}
+    usage = figures if cost is None else {**figures, "cost": cost}
+    return {"message": {"role": "assistant", "content": text}, "usage": usage}
+
+
+def limit(garden: Path, line: str) -> None:
+    (garden / "toolmd.toml").write_text(f'[chat]\nmodel = "scripted"\n{line}\n')
+
+
+def test_the_usage_is_shown_after_each_turn(garden) -> None:
+    with ModelServer(priced("Hi")) as server:
+        ended = typed(garden, server, "Hello")
+    assert ended.stderr == "usage: 1,234 tokens in (1,000 cached), 56 out, $0.001200\n"
+    with ModelServer(priced("Hi", cost=None)) as server:
+        ended = typed(garden, server, "--stream", "Hello")
+    assert ended.stderr == "usage: 1,234 tokens in (1,000 cached), 56 out\n"
+
+
+def test_the_usage_is_in_the_json(garden) -> None:
+    with ModelServer(priced("Hi"), "Hi again") as server:
+        ended = typed(garden, server, "--json", stdin="Hello\nHello again\n")
+    first, second = (json.loads(line)["usage"] for line in ended.stdout.splitlines())
+    assert (first["input_tokens"], first["cost"]) == (1234, 0.0012)
+    assert (second["requests"], second["unreported"], "cost" in second) == (2, 1, False)
+
+
+@pytest.mark.parametrize("line", ["max_tokens = 1290", "max_cost = 0.0012"])
+def test_a_limit_of_the_conversation_ends_with_3(garden, line: str) -> None:
+    limit(garden, line)
+    with ModelServer(priced("Hi"), "never said") as server:
+        ended = typed(garden, server, stdin="Hello\nHello again\nAnd again\n")
+    assert ended.returncode == 3
+    assert ended.stdout == "Hi\n"
+    assert f"the conversation reached its {line.split(maxsplit=1)[0]}" in ended.stderr
+    assert len(server.heard) == 1
+
+
+def test_a_limit_of_cost_without_a_cost_names_the_remedy(garden) -> None:
+    limit(garden, "max_cost = 1")
+    with ModelServer(priced("Hi", cost=None), "never said") as server:
+        ended = typed(garden, server, stdin="Hello\nHello again\n")
+    assert ended.returncode == 3
+    assert "[chat.prices]" in ended.stderr
+    limit(garden, "max_cost = 1\nprices = {scripted = {input = 1, output = 1}}")
+    with ModelServer(priced("Hi", cost=None), priced("Hi again", cost=None)) as server:
+        ended = typed(garden, server, stdin="Hello\nHello again\n")
+    assert ended.returncode == 0
+    assert "$0.002580" in ended.stderr
+
+
+def test_with_a_limit_a_provider_without_figures_is_named(garden) -> None:
+    limit(garden, "max_tokens = 10")
+    with ModelServer("Hi") as server:
+        ended = typed(garden, server, "Hello")
+    assert ended.stderr == "usage: nothing stated for 1 request\n"
+
+
+def test_a_limit_ends_a_conversation_on_a_terminal(garden) -> None:
+    limit(garden, "max_tokens = 10")
+    with ModelServer(priced("Hello."), "never said") as server:
+        terminal = on_terminal(garden, server)
+        terminal.wait("> ")
+        terminal.type("Hi")
+        terminal.wait("Hello.")
+        terminal.wait("> ")
+        terminal.type("And?")
+        assert terminal.end() == 3
+    assert "max_tokens" in terminal.shown
+
+
+def test_words_are_streamed_on_a_terminal(garden) -> None:
+    with ModelServer("Hello there.", "Whole.") as server:
+        terminal = on_terminal(garden, server, "Hi")
+        assert terminal.end() == 0
+        assert "Hello there." in terminal.shown
+        assert on_terminal(garden, server, "--no-stream", "Hi").end() == 0
+    assert [request.get("stream") for request in server.heard] == [True, None]
+
+
 def test_the_message_may_come_from_stdin(garden) -> None:
     with ModelServer("Hi") as server:
         typed(garden, server, "-", stdin="Two\nlines")

@@ -10,11 +10,13 @@ from typing import Any, Self
 from toolmd._chat.address import base_url_of, key_of, model_of, open_client
 from toolmd._chat.deciding import Confirmer, Decider
 from toolmd._chat.endpoint import Choice, Endpoint, Message, Teller
+from toolmd._chat.spending import reached
 from toolmd._types.call import NO_CONTEXT
 from toolmd._types.exchange import Exchange, Stop
 from toolmd._types.pending import PendingCall
 from toolmd._types.result import Result
 from toolmd._types.turn import Turn
+from toolmd._types.usage import Usage
 from toolmd._workspace import Workspace
 from toolmd.errors import ConfigError, ToolmdError
 
@@ -101,7 +103,7 @@ class Conversation:
             url = base_url_of(base_url, settings)
             client = open_client(url, key_of(url, os.environ), timeout_s)
         self._client = client
-        self._endpoint = Endpoint(client, chosen)
+        self._endpoint = Endpoint(client, chosen, settings.chat.prices.get(chosen))
 
     async def __aenter__(self) -> Self:
         return self
@@ -117,8 +119,9 @@ class Conversation:
     async def say(self, message: str) -> Exchange:
         """Send a message to the model and return the exchange; one message at a time.
 
-        Raises ModelError where the endpoint fails: if nothing was done, the message is removed from
-        the history, so that it can be sent again.
+        At a limit of the settings (`max_tokens`, `max_cost`) nothing more is sent, and `stopped`
+        names the limit. Raises ModelError where the endpoint fails. If nothing was done, the
+        message is removed from the history, so that it can be sent again.
         """
         if self._busy:
             raise ToolmdError("the model has not answered yet: await `say` before the next one")
@@ -131,11 +134,12 @@ class Conversation:
             stopped = await self._go_on(work)
         except BaseException:
             if len(self.messages) == before + 1:
-                self.messages.pop()
-                self._said.pop()
+                self._withdraw()
             raise
         finally:
             self._busy = False
+        if not work.rounds:
+            self._withdraw()
         heard = await self._workspace.crises.heard(
             message, conversation=self._name, user=self._user
         )
@@ -150,7 +154,18 @@ class Conversation:
             crisis=crisis,
             stopped=stopped,
             rounds=work.rounds,
+            usage=self.usage,
         )
+
+    @property
+    def usage(self) -> Usage:
+        """What the conversation has used so far."""
+        return self._endpoint.usage
+
+    def _withdraw(self) -> None:
+        """Remove a message that the model did not get, so that it can be sent again."""
+        self.messages.pop()
+        self._said.pop()
 
     async def _go_on(self, work: "_Work") -> Stop:
         """Ask the model until it answers, or until a limit is reached."""
@@ -158,6 +173,8 @@ class Conversation:
         tools = await asyncio.to_thread(self._workspace.export, NATIVE) if native else ()
         mends = 0
         while True:
+            if limit := reached(self.usage, self._workspace.settings.chat):
+                return limit
             work.rounds += 1
             last = work.rounds >= self._max_rounds
             room = 0 if last else self._max_calls - len(work.results)

@@ -4,14 +4,19 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from toolmd._chat.errors import fault, model_error, said_by_body
+from toolmd._chat.errors import breaks_off, fault, model_error, rejects_streams, said_by_body
+from toolmd._chat.pieces import Pieces
+from toolmd._chat.spending import counted
+from toolmd._types.settings import PriceSettings
+from toolmd._types.usage import Usage
 from toolmd.errors import ModelError
 
 Message = dict[str, Any]
 Teller = Callable[[str], None]
 """Receives the model's text."""
 
-
+_MAY_COST = frozenset(("timeout", "unreadable"))
+"""The failures after which the provider may still charge the request."""
 _KEPT = ("content", "reasoning_details")
 _BROKEN_OFF = json.dumps(
     {
@@ -71,9 +76,14 @@ class Choice(NamedTuple):
 class Endpoint:
     """One model behind a client of the openai SDK."""
 
-    def __init__(self, client: Any, model: str) -> None:
+    def __init__(self, client: Any, model: str, price: PriceSettings | None = None) -> None:
+        """Keep the parts; `price` is used where the provider states no cost."""
+        self.usage = Usage()
+        """What all requests used."""
         self._client = client
         self._model = model
+        self._price = price
+        self._streams = True
         self._url = str(getattr(client, "base_url", "the endpoint")).rstrip("/")
         self._secret = str(getattr(client, "api_key", "") or "")
 
@@ -87,34 +97,58 @@ class Endpoint:
     ) -> Choice:
         """Return the model's next message; raises ModelError.
 
-        With `tell` the reply is streamed, and `tell` receives each piece of text.
+        With `tell` the reply is streamed, and `tell` receives each piece of text. An endpoint that
+        does not stream is asked for whole replies.
         """
         request: dict[str, Any] = {"model": self._model, "messages": list(messages)}
         if tools:
             request["tools"] = list(tools)
             if not may_call:
                 request["tool_choice"] = "none"
+        before = self.usage
         try:
-            if tell is not None:
-                return _numbered(await self._stream(request, tell))
-            return _numbered(await self._whole(request))
-        except ModelError:
-            raise
-        except Exception as error:
-            if (known := model_error(error, self._url, self._secret)) is None:
+            return _numbered(await self._asked(request, tell))
+        except BaseException as error:
+            known = error if isinstance(error, ModelError) else self._known(error)
+            if self.usage is before and (known is None or known.code in _MAY_COST):
+                self._count(None)
+            if known is None or known is error:
                 raise
             raise known from error
+
+    async def _asked(self, request: dict[str, Any], tell: Teller | None) -> Choice:
+        if tell is None:
+            return await self._whole(request)
+        if self._streams:
+            try:
+                return await self._stream(request, tell)
+            except Exception as error:
+                if not rejects_streams(error):
+                    raise
+                self._streams = False
+        return _told(await self._whole(request), tell)
+
+    def _known(self, error: BaseException) -> ModelError | None:
+        return model_error(error, self._url, self._secret)
+
+    def _count(self, told: Any) -> None:
+        self.usage = counted(self.usage, told, self._price)
 
     async def _whole(self, request: dict[str, Any]) -> Choice:
         # Read the raw answer, since the SDK's parser accepts answers outside the API's form.
         raw = await self._client.chat.completions.with_raw_response.create(**request)
+        return self._read(raw.http_response, raw.http_response.content)
+
+    def _read(self, response: Any, content: bytes) -> Choice:
+        """Return the reply in a whole answer."""
         try:
-            answer = json.loads(raw.http_response.content)
+            answer = json.loads(content)
         except (ValueError, RecursionError):
-            kind = raw.http_response.headers.get("content-type", "no type")
+            kind = response.headers.get("content-type", "no type")
             raise fault("unreadable", f"{self._url} answered {kind[:80]}, not JSON") from None
         if not isinstance(answer, dict):
             raise self._unreadable("it is not an object")
+        self._count(answer.get("usage"))
         choices = answer.get("choices")
         if not choices and answer.get("error"):
             raise said_by_body(answer["error"], self._url, self._secret)
@@ -128,48 +162,43 @@ class Endpoint:
         return Choice(message, str(first.get("finish_reason") or ""))
 
     async def _stream(self, request: dict[str, Any], tell: Teller) -> Choice:
-        parts: list[str] = []
-        calls: dict[int, dict[str, Any]] = {}
-        finish = ""
-        stream = await self._client.chat.completions.create(**request, stream=True)
+        options = {"stream": True, "stream_options": {"include_usage": True}}
+        raw = await self._client.chat.completions.with_raw_response.create(**request, **options)
+        response = raw.http_response
+        if response.headers.get("content-type", "").startswith("application/json"):
+            return _told(self._read(response, await response.aread()), tell)
+        pieces = Pieces(tell)
         try:
-            async for chunk in stream:
-                choices = getattr(chunk, "choices", None)
-                if not choices:
-                    continue
-                finish = choices[0].finish_reason or finish
-                delta = choices[0].delta
-                if delta is None:
-                    continue
-                if delta.content:
-                    parts.append(delta.content)
-                    tell(delta.content)
-                for piece in delta.tool_calls or ():
-                    _add(calls, piece)
+            async for chunk in raw.parse():
+                pieces.add(chunk)
         except (AttributeError, TypeError, ValueError) as error:
             raise self._unreadable(f"its stream does not follow the API: {error}") from error
+        except Exception as error:
+            if breaks_off(error):
+                raise self._torn() from error
+            raise
         finally:
-            await stream.close()
-        if not finish and not parts and not calls:
+            self._count(pieces.usage)
+            await response.aclose()
+        if not pieces.any:
             raise self._unreadable("its stream was empty")
-        message: Message = {"role": "assistant", "content": "".join(parts)}
-        if calls:
-            message["tool_calls"] = [calls[index] for index in sorted(calls)]
-        return Choice(message, finish)
+        if not pieces.finish:
+            raise self._torn()
+        return Choice(pieces.message(), pieces.finish)
+
+    def _torn(self) -> ModelError:
+        what = f"{self._url} broke off in the middle of its answer; nothing of it was run"
+        return fault("unreadable", f"{what}; say it again")
 
     def _unreadable(self, why: str) -> ModelError:
         return fault("unreadable", f"{self._url} answered what can't be used: {why}")
 
 
-def _add(calls: dict[int, dict[str, Any]], piece: Any) -> None:
-    """Add a piece of a streamed call to the earlier ones."""
-    empty = {"id": None, "type": "function", "function": {"name": "", "arguments": ""}}
-    index = piece.index if piece.index is not None else len(calls)
-    call: dict[str, Any] = calls.setdefault(index, empty)
-    call["id"] = piece.id or call["id"]
-    if piece.function is not None:
-        call["function"]["name"] += piece.function.name or ""
-        call["function"]["arguments"] += piece.function.arguments or ""
+def _told(choice: Choice, tell: Teller) -> Choice:
+    """Pass on the words of a reply that was not streamed."""
+    if choice.words:
+        tell(choice.words)
+    return choice
 
 
 def _numbered(choice: Choice) -> Choice:

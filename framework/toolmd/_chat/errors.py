@@ -31,7 +31,7 @@ _REMEDIES = {
 }
 
 
-def model_error(error: Exception, url: str, secret: str) -> ModelError | None:
+def model_error(error: BaseException, url: str, secret: str) -> ModelError | None:
     """Return the ModelError for an exception, without the key; None for another kind."""
     import openai
 
@@ -49,6 +49,23 @@ def model_error(error: Exception, url: str, secret: str) -> ModelError | None:
     if isinstance(error, openai.OpenAIError):
         return fault("rejected", _clean(str(error), secret))
     return None
+
+
+def rejects_streams(error: Exception) -> bool:
+    """Return whether an endpoint rejects a request because it should be streamed."""
+    import openai
+
+    if not isinstance(error, openai.APIStatusError) or error.status_code >= 500:  # noqa: PLR2004
+        return False
+    return "stream" in _words(error.body).casefold()
+
+
+def breaks_off(error: Exception) -> bool:
+    """Return whether an error of a stream means that its connection ended."""
+    import openai
+
+    timeout = isinstance(error, openai.APITimeoutError)
+    return isinstance(error, openai.APIConnectionError) and not timeout
 
 
 def said_by_body(error: Any, url: str, secret: str) -> ModelError:

@@ -21,6 +21,7 @@ from toolmd._types.settings import (
     TraceSettings,
 )
 from toolmd.config.origin import Origin
+from toolmd.config.prices import read_prices
 from toolmd.config.servers import read_servers
 from toolmd.config.services import read_services
 
@@ -28,6 +29,8 @@ MOST = 1_000_000
 """The largest number or duration in seconds that a setting takes."""
 LEAST_BYTES = 1024
 """The fewest bytes that a model reads of a result: room for an error and its remedy."""
+MOST_TOKENS = 1_000_000_000
+"""The largest number of tokens that a conversation may use."""
 MAX_S = 3600
 """Seconds of a deadline."""
 
@@ -83,12 +86,16 @@ def _confidence(value: Any, place: Origin) -> float:
     return float(value)
 
 
-def _count(value: Any, place: Origin) -> int:
+def _count(value: Any, place: Origin, most: int = MOST) -> int:
     if isinstance(value, str) and place.text and value.isascii() and value.isdigit():
         value = int(value[:10])
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= MOST:
-        raise place.error(f"must be a whole number from 1 to {MOST}, not {value!r}")
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= most:
+        raise place.error(f"must be a whole number from 1 to {most}, not {value!r}")
     return value
+
+
+def _tokens_at_most(value: Any, place: Origin) -> int:
+    return _count(value, place, MOST_TOKENS)
 
 
 def _bytes(value: Any, place: Origin) -> int:
@@ -108,7 +115,7 @@ def _flag(value: Any, place: Origin) -> bool:
     raise place.error(f"must be true or false, not {value!r}")
 
 
-def _duration(value: Any, place: Origin, unit: str, most: int) -> float:
+def _amount(value: Any, place: Origin, unit: str, most: int) -> float:
     if isinstance(value, str) and place.text:
         with contextlib.suppress(ValueError):
             value = float(value)
@@ -118,15 +125,19 @@ def _duration(value: Any, place: Origin, unit: str, most: int) -> float:
 
 
 def _seconds(value: Any, place: Origin) -> float:
-    return _duration(value, place, "seconds", MAX_S)
+    return _amount(value, place, "seconds", MAX_S)
 
 
 def _pause(value: Any, place: Origin) -> float:
     return 0.0 if value in (0, "0") and value is not False else _seconds(value, place)
 
 
+def _dollars(value: Any, place: Origin) -> float:
+    return _amount(value, place, "US dollars", MOST)
+
+
 def _days(value: Any, place: Origin) -> float:
-    return _duration(value, place, "days", MOST)
+    return _amount(value, place, "days", MOST)
 
 
 def _style(value: Any, place: Origin) -> str:
@@ -232,6 +243,9 @@ READERS: Mapping[str, Callable[[Any, Origin], Any]] = {
     "safety.on_missing_confidence": _on_missing,
     "chat.model": _model,
     "chat.base_url": _url,
+    "chat.max_tokens": _tokens_at_most,
+    "chat.max_cost": _dollars,
+    "chat.prices": read_prices,
     "trace.content": _flag,
     "format.style": _style,
     "serve.tokens": _tokens,

@@ -61,9 +61,9 @@ class RawReply(NamedTuple):
 class ModelServer:
     """An OpenAI-compatible endpoint on 127.0.0.1 with a scripted model.
 
-    A reply is text, an assistant's message (`asking` builds one), a choice with its
-    `finish_reason`, or a RawReply. It is streamed if the client requests that. Use the server in a
-    `with` statement.
+    A reply is text, an assistant's message (`asking` builds one), a choice with its `message`,
+    `finish_reason` and the answer's `usage`, or a RawReply. It is streamed if the client requests
+    that. Use the server in a `with` statement.
     """
 
     def __init__(self, *replies: Any) -> None:
@@ -135,7 +135,7 @@ class _Handler(BaseHTTPRequestHandler):
             events = [f"data: {json.dumps(chunk)}" for chunk in _chunks(request, reply)]
             self._send(200, "text/event-stream", "\n\n".join([*events, "data: [DONE]", ""]))
         else:
-            whole = {**_head(request, "chat.completion"), "choices": [{"index": 0, **reply}]}
+            whole = _whole(request, reply)
             self._send(200, "application/json", json.dumps(whole))
 
     def _send(
@@ -165,6 +165,12 @@ def _head(request: Any, kind: str) -> dict[str, Any]:
     return {"id": "chatcmpl-1", "object": kind, "created": 0, "model": request.get("model")}
 
 
+def _whole(request: Any, reply: Mapping[str, Any]) -> dict[str, Any]:
+    choice = {key: value for key, value in reply.items() if key != "usage"}
+    usage = {"usage": reply["usage"]} if "usage" in reply else {}
+    return {**_head(request, "chat.completion"), "choices": [{"index": 0, **choice}], **usage}
+
+
 def _chunks(request: Any, choice: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Split an answer into the chunks of a stream: single words, and halves of arguments."""
 
@@ -185,3 +191,6 @@ def _chunks(request: Any, choice: Mapping[str, Any]) -> Iterator[dict[str, Any]]
         yield chunk({"tool_calls": [named]})
         yield chunk({"tool_calls": [{"index": index, "function": rest}]})
     yield chunk({}, choice["finish_reason"])
+    if "usage" in choice and (request.get("stream_options") or {}).get("include_usage"):
+        head = _head(request, "chat.completion.chunk")
+        yield {**head, "choices": [], "usage": choice["usage"]}

@@ -10,6 +10,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from toolmd._cli.project.opening import open_workspace
+from toolmd._cli.reports.exchanges import LIMITS, exit_code, tell
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import (
     ContextOption,
@@ -36,13 +37,6 @@ from toolmd.errors import ModelError
 INTERRUPTED = 130
 """The exit code of a command that Ctrl-C ended."""
 UNREACHABLE = frozenset(("unreachable", "timeout", "unavailable", "not_found"))
-_STOPS = {
-    "rounds": "the model called tools too many times without an answer",
-    "calls": "the model asked for more calls than one exchange may make",
-    "malformed": "the model's calls could not be read, even after error messages",
-    "length": "the answer reached the model's token limit",
-    "content_filter": "the model's provider filtered the answer",
-}
 
 
 def add(app: typer.Typer) -> None:
@@ -80,7 +74,12 @@ def chat(
     system: Annotated[str, typer.Option(metavar="TEXT", help="The system prompt.")] = "",
     user: UserOption = None,
     context: ContextOption = None,
-    stream: Annotated[bool, typer.Option("--stream", help="Show words as they arrive.")] = False,
+    stream: Annotated[
+        bool | None,
+        typer.Option(
+            "--stream/--no-stream", help="Show words as they arrive; default: on a terminal."
+        ),
+    ] = None,
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
@@ -90,8 +89,8 @@ def chat(
     calls that need it. Ctrl-C stops an answer, Ctrl-D exits. Needs the extra `chat`:
     pip install 'toolmd[chat]'.
 
-    Exit codes: 0 answered, 1 an incomplete answer or an error of the endpoint, 2 no model or no
-    key, 4 a call waits for a person, 5 the endpoint can't be reached.
+    Exit codes: 0 answered, 1 an incomplete answer or an error of the endpoint, 2 no model or key.
+    3 a limit of the conversation, 4 a call waits for a person, 5 the endpoint can't be reached.
     """
     with open_workspace(project_of(ctx, project)) as workspace:
         options = {
@@ -101,7 +100,7 @@ def chat(
             "system": system,
             "user": user,
             "context": context_of(context),
-            "stream": stream and not json,
+            "stream": (stdout().isatty() if stream is None else stream) and not json,
         }
         code = _Talk(workspace, options, json=json).run(message)
     raise typer.Exit(code)
@@ -155,7 +154,7 @@ class _Talk:
             _fail(error)
         if self._json:
             out_json(exchange.to_dict())
-        return _exit_code(exchange)
+        return exit_code(exchange)
 
     def _each(self, *, lasting: bool) -> int:
         """Send each line: of a terminal until Ctrl-D, of a file until its end or an error."""
@@ -176,7 +175,9 @@ class _Talk:
                 else:
                     if self._json:
                         out(dumps(exchange.to_dict(), ensure_ascii=False))
-                    code = code if lasting else max(code, _exit_code(exchange))
+                    if exchange.stopped in LIMITS:
+                        return ExitCode.DENIED
+                    code = code if lasting else max(code, exit_code(exchange))
         except KeyboardInterrupt:
             err()
             return code if lasting else INTERRUPTED
@@ -187,7 +188,9 @@ class _Talk:
             exchange = self._runner.run(self._conversation.say(message))
         finally:
             self._end_line()
-        _tell(exchange)
+        chat = self._workspace.settings.chat
+        limited = chat.max_tokens is not None or chat.max_cost is not None
+        tell(exchange, limited=limited)
         return exchange
 
     def _show(self, words: str) -> None:
@@ -230,25 +233,6 @@ class _Talk:
             self._queued.append(decision)
             return None
         return decision
-
-
-def _tell(exchange: Any) -> None:
-    """Write to stderr the state of the exchange that the answer does not show."""
-    if exchange.crisis:
-        words = "a crisis was heard in this conversation: a person should read it"
-        err(f"{paint('crisis', 'red', sys.stderr)}: {words}")
-    for confirmation in exchange.pending:
-        waits = "for review" if confirmation.kind == "review" else "for a confirmation"
-        err(f"{paint('waits', 'cyan', sys.stderr)} {waits}: {printable(confirmation.prompt)}")
-        err(f"help: toolmd confirm {confirmation.id}, or reject, or respond with a text")
-    if exchange.stopped:
-        err(f"{paint('stopped', 'yellow', sys.stderr)}: {_STOPS[exchange.stopped]}")
-
-
-def _exit_code(exchange: Any) -> int:
-    if exchange.pending:
-        return ExitCode.UNCONFIRMED
-    return ExitCode.FINDINGS if exchange.stopped else ExitCode.DONE
 
 
 def _fail(error: ModelError) -> NoReturn:

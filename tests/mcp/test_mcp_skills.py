@@ -128,20 +128,18 @@ def test_an_unknown_uri_is_an_invalid_parameter(client: MakeClient, method: str,
     assert error.error.data == {"uri": uri}
 
 
-def test_resources_are_the_skills_files_and_there_are_no_templates(client: MakeClient) -> None:
-    async def run() -> tuple[Any, Any]:
+def test_the_skills_files_are_among_the_resources(client: MakeClient) -> None:
+    async def run() -> Any:
         async with client() as connected:
-            listed = await connected.list_resources()
-            return listed.resources, (await connected.list_resource_templates()).resource_templates
+            return (await connected.list_resources()).resources
 
-    resources, templates = asyncio.run(run())
+    resources = asyncio.run(run())
 
-    assert [(r.name, r.mime_type) for r in resources] == [
+    assert [(r.name, r.mime_type) for r in resources if str(r.uri).startswith("skill:")] == [
         ("interview", "text/markdown"),
         ("plan-a-day", "text/markdown"),
         ("remind-politely", "text/markdown"),
     ]
-    assert templates == []
 
 
 def test_a_skill_that_can_run_is_a_tool_too_and_others_are_not(client: MakeClient) -> None:

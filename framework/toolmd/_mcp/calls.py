@@ -39,7 +39,8 @@ class Calls:
         self._changed = changed
         self._workspace = workspace
         self._who = who
-        self._catalog = Catalog(workspace)
+        self.catalog = Catalog(workspace)
+        """What clients see of the current snapshot."""
         self._asking = Asking(workspace, who)
 
     async def list_tools(
@@ -47,20 +48,20 @@ class Calls:
     ) -> ListToolsResult:
         """Return every tool, sorted by name, on one page."""
         del ctx, params
-        return ListToolsResult(tools=[one.tool for one in (await self._catalog.reload()).values()])
+        return ListToolsResult(tools=[one.tool for one in (await self.catalog.reload()).values()])
 
     def input_schema(self, name: str) -> dict[str, Any] | None:
         """Return a tool's input schema, for the transport's own checks."""
-        listed = self._catalog.listed.get(name)
+        listed = self.catalog.listed.get(name)
         return None if listed is None else listed.tool.input_schema
 
     async def call_tool(
         self, ctx: RequestContext, params: CallToolRequestParams
     ) -> CallToolResult | InputRequiredResult:
         """Run one call, or resume one with the answer to its question."""
-        listed = (await self._catalog.load()).get(params.name)
+        listed = (await self.catalog.load()).get(params.name)
         if listed is None:
-            listed = (await self._catalog.reload()).get(params.name)
+            listed = (await self.catalog.reload()).get(params.name)
         if listed is None:
             raise self._unknown(params.name)
         caller = self._who(ctx)
@@ -89,7 +90,7 @@ class Calls:
         return await self._workspace.take(call, Progress(ctx))
 
     def _unknown(self, name: str) -> MCPError:
-        near = near_words(name, self._catalog.listed, 3)
+        near = near_words(name, self.catalog.listed, 3)
         hint = did_you_mean(name, near, 3)
         message = f"Unknown tool: {name[:128]}{hint and '; '}{hint}"
         return MCPError(INVALID_PARAMS, message, data={"near": near})

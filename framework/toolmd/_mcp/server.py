@@ -14,6 +14,7 @@ from toolmd._mcp.callers import Callers
 from toolmd._mcp.calls import Calls
 from toolmd._mcp.changes import ListChanges
 from toolmd._mcp.crashes import keep_crashes
+from toolmd._mcp.resources import Resources
 from toolmd._mcp.skills import EXTENSION, Skills, UriParams
 from toolmd._types.call import Caller
 from toolmd._workspace import Workspace
@@ -45,6 +46,7 @@ class McpServer:
         self.changes = ListChanges(workspace)
         self.calls = Calls(workspace, who, self.changes.changed)
         self.skills = Skills(workspace)
+        self.resources = Resources(workspace, who, self.calls.catalog, self.skills)
         self.low: Server[Any] = _Low(
             NAME,
             version=version("toolmd"),
@@ -54,9 +56,9 @@ class McpServer:
             get_tool_input_schema=self.calls.input_schema,
             on_list_tools=self.calls.list_tools,
             on_call_tool=self.calls.call_tool,
-            on_list_resources=self.skills.list_resources,
-            on_list_resource_templates=self.skills.list_templates,
-            on_read_resource=self.skills.read_resource,
+            on_list_resources=self.resources.list_resources,
+            on_list_resource_templates=self.resources.list_templates,
+            on_read_resource=self.resources.read_resource,
             on_subscriptions_listen=self.changes.listen,
         )
         self.low.extensions[EXTENSION] = {"directoryRead": True}

@@ -3,20 +3,17 @@
 import hashlib
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from mimetypes import guess_type
 from typing import Any
+from urllib.parse import quote, unquote
 
 import yaml
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
     INVALID_PARAMS,
     BlobResourceContents,
-    ListResourcesResult,
-    ListResourceTemplatesResult,
     PaginatedRequestParams,
-    ReadResourceRequestParams,
-    ReadResourceResult,
     RequestParams,
     Resource,
     TextResourceContents,
@@ -48,8 +45,9 @@ class SkillFile:
 
     def __init__(self, item: Mapping[str, Any]) -> None:
         """Read one exported file: its path, such as `review/SKILL.md`, and its content."""
-        self.uri = f"{SCHEME}{item['path']}"
-        self.folder, _, self.name = self.uri.rpartition("/")
+        self.uri = f"{SCHEME}{quote(item['path'])}"
+        self.folder, _, name = self.uri.rpartition("/")
+        self.name = unquote(name)
         self.text: str | None = item.get("text")
         self.data = self.text.encode() if self.text is not None else b64decode(item["base64"])
         self.digest = f"sha256:{hashlib.sha256(self.data).hexdigest()}"
@@ -154,33 +152,18 @@ class Skills:
         """Handle `skills/get`."""
         skill = self.skills.get(params.uri)
         if skill is None:
-            raise _invalid(params.uri, "No skill is served at")
+            raise unknown(params.uri, "No skill is served at")
         return _fresh(ctx, {"skill": skill.entry})
 
-    async def list_resources(
-        self, ctx: RequestContext, params: PaginatedRequestParams | None
-    ) -> ListResourcesResult:
-        """Handle `resources/list`: the only resources are the skills' files."""
-        del ctx, params
-        resources = [one for skill in self.skills.values() for one in skill.resources]
-        return ListResourcesResult(resources=resources)
+    def resources(self) -> Iterator[Resource]:
+        """Yield every file of every skill."""
+        for skill in self.skills.values():
+            yield from skill.resources
 
-    async def list_templates(
-        self, ctx: RequestContext, params: PaginatedRequestParams | None
-    ) -> ListResourceTemplatesResult:
-        """Handle `resources/templates/list`, which is empty."""
-        del ctx, params
-        return ListResourceTemplatesResult(resource_templates=[])
-
-    async def read_resource(
-        self, ctx: RequestContext, params: ReadResourceRequestParams
-    ) -> ReadResourceResult:
-        """Handle `resources/read`."""
-        del ctx
-        file = self.files.get(params.uri)
-        if file is None:
-            raise _invalid(params.uri, "Unknown resource:")
-        return ReadResourceResult(contents=[file.contents])
+    def read(self, uri: str) -> TextResourceContents | BlobResourceContents | None:
+        """Return a file's content; None if no skill serves this URI."""
+        file = self.files.get(uri)
+        return None if file is None else file.contents
 
     async def read_folder(self, ctx: RequestContext, params: UriParams) -> dict[str, Any]:
         """Handle `resources/directory/read`: the files and folders directly in a folder."""
@@ -191,10 +174,10 @@ class Skills:
             if not file.uri.startswith(within) or within == f"{SCHEME}/":
                 continue
             name, _, deeper = file.uri.removeprefix(within).partition("/")
-            folder = Resource(uri=within + name, name=name, mime_type=FOLDER)
+            folder = Resource(uri=within + name, name=unquote(name), mime_type=FOLDER)
             children.setdefault(name, folder if deeper else file.resource)
         if not children:
-            raise _invalid(params.uri, "Not a folder of resources:")
+            raise unknown(params.uri, "Not a folder of resources:")
         shown = [
             child.model_dump(by_alias=True, mode="json", exclude_none=True)
             for child in children.values()
@@ -206,7 +189,8 @@ def _uri(skill: ServedSkill) -> str:
     return skill.uri
 
 
-def _invalid(uri: str, what: str) -> MCPError:
+def unknown(uri: str, what: str = "Unknown resource:") -> MCPError:
+    """Return the protocol's error for a URI that is not served."""
     return MCPError(INVALID_PARAMS, f"{what} {uri[:512]}", data={"uri": uri})
 
 

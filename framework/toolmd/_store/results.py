@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from toolmd._store.database import Pace
 from toolmd._store.opened import Opened
-from toolmd._types.kept import KeptResult
+from toolmd._types.kept import KeptResult, OpenHandle
 
 
 class SqlResults:
@@ -39,6 +39,15 @@ class SqlResults:
             return None if row is None else KeptResult(
                 row.handle, user, row.tool, row.data, row.until
             )  # fmt: skip
+
+    def handles(self, user: str | None, now: float, most: int) -> list[OpenHandle]:
+        """Return the handles of a user's kept results, the newest first, at most `most`."""
+        with self._opened.transaction() as connection:
+            table = self._opened.tables
+            mine = sa.and_(table.c.user == _whose(user), table.c.until > now)
+            chosen = sa.select(table.c.handle, table.c.tool, table.c.until).where(mine)
+            newest = chosen.order_by(table.c.until.desc(), table.c.handle).limit(most)
+            return [OpenHandle(*row) for row in connection.execute(newest)]
 
     def open_until(self) -> float:
         """Return the time at which the last result goes, in seconds since the epoch; 0 for none."""

@@ -23,6 +23,16 @@ class KeptResult(NamedTuple):
     """The time at which it is deleted, in seconds since the epoch."""
 
 
+class OpenHandle(NamedTuple):
+    """A handle under which a result is kept, without the result."""
+
+    handle: str
+    tool: str
+    """The tool that returned the result."""
+    until: float
+    """The time at which it is deleted, in seconds since the epoch."""
+
+
 def no_result(handle: str) -> str:
     """Return the message for a handle that is unknown, too old, or another user's."""
     return (

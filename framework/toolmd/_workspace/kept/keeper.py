@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import cached_property
 
 from toolmd._store.store import Store
-from toolmd._types.kept import KEEP_S, KeptResult
+from toolmd._types.kept import KEEP_S, KeptResult, OpenHandle
 from toolmd._types.registry import BoundTool, Registry
 from toolmd._types.result import Result
 from toolmd._types.settings import Settings
@@ -15,6 +15,8 @@ from toolmd.errors import logged
 
 MOST = 256 << 10
 """The most bytes that a tool's Max Bytes may let a model read."""
+MOST_HANDLES = 256
+"""The most handles that are listed for a user."""
 _WORDS = 2048
 """The bytes that the rest of a small result needs at most."""
 
@@ -90,6 +92,12 @@ class Keeper:
     def find(self, handle: str, user: str | None) -> KeptResult | None:
         """Return what is kept for a user under a handle; it blocks."""
         return self._store.results.find(handle, user, self._clock())
+
+    def handles(self, user: str | None) -> list[OpenHandle]:
+        """Return a user's newest open handles; it blocks."""
+        if self._has_own or not self.is_open():
+            return []
+        return self._store.results.handles(user, self._clock(), MOST_HANDLES)
 
     def is_open(self) -> bool:
         """Return whether any result is kept; it may block."""

@@ -1,4 +1,4 @@
-"""Clients of both eras are notified of a new snapshot, once."""
+"""Clients of every eras are notified of a new snapshot, once."""
 
 import asyncio
 from collections.abc import Callable
@@ -48,7 +48,9 @@ def test_a_subscriber_is_notified_of_a_new_snapshot_once(
         heard: list[str] = []
         async with (
             Client(server.low) as client,
-            client.listen(tools_list_changed=True, resources_list_changed=True) as stream,
+            client.listen(
+                tools_list_changed=True, resources_list_changed=True, prompts_list_changed=True
+            ) as stream,
         ):
             await server.changed()
             add_tool(workspace)
@@ -62,9 +64,9 @@ def test_a_subscriber_is_notified_of_a_new_snapshot_once(
 
     heard, listed = asyncio.run(run())
 
-    # Two snapshots, two lists each; a client may fold what it has not read yet.
-    assert set(heard) == {"ToolsListChanged", "ResourcesListChanged"}
-    assert len(heard) <= 4
+    # Two snapshots, three lists each; a client may fold what it has not read yet.
+    assert set(heard) == {"ToolsListChanged", "ResourcesListChanged", "PromptsListChanged"}
+    assert len(heard) <= 6
     assert {"shout", "whisper"} <= listed
 
 
@@ -73,13 +75,13 @@ def test_a_client_of_the_old_era_is_notified_of_a_new_snapshot_once(
 ) -> None:
     async def run() -> tuple[list[str], set[str]]:
         heard: list[str] = []
-        both = asyncio.Event()
+        every = asyncio.Event()
 
         async def hear(message: Any) -> None:
             if isinstance(message, types.ServerNotification):
                 heard.append(message.method)
-                if "resources" in message.method:
-                    both.set()
+                if "prompts" in message.method:
+                    every.set()
 
         async with Client(server.low, mode="legacy", message_handler=hear) as client:
             assert client.server_capabilities.tools is not None
@@ -89,12 +91,14 @@ def test_a_client_of_the_old_era_is_notified_of_a_new_snapshot_once(
             add_tool(workspace)
             for _ in range(3):
                 await server.changed()
-            await asyncio.wait_for(both.wait(), 10)
+            await asyncio.wait_for(every.wait(), 10)
             return heard, await names(client)
 
     heard, listed = asyncio.run(run())
 
-    assert heard == ["notifications/tools/list_changed", "notifications/resources/list_changed"]
+    assert heard == [
+        f"notifications/{kind}/list_changed" for kind in ("tools", "resources", "prompts")
+    ]
     assert "shout" in listed
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, cast
 from toolmd._load.definitions.cache import Cache
 from toolmd._load.definitions.checks import Checks, has_errors
 from toolmd._load.definitions.folders import Group, package_groups, project_groups
+from toolmd._load.definitions.prompts import read_prompts
 from toolmd._load.definitions.reading import DefinitionReader, FoundDefinition, Reading
 from toolmd._load.edits.baseline import Baseline, Known
 from toolmd._load.edits.keeping import Keeper, Kept, Waiting, parted
@@ -97,6 +98,7 @@ def build(  # noqa: PLR0913 - by keyword, but for two
     reading = Reading(reader, cache)
     whole, broken = parted(d for group in groups for d in reading.group(group))
     named = _first_of_each_name(whole, reading.diagnostics)
+    prompts = read_prompts(groups, reader, named.values(), reading.diagnostics)
     said = [*plugins.diagnostics, *reading.diagnostics, *(d for p in put.values() for d in p.said)]
     changes = StoredChanges(store)
 
@@ -107,6 +109,7 @@ def build(  # noqa: PLR0913 - by keyword, but for two
         return _Decided(kept, checks, _registry(kept, keeper, checks, groups, around, said))
 
     kept, checks, registry = _settled(decide, baseline, changes)
+    registry = replace(registry, prompts=MappingProxyType(prompts))
     reading.save(checks.done, fresh=checks.fresh)
     _mark_stale(registry, put)
     return Snapshot(
@@ -271,7 +274,7 @@ def _stamp(
     folders = [group.folder for group in groups]
     return (
         tuple((file.path, file.data) for f in folders for _, file in f.definitions),
-        tuple((file.path, file.data) for f in folders for file in f.modules),
+        tuple((file.path, file.data) for f in folders for file in (*f.modules, *f.prompts)),
         registry.diagnostics,
         tuple((name, d.digest, d.stale) for name, d in kept.named.items()),
         tuple(info for info in plugins.listed.values() if info.package is not None),

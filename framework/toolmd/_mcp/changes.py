@@ -10,6 +10,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.subscriptions import (
     InMemorySubscriptionBus,
     ListenHandler,
+    PromptsListChanged,
     ResourcesListChanged,
     ToolsListChanged,
 )
@@ -60,10 +61,12 @@ class ListChanges:
         self._told = registry, is_open
         await self._bus.publish(ToolsListChanged())
         await self._bus.publish(ResourcesListChanged())
+        await self._bus.publish(PromptsListChanged())
         for connection in list(self._connections):
             try:
                 await connection.send_tool_list_changed()
                 await connection.send_resource_list_changed()
+                await connection.send_prompt_list_changed()
             except Exception:
                 # A disconnected client must not keep the others from being notified.
                 logger.exception("a client could not be notified of a change")

@@ -13,7 +13,9 @@ from mcp.types import NotificationParams, PaginatedRequestParams
 from toolmd._mcp.callers import Callers
 from toolmd._mcp.calls import Calls
 from toolmd._mcp.changes import ListChanges
+from toolmd._mcp.completion import Completions
 from toolmd._mcp.crashes import keep_crashes
+from toolmd._mcp.prompts import Prompts
 from toolmd._mcp.resources import Resources
 from toolmd._mcp.skills import EXTENSION, Skills, UriParams
 from toolmd._types.call import Caller
@@ -25,6 +27,7 @@ INSTRUCTIONS = (
 )
 _LISTS = (
     "tools/list",
+    "prompts/list",
     "resources/list",
     "resources/templates/list",
     "resources/read",
@@ -47,6 +50,8 @@ class McpServer:
         self.calls = Calls(workspace, who, self.changes.changed)
         self.skills = Skills(workspace)
         self.resources = Resources(workspace, who, self.calls.catalog, self.skills)
+        self.prompts = Prompts(workspace, self.skills)
+        self.completions = Completions(who, self.prompts, self.resources, self.skills)
         self.low: Server[Any] = _Low(
             NAME,
             version=version("toolmd"),
@@ -59,6 +64,9 @@ class McpServer:
             on_list_resources=self.resources.list_resources,
             on_list_resource_templates=self.resources.list_templates,
             on_read_resource=self.resources.read_resource,
+            on_list_prompts=self.prompts.list_prompts,
+            on_get_prompt=self.prompts.get_prompt,
+            on_completion=self.completions.complete,
             on_subscriptions_listen=self.changes.listen,
         )
         self.low.extensions[EXTENSION] = {"directoryRead": True}
@@ -93,7 +101,7 @@ class _Low(Server[Any]):
         extensions: dict[str, dict[str, Any]] | None = None,
     ) -> InitializationOptions:
         options = notification_options or NotificationOptions(
-            tools_changed=True, resources_changed=True
+            tools_changed=True, resources_changed=True, prompts_changed=True
         )
         return super().create_initialization_options(options, experimental_capabilities, extensions)
 

@@ -20,6 +20,7 @@ from mcp.types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from toolmd._export.agentskills import folder
 from toolmd._mcp.callers import RequestContext
 from toolmd._types.registry import Registry
 from toolmd._workspace import Workspace
@@ -80,7 +81,9 @@ class ServedSkill:
     def __init__(self, files: Sequence[SkillFile]) -> None:
         self.files = files
         self.uri = files[0].uri
-        self.frontmatter = _frontmatter(files[0].text or "", files[0].folder.rpartition("/")[2])
+        self.name = files[0].folder.removeprefix(SCHEME)
+        head, self.body = _parted(files[0].text or "")
+        self.frontmatter = _frontmatter(head, self.name)
 
     @property
     def resources(self) -> list[Resource]:
@@ -96,17 +99,22 @@ class ServedSkill:
         return {"uri": self.uri, "frontmatter": self.frontmatter, "resources": resources}
 
 
-def _frontmatter(text: str, name: str) -> dict[str, Any]:
+def _parted(text: str) -> tuple[str, str]:
+    """Return the front matter of a text, which may be empty, and the rest."""
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n")
+    parts = text.split("---\n", 2)
+    return (parts[1], parts[2].strip()) if len(parts) > 2 and not parts[0] else ("", text.strip())  # noqa: PLR2004
+
+
+def _frontmatter(head: str, name: str) -> dict[str, Any]:
     """Return the front matter as JSON; one that can't be read has the name alone."""
-    parts = text.removeprefix("\ufeff").replace("\r\n", "\n").split("---\n", 2)
     said: Any = None
-    if len(parts) > 2 and not parts[0]:  # noqa: PLR2004 - what is before, within and after it
-        try:
-            # An alias could make a small text large.
-            if not any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(parts[1])):
-                said = json.loads(json.dumps(yaml.safe_load(parts[1]), default=str))
-        except (yaml.YAMLError, ValueError, RecursionError):
-            said = None
+    try:
+        # An alias could make a small text large.
+        if not any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(head)):
+            said = json.loads(json.dumps(yaml.safe_load(head), default=str))
+    except (yaml.YAMLError, ValueError, RecursionError):
+        said = None
     said = said if isinstance(said, dict) else {}
     texts = {key: value for key, value in said.items() if isinstance(value, str)}
     own = {"name": texts.get("name", name), "description": texts.get("description", "")}
@@ -155,6 +163,17 @@ class Skills:
             raise unknown(params.uri, "No skill is served at")
         return _fresh(ctx, {"skill": skill.entry})
 
+    def body_of(self, name: str) -> str | None:
+        """Return the text of a skill without front matter; None if it is not served.
+
+        Of two skills whose names give the same folder, only the first one is served.
+        """
+        names = (one for one in self._workspace.skills if folder(one) == folder(name))
+        if next(names, None) != name:
+            return None
+        skill = self.skills.get(f"{SCHEME}{folder(name)}/SKILL.md")
+        return None if skill is None else skill.body
+
     def resources(self) -> Iterator[Resource]:
         """Yield every file of every skill."""
         for skill in self.skills.values():
@@ -174,8 +193,8 @@ class Skills:
             if not file.uri.startswith(within) or within == f"{SCHEME}/":
                 continue
             name, _, deeper = file.uri.removeprefix(within).partition("/")
-            folder = Resource(uri=within + name, name=unquote(name), mime_type=FOLDER)
-            children.setdefault(name, folder if deeper else file.resource)
+            inner = Resource(uri=within + name, name=unquote(name), mime_type=FOLDER)
+            children.setdefault(name, inner if deeper else file.resource)
         if not children:
             raise unknown(params.uri, "Not a folder of resources:")
         shown = [

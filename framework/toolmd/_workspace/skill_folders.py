@@ -15,7 +15,7 @@ SKILL_FILE = "SKILL.md"
 MAX_FILES = 1000
 MAX_BYTES = 16 << 20
 _SUFFIX = ".skill.md"
-_DEFINITIONS = (".tool.md", _SUFFIX)
+_DEFINITIONS = (".tool.md", _SUFFIX, ".prompt.md")
 _FOLDERS = ("assets", "references", "scripts")
 """The folders of an Agent Skill; a folder without a SKILL.md has only them."""
 

@@ -9,6 +9,7 @@ from toolmd._cli.project.opening import open_workspace
 from toolmd._cli.project.paths import STDIN, SUFFIXES, definitions_among
 from toolmd._cli.reports.diagnostics import LinesOf
 from toolmd._cli.terminal.screen import counted
+from toolmd._load.source.files import PROMPT_SUFFIX
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.settings import Settings
@@ -81,7 +82,8 @@ def _project(folder: Path | None) -> Findings:
         kept = tuple(d for d in found if d not in state)
         notes = tuple(d.message for d in state)
         bare = _without_python(workspace)
-        looked_at = f"{tools}, {skills}"
+        prompts = counted(len(workspace.registry.prompts), "prompt")
+        looked_at = f"{tools}, {skills}" + (f", {prompts}" if workspace.registry.prompts else "")
         return Findings(root, kept, looked_at, None, notes, bare, _python(workspace))
 
 
@@ -105,7 +107,7 @@ def _without_python(workspace: Any) -> dict[str, Path]:
 
 
 def _is_stray(path: Path) -> bool:
-    return path.is_file() and not path.name.endswith((*SUFFIXES, ".py"))
+    return path.is_file() and not path.name.endswith((*SUFFIXES, PROMPT_SUFFIX, ".py"))
 
 
 def _stdin() -> Findings:

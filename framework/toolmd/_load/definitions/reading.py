@@ -18,6 +18,7 @@ from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.registry import AnySpec, SkillSpecs, ToolSpecs
 
 if TYPE_CHECKING:
+    from toolmd._types.prompt import PromptSpec
     from toolmd._types.skill import SkillSpec
 
 _log = logging.getLogger(__name__)
@@ -35,6 +36,11 @@ class DefinitionReader(Protocol):
         self, kind: DefinitionKind, data: bytes, path: str
     ) -> tuple[AnySpec | None, tuple[Diagnostic, ...]]:
         """Read a definition; never raises for its author's mistake."""
+
+    def parse_prompt(
+        self, data: bytes, path: str
+    ) -> tuple[PromptSpec | None, tuple[Diagnostic, ...]]:
+        """Read a prompt; never raises for its author's mistake."""
 
     def check_skill(
         self, spec: SkillSpec, tools: ToolSpecs, skills: SkillSpecs, *, implemented: bool

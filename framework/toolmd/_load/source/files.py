@@ -1,4 +1,4 @@
-"""Find the definitions and the Python of a folder, and read each file once."""
+"""Find the definitions, the prompts and the Python of a folder, and read each file once."""
 
 import os
 from collections.abc import Iterator
@@ -21,6 +21,7 @@ SKIPPED = frozenset({"__pycache__", "node_modules"})
 
 DefinitionKind = Literal["tool", "skill"]
 SUFFIXES: dict[str, DefinitionKind] = {".tool.md": "tool", ".skill.md": "skill"}
+PROMPT_SUFFIX = ".prompt.md"
 _NEAR_SUFFIXES = (
     *(f".{kind}{end}" for kind in ("tool", "skill") for end in (".markdown", ".mdx", ".txt")),
     ".tools.md",
@@ -48,6 +49,7 @@ class Folder:
     shown: str
     definitions: list[tuple[DefinitionKind, File]] = field(default_factory=list)
     modules: list[File] = field(default_factory=list)
+    prompts: list[File] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     links: list[Path] = field(default_factory=list)
     """The files that are symbolic links: what they lead to may change."""
@@ -131,7 +133,7 @@ def _take(
     name = entry.name
     if name.endswith(".py"):
         limit = MAX_PYTHON
-    elif name.endswith(".md") and name.endswith((".tool.md", ".skill.md")):
+    elif name.endswith(".md") and name.endswith((*SUFFIXES, PROMPT_SUFFIX)):
         limit = MAX_DEFINITION
     else:
         _notice(folder, entry, shown, real)
@@ -144,6 +146,8 @@ def _take(
     file = File(shown, entry.path, parts, data)
     if limit == MAX_PYTHON:
         folder.modules.append(file)
+    elif name.endswith(PROMPT_SUFFIX):
+        folder.prompts.append(file)
     else:
         folder.definitions.append(("tool" if name.endswith(".tool.md") else "skill", file))
 

@@ -122,7 +122,9 @@ def open_definition(
             Code.EMPTY_FILE,
             Mark("", 1, 1),
             "the file is empty",
-            f"run `toolmd new {kind} NAME` for a file to start from",
+            "begin with `# Title`, a paragraph and `## Prompt`"
+            if kind == "prompt"
+            else f"run `toolmd new {kind} NAME` for a file to start from",
         )
         return None, tuple(page.diagnostics)
     report_mojibake(page)

@@ -141,7 +141,7 @@ def _of_a_tool(definition: Definition, entry: Entry) -> bool:
     """Report the place of a function that a skill names: nothing would look there."""
     name = "Implemented By"
     known = TOOL_METADATA.field(nearest(entry.name, (name,)) or entry.name)
-    if definition.kind == "tool" or known is None or known.name != name:
+    if definition.kind != "skill" or known is None or known.name != name:
         return False
     stem = PurePath(definition.page.path).name.split(".")[0].replace("-", "_")
     definition.page.error(
@@ -241,7 +241,7 @@ def _defaults(definition: Definition, values: dict[str, Any], fields: Fields) ->
             definition.page.mark(values["name"], entry.value.line, entry.value.column),
             values["name"],
         )
-    elif not definition.page.has_errors or entry is None:
+    elif definition.kind != "prompt" and (not definition.page.has_errors or entry is None):
         fix = insert_below(section.mark.line + 1, f"- **Name**: {fallback}") if section else ()
         definition.page.warn(
             Code.MISSING_NAME,
@@ -251,6 +251,8 @@ def _defaults(definition: Definition, values: dict[str, Any], fields: Fields) ->
             fix,
         )
     values.setdefault("name", fallback)
+    if definition.kind == "prompt":
+        return
     for name, attribute, code, default in (
         ("Version", "version", Code.MISSING_VERSION, "1.0.0"),
         ("Category", "category", Code.MISSING_CATEGORY, "general"),

@@ -1,4 +1,4 @@
-"""The field table: every section of a tool and of a skill, in the order of a file."""
+"""The field table: every section of a tool, a skill and a prompt, in the order of a file."""
 
 from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._parse.fields.invocation import INVOCATION
@@ -248,11 +248,28 @@ SKILL = (
     ),
 )
 
-TABLES: dict[str, tuple[SectionTable, ...]] = {"tool": TOOL, "skill": SKILL}
+PROMPT = (
+    SectionTable("Metadata", "The prompt's name.", aliases=("Meta", "Info"), fields=(_NAME,)),
+    SectionTable(
+        "Arguments",
+        "One `### name` for each value that the user supplies.",
+        aliases=("Args", "Parameters", "Params", "Inputs", "Input", "Input Schema"),
+        fields=PARAMETER.fields,
+        children="parameters",
+    ),
+    SectionTable(
+        "Prompt",
+        "The text for the model; `{argument}` becomes the value, `\\{argument}` stays as it is.",
+        aliases=("Text", "Template", "Message"),
+        needed=True,
+    ),
+)
+
+TABLES: dict[str, tuple[SectionTable, ...]] = {"tool": TOOL, "skill": SKILL, "prompt": PROMPT}
 
 
 def section_of(kind: str, folded: str) -> SectionTable | None:
-    """Find the section that a folded heading names in a `tool` or a `skill`."""
+    """Find the section that a folded heading names in a `tool`, a `skill` or a `prompt`."""
     return _SECTIONS[kind].get(folded)
 
 

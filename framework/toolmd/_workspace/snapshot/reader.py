@@ -14,6 +14,7 @@ from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.registry import AnySpec, SkillSpecs, ToolSpecs
 
 if TYPE_CHECKING:
+    from toolmd._types.prompt import PromptSpec
     from toolmd._types.skill import SkillSpec
 
 PACKAGES = ("_parse", "_types", "_validation", "_expressions", "_skills")
@@ -61,6 +62,18 @@ class FileReader:
         tool, more = parse_tool(text, path)
         policy = lint_tool(tool, text) if tool is not None else ()
         return tool, (*said, *more, *policy)
+
+    def parse_prompt(
+        self, data: bytes, path: str
+    ) -> tuple[PromptSpec | None, tuple[Diagnostic, ...]]:
+        """Read a prompt; never raises for its author's mistake."""
+        from toolmd._parse import decode, parse_prompt
+
+        text, said = decode(data, path)
+        if text is None:
+            return None, said
+        prompt, more = parse_prompt(text, path)
+        return prompt, (*said, *more)
 
     def check_skill(
         self, spec: SkillSpec, tools: ToolSpecs, skills: SkillSpecs, *, implemented: bool

@@ -1,0 +1,248 @@
+"""Prompts and completion over MCP: arguments are validated, and values are offered."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client, MCPError
+from mcp.types import PromptReference, ResourceTemplateReference
+
+from toolmd import Workspace
+from toolmd._mcp.callers import FixedCaller
+from toolmd._mcp.server import McpServer
+from toolmd._types.call import Caller
+
+Use = Callable[[Client], Awaitable[Any]]
+LETTER = r"""# Write a Letter
+
+Writes a letter to a patient.
+
+## Arguments
+
+### patient
+
+- **Type**: string
+- **Required**: true
+- **Description**: Whom it is for
+- **Max Length**: 20
+
+### tone
+
+- **Type**: string
+- **Enum**: warm, plain
+- **Default**: plain
+
+### pages
+
+- **Type**: integer
+- **Minimum**: 1
+
+### formal
+
+- **Type**: boolean
+
+## Prompt
+
+Write to {patient} in a {tone} tone. Pages: { pages }. Formal: {formal}.
+
+### Form
+
+Keep \{signature} and {"json": 1} as they are.
+"""
+LINES = LETTER.split("\n")
+
+
+@pytest.fixture
+def workspace(project: Path) -> Any:
+    skills = project / "skills_md"
+    (skills / "write-letter.prompt.md").write_text(LETTER)
+    plan = skills / "plan-a-day.skill.md"
+    inputs = "## Input Schema\n\n### day\n\n- **Type**: string\n- **Required**: true"
+    plan.write_text(plan.read_text().replace("## Input Schema\n\nNone", inputs))
+    (skills / "plan-a-day").mkdir()
+    plan.rename(skills / "plan-a-day" / plan.name)
+    (skills / "plan-a-day" / "hints.md").write_text("Eat.")
+    with Workspace.open(project) as opened:
+        assert "write_letter" in opened.registry.prompts, opened.registry.diagnostics
+        yield opened
+
+
+def over(workspace: Workspace, mode: str, use: Use, user: str | None = "ana") -> Any:
+    server = McpServer(workspace, FixedCaller(Caller(user)))
+
+    async def main() -> Any:
+        async with Client(server.low, mode=mode) as client:
+            return await use(client)
+
+    return asyncio.run(main())
+
+
+def text(workspace: Workspace, mode: str, name: str, arguments: dict[str, str]) -> str:
+    async def use(client: Client) -> str:
+        (message,) = (await client.get_prompt(name, arguments)).messages
+        assert message.role == "user"
+        return str(message.content.text)
+
+    return str(over(workspace, mode, use))
+
+
+def denied(workspace: Workspace, mode: str, name: str, arguments: dict[str, str]) -> MCPError:
+    async def use(client: Client) -> MCPError:
+        with pytest.raises(MCPError) as caught:
+            await client.get_prompt(name, arguments)
+        return caught.value
+
+    error: MCPError = over(workspace, mode, use)
+    assert error.code == -32602
+    return error
+
+
+def values(
+    workspace: Workspace, mode: str, ref: Any, name: str, typed: str = "", **options: Any
+) -> list[str]:
+    async def use(client: Client) -> list[str]:
+        argument = {"name": name, "value": typed}
+        return list((await client.complete(ref, argument, **options)).completion.values)
+
+    user = options.pop("user", "ana")
+    return list(over(workspace, mode, use, user))
+
+
+def test_files_and_skills_without_steps_are_prompts(workspace: Workspace, mode: str) -> None:
+    async def use(client: Client) -> list[Any]:
+        return list((await client.list_prompts()).prompts)
+
+    prompts = {prompt.name: prompt for prompt in over(workspace, mode, use)}
+
+    assert list(prompts) == ["plan_a_day", "write_letter"]
+    letter = prompts["write_letter"]
+    assert (letter.title, letter.description) == ("Write a Letter", "Writes a letter to a patient.")
+    assert [(one.name, one.required) for one in letter.arguments] == [
+        ("patient", True), ("tone", False), ("pages", False), ("formal", False),
+    ]  # fmt: skip
+
+
+def test_arguments_stand_in_the_text_with_defaults_and_are_inserted_once(
+    workspace: Workspace, mode: str
+) -> None:
+    said = text(workspace, mode, "write_letter", {"patient": "{tone}", "formal": "yes"})
+
+    assert said.startswith("Write to {tone} in a plain tone. Pages: . Formal: true.")
+    assert said.endswith('### Form\n\nKeep {signature} and {"json": 1} as they are.')
+
+
+def test_a_skill_without_steps_gives_its_workflow_and_what_the_user_stated(
+    workspace: Workspace, mode: str
+) -> None:
+    said = text(workspace, mode, "plan_a_day", {"day": "Monday"})
+
+    assert said.startswith("# Plan a Day\n")
+    assert "Ask what matters, then put it into an order." in said
+    assert said.endswith("## Given\n\n- day: Monday")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wrong"),
+    [({}, "patient"), ({"patient": "a", "tone": "rude"}, "tone"),
+     ({"patient": "a", "pages": "many"}, "pages"), ({"patient": "a", "pages": "0"}, "pages"),
+     ({"patient": "a" * 21}, "patient"), ({"patient": "a", "tome": "warm"}, "tome"),
+     ({"patient": "a", "formal": "perhaps"}, "formal")],
+)  # fmt: skip
+def test_an_argument_that_does_not_fit_is_named(
+    workspace: Workspace, mode: str, arguments: dict[str, str], wrong: str
+) -> None:
+    error = denied(workspace, mode, "write_letter", arguments)
+
+    assert [problem["argument"] for problem in error.error.data["problems"]] == [wrong]
+    assert error.error.message.startswith(f"{wrong}: ")
+
+
+def test_an_empty_optional_argument_is_left_out(workspace: Workspace, mode: str) -> None:
+    arguments = {"patient": "Ann", "pages": "", "tone": ""}
+
+    assert "a plain tone. Pages: ." in text(workspace, mode, "write_letter", arguments)
+
+
+def test_an_unknown_prompt_names_the_near_ones(workspace: Workspace, mode: str) -> None:
+    error = denied(workspace, mode, "write_leter", {})
+
+    assert "write_letter" in error.error.message
+    # A skill with steps is a tool.
+    assert "Unknown prompt" in denied(workspace, mode, "remind_politely", {}).error.message
+
+
+def test_enums_and_booleans_are_completed(workspace: Workspace, mode: str) -> None:
+    letter = PromptReference(name="write_letter")
+
+    assert values(workspace, mode, letter, "tone") == ["warm", "plain"]
+    assert values(workspace, mode, letter, "tone", "W") == ["warm"]
+    assert values(workspace, mode, letter, "formal", "t") == ["true"]
+    assert values(workspace, mode, letter, "patient") == []
+
+
+def test_variables_of_templates_are_completed(workspace: Workspace, mode: str) -> None:
+    skill = ResourceTemplateReference(uri="skill://{skill}/{+path}")
+    given = {"skill": "plan-a-day"}
+
+    assert values(workspace, mode, skill, "skill", "plan") == ["plan-a-day"]
+    assert values(workspace, mode, skill, "path") == []
+    assert values(workspace, mode, skill, "path", context_arguments=given) == [
+        "SKILL.md", "hints.md",
+    ]  # fmt: skip
+
+
+def test_only_the_callers_own_handles_are_completed(
+    project: Path, workspace: Workspace, mode: str
+) -> None:
+    tool = (project / "tools_md" / "greet.tool.md").read_text()
+    (project / "tools_md" / "long.tool.md").write_text(
+        tool.replace("greet", "long").replace("- **Min Confidence**", "- **Note**")
+    )
+    (project / "tools_md" / "long.py").write_text('def long(name):\n    return "x" * 100_000\n')
+    workspace.reload()
+    results = ResourceTemplateReference(uri="toolmd://results/{handle}")
+
+    async def keep(client: Client) -> None:
+        await client.call_tool("long", {"name": "a"})
+
+    over(workspace, mode, keep)
+
+    (handle,) = values(workspace, mode, results, "handle")
+    assert [handle] == [one.handle for one in workspace.results.handles(user="ana")]
+    assert values(workspace, mode, results, "handle", user="eve") == []
+
+
+@pytest.mark.parametrize(
+    ("ref", "name"),
+    [(PromptReference(name="no"), "tone"), (PromptReference(name="write_letter"), "no"),
+     (ResourceTemplateReference(uri="toolmd://results/{handle}"), "no"),
+     (ResourceTemplateReference(uri="file:///{path}"), "path")],
+)  # fmt: skip
+def test_an_unknown_reference_or_name_is_an_invalid_parameter(
+    workspace: Workspace, mode: str, ref: Any, name: str
+) -> None:
+    async def use(client: Client) -> int:
+        with pytest.raises(MCPError) as caught:
+            await client.complete(ref, {"name": name, "value": ""})
+        return caught.value.code
+
+    assert over(workspace, mode, use) == -32602
+
+
+def test_a_prompt_is_new_after_a_reload_and_goes_when_its_file_breaks(
+    project: Path, workspace: Workspace, mode: str
+) -> None:
+    async def names(client: Client) -> list[str]:
+        return [prompt.name for prompt in (await client.list_prompts()).prompts]
+
+    other = project / "tools_md" / "other.prompt.md"
+    other.write_text("# Other\n\nAnother one.\n\n## Prompt\n\nSay hello.\n")
+    workspace.reload()
+    assert "other" in over(workspace, mode, names)
+
+    other.write_text("# Other\n\nAnother one.\n\n## Prompt\n\nSay {greeting}.\n")
+    workspace.reload()
+    assert "other" not in over(workspace, mode, names)
+    assert "prompt-argument" in {str(one.code) for one in workspace.registry.diagnostics}

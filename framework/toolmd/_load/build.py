@@ -91,8 +91,7 @@ def build(  # noqa: PLR0913 - by keyword, but for two
     baseline no edit is checked. `store` knows accepted edits. `put` stays of the `old` snapshot.
     """
     plugins = _plugins(settings, given)
-    groups = _groups(settings, plugins, put)
-    resources = SnapshotResources(plugins, settings)
+    groups, resources = _groups(settings, plugins, put), SnapshotResources(plugins, settings)
     servers = Servers(settings, store := store or Store(MEMORY, settings.state))
     around = SnapshotParts(settings.root, plugins, resources, settings.services, servers)
     reading = Reading(reader, cache)
@@ -109,11 +108,10 @@ def build(  # noqa: PLR0913 - by keyword, but for two
         return _Decided(kept, checks, _registry(kept, keeper, checks, groups, around, said))
 
     kept, checks, registry = _settled(decide, baseline, changes)
-    registry = replace(registry, prompts=MappingProxyType(prompts))
     reading.save(checks.done, fresh=checks.fresh)
     _mark_stale(registry, put)
     return Snapshot(
-        registry,
+        replace(registry, prompts=MappingProxyType(prompts)),
         plugins,
         resources,
         _stamp(groups, registry, plugins, kept),

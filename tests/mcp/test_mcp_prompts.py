@@ -61,9 +61,8 @@ def workspace(project: Path) -> Any:
     plan = skills / "plan-a-day.skill.md"
     inputs = "## Input Schema\n\n### day\n\n- **Type**: string\n- **Required**: true"
     plan.write_text(plan.read_text().replace("## Input Schema\n\nNone", inputs))
-    (skills / "plan-a-day").mkdir()
-    plan.rename(skills / "plan-a-day" / plan.name)
-    (skills / "plan-a-day" / "hints.md").write_text("Eat.")
+    (skills / "plan-a-day" / "references").mkdir(parents=True)
+    (skills / "plan-a-day" / "references" / "hints.md").write_text("Eat.")
     with Workspace.open(project) as opened:
         assert "write_letter" in opened.registry.prompts, opened.registry.diagnostics
         yield opened
@@ -189,7 +188,7 @@ def test_variables_of_templates_are_completed(workspace: Workspace, mode: str) -
     assert values(workspace, mode, skill, "skill", "plan") == ["plan-a-day"]
     assert values(workspace, mode, skill, "path") == []
     assert values(workspace, mode, skill, "path", context_arguments=given) == [
-        "SKILL.md", "hints.md",
+        "SKILL.md", "references/hints.md",
     ]  # fmt: skip
 
 
@@ -246,3 +245,15 @@ def test_a_prompt_is_new_after_a_reload_and_goes_when_its_file_breaks(
     workspace.reload()
     assert "other" not in over(workspace, mode, names)
     assert "prompt-argument" in {str(one.code) for one in workspace.registry.diagnostics}
+
+
+def test_a_skill_that_is_not_for_people_is_no_prompt(project: Path, mode: str) -> None:
+    file = project / "skills_md" / "plan-a-day.skill.md"
+    text = file.read_text("utf-8")
+    file.write_text(text.replace("- **Category**", "- **User Invocable**: no\n- **Category**"))
+
+    async def use(client: Client) -> list[str]:
+        return [prompt.name for prompt in (await client.list_prompts()).prompts]
+
+    with Workspace.open(project) as workspace:
+        assert "plan_a_day" not in over(workspace, mode, use)

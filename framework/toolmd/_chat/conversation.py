@@ -11,6 +11,7 @@ from toolmd._chat.address import base_url_of, key_of, model_of, open_client
 from toolmd._chat.deciding import Confirmer, Decider
 from toolmd._chat.endpoint import Choice, Endpoint, Message, Teller
 from toolmd._chat.spending import reached
+from toolmd._chat.transcript import Transcript
 from toolmd._types.call import NO_CONTEXT
 from toolmd._types.exchange import Exchange, Stop
 from toolmd._types.pending import PendingCall
@@ -41,7 +42,8 @@ class Conversation:
 
     `say` asks the model until it answers in words, at most `max_rounds` times and with at most
     `max_calls` calls. A model whose calls can't be read gets the error, at most `max_mends` times
-    in a row. `messages` is the history, as the endpoint sees it.
+    in a row. `messages` is the history, as the endpoint sees it; `transcript.text()` is the
+    conversation as a file that `toolmd test --transcript` replays.
     """
 
     def __init__(  # noqa: PLR0913 - what a conversation is made of, by keyword
@@ -91,6 +93,7 @@ class Conversation:
         self._streams = stream and dialect == NATIVE
         self._max_rounds, self._max_calls, self._max_mends = max_rounds, max_calls, max_mends
         self._said: list[str] = []
+        self.transcript = Transcript(workspace, dialect, user, context)
         self._busy = False
         if dialect != NATIVE and not workspace.system_prompt(dialect):
             raise ConfigError(
@@ -129,6 +132,7 @@ class Conversation:
         before = len(self.messages)
         self.messages.append({"role": "user", "content": message})
         self._said.append(message)
+        self.transcript.said(message, continues=len(self._said) > 1)
         work = _Work()
         try:
             stopped = await self._go_on(work)
@@ -166,6 +170,7 @@ class Conversation:
         """Remove a message that the model did not get, so that it can be sent again."""
         self.messages.pop()
         self._said.pop()
+        self.transcript.withdraw()
 
     async def _go_on(self, work: "_Work") -> Stop:
         """Ask the model until it answers, or until a limit is reached."""
@@ -203,6 +208,7 @@ class Conversation:
         turn: Turn | None = None
         try:
             turn = await self._handle(choice)
+            self.transcript.replied(self._reply(choice), turn.results)
             self._tell(turn.clean_message, work)
             if not turn.results or turn.denied:
                 self._keep(choice.words or turn.clean_message)
@@ -210,6 +216,7 @@ class Conversation:
                 return turn
             results = list(turn.results)
             work.pending += await self._confirmations.decide(results, turn.pending)
+            self.transcript.decided(turn.results, results)
         except BaseException:
             # Report completed calls with the next message, or the model would repeat them.
             told = turn.render(results) if turn and results else choice.broken_off()
@@ -223,12 +230,8 @@ class Conversation:
         return turn
 
     async def _handle(self, choice: Choice, *, dry_run: bool = False) -> Turn:
-        reply: Any = choice.words
-        if self._dialect == NATIVE:
-            said = {"message": choice.message, "finish_reason": choice.finish}
-            reply = {"choices": [said]}
         return await self._workspace.handle(
-            reply,
+            self._reply(choice),
             self._dialect,
             message="\n".join(self._said[-MAX_SAID:]),
             user=self._user,
@@ -236,6 +239,11 @@ class Conversation:
             conversation=self._name,
             dry_run=dry_run,
         )
+
+    def _reply(self, choice: Choice) -> Any:
+        if self._dialect != NATIVE:
+            return choice.words
+        return {"choices": [{"message": choice.message, "finish_reason": choice.finish}]}
 
     def _with_system(self) -> list[Message]:
         """Return the history after the system prompt, with the tools as they are now."""

@@ -5,12 +5,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from json import dumps
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
 
 from toolmd._cli.project.opening import open_workspace
 from toolmd._cli.reports.exchanges import LIMITS, exit_code, tell
+from toolmd._cli.terminal.atomic_write import replace_file
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import (
     ContextOption,
@@ -80,6 +82,12 @@ def chat(
             "--stream/--no-stream", help="Show words as they arrive; default: on a terminal."
         ),
     ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write the conversation here, for `toolmd test --transcript`."
+        ),
+    ] = None,
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
@@ -102,14 +110,16 @@ def chat(
             "context": context_of(context),
             "stream": (stdout().isatty() if stream is None else stream) and not json,
         }
-        code = _Talk(workspace, options, json=json).run(message)
+        code = _Talk(workspace, options, record, json=json).run(message)
     raise typer.Exit(code)
 
 
 class _Talk:
     """A conversation at the terminal."""
 
-    def __init__(self, workspace: Any, options: dict[str, Any], *, json: bool) -> None:
+    def __init__(
+        self, workspace: Any, options: dict[str, Any], record: Path | None, *, json: bool
+    ) -> None:
         import asyncio
 
         from toolmd._chat import Conversation
@@ -127,6 +137,10 @@ class _Talk:
             on_text=None if json else self._show,
             on_result=None if json else self._show_result,
         )
+        self._record = record
+        if record is not None and record.exists():
+            stop(ExitCode.USAGE, f"{record} exists", "name a new file with --record")
+        self._write()
         self._runner = asyncio.Runner()
 
     def run(self, message: str | None) -> int:
@@ -188,10 +202,16 @@ class _Talk:
             exchange = self._runner.run(self._conversation.say(message))
         finally:
             self._end_line()
+            self._write()
         chat = self._workspace.settings.chat
         limited = chat.max_tokens is not None or chat.max_cost is not None
         tell(exchange, limited=limited)
         return exchange
+
+    def _write(self) -> None:
+        """Write the transcript as far as the conversation has come."""
+        if self._record is not None:
+            replace_file(self._record, self._conversation.transcript.text())
 
     def _show(self, words: str) -> None:
         """Write the model's words, without control characters on a terminal."""

@@ -1,12 +1,13 @@
 """`test`: run the examples of the tools' files as tests."""
 
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 from toolmd._cli.project.opening import named
 from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of
+from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
 from toolmd._cli.terminal.screen import busy, counted, err, out, out_json, paint, printable
 
 
@@ -24,6 +25,12 @@ def try_out(
         ),
     ] = None,
     *,
+    transcript: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE", help="Replay this record of `toolmd chat` instead; may be repeated."
+        ),
+    ] = None,
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
@@ -33,8 +40,17 @@ def try_out(
     Result must return exactly that, and one with an Error must return that code. If only a run can
     show it, the tool really runs, with a temporary state folder; its effects outside that folder
     (such as a message that it sends) are real. The test caller is confident, states the tool's
-    keywords, and confirms. Exit codes: 1 an example fails, 5 unknown tool.
+    keywords, and confirms.
+
+    With --transcript, recorded replies of a model pass through all checks again, and nothing
+    runs. Each call must be allowed, denied or held as it was.
+
+    Exit codes: 1 an example fails, or a transcript differs; 5 unknown tool.
     """
+    if transcript:
+        if names:
+            stop(ExitCode.USAGE, "--transcript replays whole conversations", "name no tools")
+        _replay(project_of(ctx, project), transcript, json=json)
     from toolmd._workspace.examples import try_examples
 
     with busy("Running the examples"):
@@ -48,6 +64,32 @@ def try_out(
         ended = f"{failed} failed" if failed else "all passed"
         none = "There are no examples. Write some below `## Examples` in a tool's file."
         err(f"{counted(len(tried), 'example')}, {ended}." if tried else none)
+    raise typer.Exit(ExitCode.FINDINGS if failed else ExitCode.DONE)
+
+
+def _replay(folder: Path | None, files: list[Path], *, json: bool) -> NoReturn:
+    """Replay transcripts, show each reply, and exit."""
+    from toolmd._chat.replay import replay
+
+    with busy("Replaying"):
+        replayed = [one for file in files for one in replay(folder, file)]
+    if json:
+        out_json([one.to_dict() for one in replayed])
+    else:
+        for one in replayed:
+            skipped = one.how == "hidden"
+            mark = (
+                "skip"
+                if skipped
+                else paint("ok  ", "green")
+                if one.passed
+                else paint("FAIL", "red")
+            )
+            out(f"{mark}  {printable(one.place)}: {printable(one.message)}")
+    failed = sum(not one.passed for one in replayed)
+    if not json:
+        ended = f"{failed} different" if failed else "all as recorded"
+        err(f"{len(replayed)} replies, {ended}.")
     raise typer.Exit(ExitCode.FINDINGS if failed else ExitCode.DONE)
 
 

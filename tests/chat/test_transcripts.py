@@ -1,0 +1,113 @@
+"""Conversations that are written down, and replayed without the model."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from nursery import definition
+
+from toolmd.testing import ModelServer, asking
+
+SECRET = "4111-2222"
+PAY = definition("pay", ("card", "string")).replace("The card", "The card\n- **Sensitive**: true")
+FILES = {
+    "water.tool.md": definition("water", ("plant", "string"), ("litres", "integer")),
+    "remind.tool.md": definition(
+        "remind",
+        ("time", "string"),
+        extra="## Safety\n\n- **Explicit Intent**: true\n- **Intent Keywords**: remind\n",
+    ),
+}
+WATER = asking(("water", {"plant": "fern", "litres": 2}))
+WRONG = asking(("water", {"plant": "fern", "litres": "two"}))
+REMIND = asking(("remind", {"time": "9:00"}))
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "toolmd.toml").write_text('[chat]\nmodel = "scripted"\n')
+    tools = tmp_path / "tools_md"
+    tools.mkdir()
+    for name, text in FILES.items():
+        (tools / name).write_text(text)
+    (tools / "water.py").write_text("def water(plant: str, litres: int) -> dict:\n    return {}\n")
+    (tools / "remind.py").write_text("def remind(time: str) -> dict:\n    return {}\n")
+    return tmp_path
+
+
+def run(project: Path, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "toolmd", *words],
+        cwd=project, input=stdin, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
+def record(project: Path, *replies, said: str) -> list[dict]:
+    with ModelServer(*replies) as server:
+        ended = run(
+            project, "chat", "--base-url", server.base_url, "--record", "talk.jsonl", stdin=said
+        )
+    assert (project / "talk.jsonl").exists(), ended.stderr
+    return [json.loads(line) for line in (project / "talk.jsonl").read_text().splitlines()]
+
+
+def test_a_recorded_conversation_replays_the_same(project) -> None:
+    replies = ("At what time?", REMIND, "Set.", REMIND, "No.", WRONG, WATER, "Done.")
+    events = record(project, *replies, said="remind me\nat 9:00\nthanks\nwater it\n")
+    assert [event["event"] for event in events].count("model") == len(replies)
+    outcomes = [result["outcome"] for event in events for result in event.get("results", ())]
+    assert outcomes == ["ok", "denied", "denied", "ok"]
+    ended = run(project, "test", "--transcript", "talk.jsonl")
+    assert ended.returncode == 0, ended.stdout
+    assert ended.stdout.count("ok  ") == len(replies)
+
+
+def test_a_difference_is_shown(project) -> None:
+    record(project, WATER, "Done.", said="Water it\n")
+    file = project / "tools_md" / "water.tool.md"
+    file.write_text(file.read_text() + "## Safety\n\n- **Requires Confirmation**: true\n")
+    ended = run(project, "test", "--transcript", "talk.jsonl", "--json")
+    assert ended.returncode == 1
+    first, second = json.loads(ended.stdout)
+    assert first["message"] == "expected water allowed; got water confirm"
+    assert (first["passed"], second["passed"]) == (False, True)
+
+
+def test_a_sensitive_value_is_never_written(project) -> None:
+    (project / "tools_md" / "pay.tool.md").write_text(PAY)
+    (project / "tools_md" / "pay.py").write_text(
+        'def pay(card: str) -> dict:\n    return {"message": f"Paid with {card}"}\n'
+    )
+    paying = asking(("pay", {"card": SECRET}), text=f"I use {SECRET}.")
+    broken = asking(("pay", f'{{"card": "{SECRET}"'))
+    unknown = asking(("pey", {"card": SECRET}))
+    events = record(
+        project, "Which card?", paying, f"{SECRET} is charged.", broken, unknown, "Sorry.",
+        said=f"Pay with {SECRET}\nmy {SECRET}\nagain\n",
+    )  # fmt: skip
+    assert SECRET not in json.dumps(events)
+    assert events[1]["text"] == "Pay with (hidden)"
+    ended = run(project, "test", "--transcript", "talk.jsonl")
+    assert ended.returncode == 0, ended.stdout
+    assert "skip" in ended.stdout
+
+
+def test_an_existing_file_is_not_overwritten(project) -> None:
+    (project / "talk.jsonl").write_text("mine")
+    ended = run(project, "chat", "--base-url", "http://127.0.0.1:1/v1", "--record", "talk.jsonl")
+    assert ended.returncode == 2
+    assert (project / "talk.jsonl").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{", '{"event": "user", "text": "Hi"}', '{"event": "conversation", "format": 9}'],
+)
+def test_what_is_no_transcript_is_an_error(project, text: str) -> None:
+    (project / "talk.jsonl").write_text(text)
+    ended = run(project, "test", "--transcript", "talk.jsonl")
+    assert ended.returncode == 2
+    assert "talk.jsonl" in ended.stderr
+    assert "Traceback" not in ended.stderr

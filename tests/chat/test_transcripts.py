@@ -111,3 +111,40 @@ def test_what_is_no_transcript_is_an_error(project, text: str) -> None:
     assert ended.returncode == 2
     assert "talk.jsonl" in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+SKILL = """# Look up a card
+
+Look up the card on file.
+
+## Metadata
+
+- **Name**: look_up
+- **Version**: 1.0
+- **Category**: garden
+- **Required Tools**: pay
+
+## Workflow
+
+1. **Return**:
+   - card: 4111-2222
+
+## Input Schema
+
+None
+
+## Output Schema
+
+- **Type**: object (SkillResult)
+"""
+
+
+def test_what_a_skill_returns_is_hidden_where_a_tool_has_sensitive_values(project) -> None:
+    (project / "tools_md" / "pay.tool.md").write_text(PAY)
+    (project / "skills_md").mkdir()
+    (project / "skills_md" / "look-up.skill.md").write_text(SKILL)
+    events = record(project, asking(("look_up", {})), "Done.", said="which card?\n")
+
+    (result,) = events[2]["results"]
+    assert (result["outcome"], result["data"]) == ("ok", "(hidden)")
+    assert SECRET not in (project / "talk.jsonl").read_text()

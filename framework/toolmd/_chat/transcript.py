@@ -81,11 +81,12 @@ class Transcript:
         return shown
 
     def _holds_sensitive(self) -> bool:
-        """Return whether any definition has a Sensitive parameter."""
+        """Return whether any definition has a Sensitive parameter or result."""
         registry = self._workspace.registry
-        specs = [bound.spec.parameters for bound in registry.tools.values()]
-        specs += [bound.spec.parameters for bound in registry.skills.values()]
-        return any(parameter.shape.holds_sensitive for spec in specs for parameter in spec)
+        tools = [bound.spec for bound in registry.tools.values()]
+        specs = [*tools, *(bound.spec for bound in registry.skills.values())]
+        shapes = [parameter.shape for spec in specs for parameter in spec.parameters]
+        return any(shape.holds_sensitive for shape in (*shapes, *(t.returns for t in tools)))
 
     def _returns(self, tool: str) -> Schema | None:
         bound = self._workspace.tools.get(tool)
@@ -97,7 +98,9 @@ class Transcript:
         if said := result.error.message if result.error is not None else result.message:
             shown["message"] = said
         if (data := result.data) is not None:
-            shown["data"] = redacted_value(data, self._returns(result.tool))
+            # What a skill returns comes from its tools, whose Sensitive fields it doesn't name.
+            hides = result.tool in self._workspace.skills and self._holds_sensitive()
+            shown["data"] = HIDDEN if hides else redacted_value(data, self._returns(result.tool))
         return shown
 
 

@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ def serve(project: Path, *words: str, **variables: str) -> subprocess.CompletedP
 def config(project: Path, host: str, *words: str) -> Any:
     done = serve(project, "--print-config", host, *words)
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return tomllib.loads(done.stdout) if host == "codex" else json.loads(done.stdout)
 
 
 def test_a_host_names_the_server_as_its_folder_without_signs_at_the_ends(project: Path) -> None:
@@ -32,7 +33,8 @@ def test_a_host_names_the_server_as_its_folder_without_signs_at_the_ends(project
 
 
 @pytest.mark.parametrize(("host", "key"), [("claude", "mcpServers"), ("cursor", "mcpServers"),
-                                           ("vscode", "servers")])  # fmt: skip
+                                           ("vscode", "servers"), ("gemini", "mcpServers"),
+                                           ("codex", "mcp_servers")])  # fmt: skip
 def test_a_hosts_settings_name_the_command(project: Path, host: str, key: str) -> None:
     ((_, server),) = config(project, host, "--user", "ana", "--context", "patient=p1")[key].items()
 
@@ -55,6 +57,30 @@ def test_a_hosts_settings_never_contain_the_token(
 
     assert server["url"] == "http://127.0.0.1:8787/mcp"
     assert server["headers"] == {"Authorization": f"Bearer {token}"}
+
+
+def test_gemini_reads_the_token_from_the_environment(project: Path) -> None:
+    ((_, server),) = config(project, "gemini", "--transport", "http")["mcpServers"].items()
+
+    assert server["httpUrl"] == "http://127.0.0.1:8787/mcp"
+    assert server["headers"] == {"Authorization": "Bearer ${TOOLMD_TOKEN}"}
+
+
+def test_codex_reads_the_token_from_the_environment(project: Path) -> None:
+    ((_, server),) = config(project, "codex", "--transport", "http")["mcp_servers"].items()
+
+    assert server == {
+        "url": "http://127.0.0.1:8787/mcp",
+        "bearer_token_env_var": "TOOLMD_TOKEN",
+    }
+
+
+def test_settings_in_toml_hold_any_path(project: Path) -> None:
+    folder = project / 'my "garden" \\ ü 🌷'
+    (folder / "tools_md").mkdir(parents=True)
+    ((_, server),) = config(folder, "codex")["mcp_servers"].items()
+
+    assert str(folder) in server["args"]
 
 
 def test_without_the_sdk_the_remedy_is_named(project: Path) -> None:

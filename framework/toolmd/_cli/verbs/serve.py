@@ -22,10 +22,10 @@ from toolmd._cli.terminal.options import (
     rights_of,
     stop,
 )
-from toolmd._cli.terminal.screen import err, out_json, stdout_for_data
+from toolmd._cli.terminal.screen import err, out, out_json, stdout_for_data
 
 Transport = Literal["stdio", "http"]
-Host = Literal["claude", "vscode", "cursor"]
+Host = Literal["claude", "vscode", "cursor", "codex", "gemini"]
 MOST_WORKERS = 256
 
 
@@ -216,15 +216,21 @@ def _print_config(
     caller: tuple[str | None, dict[str, str], bool],
 ) -> None:
     from toolmd._auth.addresses import with_port
-    from toolmd._mcp.hosts import over_http, over_stdio
+    from toolmd._mcp.hosts import TOML_HOSTS, as_toml, over_http, over_stdio
     from toolmd.config import load_settings
+
+    def show(settings: dict[str, Any]) -> None:
+        if host in TOML_HOSTS:
+            out(as_toml(settings))
+        else:
+            out_json(settings)
 
     root = load_settings(folder).root
     name = re.sub(r"[^A-Za-z0-9_-]+", "-", root.name).strip("-") or "toolmd"
     if transport == "http":
         if not place[1]:
             stop(ExitCode.USAGE, "a host needs a fixed port", "name one with --port")
-        out_json(over_http(host, name, f"http://{with_port(*place)}/mcp"))
+        show(over_http(host, name, f"http://{with_port(*place)}/mcp"))
         return
     user, facts, trust_edits = caller
     words = ["serve", "--transport", "stdio", "--project", str(root)]
@@ -233,4 +239,4 @@ def _print_config(
         words += ["--context", f"{fact}={value}"]
     words += ["--trust-edits"] if trust_edits else []
     command = shutil.which("toolmd") or str(Path(sys.argv[0]).resolve())
-    out_json(over_stdio(host, name, command, words))
+    show(over_stdio(host, name, command, words))

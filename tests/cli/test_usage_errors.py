@@ -92,7 +92,7 @@ def test_an_odd_value_is_named_as_it_was_typed_and_not_by_its_python(project, wo
 
 CODES = """
     check 01|fmt 1|test 15|export 15|audit 1|doctor 1|show 15|graph 5|rule 5|accept 5|import 15|
-    call 01345|handle 01345|run 01345|chat 01245|confirm 01345|reject 0345|respond 0345|
+    call 01345|handle 01345|run 01345|chat 012345|confirm 01345|reject 0345|respond 0345|
     runs show 5|runs watch 015|runs graph 5|runs resume 01345|runs cancel 0145|runs resolve 01345
 """.split("|")
 """The exit codes of each verb, without 2 and 70, which every verb has."""

@@ -98,7 +98,7 @@ def chat(
     pip install 'toolmd[chat]'.
 
     Exit codes: 0 answered, 1 an incomplete answer or an error of the endpoint, 2 no model or key,
-    3 a limit of the conversation, 4 a call waits for a person, 5 the endpoint can't be reached.
+    3 a limit is reached, 4 a call waits for a person, 5 no endpoint answers.
     """
     with open_workspace(project_of(ctx, project)) as workspace:
         options = {

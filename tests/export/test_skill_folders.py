@@ -193,3 +193,14 @@ def test_an_export_never_overwrites_without_force(place: Path) -> None:
 def test_every_other_target_is_one_file(place: Path, target: str, name: str) -> None:
     assert main(["export", target, "--out", "back"]) == 0
     assert [*content(place / "back")] == [name]
+
+
+def test_an_original_that_is_exported_loses_nothing(place: Path) -> None:
+    text = SKILL.replace("Fill in PDF forms.", "Fill in PDF forms. " * 60)
+    write(place / "theirs/pdf-forms", {"SKILL.md": text.encode()})
+    main(["import", "agentskills", "theirs"])
+    with Workspace.open(place) as workspace:
+        exported = workspace.exported("agentskills")
+
+    assert exported.losses == ()
+    assert exported.items[0]["text"] == text

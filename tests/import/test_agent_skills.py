@@ -163,3 +163,9 @@ def test_a_name_without_letters_is_rejected() -> None:
 
     assert made.drafts == ()
     assert "no letter" in made.refused[0].text
+
+
+def test_a_word_of_a_step_in_prose_stays_prose() -> None:
+    text = PLAIN + "\n## Gates\n\n- **CHECK:** `references/checks.md`: what to look at\n"
+
+    assert "references/checks.md" in skill(text).sections["Gates"]

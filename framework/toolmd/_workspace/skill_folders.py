@@ -112,17 +112,18 @@ def _whole(
     item: dict[str, Any], spec: SkillSpec, file: Path, losses: list[Loss]
 ) -> Sequence[dict[str, Any]]:
     files, left_out = folder_of(file)
-    losses += [Loss(spec.name, "", text) for text in left_out]
     within = item["path"].removesuffix(SKILL_FILE)
     more = [{"path": within + path, **_content(files[path])} for path in files]
     originals = [one for one in more if one["path"] == item["path"]]
-    if not originals:
-        return [item, *more]
-    if not _says_the_same(originals[0].get("text", ""), spec, file):
+    if originals and _says_the_same(originals[0].get("text", ""), spec, file):
+        # What the file can't say in the exported form is in the original.
+        losses[:] = [loss for loss in losses if loss.tool != spec.name]
+    elif originals:
         what = f"a new {SKILL_FILE} was written: the skill differs from the one in its folder"
         losses.append(Loss(spec.name, "", what))
-        originals = [item]
-    return [*originals, *(one for one in more if one["path"] != item["path"])]
+        originals = []
+    losses += [Loss(spec.name, "", text) for text in left_out]
+    return [*(originals or [item]), *(one for one in more if one["path"] != item["path"])]
 
 
 def _content(file: Path) -> dict[str, Any]:

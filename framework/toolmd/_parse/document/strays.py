@@ -7,7 +7,7 @@ from toolmd._parse.blocks.block import Block, Bullets, Item, Paragraph, Part, Ra
 from toolmd._parse.fields.entries import Entry
 from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._parse.fields.restrictions import RESTRICTIONS, restriction_of
-from toolmd._parse.fields.step import STEP_KEYS, key_meant
+from toolmd._parse.fields.step import STEP_KEYS, StepKey, key_meant
 from toolmd._parse.source.page import Mark, Page, replace
 from toolmd._parse.words import scalars
 from toolmd._parse.words.keys import Pair, fold, nearest, plain, split
@@ -102,10 +102,8 @@ def report_stray(page: Page, pair: Pair, *, field: bool = False) -> bool:
     """
     if report_restriction(page, pair):
         return True
-    key = STEP_KEYS.get(key_meant(pair.key.text) or "")
-    if key is None or not key.guards:
-        return False
-    if not (_holds(pair.value.text) or (field and _is_key(pair, key.name))):
+    key = guarding_key(pair, field=field)
+    if key is None:
         return False
     page.error(
         Code.MISPLACED_FIELD,
@@ -115,6 +113,14 @@ def report_stray(page: Page, pair: Pair, *, field: bool = False) -> bool:
         "or a rule; reword the key if it restricts nothing",
     )
     return True
+
+
+def guarding_key(pair: Pair, *, field: bool = False) -> StepKey | None:
+    """Return the key that would hold back a step if `key: value` stood below one."""
+    key = STEP_KEYS.get(key_meant(pair.key.text) or "")
+    if key is None or not key.guards:
+        return None
+    return key if _holds(pair.value.text) or (field and _is_key(pair, key.name)) else None
 
 
 def report_unknown(page: Page, entry: Entry, table: SectionTable) -> bool:

@@ -15,8 +15,6 @@ from toolmd._parse.words.limiting import AUTH, lifted, limiting
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Severity
 
-"""The keys that hold back a step."""
-
 
 def report_strays(
     page: Page,
@@ -118,9 +116,8 @@ def report_stray(page: Page, pair: Pair, *, field: bool = False) -> bool:
 def guarding_key(pair: Pair, *, field: bool = False) -> StepKey | None:
     """Return the key that would hold back a step if `key: value` stood below one."""
     key = STEP_KEYS.get(key_meant(pair.key.text) or "")
-    if key is None or not key.guards:
-        return None
-    return key if _holds(pair.value.text) or (field and _is_key(pair, key.name)) else None
+    found = key is not None and (_holds(pair.value.text) or (field and _is_key(pair, key.name)))
+    return key if found and key is not None and key.guards else None
 
 
 def report_unknown(page: Page, entry: Entry, table: SectionTable) -> bool:

@@ -68,9 +68,14 @@ bench-peers: $(STAMP)  ## compare Toolmd with its peers, in an environment of th
 interop: $(STAMP)  ## test the MCP server with clients and suites of other projects
 	@$(BIN)/python tests/interop/interop.py $(if $(SKILLS),--skills $(SKILLS)) $(if $(WRITE),--write)
 
-docs: $(STAMP)  ## write the generated pages of docs/reference, and the site
+# The generator has an environment of its own. A broken link or a page that no index links fails.
+SITE := .venv-docs
+docs: $(STAMP)  ## write the generated pages of docs/reference, and the site into site/
 	@$(BIN)/python -m docs.generate
-	@$(BIN)/python docs/build_site.py
+	@test -x $(SITE)/bin/sphinx-build || { $(BIN)/python -m venv $(SITE) && $(SITE)/bin/python -m pip install \
+		--quiet --disable-pip-version-check 'sphinx>=9,<10' 'myst-parser>=5.2,<6' 'pydata-sphinx-theme<0.25' 'sphinx-copybutton<1'; }
+	@$(SITE)/bin/sphinx-build -q -W --keep-going -j auto -c docs -d $(SITE)/doctrees . site/$$($(BIN)/python -c 'import toolmd; print(toolmd.__version__)')
+	@echo "The site is in site/; look at it with: $(BIN)/python -m http.server -d site"
 
 pictures: $(STAMP)  ## take the pictures of the console again; needs a Chromium
 	@$(BIN)/python -m docs.take_pictures
@@ -99,7 +104,7 @@ lock: $(STAMP)  ## resolve the dependencies, the plugins' too, into constraints.
 		--no-emit-package toolmd --quiet -o constraints.txt
 
 clean:  ## remove everything that the other commands created
-	rm -rf $(VENV) $(PEERS) $(FUZZ) .fuzz .interop .toolmd .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist site
+	rm -rf $(VENV) $(PEERS) $(SITE) $(FUZZ) .fuzz .interop .toolmd .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist site
 
 # --no-compile: what is imported is compiled then; compiling it all would double the time.
 $(STAMP): constraints.txt pyproject.toml $(PACKAGES)

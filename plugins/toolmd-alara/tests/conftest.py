@@ -8,8 +8,10 @@ import pytest
 from toolmd.testing import FakeClock, memory_workspace
 from toolmd_alara.health import HealthLog
 from toolmd_alara.plugin import Alara
+from toolmd_alara.zone import Zone
 
-MORNING = datetime(2026, 3, 2, 8, 0, tzinfo=timezone(timedelta(hours=1)))
+AHEAD = timezone(timedelta(hours=1))
+MORNING = datetime(2026, 3, 2, 8, 0, tzinfo=AHEAD)
 """A Monday, an hour ahead of UTC."""
 
 
@@ -20,7 +22,7 @@ def clock():
 
 @pytest.fixture
 def workspace(clock):
-    with memory_workspace({"none.txt": ""}, plugins={"alara": Alara(clock)}) as opened:
+    with memory_workspace({"none.txt": ""}, plugins={"alara": Alara(clock, Zone(AHEAD))}) as opened:
         yield opened
 
 
@@ -29,7 +31,10 @@ def call(workspace):
     """Call a tool as a careful model does that was asked for it."""
 
     def go(tool, arguments, **options):
-        said = {"confidence": 0.95, "message": ASKED.get(tool, ""), "user": "ana"}
+        words = [ASKED.get(tool, "")]
+        if "care_log" in tool:
+            words += [str(arguments.get(name, "")) for name in ("title", "notes")]
+        said = {"confidence": 0.95, "message": " ".join(words), "user": "ana"}
         return asyncio.run(workspace.call(tool, arguments, **{**said, **options}))
 
     return go
@@ -37,7 +42,7 @@ def call(workspace):
 
 @pytest.fixture
 def log(tmp_path, clock):
-    opened = HealthLog(tmp_path / "alara.sqlite3", clock)
+    opened = HealthLog(tmp_path / "alara.sqlite3", clock, Zone(AHEAD))
     yield opened
     opened.close()
 
@@ -49,4 +54,7 @@ ASKED = {
     "add_care_log": "I went to the hospital for a checkup.",
     "log_medication": "I took my aspirin, 1 tablet, with my morning medication.",
     "create_care_log": "I went to the hospital yesterday for a checkup.",
+    "change_reminder": "Move my reminder to ten.",
+    "snooze_reminder": "Remind me again in a quarter of an hour.",
+    "end_reminder": "Stop reminding me of that.",
 }

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-CARE = {"log_type": "visit", "title": "Hospital checkup", "occurred_at": "2024-01-20T10:00:00Z"}
+CARE = {"log_type": "visit", "title": "Hospital visit", "occurred_at": "2024-01-20T10:00:00Z"}
 VALID = {
     "log_blood_pressure": {"systolic": 120, "diastolic": 80},
     "log_hydration": {"amount": 500},
@@ -13,6 +13,11 @@ VALID = {
     "add_clinical_date": {"clinical_date": "2024-02-15", "description": "Blood test"},
     "add_care_log": CARE,
     "get_today_summary": {},
+    "read_health_log": {"first_day": "2026-03-01"},
+    "list_reminders": {},
+    "change_reminder": {"reminder_id": 1, "time": "10:00"},
+    "snooze_reminder": {"reminder_id": 1, "minutes": 15},
+    "end_reminder": {"reminder_id": 1},
     "log_medication": {"medication_name": "aspirin"},
     "update_mood": {"mood": "great"},
     "create_reminder": {"title": "Take medication", "time": "09:00"},
@@ -26,6 +31,11 @@ LEAST = {
     "add_clinical_date": 0.8,
     "add_care_log": 0.9,
     "get_today_summary": 0.5,
+    "read_health_log": 0.5,
+    "list_reminders": 0.5,
+    "change_reminder": 0.8,
+    "snooze_reminder": 0.8,
+    "end_reminder": 0.8,
     "log_medication": 0.7,
     "update_mood": 0.7,
     "create_reminder": 0.7,
@@ -38,13 +48,32 @@ CONFIRMED = {
     "add_care_log": "critical",
     "create_reminder": "low",
     "create_care_log": "critical",
+    "change_reminder": "low",
+    "end_reminder": "low",
 }
 ASKED_FOR = {
-    "schedule_reminder": ["Remind me at nine", "I'd like a reminder", "set an ALARM please"],
+    "schedule_reminder": [
+        "Remind me at nine",
+        "I'd like a reminder",
+        "set an ALARM please",
+        "Erinnere mich bitte täglich um 9 an meine Tabletten",
+        "Recuérdame tomar la pastilla",
+        "Rappelle-moi à 9 heures",
+        "每天九点提醒我吃药",
+    ],
     "log_doctor_visit": ["I saw Dr. Smith", "I went to the clinic", "My doctor was kind"],
     "add_clinical_date": ["My MRI is on Friday", "Blood tests next week", "They scheduled a scan"],
     "add_care_log": ["I was at the hospital", "They diagnosed migraine", "I had surgery"],
     "create_care_log": ["I went to the hospital yesterday for a checkup"],
+    "change_reminder": ["Move it to ten", "Verschiebe die Erinnerung auf zehn"],
+    "snooze_reminder": ["Not now", "Später bitte", "Remind me again in ten minutes"],
+    "end_reminder": [
+        "Stop reminding me",
+        "I don't need it any more",
+        "Please don't remind me about anything",
+        "Lösche die Erinnerung",
+        "Ne me rappelle plus ça",
+    ],
 }
 
 
@@ -76,7 +105,7 @@ def test_a_call_with_consequences_waits_for_a_yes(call, tool, sensitivity):
     assert result.confirmation.sensitivity == sensitivity
 
 
-@pytest.mark.parametrize("tool", sorted(VALID.keys() - CONFIRMED.keys()))
+@pytest.mark.parametrize("tool", sorted(VALID.keys() - CONFIRMED.keys() - {"snooze_reminder"}))
 def test_a_call_of_low_risk_runs_at_once(call, tool):
     assert call(tool, VALID[tool]).outcome == "ok"
 
@@ -87,6 +116,27 @@ def test_a_diagnosis_that_the_user_did_not_say_is_denied(call):
     assert (result.outcome, result.error.code) == ("denied", "not_stated_by_user")
     said = "I went to the hospital and they said hypertension"
     assert call("add_care_log", inferred, message=said, dry_run=True).error is None
+
+
+@pytest.mark.parametrize("name", ["title", "notes"])
+@pytest.mark.parametrize(
+    ("said", "text", "outcome"),
+    [
+        ("I went to the hospital", "Hospital visit for hypertension", "denied"),
+        ("I went to the hospital, it is not cancer", "Visit to the hospital: cancer", "denied"),
+        ("The doctor said it is cancer", "Diagnosed with cancer", "denied"),
+        ("They diagnosed cancer at the hospital", "Hospital visit: they diagnosed cancer", None),
+        ("I had a checkup at the hospital", "Checkup at the hospital", None),
+        ("I saw the doctor", "The user visited the doctor", None),
+    ],
+)
+def test_a_title_and_notes_add_no_finding_to_the_users_words(call, name, said, text, outcome):
+    result = call("add_care_log", {**CARE, name: text}, message=said, dry_run=True)
+    if outcome is None:
+        assert (result.outcome, result.error) == ("confirm", None)
+    else:
+        assert (result.outcome, result.error.code) == ("denied", "not_stated_by_user")
+        assert name in result.error.message
 
 
 @pytest.mark.parametrize("name", ["diagnosis", "treatment"])

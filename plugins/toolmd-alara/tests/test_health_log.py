@@ -2,7 +2,8 @@
 
 import sqlite3
 import stat
-from datetime import datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -10,18 +11,20 @@ from hypothesis import strategies as st
 
 from toolmd import ConfigError, ToolError
 from toolmd_alara import schema
+from toolmd_alara.agenda import Agenda
 from toolmd_alara.health import HealthLog
 from toolmd_alara.reminders import from_sunday, next_before, next_due
 from toolmd_alara.summary import in_words, today
+from toolmd_alara.zone import Zone
 
 COLUMNS = "person, key, day, at, kind, title, occurred_at"
 REST = "'d', 'a', 'visit', 't', 'o'"
-CARE = {"kind": "visit", "title": "Checkup", "occurred_at": "2026-03-01T10:00:00Z"}
+CARE = {"kind": "visit", "title": "Checkup", "occurred_at": "2026-03-02T06:00:00Z"}
 
 
 def remind(person, key="k", **changes):
     values = {"title": "Pill", "at": time(9), "days": range(1, 8), "kind": None}
-    return person.remind(key, **{**values, "description": None, **changes})
+    return Agenda(person).add(key, **{**values, "description": None, **changes})
 
 
 def test_a_care_log_cannot_be_changed_deleted_or_replaced(log):
@@ -46,7 +49,9 @@ def test_a_care_log_of_a_future_event_is_an_error(log):
     with pytest.raises(ToolError, match="is in the future") as caught:
         log.of("ana").record_care("k", {**CARE, "occurred_at": "2026-03-04"})
     assert caught.value.code == "not_yet_happened"
-    log.of("ana").record_care("k", {**CARE, "occurred_at": "2026-03-03T01:00:00+14:00"})
+    with pytest.raises(ToolError, match="is in the future"):
+        log.of("ana").record_care("k", {**CARE, "occurred_at": "2026-03-03T01:00:00+14:00"})
+    log.of("ana").record_care("k", {**CARE, "occurred_at": "2026-03-02T20:59:00+14:00"})
 
 
 def test_one_key_writes_one_entry(log):
@@ -86,7 +91,7 @@ def test_a_summary_is_computed_from_todays_entries_only(log, clock):
     ana.write("check_in", "k", {"mood": "great"})
     ana.write("hydration", "k3", {"amount_ml": 250})
     ana.write("hydration", "k4", {"amount_ml": 500})
-    ana.write("doctor_visit", "k", {"kind": "emergency", "visited_on": "2026-03-01"})
+    ana.write("doctor_visit", "k", {"kind": "emergency", "visited_on": "2026-03-03"})
     summary = today(ana)
     assert summary["date"] == "2026-03-03"
     assert summary["blood_pressure"]["average"] == {"systolic": 125.5, "diastolic": 82.5}
@@ -105,37 +110,44 @@ def test_a_clinical_date_is_announced_the_day_before_and_on_the_day(log, clock):
     ana.write("clinical_date", "k", values)
     ana.write("clinical_date", "k2", {**values, "remind": 0})
     # Half past eleven at night in UTC is the next day here, an hour ahead.
-    (due,) = ana.reminders()
-    assert due["next_due"] == "2026-03-04T09:00:00"
+    (due,) = Agenda(ana).coming()
+    assert due["next_due"] == "2026-03-04T09:00:00+01:00"
     clock.advance(timedelta(days=2, hours=2).total_seconds())
-    assert ana.reminders()[0]["next_due"] == "2026-03-05T09:00:00"
+    assert Agenda(ana).coming()[0]["next_due"] == "2026-03-05T09:00:00+01:00"
     clock.advance(timedelta(days=1).total_seconds())
-    assert ana.reminders() == []
+    assert Agenda(ana).coming() == []
 
 
 def test_reminders_come_the_nearest_first_and_move_on(log, clock):
     ana = log.of("ana")
-    assert remind(ana, "a", title="Every day")["next_due"] == "2026-03-02T09:00:00"
-    assert remind(ana, "b", title="Sunday", days=[7])["next_due"] == "2026-03-08T09:00:00"
-    assert remind(ana, "c", title="At eight", at=time(8))["next_due"] == "2026-03-03T08:00:00"
+    assert remind(ana, "a", title="Every day")["next_due"] == "2026-03-02T09:00:00+01:00"
+    assert remind(ana, "b", title="Sunday", days=[7])["next_due"] == "2026-03-08T09:00:00+01:00"
+    assert remind(ana, "c", title="At eight", at=time(8))["next_due"] == "2026-03-03T08:00:00+01:00"
     clock.advance(timedelta(hours=2).total_seconds())
-    assert [r["title"] for r in ana.reminders()] == ["At eight", "Every day", "Sunday"]
+    assert [r["title"] for r in Agenda(ana).coming()] == ["At eight", "Every day", "Sunday"]
     assert today(ana)["reminders"] == []
+
+
+ZONES = [Zone(ZoneInfo(name)) for name in ("Europe/Berlin", "America/New_York", "UTC")]
 
 
 @given(
     st.datetimes(*map(datetime.fromisoformat, ("2000-01-01", "2100-01-01"))),
-    st.times(),
+    st.times().map(lambda at: at.replace(second=0, microsecond=0)),
     st.sets(st.integers(1, 7), min_size=1),
+    st.sampled_from(ZONES),
 )
-def test_a_reminder_is_due_on_its_day_and_time_within_a_week(now, at, days):
-    due = next_due(at, days, now)
-    assert now < due <= now + timedelta(days=7)
-    assert due.time() == at
+def test_a_reminder_is_due_on_its_day_and_time_within_a_week(moment, at, days, zone):
+    now = moment.replace(tzinfo=UTC)
+    due = next_due(at, days, now, zone)
+    assert now < due <= now + timedelta(days=7, hours=1)
     assert due.isoweekday() in days
+    wall = due.replace(tzinfo=None, fold=0).time()
+    assert wall == at or (due - timedelta(hours=1)).utcoffset() != due.utcoffset()
     for earlier in range(1, 7):
-        before = due - timedelta(days=earlier)
-        assert before <= now or before.isoweekday() not in days
+        day = due.date() - timedelta(days=earlier)
+        before = zone.moment(datetime.combine(day, at))
+        assert before <= now or day.isoweekday() not in days
 
 
 def test_days_that_count_from_sunday_become_iso_weekdays():
@@ -145,13 +157,14 @@ def test_days_that_count_from_sunday_become_iso_weekdays():
 
 def test_a_reminder_without_a_day_is_never_due():
     with pytest.raises(ValueError, match="weekday"):
-        next_due(time(9), [], datetime.fromisoformat("2026-03-02"))
+        next_due(time(9), [], datetime.fromisoformat("2026-03-02T00:00Z"), Zone())
 
 
 def test_a_day_without_a_zone_is_the_persons_own_day():
     now = datetime.fromisoformat("2026-03-02T12:00").astimezone()
-    assert next_before("2026-03-05", now) == datetime.fromisoformat("2026-03-04T09:00")
-    assert next_before("2026-03-02", now) is None
+    expected = datetime.fromisoformat("2026-03-04T09:00").astimezone()
+    assert next_before("2026-03-05", now, Zone()) == expected
+    assert next_before("2026-03-02", now, Zone()) is None
 
 
 @pytest.mark.parametrize("version", range(len(schema.MIGRATIONS)))

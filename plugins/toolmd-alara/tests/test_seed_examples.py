@@ -86,7 +86,7 @@ def test_example_2_a_call_that_is_confirmed(handle, confirm, call):
         "tool": "create_reminder",
         "message": "Created reminder: Take medication",
     }
-    assert today(call)["reminders"][0]["next_due"] == "2026-03-02T09:00:00"
+    assert today(call)["reminders"][0]["next_due"] == "2026-03-02T09:00:00+01:00"
 
 
 def test_example_3_a_critical_call_with_a_correction(handle, confirm, call):
@@ -110,7 +110,8 @@ def test_example_3_a_critical_call_with_a_correction(handle, confirm, call):
     assert today(call)["entries"] == []
     done = confirm(corrected.confirmation)
     assert (done.success, done.tool_call_id) == (True, "call-789")
-    assert today(call)["entries"][0]["date"] == "2024-01-19T10:00:00Z"
+    (entry,) = call("read_health_log", {"first_day": "2024-01-19"}).data
+    assert (entry["title"], entry["at"]) == ("Hospital checkup", "2024-01-19T11:00:00+01:00")
 
 
 def test_example_4_two_calls_in_one_reply(handle, call):

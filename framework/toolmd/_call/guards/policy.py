@@ -6,7 +6,7 @@ from typing import Any
 
 from toolmd._call.guards.intent import MAX_MESSAGE, asks_for, states
 from toolmd._call.guards.said import Said
-from toolmd._types.call import Caller
+from toolmd._types.call import Call, Caller
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.schema import Schema
 from toolmd._types.settings import OnMissingConfidence, SafetySettings
@@ -142,17 +142,35 @@ def _verbatim(shapes: Mapping[str, Schema]) -> Row:
             if name in arguments
             for path, said in _unsaid(arguments[name], shape, name, caller.message)
         ]
-        if not found:
-            return ALLOWED
-        problems = tuple(
-            Problem("not_stated_by_user", path, f"{path} {_LACKS[said]}") for path, said in found
-        )
-        told = "; ".join(problem.message for problem in problems)
-        denied = any(said is Said.NO for _, said in found)
-        action = Action.DENY if denied else Action.CONFIRM
-        return Verdict(action, "not_stated_by_user", f"{told}: ask the user.", problems)
+        return _not_stated(found) if found else ALLOWED
 
     return row
+
+
+def not_stated(call: Call, path: str, value: Any) -> Verdict | None:
+    """Return the verdict of Verbatim for a guard that checks a value, or a part of one, itself.
+
+    Args:
+        call: The call, with the user's message.
+        path: The argument that the verdict names.
+        value: The value whose words the user must have stated.
+
+    Returns:
+        A verdict with the code `not_stated_by_user`, or None if the user's message states the value
+        and does not negate it.
+    """
+    said = states(value, call.caller.message)
+    return None if said is Said.YES else _not_stated([(path, said)])
+
+
+def _not_stated(found: Sequence[tuple[str, Said]]) -> Verdict:
+    problems = tuple(
+        Problem("not_stated_by_user", path, f"{path} {_LACKS[said]}") for path, said in found
+    )
+    told = "; ".join(problem.message for problem in problems)
+    denied = any(said is Said.NO for _, said in found)
+    action = Action.DENY if denied else Action.CONFIRM
+    return Verdict(action, "not_stated_by_user", f"{told}: ask the user.", problems)
 
 
 _LACKS = {

@@ -1,29 +1,39 @@
 """Write and read one person's entries; other persons' entries are out of reach."""
 
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime, time, timedelta
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any
 
 from toolmd import ToolError
 from toolmd.database import Database
-from toolmd_alara.reminders import next_before, next_due
-
-_AHEAD = timedelta(days=1)
-"""How far a person's date may be ahead of this machine's clock."""
+from toolmd_alara.zone import Zone
 
 
 class Person:
-    """One person's part of the log."""
+    """One person's part of the log, in their time zone."""
 
-    def __init__(self, database: Database, clock: Callable[[], datetime], name: str) -> None:
+    def __init__(
+        self, database: Database, clock: Callable[[], datetime], name: str, zone: Zone
+    ) -> None:
+        self.zone = zone
         self._database = database
         self._clock = clock
         self._name = name
 
+    @property
+    def now(self) -> datetime:
+        """Return the time in the person's zone."""
+        return self.zone.local(self._clock())
+
+    @property
+    def today(self) -> str:
+        """Return the person's current day, as `2026-03-02`."""
+        return self.now.date().isoformat()
+
     def write(self, table: str, key: str, values: Mapping[str, Any]) -> dict[str, Any]:
         """Add an entry and return `{entry_id, logged_at}`; the same key returns the same entry."""
-        now = self._clock()
+        now = self.now
         row = {
             "person": self._name,
             "key": key,
@@ -45,62 +55,32 @@ class Person:
         row: sqlite3.Row | None = db.execute(query, (self._name, key)).fetchone()
         return row
 
-    def remind(
-        self,
-        key: str,
-        *,
-        title: str,
-        at: time,
-        days: Iterable[int],
-        kind: str | None,
-        description: str | None,
-    ) -> dict[str, Any]:
-        """Add a reminder on these ISO weekdays and return its next time."""
-        on = sorted(set(days))
-        values = {
-            "title": title,
-            "time": f"{at:%H:%M}",
-            "days": ",".join(map(str, on)),
-            "kind": kind,
-            "description": description,
-        }
-        entry = self.write("reminder", key, values)
-        due = next_due(at, on, self._clock()).isoformat()
-        return {"reminder_id": entry["entry_id"], "next_due": due}
+    def record_visit(self, key: str, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Add a visit of today or before; raises ToolError for a later one."""
+        self._require_past(values["visited_on"], "a visit is logged after it")
+        return self.write("doctor_visit", key, values)
 
     def record_care(self, key: str, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Add a permanent care log of a past event."""
-        occurred = values["occurred_at"]
-        if occurred[:10] > (self._clock() + _AHEAD).date().isoformat():
-            raise ToolError(
-                f"{occurred} is in the future, and a care log records past events. Ask for "
-                "the right date; for a planned date, use add_clinical_date.",
-                code="not_yet_happened",
-            )
+        """Add a permanent care log of a past event; raises ToolError for a later one."""
+        self._require_past(values["occurred_at"], "a care log records past events")
         return self.write("care_log", key, values)
 
-    def reminders(self) -> list[dict[str, Any]]:
-        """Return coming reminders and announced clinical dates, the nearest first."""
-        now = self._clock()
-        with self._database.reading() as db:
-            rows = db.execute("SELECT * FROM reminder WHERE person = ?", (self._name,)).fetchall()
-        due = [
-            (
-                next_due(time.fromisoformat(row["time"]), map(int, row["days"].split(",")), now),
-                row["title"],
-                row["kind"] or "other",
+    def _require_past(self, when: str, rule: str) -> None:
+        if self.zone.read(when) > self.now:
+            raise ToolError(
+                f"{when} is in the future, and {rule}. It is now {self.now:%Y-%m-%d %H:%M%z} "
+                "where the user is. Ask for the right date; for a planned date, use "
+                "add_clinical_date.",
+                code="not_yet_happened",
             )
-            for row in rows
-        ]
-        due += [
-            (moment, row["description"], "clinical_date")
-            for row in self.read("clinical_date", "remind = 1")
-            if (moment := next_before(row["falls_on"], now)) is not None
-        ]
-        return [
-            {"title": title, "reminder_type": kind, "next_due": moment.isoformat()}
-            for moment, title, kind in sorted(due)
-        ]
+
+    def change(self, table: str, number: int, values: Mapping[str, Any]) -> bool:
+        """Change an entry of this person; return whether there is one of this number."""
+        sets = ", ".join(f"{name} = :{name}" for name in values)
+        query = f"UPDATE {table} SET {sets} WHERE id = :id AND person = :person"  # noqa: S608 - names of our own
+        with self._database.writing() as db:
+            done = db.execute(query, {**values, "id": number, "person": self._name})
+            return done.rowcount == 1
 
     def care_logs(self) -> list[dict[str, Any]]:
         """Return the care logs in the order of writing."""
@@ -112,8 +92,3 @@ class Person:
         with self._database.reading() as db:
             rows = db.execute(query, (self._name, *values)).fetchall()
         return [dict(row) for row in rows]
-
-    @property
-    def today(self) -> str:
-        """Return the person's current day, as `2026-03-02`."""
-        return self._clock().date().isoformat()

@@ -7,11 +7,15 @@ from importlib.resources.abc import Traversable
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from toolmd import Settings, hookimpl
+from toolmd import Settings, ToolSpec, hookimpl
 from toolmd_alara.health import HealthLog
+from toolmd_alara.plain_words import TOOLS, adds_nothing
+from toolmd_alara.zone import Zone
 
 if TYPE_CHECKING:
     import svcs
+
+    from toolmd.hooks import Guard
 
 DEFAULT_MIN = 0.7
 """Seed 001: "All tool calls require confidence of at least 0.7"; for tools without their own."""
@@ -29,16 +33,24 @@ FILE = "alara.sqlite3"
 
 
 def machine_time() -> datetime:
-    """Return the time in the zone of this machine, which counts as the person's own."""
-    return datetime.now(tz=UTC).astimezone()
+    """Return the time of this machine."""
+    return datetime.now(tz=UTC)
 
 
 class Alara:
-    """The plugin; tests pass their own clock."""
+    """The plugin; tests pass their own clock and zone."""
 
-    def __init__(self, clock: Callable[[], datetime] = machine_time) -> None:
-        """Create the plugin; `clock` returns the time with its zone."""
+    def __init__(
+        self, clock: Callable[[], datetime] = machine_time, zone: Zone | None = None
+    ) -> None:
+        """Create the plugin.
+
+        Args:
+            clock: Returns the time with its zone.
+            zone: The zone of users whose host names none; the default is this machine's.
+        """
         self._clock = clock
+        self._zone = zone
 
     @hookimpl
     def toolmd_definitions(self) -> Iterable[Traversable]:
@@ -56,9 +68,14 @@ class Alara:
         return CRISIS_WORDS
 
     @hookimpl
+    def toolmd_guards(self, spec: ToolSpec) -> "Iterable[Guard]":
+        """Return the guard of the permanent entries' free text."""
+        return [adds_nothing] if spec.name in TOOLS else []
+
+    @hookimpl
     def toolmd_resources(self, registry: "svcs.Registry", settings: Settings) -> None:
         """Register the health log; the first call that needs it creates its file."""
-        keeper = _Keeper(settings, self._clock)
+        keeper = _Keeper(settings, self._clock, self._zone)
         registry.register_factory(
             HealthLog, keeper.open, enter=False, on_registry_close=keeper.close
         )
@@ -67,16 +84,19 @@ class Alara:
 class _Keeper:
     """Opens the one log of a snapshot on first use."""
 
-    def __init__(self, settings: Settings, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self, settings: Settings, clock: Callable[[], datetime], zone: Zone | None
+    ) -> None:
         self._settings = settings
         self._clock = clock
+        self._zone = zone
         self._lock = Lock()
         self._log: HealthLog | None = None
 
     def open(self) -> HealthLog:
         with self._lock:
             if self._log is None:
-                self._log = HealthLog(self._settings.state / FILE, self._clock)
+                self._log = HealthLog(self._settings.state / FILE, self._clock, self._zone)
             return self._log
 
     def close(self) -> None:

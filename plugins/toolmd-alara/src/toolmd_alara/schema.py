@@ -85,5 +85,17 @@ _THIRD = tuple(
     )
 )
 
-MIGRATIONS = (_FIRST, _SECOND, _THIRD)
+_FOURTH = (
+    "ALTER TABLE reminder ADD COLUMN ended_at TEXT",
+    "ALTER TABLE reminder ADD COLUMN snoozed_until TEXT",
+    # The key of the call that snoozed it last: a retry must not snooze it for longer.
+    "ALTER TABLE reminder ADD COLUMN snoozed_by TEXT",
+    # Visits and care logs belong to the day on which they happened.
+    "DROP INDEX doctor_visit_of_day",
+    "DROP INDEX care_log_of_day",
+    "CREATE INDEX doctor_visit_of_day ON doctor_visit (person, visited_on)",
+    "CREATE INDEX care_log_of_day ON care_log (person, occurred_at)",
+)
+
+MIGRATIONS = (_FIRST, _SECOND, _THIRD, _FOURTH)
 """The statements that upgrade each version of the file (`PRAGMA user_version`) to the next."""

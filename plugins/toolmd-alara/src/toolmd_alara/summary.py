@@ -1,13 +1,21 @@
 """Summarize a person's day from the log."""
 
+from datetime import date
 from typing import Any
 
+from toolmd_alara.agenda import Agenda
+from toolmd_alara.entries import entries
 from toolmd_alara.person import Person
+from toolmd_alara.readings import attention
+
+EVENTS = ("doctor_visit", "care_log", "clinical_date")
+"""The kinds of entries that belong to the day on which they happen, not to that of logging."""
 
 
 def today(person: Person) -> dict[str, Any]:
     """Return today's check-ins, medications, blood pressure, hydration, entries and reminders."""
     day = person.today
+    on = date.fromisoformat(day)
     checks = person.read("check_in", "day = ?", day)
     medications = person.read("medication", "day = ?", day)
     readings = [_reading(row) for row in person.read("blood_pressure", "day = ?", day)]
@@ -21,8 +29,11 @@ def today(person: Person) -> dict[str, Any]:
             "total_ml": sum(row["amount_ml"] for row in drinks),
             "drinks": len(drinks),
         },
-        "entries": _entries(person, day),
-        "reminders": [r for r in person.reminders() if r["next_due"].startswith(day)],
+        "entries": [
+            {"kind": one["kind"], "title": one["title"], "date": one["at"]}
+            for one in entries(person, on, on, EVENTS)
+        ],
+        "reminders": [r for r in Agenda(person).coming() if r["next_due"].startswith(day)],
     }
 
 
@@ -51,7 +62,7 @@ def _pressure(readings: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _reading(row: dict[str, Any]) -> dict[str, Any]:
-    return _present(
+    shown = _present(
         row,
         systolic="systolic",
         diastolic="diastolic",
@@ -59,23 +70,8 @@ def _reading(row: dict[str, Any]) -> dict[str, Any]:
         position="position",
         at="at",
     )
-
-
-def _entries(person: Person, day: str) -> list[dict[str, Any]]:
-    """Return the day's visits and care logs in the order of writing, and the dates on that day."""
-    visits = [
-        {"kind": "doctor_visit", "title": row["kind"], "date": row["visited_on"]}
-        for row in person.read("doctor_visit", "day = ?", day)
-    ]
-    cares = [
-        {"kind": "care_log", "title": row["title"], "date": row["occurred_at"]}
-        for row in person.read("care_log", "day = ?", day)
-    ]
-    dates = [
-        {"kind": "clinical_date", "title": row["description"], "date": row["falls_on"]}
-        for row in person.read("clinical_date", "substr(falls_on, 1, 10) = ? OR day = ?", day, day)
-    ]
-    return [*visits, *cares, *dates]
+    found = attention(row["systolic"], row["diastolic"], row["pulse"])
+    return {**shown, "warning": found.warning} if found else shown
 
 
 def _present(row: dict[str, Any], **names: str) -> dict[str, Any]:

@@ -32,5 +32,5 @@ def add_care_log(  # noqa: PLR0913 - the tool's own parameters
         "location_kind": location_type,
         "location": location_name,
     }
-    entry = log.of(context.user).record_care(context.idempotency_key, values)
+    entry = log.of_caller(context).record_care(context.idempotency_key, values)
     return {**entry, "message": f"Added care log: {title}"}

@@ -28,5 +28,5 @@ def add_clinical_date(  # noqa: PLR0913 - the tool's own parameters
         "preparation": preparation_notes,
         "remind": int(reminder_enabled),
     }
-    entry = log.of(context.user).write("clinical_date", context.idempotency_key, values)
+    entry = log.of_caller(context).write("clinical_date", context.idempotency_key, values)
     return {**entry, "message": f"Added clinical date: {description} on {clinical_date}"}

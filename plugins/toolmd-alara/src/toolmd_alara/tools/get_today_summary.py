@@ -9,5 +9,5 @@ from toolmd_alara.summary import in_words, today
 
 def get_today_summary(*, log: HealthLog, context: Context) -> dict[str, Any]:
     """Return today's entries."""
-    summary = today(log.of(context.user))
+    summary = today(log.of_caller(context))
     return {**summary, "message": in_words(summary)}

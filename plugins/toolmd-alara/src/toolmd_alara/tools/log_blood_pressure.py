@@ -4,6 +4,7 @@ from typing import Any
 
 from toolmd import Context
 from toolmd_alara.health import HealthLog
+from toolmd_alara.readings import attention
 
 
 def log_blood_pressure(  # noqa: PLR0913 - the tool's own parameters
@@ -24,5 +25,14 @@ def log_blood_pressure(  # noqa: PLR0913 - the tool's own parameters
         "position": position,
         "notes": notes,
     }
-    entry = log.of(context.user).write("blood_pressure", context.idempotency_key, values)
-    return {**entry, "message": f"Logged blood pressure {systolic}/{diastolic}"}
+    entry = log.of_caller(context).write("blood_pressure", context.idempotency_key, values)
+    message = f"Logged blood pressure {systolic}/{diastolic}"
+    found = attention(systolic, diastolic, pulse)
+    if found is None:
+        return {**entry, "message": message}
+    return {
+        **entry,
+        "warning": found.warning,
+        "proposals": list(found.proposals),
+        "message": f"{message}. {found.warning} {' '.join(found.proposals[:2])}",
+    }

@@ -16,6 +16,6 @@ def log_doctor_visit(
 ) -> dict[str, Any]:
     """Write the visit to the caller's log."""
     values = {"kind": visit_type, "visited_on": date, "notes": notes}
-    entry = log.of(context.user).write("doctor_visit", context.idempotency_key, values)
+    entry = log.of_caller(context).record_visit(context.idempotency_key, values)
     kind = visit_type.replace("_", "-")
     return {**entry, "message": f"Logged doctor visit: {kind} on {date}"}

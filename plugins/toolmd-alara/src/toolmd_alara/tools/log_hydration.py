@@ -11,5 +11,5 @@ def log_hydration(
 ) -> dict[str, Any]:
     """Write the drink to the caller's log."""
     values = {"amount_ml": amount, "notes": notes}
-    entry = log.of(context.user).write("hydration", context.idempotency_key, values)
+    entry = log.of_caller(context).write("hydration", context.idempotency_key, values)
     return {**entry, "message": f"Logged {amount} ml"}

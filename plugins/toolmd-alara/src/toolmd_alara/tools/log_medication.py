@@ -11,5 +11,5 @@ def log_medication(
 ) -> dict[str, Any]:
     """Write the medication to the caller's log."""
     values = {"name": medication_name, "dose": dose}
-    entry = log.of(context.user).write("medication", context.idempotency_key, values)
+    entry = log.of_caller(context).write("medication", context.idempotency_key, values)
     return {**entry, "message": f"Logged {medication_name}"}

@@ -4,6 +4,7 @@ from datetime import time as time_of_day
 from typing import Any
 
 from toolmd import Context
+from toolmd_alara.agenda import Agenda
 from toolmd_alara.health import HealthLog
 from toolmd_alara.reminders import from_sunday
 
@@ -19,7 +20,7 @@ def schedule_reminder(  # noqa: PLR0913 - the tool's own parameters
     context: Context,
 ) -> dict[str, Any]:
     """Write the reminder to the caller's log."""
-    reminder = log.of(context.user).remind(
+    reminder = Agenda(log.of_caller(context)).add(
         context.idempotency_key,
         title=title,
         at=time_of_day.fromisoformat(time),

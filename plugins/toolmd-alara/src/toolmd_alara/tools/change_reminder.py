@@ -20,7 +20,7 @@ def change_reminder(  # noqa: PLR0913 - the tool's own parameters
     context: Context,
 ) -> dict[str, Any]:
     """Write what changes to the caller's reminder."""
-    given = {
+    given: dict[str, Any] = {
         "title": title,
         "time": time,
         "days": days and [NAMES.index(day) + 1 for day in days],

@@ -5,6 +5,7 @@ from toolmd._parse.document.metadata import read_metadata
 from toolmd._parse.fields.table import section_of
 from toolmd._parse.parameters.section import read_section
 from toolmd._parse.source.page import Mark
+from toolmd._parse.source.places import Places
 from toolmd._parse.words.keys import fold
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic
@@ -13,21 +14,25 @@ from toolmd._types.schema import Parameter
 from toolmd.errors import did_you_mean
 
 
-def parse_prompt(text: str, path: str) -> tuple[PromptSpec | None, tuple[Diagnostic, ...]]:
+def parse_prompt(
+    text: str, path: str, places: Places | None = None
+) -> tuple[PromptSpec | None, tuple[Diagnostic, ...]]:
     """Parse the text of a `.prompt.md` file (format.md).
 
     Args:
         text: the content of the file.
         path: the path that the diagnostics name.
+        places: receives the names and expressions of the file.
 
     Returns:
         The spec, or None if any diagnostic is an error; and the diagnostics.
     """
-    definition, diagnostics = open_definition(text, path, "prompt")
+    definition, diagnostics = open_definition(text, path, "prompt", places)
     if definition is None:
         return None, diagnostics
     said = read_metadata(definition)
     said["parameters"] = read_section(definition, "Arguments")
+    definition.page.places.parameters = said["parameters"]
     definition.section("Prompt")
     said["text"] = definition.prose_of("Prompt")
     _check_fields(definition, said["parameters"])

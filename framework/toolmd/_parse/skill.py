@@ -14,6 +14,7 @@ from toolmd._parse.fields.naming import name_fields
 from toolmd._parse.parameters.section import read_section
 from toolmd._parse.parameters.types import is_type_word
 from toolmd._parse.source.page import Mark
+from toolmd._parse.source.places import Places
 from toolmd._parse.steps.workflow import read_workflow
 from toolmd._parse.words.keys import SEPARATORS, fold
 from toolmd._types.code import Code
@@ -23,23 +24,27 @@ from toolmd._types.skill import Output, SkillSpec
 _PARTS = tuple(Output.model_fields)
 
 
-def parse_skill(text: str, path: str) -> tuple[SkillSpec | None, tuple[Diagnostic, ...]]:
+def parse_skill(
+    text: str, path: str, places: Places | None = None
+) -> tuple[SkillSpec | None, tuple[Diagnostic, ...]]:
     """Parse the text of a `.skill.md` file (format.md).
 
     Args:
         text: the content of the file.
         path: the path that the diagnostics name.
+        places: receives the names and expressions of the file.
 
     Returns:
         The spec, or None if any diagnostic is an error; and the diagnostics.
     """
-    definition, diagnostics = open_definition(text, path, "skill")
+    definition, diagnostics = open_definition(text, path, "skill", places)
     if definition is None:
         return None, diagnostics
     said = read_metadata(definition)
     _allowed(definition, said)
     said["places"] = definition.places
     said["parameters"] = read_section(definition, "Input Schema")
+    definition.page.places.parameters = said["parameters"]
     said["output"] = _output(definition)
     said["when_to_use"] = definition.prose_of("When to use")
     workflow = definition.section("Workflow")

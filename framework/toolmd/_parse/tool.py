@@ -16,6 +16,7 @@ from toolmd._parse.fields.naming import Fields, name_fields
 from toolmd._parse.fields.values import read_values
 from toolmd._parse.parameters.section import read_returns, read_section
 from toolmd._parse.source.page import Mark, Page
+from toolmd._parse.source.places import CodePlace, Places
 from toolmd._parse.words.flow import flow
 from toolmd._parse.words.keys import SEPARATORS, fold
 from toolmd._parse.words.none import says_none
@@ -37,21 +38,25 @@ _WITHOUT = {
 """The outcome of a call if a condition can't be computed, and the prefix that prevents it."""
 
 
-def parse_tool(text: str, path: str) -> tuple[ToolSpec | None, tuple[Diagnostic, ...]]:
+def parse_tool(
+    text: str, path: str, places: Places | None = None
+) -> tuple[ToolSpec | None, tuple[Diagnostic, ...]]:
     """Parse the text of a `.tool.md` file (format.md).
 
     Args:
         text: the content of the file.
         path: the path that the diagnostics name.
+        places: receives the names and expressions of the file.
 
     Returns:
         The spec, or None if any diagnostic is an error; and the diagnostics.
     """
-    definition, diagnostics = open_definition(text, path, "tool")
+    definition, diagnostics = open_definition(text, path, "tool", places)
     if definition is None:
         return None, diagnostics
     said = read_metadata(definition)
     said["parameters"] = read_section(definition, "Parameters")
+    definition.page.places.parameters = said["parameters"]
     _sent_in(definition, said)
     said["returns"] = read_returns(definition)
     conditions = _Conditions(definition.page, said["parameters"])
@@ -88,6 +93,7 @@ class _Conditions:
 
     def check(self, mark: Mark, source: str, what: str) -> bool:
         """Compile a condition; report it and return False if it can't be enforced."""
+        self.page.places.expressions.append(CodePlace(source, mark.line, mark.column))
         if self.checker is None:
             self.checker = Checker({p.name: p.shape for p in self.parameters})
         return _condition(self.page, self.checker, self.parameters, mark, source, what)
@@ -256,6 +262,8 @@ def _limits(
     if (batch := values.get("max_batch")) is not None:
         arrays = [p.name for p in parameters if "array" in p.shape.types]
         entry = fields.entry("max_batch")
+        if entry is not None:
+            page.named("parameter", batch.parameter, entry.value)
         if batch.parameter not in arrays and entry is not None:
             page.error(
                 Code.FIELD_MISMATCH,

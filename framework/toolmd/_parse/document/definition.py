@@ -14,6 +14,7 @@ from toolmd._parse.fields.field import SectionTable
 from toolmd._parse.fields.table import TABLES, section_of
 from toolmd._parse.source.mojibake import report_mojibake
 from toolmd._parse.source.page import Mark, Page
+from toolmd._parse.source.places import Places
 from toolmd._parse.source.text import MAX_BYTES
 from toolmd._parse.words.keys import fold
 from toolmd._types.code import Code
@@ -105,10 +106,10 @@ class Definition:
 
 
 def open_definition(
-    text: str, path: str, kind: str
+    text: str, path: str, kind: str, places: Places | None = None
 ) -> tuple[Definition | None, tuple[Diagnostic, ...]]:
     """Read a file down to its sections; return None and the diagnostics if it can't be read."""
-    page = Page(path, source_lines(text))
+    page = Page(path, source_lines(text), places=places or Places())
     if len(text) > MAX_BYTES or len(text.encode("utf-8", "replace")) > MAX_BYTES:
         page.error(
             Code.FILE_TOO_LARGE,

@@ -2,12 +2,14 @@
 
 from typing import Any
 
+from toolmd._expressions.lexer import tokens
 from toolmd._parse.blocks.block import Block, Bullets, Fence, Item, Paragraph, Part
 from toolmd._parse.document.definition import Definition
 from toolmd._parse.document.sections import keep
 from toolmd._parse.fields.entries import item_entry
 from toolmd._parse.fields.values import code_text
 from toolmd._parse.source.page import Mark, Page
+from toolmd._parse.source.places import located
 from toolmd._parse.words.flow import flow
 from toolmd._parse.words.keys import fold, heading_text, plain, split
 from toolmd._types.code import Code
@@ -40,6 +42,7 @@ def read_examples(
         reader = _Reader(definition.page, title, mark, tool)
         example = reader.read(blocks)
         if example is not None:
+            definition.page.named("example", title, mark, declares=True)
             _check_arguments(definition.page, mark, example, parameters)
             examples.append(example)
             beside += reader.beside
@@ -93,6 +96,7 @@ class _Reader:
             self.broken = True
         elif "arguments" not in self.said:
             self._arguments(value, fence.mark)
+            self._record_keys(fence.content, value, fence.mark._replace(column=1))
         elif "result" not in self.said:
             self.said |= {"result": value, "has_result": True}
         else:
@@ -118,6 +122,18 @@ class _Reader:
             "the arguments are not a JSON object",
             'write `{"name": value}`',
         )
+
+    def _record_keys(self, text: str, value: Any, mark: Mark) -> None:
+        """Record the keys of the arguments, in the JSON at or after a mark."""
+        depth, wanted = 0, 1 if value is self.said.get("arguments") else 2
+        found = tokens(text)
+        places = located(self.page.lines, (token.text for token in found), *mark[1:])
+        for token, place, behind in zip(found, places, [*found[1:], None], strict=True):
+            depth += (token.text in {"{", "["}) - (token.text in {"}", "]"})
+            is_key = depth == wanted and behind is not None and behind.text == ":"
+            if token.kind == "string" and place is not None and is_key:
+                at = Mark(token.text, place.line, place.column)
+                self.page.named("parameter", token.text[1:-1], at)
 
     def _line(self, mark: Mark) -> bool:
         """Read `**Error**: not_found` without a bullet, and skip a label above a fence."""
@@ -157,6 +173,7 @@ class _Reader:
         value, fault = _json(text)
         if key == "arguments" and not fault:
             self._arguments(value, entry.value)
+            self._record_keys(text, value, fence.mark._replace(column=1) if fence else entry.value)
         elif key == "result":
             self.said |= {"result": entry.text if fault else value, "has_result": True}
         return key == "result" or not fault

@@ -62,6 +62,9 @@ def read_parameters(
     lines: dict[str, int] = {}
     if len(drafts) > _MAX_DRAFTS:
         too_many(page, drafts[_MAX_DRAFTS].name, "parameters and fields", _MAX_DRAFTS)
+    for draft in drafts[:_MAX_DRAFTS] if depth == 0 else ():
+        if (root := draft.name.text.replace("[", ".").partition(".")[0]) != draft.name.text:
+            page.named("parameter", root, draft.name)  # `range.start` names `range`
     nested = nest_dotted(page, drafts[:_MAX_DRAFTS])
     marked = any(draft.questioned for draft in nested)
     for draft in nested:
@@ -74,6 +77,8 @@ def read_parameters(
                 f"rename or remove one; the first is in line {lines[name]}",
             )
             continue
+        if depth == 0 and draft.written:
+            page.named("parameter", name, draft.name, declares=True)
         parameters[name] = _parameter(page, name, draft, depth, marked=marked)
         lines[name] = draft.name.line
         if len(parameters) == MAX_PARAMETERS + 1:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from toolmd._parse.source.places import NameKind, NamePlace, Places
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Edit, Severity
 from toolmd._types.source import Position, Span
@@ -47,6 +48,18 @@ class Page:
     hidden: list[str] = field(default_factory=list)
     """The original lines of the front matter."""
     diagnostics: list[Diagnostic] = field(default_factory=list)
+    places: Places = field(default_factory=Places)
+
+    def named(
+        self, kind: NameKind, name: str, mark: Mark, owner: str = "", *, declares: bool = False
+    ) -> None:
+        """Record a name at the first of its spellings at or after a mark's start."""
+        source = self.source(mark.line)
+        for spelling in dict.fromkeys((name, name.replace("_", "-"), name.replace("_", "\\_"))):
+            if (at := source.find(spelling, mark.column - 1)) >= 0:
+                place = Position(mark.line, at + 1, at + 1 + len(spelling))
+                self.places.names.append(NamePlace(kind, name, place, owner, declares))
+                return
 
     def mark(self, text: str, line: int, after: int = 0) -> Mark:
         """Find the first line of `text` in the source line `line`, at or after column `after`."""

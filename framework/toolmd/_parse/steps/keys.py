@@ -35,6 +35,7 @@ def _callee(page: Page, entry: Entry) -> str:
             f"'{entry.name}' names no tool or skill: '{entry.text[:40]}'",
             "write the name alone; its arguments go below `- **With**:`",
         )
+    page.named("definition", name, entry.value)
     return name
 
 
@@ -58,6 +59,7 @@ def _for_each(page: Page, entry: Entry, attribute: str) -> dict[str, Any]:
             "write `` day in `next_days(date, 3)` ``",
         )
         return {}
+    page.named("variable", name, entry.value, declares=True)
     loop = Loop(name=name, over=expression(page, entry.value, code_text(over)))
     for item in entry.items:
         nested = item_entry(item)
@@ -105,7 +107,16 @@ def _undo(page: Page, entry: Entry, attribute: str) -> dict[str, Any]:
     if first is not None and fold(first.name) == "with":
         items = first.items
     arguments = read_arguments(page, items, "Undo")
-    return {attribute: Use(name=_callee(page, entry), arguments=arguments)}
+    use = Use(name=_callee(page, entry), arguments=arguments)
+    record_arguments(page, use)
+    return {attribute: use}
+
+
+def record_arguments(page: Page, use: Use) -> None:
+    """Record the callee's parameters that a step names."""
+    for argument in use.arguments:
+        at = Mark(argument.name, argument.line, argument.column)
+        page.named("parameter", argument.name, at, use.name)
 
 
 def _save_as(page: Page, entry: Entry, attribute: str) -> dict[str, Any]:
@@ -118,6 +129,7 @@ def _save_as(page: Page, entry: Entry, attribute: str) -> dict[str, Any]:
             "use letters, digits and _, starting with a letter",
         )
         return {}
+    page.named("variable", name, entry.value, declares=True)
     return {attribute: name}
 
 

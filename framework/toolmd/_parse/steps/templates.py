@@ -4,6 +4,7 @@ from toolmd._parse.blocks.block import Bullets, Comment, Item, mark_of
 from toolmd._parse.fields.entries import Entry, item_entry
 from toolmd._parse.fields.values import code_text
 from toolmd._parse.source.page import Mark, Page
+from toolmd._parse.source.places import CodePlace
 from toolmd._parse.words.flow import flow
 from toolmd._parse.words.keys import fold, plain, unquoted
 from toolmd._types.code import Code
@@ -31,11 +32,22 @@ def read_template(page: Page, mark: Mark) -> Template:
             break
         if start > at:
             parts.append(text[at:start])
+        mark = _behind(page, mark, "{")
         parts.append(expression(page, mark, text[start + 1 : end].strip()))
+        mark = _behind(page, mark, text[start + 1 : end])
         at = end + 1
     if at < len(text):
         parts.append(text[at:])
     return Template(parts=tuple(parts))
+
+
+def _behind(page: Page, mark: Mark, text: str) -> Mark:
+    """Return the part of a mark that follows a text; the same mark if the text wraps."""
+    if (at := mark.text.find(text)) < 0:
+        return mark
+    at += len(text)
+    lines = mark.text.count("\n", 0, at)
+    return page.mark(mark.text[at:], mark.line + lines) if lines else mark.at(at)
 
 
 def closing_brace(text: str, start: int) -> int:
@@ -65,8 +77,13 @@ def expression(page: Page, mark: Mark, cel: str) -> Expression:
     for number, line in enumerate(mark.text.split("\n")):
         if cel and cel in line:
             found = page.mark(cel, mark.line + number, mark.column if number == 0 else 0)
-            return Expression(cel=cel, line=found.line, column=found.column)
-    return Expression(cel=cel, line=mark.line, column=mark.column)
+            return _recorded(page, Expression(cel=cel, line=found.line, column=found.column))
+    return _recorded(page, Expression(cel=cel, line=mark.line, column=mark.column))
+
+
+def _recorded(page: Page, written: Expression) -> Expression:
+    page.places.expressions.append(CodePlace(written.cel, written.line, written.column))
+    return written
 
 
 def bare_expression(page: Page, entry: Entry) -> Expression:
@@ -173,7 +190,9 @@ def way_of(page: Page, mark: Mark, text: str) -> Way | None:
         return Way(kind="stop")
     if text.lower().startswith(("go to ", "goto ")):
         target = text.split(" ", 2)[2] if text.lower().startswith("go to ") else text[5:]
-        return Way(kind="go", target=plain(target.rstrip(".")))
+        name = plain(target.rstrip("."))
+        page.named("section", name, mark)
+        return Way(kind="go", target=name)
     if text.lower().startswith(("stop ", "stop:")):
         rest = text[5:].strip()
         at = mark.text.find(rest.split(" ")[0]) if rest else 0

@@ -9,7 +9,7 @@ from toolmd._parse.document.strays import report_restriction, report_strays
 from toolmd._parse.fields.entries import Entry, bare_entry, item_entry
 from toolmd._parse.fields.step import ACTIONS, KEY_BY_FOLD, STEP_KEYS
 from toolmd._parse.source.page import Mark, Page
-from toolmd._parse.steps.keys import READERS
+from toolmd._parse.steps.keys import READERS, record_arguments
 from toolmd._parse.steps.passed_over import MissedKeys, workflow_acts
 from toolmd._parse.steps.templates import read_arguments
 from toolmd._parse.words import scalars
@@ -42,6 +42,7 @@ def read_workflow(
         name = heading_text(part.heading.text)
         steps, rest = _steps(missed, part.blocks, name)
         if steps:
+            page.named("section", name, part.heading, declares=True)
             sections.append(WorkflowSection(name=name, steps=tuple(steps), line=part.heading.line))
             if prose(rest):
                 words.append(with_headings([Part(part.level, part.heading, rest)], part.level))
@@ -216,6 +217,7 @@ class _Reader:
             arguments = read_arguments(self.page, with_.items, "With")
             if "use" in said:
                 said["use"] = said["use"].model_copy(update={"arguments": arguments})
+                record_arguments(self.page, said["use"])
         at_once = entries.get("At Once")
         if at_once is not None and "for_each" in said:
             many = scalars.whole(at_once.text)

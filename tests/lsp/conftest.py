@@ -1,10 +1,18 @@
-"""A garden with one tool and one skill, and an editor on it."""
+"""Projects in a temporary folder, and editors on them that share one language server."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
+import orchard as texts
 import pytest
-from language_client import SKILL, TOOL, Editor
+from language_client import SKILL, TOOL, Client, Editor
+
+
+@pytest.fixture(scope="session")
+def client() -> Iterator[Client]:
+    client = Client()
+    yield client
+    client.close()
 
 
 @pytest.fixture
@@ -22,7 +30,18 @@ def garden(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def editor(garden: Path) -> Iterator[Editor]:
-    editor = Editor(garden)
-    yield editor
-    editor.close()
+def editor(client: Client, garden: Path) -> Iterator[Editor]:
+    with Editor(client, garden) as editor:
+        yield editor
+
+
+@pytest.fixture
+def orchard(client: Client, tmp_path: Path) -> Iterator[Editor]:
+    """An editor on a tool with a policy, its Python, and two skills that use it."""
+    root = tmp_path / "orchard"
+    for name, text in texts.FILES.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    with Editor(client, root) as editor:
+        editor.open(texts.PICK)
+        yield editor

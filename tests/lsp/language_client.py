@@ -1,10 +1,10 @@
-"""An editor: a real language client over the pipes of a real `toolmd lsp`."""
+"""Editors: a real language client over the pipes of a real `toolmd lsp`."""
 
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
@@ -70,31 +70,70 @@ Care for a plant.
 """
 
 
-class Editor:
-    """One editor on one project."""
+class Client:
+    """A language client over the pipes of one `toolmd lsp`, for any number of projects."""
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self._client = LanguageClient("editor", "1")
-        self._runner = asyncio.Runner()
-        self._shown: dict[str, list[types.Diagnostic]] = {}
-        self._news = asyncio.Condition()
+    def __init__(self) -> None:
+        self.protocol = LanguageClient("editor", "1")
+        self.runner = asyncio.Runner()
+        self.shown: dict[str, list[types.Diagnostic]] = {}
+        self.news = asyncio.Condition()
+        self.messages: list[str] = []
+        self.answer: str | None = None
+        """The button that the user presses in the next question."""
 
-        @self._client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+        @self.protocol.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
         async def shown(params: types.PublishDiagnosticsParams) -> None:
-            async with self._news:
-                self._shown[params.uri] = list(params.diagnostics)
-                self._news.notify_all()
+            async with self.news:
+                self.shown[params.uri] = list(params.diagnostics)
+                self.news.notify_all()
 
-        self.capabilities = self._runner.run(self._start())
+        @self.protocol.feature(types.WINDOW_SHOW_MESSAGE)
+        def message(params: types.ShowMessageParams) -> None:
+            self.messages.append(params.message)
+
+        @self.protocol.feature(types.WINDOW_SHOW_MESSAGE_REQUEST)
+        def question(params: types.ShowMessageRequestParams) -> types.MessageActionItem | None:
+            self.messages.append(params.message)
+            return types.MessageActionItem(self.answer) if self.answer else None
+
+        self.capabilities = self.runner.run(self._start())
 
     async def _start(self) -> types.ServerCapabilities:
-        await self._client.start_io(sys.executable, "-m", "toolmd", "lsp")
-        answer = await self._client.initialize_async(
+        await self.protocol.start_io(sys.executable, "-m", "toolmd", "lsp")
+        answer = await self.protocol.initialize_async(
             types.InitializeParams(capabilities=types.ClientCapabilities(), root_uri=None)
         )
-        self._client.initialized(types.InitializedParams())
+        self.protocol.initialized(types.InitializedParams())
         return answer.capabilities
+
+    def close(self) -> None:
+        async def end() -> None:
+            await self.protocol.shutdown_async(None)
+            self.protocol.exit(None)
+            await self.protocol.stop()
+
+        self.runner.run(asyncio.wait_for(end(), TIMEOUT_S))
+        self.runner.close()
+
+
+class Editor:
+    """The documents of one project in the editor."""
+
+    def __init__(self, client: Client, root: Path) -> None:
+        self.root = root
+        self.client = client
+        self._client = client.protocol
+        self._runner = client.runner
+        self._opened: set[str] = set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        for name in self._opened:
+            closed = types.DidCloseTextDocumentParams(self.document(name))
+            self._client.text_document_did_close(closed)
 
     def uri(self, name: str) -> str:
         return (self.root / name).as_uri()
@@ -105,6 +144,7 @@ class Editor:
     def open(self, name: str) -> list[str]:
         text = (self.root / name).read_text("utf-8")
         item = types.TextDocumentItem(self.uri(name), "markdown", 1, text)
+        self._opened.add(name)
         return self._told(
             name,
             lambda: self._client.text_document_did_open(types.DidOpenTextDocumentParams(item)),
@@ -124,8 +164,13 @@ class Editor:
         params = types.DidSaveTextDocumentParams(self.document(name))
         return self._told(about or name, lambda: self._client.text_document_did_save(params))
 
+    def saved(self, name: str) -> None:
+        """Notify the server that a file was saved; it reloads the project."""
+        params = types.DidSaveTextDocumentParams(self.document(name))
+        self._client.text_document_did_save(params)
+
     def shown(self, name: str) -> list[types.Diagnostic]:
-        return self._shown.get(self.uri(name), [])
+        return self.client.shown.get(self.uri(name), [])
 
     def ask(self, method: str, params: Any) -> Any:
         asked: Callable[[Any], Awaitable[Any]] = getattr(self._client, f"{method}_async")
@@ -135,30 +180,57 @@ class Editor:
 
         return self._runner.run(answered())
 
+    def near(self, method: str, name: str, after: str, **more: Any) -> Any:
+        """Ask at the position after a part of a saved file."""
+        text = (self.root / name).read_text("utf-8")
+        document, position = self.at(name, text, after)
+        kinds = {"references": "Reference", "prepare_rename": "PrepareRename"}
+        kind = kinds.get(method, "".join(word.title() for word in method.split("_")))
+        params = getattr(types, f"{kind}Params")
+        return self.ask(
+            f"text_document_{method}", params(text_document=document, position=position, **more)
+        )
+
+    def pieces(self, locations: Any) -> list[tuple[str, str]]:
+        """Return the file and the text of each location, or of each edit of a file."""
+        found = []
+        for one in locations:
+            path = Path(one.uri.removeprefix("file://"))
+            start, end = one.range.start, one.range.end
+            line = path.read_text("utf-8").split("\n")[start.line]
+            found.append((path.name, line[start.character : end.character]))
+        return sorted(found)
+
+    def renamed(self, name: str, after: str, new: str) -> dict[str, str]:
+        """Rename in a saved file; write the edits, and return each changed text."""
+        edit = self.near("rename", name, after, new_name=new)
+        changed = {}
+        for uri, edits in edit.changes.items():
+            path = Path(uri.removeprefix("file://"))
+            lines = path.read_text("utf-8").split("\n")
+            for one in sorted(edits, key=lambda e: e.range.start, reverse=True):
+                start, end = one.range.start, one.range.end
+                line = lines[start.line]
+                lines[start.line] = line[: start.character] + one.new_text + line[end.character :]
+            changed[path.name] = "\n".join(lines)
+            path.write_text(changed[path.name], "utf-8")
+        return changed
+
     def at(self, name: str, text: str, after: str) -> tuple[Any, types.Position]:
         """Return the document and the position after a part of its text."""
         before = text[: text.index(after) + len(after)]
         line = before.count("\n")
         return self.document(name), types.Position(line, len(before.rpartition("\n")[2]))
 
-    def close(self) -> None:
-        async def end() -> None:
-            await self._client.shutdown_async(None)
-            self._client.exit(None)
-            await self._client.stop()
-
-        self._runner.run(asyncio.wait_for(end(), TIMEOUT_S))
-        self._runner.close()
-
     def _told(self, name: str, tell: Callable[[], None]) -> list[str]:
         """Send a notification; return the codes of a document's next diagnostics."""
 
         async def codes() -> list[str]:
             uri = self.uri(name)
-            self._shown.pop(uri, None)
+            self.client.shown.pop(uri, None)
             tell()
-            async with asyncio.timeout(TIMEOUT_S), self._news:
-                await self._news.wait_for(lambda: uri in self._shown)
-            return [str(diagnostic.code) for diagnostic in self._shown[uri]]
+            async with asyncio.timeout(TIMEOUT_S), self.client.news:
+                await self.client.news.wait_for(lambda: uri in self.client.shown)
+            return [str(diagnostic.code) for diagnostic in self.client.shown[uri]]
 
         return self._runner.run(codes())

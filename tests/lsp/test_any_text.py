@@ -6,7 +6,12 @@ from lsprotocol import types
 from pygls.workspace import PositionCodec
 
 from toolmd._lsp.completion import complete
+from toolmd._lsp.expressions import ExpressionReader, completions, explanation
 from toolmd._lsp.findings import drawn, fixes
+from toolmd._lsp.index import FileIndex, ProjectIndex
+from toolmd._lsp.lenses import lenses
+from toolmd._lsp.marks import hints, links, semantic_tokens
+from toolmd._lsp.navigation import Navigator
 from toolmd._lsp.page import EditorPage
 from toolmd._lsp.place import place_at
 from toolmd._lsp.project import EditorProject
@@ -26,6 +31,8 @@ PIECES = st.sampled_from(
             "- **Type**: ",
             "1. ",
         ),
+        *("- `a.b > 1`: no", "{a}", "`", "- **Name**: x", "- **When**: `x.map(a, a.", "## Rules"),
+        *("- **Save as**: a", "- **Confirm When**: `has(", "## Safety", '```json\n{"a": 1}\n```'),
         *("1. ", "**Use**: x", "  - **With**:", "    - a", "```", "~~~", "text", "", " ", "- **"),
         *(
             "\u2028",
@@ -47,7 +54,7 @@ TEXTS = st.lists(st.lists(PIECES, max_size=4).map("".join), max_size=12).map("\n
 
 @given(
     TEXTS,
-    st.sampled_from(["tool", "skill"]),
+    st.sampled_from(["tool", "skill", "prompt"]),
     st.integers(0, 15),
     st.integers(0, 40),
     st.sampled_from([*types.PositionEncodingKind]),
@@ -62,6 +69,19 @@ def test_any_question_at_any_place_of_any_text_is_answered(
         assert item.text_edit.range.start.line == place.line - 1
     assert (place.known, place.word, place.said("Use")) is not None
     symbols(page, kind, place.headings)
+    file = FileIndex(page)
+    assert len(semantic_tokens(file)) % 5 == 0
+    drawn_in = [one.range for one in (*links(file, ALONE), *lenses(file, ALONE))]
+    assert all(at.end.line < len(page.lines) for at in drawn_in)
+    assert all(hint.position.line < len(page.lines) for hint in hints(file, ALONE))
+    within = ExpressionReader(file, ALONE).at(place.line, place.column)
+    if within is not None:
+        assert isinstance(explanation(*within), str)
+        completions(file, within[1], place.line, place.column)
+    navigator = Navigator(ALONE, ProjectIndex(), lambda _: page).of(page)
+    named = [*navigator.references(page, place.line, place.column, declared=True)]
+    named += navigator.definition(page, place.line, place.column)
+    assert all(one.range.end.line < len(page.lines) for one in named)
     found = ALONE.typed(kind, text, page.path)
     assert len(drawn(page, found)) == len(found)
     fixes(page, found, page.whole())

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from language_client import SKILL, TOOL, Editor
+from language_client import SKILL, TOOL, Client, Editor
 from lsprotocol import types
 
 WATER = "tools_md/water-plant.tool.md"
@@ -176,9 +176,9 @@ def test_a_hover_explains_fields_sections_and_tools(editor: Editor) -> None:
 def test_a_tools_name_leads_to_its_file(editor: Editor) -> None:
     editor.open(CARE)
     document, position = editor.at(CARE, SKILL, "**Use**: water")
-    found = editor.ask("text_document_definition", types.DefinitionParams(document, position))
+    (found,) = editor.ask("text_document_definition", types.DefinitionParams(document, position))
     assert found.uri == editor.uri(WATER)
-    assert found.range.start == types.Position(0, 0)
+    assert found.range.start == types.Position(6, 12)
 
 
 def test_the_outline_has_sections_and_their_parameters(editor: Editor) -> None:
@@ -199,8 +199,7 @@ def test_another_markdown_file_is_left_alone(editor: Editor, garden: Path) -> No
     assert editor.shown("notes.md") == []
 
 
-def test_a_file_outside_of_any_project_is_read_by_itself(tmp_path: Path) -> None:
+def test_a_file_outside_of_any_project_is_read_by_itself(client: Client, tmp_path: Path) -> None:
     (tmp_path / "alone.tool.md").write_text(TOOL.replace("string", "strng", 1))
-    editor = Editor(tmp_path)
-    assert editor.open("alone.tool.md") == ["unknown-type"]
-    editor.close()
+    with Editor(client, tmp_path) as editor:
+        assert editor.open("alone.tool.md") == ["unknown-type"]

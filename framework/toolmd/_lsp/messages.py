@@ -2,8 +2,10 @@
 
 from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._types.definition import FileSpec
+from toolmd._types.schema import Schema
 from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
+from toolmd._validation import choices_of, limits_of, shown_value, type_words
 
 
 def of_field(name: str, field: Field | str) -> str:
@@ -38,6 +40,23 @@ def of_definition(spec: FileSpec) -> str:
         uses = ", ".join((*spec.required_tools, *spec.required_skills))
         parts += [f"Uses: {uses}."] if uses else []
     return "\n\n".join(parts)
+
+
+def of_value(name: str, shape: Schema) -> str:
+    """Return a value's type, description, default and limits."""
+    lines = [f"**{name}**: {type_words(shape, ' | ')}"]
+    if shape.description:
+        lines.append(shape.description)
+    if limits := limits_of_value(shape):
+        lines.append(f"{limits[0].upper()}{limits[1:]}.")
+    return "\n\n".join(lines)
+
+
+def limits_of_value(shape: Schema) -> str:
+    """Return a value's default, choices and limits in a few words; empty without any."""
+    found = [f"default {shown_value(shape.default)}"] if shape.has_default else []
+    found += [f"one of {choices_of(shape)}"] if shape.enum is not None else []
+    return ", ".join([*found, *limits_of(shape, without=("unit", "example"))])
 
 
 def _parameter(name: str, types: tuple[str, ...], required: bool) -> str:  # noqa: FBT001 - internal

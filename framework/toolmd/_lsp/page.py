@@ -6,6 +6,7 @@ from lsprotocol import types
 from pygls.workspace import PositionCodec
 
 from toolmd._parse.blocks.tokens import source_lines
+from toolmd._parse.fields.table import TABLES
 from toolmd._types.source import Span
 
 
@@ -21,11 +22,9 @@ class EditorPage:
 
     @property
     def kind(self) -> str | None:
-        """`tool` or `skill`; None for a file that is neither."""
-        suffixes = PurePath(self.path).name.lower()
-        if suffixes.endswith(".tool.md"):
-            return "tool"
-        return "skill" if suffixes.endswith(".skill.md") else None
+        """`tool`, `skill` or `prompt`; None for any other file."""
+        name = PurePath(self.path).name.lower()
+        return next((k for k in TABLES if name.endswith(f".{k}.md")), None)
 
     def position(self, line: int, column: int) -> types.Position:
         """Return the editor's position of a line and a column that count from 1."""

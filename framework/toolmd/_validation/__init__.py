@@ -7,7 +7,7 @@ from toolmd._validation.one_of import are_apart, shapes_for
 from toolmd._validation.patterns import PatternError, pattern_fault
 from toolmd._validation.sample import sample, sample_arguments
 from toolmd._validation.shape import fits, is_bounded
-from toolmd._validation.words import limits_of, shown_value, type_words
+from toolmd._validation.words import choices_of, limits_of, shown_value, type_words
 
 __all__ = [
     "ArgumentsValidator",
@@ -15,6 +15,7 @@ __all__ = [
     "MalformedError",
     "PatternError",
     "are_apart",
+    "choices_of",
     "fits",
     "fitting_objects",
     "is_bounded",

@@ -52,8 +52,12 @@ class Tried(NamedTuple):
         return {key: value for key, value in self._asdict().items() if value != ""}
 
 
-def try_examples(folder: Path | None, names: Sequence[str] = ()) -> tuple[Tried, ...]:
+def try_examples(
+    folder: Path | None, names: Sequence[str] = (), title: str | None = None
+) -> tuple[Tried, ...]:
     """Try the examples of these tools of a project, or of all; raises NotFoundError.
+
+    With a `title`, only examples of that title are tried.
 
     One without Result or Error passes through all checks and does not run. One with a Result,
     or with an Error that only a run can give, is called for real: in a state folder made for it
@@ -63,7 +67,7 @@ def try_examples(folder: Path | None, names: Sequence[str] = ()) -> tuple[Tried,
     with TemporaryDirectory(prefix="toolmd-") as scratch:
         trial = _Trial(folder, Path(scratch))
         with trial.opened("clean") as workspace:
-            return tuple(trial.results(workspace, names))
+            return tuple(trial.results(workspace, names, title))
 
 
 class _Trial:
@@ -77,13 +81,16 @@ class _Trial:
         overrides = {"state": str(self._scratch / state), "store": MEMORY}
         return Workspace.open(self._folder, overrides=overrides)
 
-    def results(self, workspace: Workspace, names: Sequence[str]) -> Iterator[Tried]:
+    def results(
+        self, workspace: Workspace, names: Sequence[str], title: str | None
+    ) -> Iterator[Tried]:
         if not names:
             yield from _unread_files(workspace)
         for bound in _chosen(workspace, names):
             yield from _unread_examples(bound)
             for example in bound.spec.examples:
-                yield self._tried(workspace, bound.spec, example)
+                if title in {None, example.title}:
+                    yield self._tried(workspace, bound.spec, example)
 
     def _tried(self, workspace: Workspace, spec: ToolSpec, example: Example) -> Tried:
         caller = _ideal(spec, example)

@@ -8,6 +8,7 @@ from toolmd._skills.check.schedule import check_schedule
 from toolmd._skills.check.walk import Walk
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
+from toolmd._types.schema import Schema
 from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
 
@@ -43,3 +44,12 @@ def check_skill(
         walk.run()
         check_unused(spec, walk.used, found)
     return found.sorted()
+
+
+def scopes_of(
+    spec: SkillSpec, tools: Mapping[str, ToolSpec], skills: Mapping[str, SkillSpec]
+) -> Mapping[tuple[int, int], Mapping[str, Schema]]:
+    """Return the names that each expression of the steps can read, by its line and column."""
+    found = StepFindings(spec.source)
+    Walk(spec, tools, skills, found, partial=True).run()
+    return found.scopes

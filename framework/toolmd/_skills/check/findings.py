@@ -1,8 +1,11 @@
 """Collect the findings of a skill, each with its place in the file."""
 
+from collections.abc import Mapping
+
 from toolmd._expressions import ExpressionError
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
+from toolmd._types.schema import Schema
 from toolmd._types.skill import Expression
 from toolmd._types.source import Position, Source, Span
 
@@ -13,6 +16,8 @@ class StepFindings:
     def __init__(self, source: Source) -> None:
         self._source = source
         self._found: dict[Diagnostic, None] = {}
+        self.scopes: dict[tuple[int, int], Mapping[str, Schema]] = {}
+        """The names that each expression can read, by its line and column."""
 
     def add(
         self,

@@ -53,6 +53,7 @@ class Scope:
 
         With `tolerant`, a name that may have no value is not reported.
         """
+        found.scopes[expression.line, expression.column] = self.names
         try:
             checked = self.checker.check(expression.cel)
         except ExpressionError as error:

@@ -103,14 +103,14 @@ def test_renaming_a_tool_changes_its_function_and_the_skills_that_use_it(
         (PICK, "Pick fruit fr", "x", "here is no name"),
     ],
 )
-def test_a_rename_that_would_break_something_is_refused(
+def test_a_rename_that_would_break_something_is_denied(
     orchard: Editor, name: str, after: str, new: str, why: str
 ) -> None:
     with pytest.raises(JsonRpcException, match=why):
         orchard.near("rename", name, after, new_name=new)
 
 
-def test_a_rename_is_refused_where_python_computes_the_arguments(orchard: Editor) -> None:
+def test_a_rename_is_denied_where_python_computes_the_arguments(orchard: Editor) -> None:
     computed = FILES["skills_md/glean.py"].replace('{"treeName"', '{**given, "treeName"')
     (orchard.root / "skills_md/glean.py").write_text(computed)
     with pytest.raises(JsonRpcException, match=r"glean\.py:8: the arguments of pick_fruit"):

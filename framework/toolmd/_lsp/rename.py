@@ -1,4 +1,4 @@
-"""Rename a name wherever it is used, or refuse if a use might be missed."""
+"""Rename a name wherever it is used, or deny it if a use might be missed."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ _NAMED = ("section", "example")
 
 
 class RenameError(Exception):
-    """A rename that is refused; the message states the reason."""
+    """A rename that is denied; the message states the reason."""
 
 
 def renamable(found: Occurrence | None) -> Occurrence:

@@ -108,12 +108,12 @@ def _navigate(server: LanguageServer, editor: Editor) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
     def renamable(params: types.PrepareRenameParams) -> types.Range:
-        with _refused():
+        with _denied():
             return editor.renamable(params.text_document.uri, params.position)
 
     @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
     def rename(params: types.RenameParams) -> types.WorkspaceEdit:
-        with _refused():
+        with _denied():
             return editor.rename(params.text_document.uri, params.position, params.new_name)
 
     @server.feature(types.WORKSPACE_SYMBOL)
@@ -176,8 +176,8 @@ def _execute(server: LanguageServer, editor: Editor) -> None:
 
 
 @contextmanager
-def _refused() -> Iterator[None]:
-    """Convert a refused rename to an error that editors show."""
+def _denied() -> Iterator[None]:
+    """Convert a denied rename to an error that editors show."""
     try:
         yield
     except RenameError as error:

@@ -6,9 +6,10 @@ from typing import Any
 
 from toolmd._parse.blocks.prose import prose
 from toolmd._parse.document.definition import Definition
+from toolmd._parse.document.recorded import name_of, record_names
 from toolmd._parse.document.sections import keep
 from toolmd._parse.document.strays import report_stray, report_unknown
-from toolmd._parse.fields.entries import Entry, Unread, item_entry, read_entries
+from toolmd._parse.fields.entries import Entry, Unread, read_entries
 from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._parse.fields.naming import Fields, name_fields
 from toolmd._parse.fields.table import TABLES, TOOL_METADATA
@@ -18,7 +19,6 @@ from toolmd._parse.words.keys import Pair, fold, nearest, plain
 from toolmd._parse.words.names import definition_name, mended_name
 from toolmd._parse.words.scalars import listed
 from toolmd._types.code import Code
-from toolmd._types.operation import read_operation
 from toolmd._types.source import Position
 
 
@@ -29,7 +29,7 @@ def read_metadata(definition: Definition) -> dict[str, Any]:
     values = read_values(definition.page, fields)
     for attribute, (_, entry) in fields.known.items():
         definition.places |= dict(_places(definition.page, attribute, entry))
-        _record(definition, attribute, entry)
+        record_names(definition, attribute, entry)
     _older_forms(definition, values)
     values["title"] = definition.document.title
     values["description"] = _description(definition, fields)
@@ -162,38 +162,9 @@ def _places(page: Page, attribute: str, entry: Entry) -> Iterator[tuple[str, Pos
     for word in [] if entry.listed is not None else listed(entry.text):
         mark = page.mark(word, entry.value.line, column)
         column = mark.column + len(word)
-        yield f"{attribute}/{_name_of(word)}", mark.place
+        yield f"{attribute}/{name_of(word)}", mark.place
     for mark in [*(entry.listed or ()), *(item.mark for item in entry.items)]:
-        yield f"{attribute}/{_name_of(mark.text)}", mark.place
-
-
-_CALLEES = frozenset(("required_tools", "required_skills", "allowed_tools", "disallowed_tools"))
-
-
-def _record(definition: Definition, attribute: str, entry: Entry) -> None:
-    """Record the tools, skills and parameters that a field names."""
-    page = definition.page
-    if attribute in _CALLEES:
-        at = entry.value
-        for word in [] if entry.listed is not None else listed(entry.text):
-            at = page.mark(word, at.line, at.column)
-            page.named("definition", _name_of(word), at)
-            at = at._replace(column=at.column + len(word))
-        for mark in [*(entry.listed or ()), *(item.mark for item in entry.items)]:
-            page.named("definition", _name_of(mark.text), mark)
-    elif attribute in {"context", "patient_from"} and definition.kind == "skill":
-        for words in map(str.split, listed(entry.text)):
-            page.named("parameter", plain(words[-1]), page.mark(words[-1], *entry.value[1:]))
-    elif attribute == "schedule_inputs":
-        for key in [one.key for item in entry.items if (one := item_entry(item)) is not None]:
-            page.named("parameter", plain(key.text), key)
-    elif attribute == "implemented_by" and (said := read_operation(plain(entry.text))) is not None:
-        for name in said.placeholders:
-            page.named("parameter", name, page.mark(f"{{{name}}}", *entry.value[1:]))
-
-
-def _name_of(word: str) -> str:
-    return plain(word.partition("(")[0]).replace("-", "_")
+        yield f"{attribute}/{name_of(mark.text)}", mark.place
 
 
 def _leaves(data: object) -> Iterator[tuple[str, str]]:

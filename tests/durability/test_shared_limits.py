@@ -14,6 +14,7 @@ import pytest
 from toolmd import Workspace
 from toolmd._call.denial import CallDenied
 from toolmd._call.limits.counter import CallCounter
+from toolmd._call.limits.deadline import DeadlineError
 from toolmd._call.limits.semaphore import CallSemaphore
 from toolmd._call.limits.shared_limits import SharedLimits
 from toolmd._store.limits import LEASE_S
@@ -199,11 +200,37 @@ def test_a_call_that_is_cancelled_while_it_waits_for_a_place_leaves_none_taken(s
             await asyncio.wait([entering])
         counter = CallCounter()
         places = CallSemaphore("act", 1, counter, shared)
-        await places.enter(10.0)
-        places.leave()
+        places.leave(await places.enter(10.0))
         return counter.running
 
     assert asyncio.run(main()) == 0
+
+
+def test_a_call_is_stopped_before_another_may_have_its_place(store):
+    async def main():
+        place = await SharedLimits(store).enter("act", 1)
+        assert place.is_held
+        place.asked -= LEASE_S
+        place.wait.until -= LEASE_S
+        # A renewal that comes too late does not help.
+        place.renewed(time.monotonic())
+        assert not place.is_held
+        with pytest.raises(DeadlineError), place.wait:
+            await asyncio.sleep(60)
+
+    asyncio.run(main())
+
+
+def test_a_call_runs_on_while_its_place_is_renewed(store):
+    async def main():
+        place = await SharedLimits(store).enter("act", 1)
+        place.asked -= LEASE_S - 3
+        place.wait.until -= LEASE_S - 3
+        before = place.wait.until
+        place.renewed(time.monotonic())
+        return place.wait.until - before
+
+    assert LEASE_S - 3 <= asyncio.run(main()) < LEASE_S
 
 
 def test_each_tool_and_each_user_counts_alone(store):

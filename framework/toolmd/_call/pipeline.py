@@ -10,7 +10,9 @@ from toolmd._call.denial import denial_of, deny, overruled
 from toolmd._call.guards.crisis import CrisisWatch, flagged
 from toolmd._call.invoke.metrics import Metrics
 from toolmd._call.invoke.trace import Tracing
+from toolmd._call.limits.deadline import DeadlineError
 from toolmd._call.limits.keyed_calls import KeyedCalls
+from toolmd._call.limits.shared_limits import Place
 from toolmd._call.observers import Observers
 from toolmd._call.result.outcome import allowed, denied, ignored, stopped
 from toolmd._types.call import Call
@@ -159,16 +161,17 @@ class Pipeline:
         Raises CallDenied where the wait is too long or the record can't be written.
         """
         limits = tool.limits
-        if limits.binds:
-            await limits.start(call, on_event)
+        place = await limits.start(call, on_event) if limits.binds else None
         try:
             if self._keeps and await self._recorder.runs(call, tool, arguments, confirmation_id):
                 # It waited for the disk: the call lost its turn, and other calls may have too.
                 await limits.wait_again(call)
-            return await self._invoke(tool, call, arguments, began, on_event)
+            if place is None:
+                return await self._invoke(tool, call, arguments, began, on_event)
+            return await self._invoke_in(place, tool, call, arguments, began, on_event)
         finally:
             try:
-                limits.end()
+                limits.end(place)
             except Exception as error:  # noqa: BLE001 - the call has run: too late to deny it
                 logged(error, "the place of a call of %s was not given back", call.tool)
 
@@ -185,6 +188,19 @@ class Pipeline:
             self._observers.tell_before(call, tool)
         running = tool.invoker.run(call, arguments, began, on_event)
         return running if self._watch is None else self._watch.ran(call.tool, running)
+
+    async def _invoke_in(self, place: Place, *running: Any) -> Result:
+        """Run a call for as long as its place can be renewed."""
+        tool: CompiledTool = running[0]
+        call, began = running[1], running[3]
+        if not place.is_held:
+            raise deny("rate_limited", f"{call.tool} lost its turn: the store did not answer.")
+        try:
+            with place.wait:
+                result: Result = await self._invoke(*running)
+                return result
+        except DeadlineError:
+            return tool.invoker.interrupted(call, began)
 
     async def _stop(
         self,

@@ -34,6 +34,13 @@ _TCP = {
     "keepalives_count": 3,
     "tcp_user_timeout": 25_000,
 }
+_SERVER_TCP: dict[str, object] = {
+    # The server ends the session of a lost machine, and so releases its locks, as soon.
+    "tcp_keepalives_idle": 10,
+    "tcp_keepalives_interval": 5,
+    "tcp_keepalives_count": 3,
+    "tcp_user_timeout": 25_000,
+}
 
 
 class Pace(NamedTuple):
@@ -171,12 +178,15 @@ def _unixepoch(what: object) -> float:
 def _prepare_session(pace: Pace) -> Callable[[Any, Any], None]:
     def prepare(connection: Any, record: Any) -> None:
         del record
-        with connection.cursor() as cursor:
-            cursor.execute(f"SET lock_timeout = {pace.busy_ms}")
+        settings = _SERVER_TCP | {
+            "lock_timeout": pace.busy_ms,
             # A frozen process must release its locks before its runs are taken over.
-            cursor.execute(f"SET idle_in_transaction_session_timeout = {IDLE_MS}")
-            if not pace.synced:
-                cursor.execute("SET synchronous_commit = off")
+            "idle_in_transaction_session_timeout": IDLE_MS,
+        }
+        if not pace.synced:
+            settings["synchronous_commit"] = "off"
+        with connection.cursor() as cursor:
+            cursor.execute("; ".join(f"SET {name} = {value}" for name, value in settings.items()))
         connection.commit()
 
     return prepare

@@ -14,7 +14,7 @@ from toolmd._call.invoke.start import Arguments
 from toolmd._call.invoke.tries import Tries
 from toolmd._call.invoke.work import Work
 from toolmd._call.limits.call_limits import CallLimits
-from toolmd._call.limits.deadline import DEFAULT_S, DeadlineError, Deadlines
+from toolmd._call.limits.deadline import DEFAULT_S, DeadlineError, Deadlines, LostPlaceError
 from toolmd._call.result.answer import AnswerError, answer_of
 from toolmd._call.result.returned import given
 from toolmd._call.result.truncate import bounds_of
@@ -161,7 +161,7 @@ class Invoker:
         outcome: Outcome = "failed"
         match error:
             case DeadlineError():
-                outcome, failure = self._late(error.seconds, begun=attempts > 0)
+                outcome, failure = self._late(error, begun=attempts > 0)
             case CallDenied(failure=Failure() as failure):
                 outcome, attempts = "denied", 0
             case DomainNotApprovedError() | SuspendedToolError():
@@ -207,15 +207,19 @@ class Invoker:
             return "unknown", Failure("outcome_unknown", message)
         return "failed", Failure(API_OFFLINE, message)
 
-    def _late(self, seconds: float, *, begun: bool) -> tuple[Outcome, Failure]:
+    def interrupted(self, call: Call, began: float) -> Result:
+        """Return the Result of a call that lost its place among those that may run at one time."""
+        return self._settle(LostPlaceError(), call.id, began)
+
+    def _late(self, error: DeadlineError, *, begun: bool) -> tuple[Outcome, Failure]:
         call_spec = self._call_spec
         if not begun:
             message = (
-                f"{call_spec.name} waited {seconds:.3g} s for its turn and never ran."
+                f"{call_spec.name} waited {error.seconds:.3g} s for its turn and never ran."
                 f" It may be called again."
             )
             return "failed", Failure("timeout", message)
-        within = f"{call_spec.name} did not answer within {seconds:.3g} s"
+        within = f"{call_spec.name} {error}"
         if call_spec.is_repeatable:
             return "failed", Failure("timeout", f"{within}. It may be called again.")
         return "unknown", Failure("outcome_unknown", f"{within}. {_PERHAPS_DONE}")

@@ -8,7 +8,7 @@ from toolmd._call.limits.counter import CallCounter, Who
 from toolmd._call.limits.deadline import DEFAULT_S
 from toolmd._call.limits.rate_limiter import RateLimiter, WaitListener
 from toolmd._call.limits.semaphore import CallSemaphore
-from toolmd._call.limits.shared_limits import SharedLimits
+from toolmd._call.limits.shared_limits import Place, SharedLimits
 from toolmd._call.limits.timing import Timing
 from toolmd._types.call import Call
 from toolmd._types.call_spec import Limits, ToolCallSpec
@@ -53,9 +53,10 @@ class CallLimits:
         if self._rate_limiter is not None:
             self._rate_limiter.check(self._longest(call))
 
-    async def start(self, call: Call, on_event: EventListener | None = None) -> None:
+    async def start(self, call: Call, on_event: EventListener | None = None) -> Place | None:
         """Count a call, and wait for the semaphore and the rate. Raises CallDenied.
 
+        Returns the call's place among all processes, for `end`, where they share the semaphore.
         The longest wait is the call's Timeout, or what its plan allows. A wait of more than a
         second is an event.
         """
@@ -63,17 +64,17 @@ class CallLimits:
         if self._max_calls is not None and not await self._count(who, self._max_calls):
             raise self._too_many(self._max_calls)
         try:
-            if self._places is not None:
-                await self._places.enter(longest)
+            place = await self._places.enter(longest) if self._places is not None else None
             try:
                 await self.wait(longest, on_event and self._notice(call, on_event))
             except BaseException:
-                self.end()
+                self.end(place)
                 raise
         except BaseException:
             if self._max_calls is not None:
                 await self._uncount(who)
             raise
+        return place
 
     async def wait_again(self, call: Call) -> None:
         """Wait again for a call that missed its start. Raises CallDenied."""
@@ -94,10 +95,10 @@ class CallLimits:
 
         return notice
 
-    def end(self) -> None:
+    def end(self, place: Place | None = None) -> None:
         """Release the call's place in the semaphore."""
         if self._places is not None:
-            self._places.leave()
+            self._places.leave(place)
 
     async def _counted(self, who: Who) -> int:
         if self._shared is not None:

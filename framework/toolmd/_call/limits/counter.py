@@ -26,8 +26,6 @@ class CallCounter:
         """The number of running calls."""
         self.wakers: deque[Callable[[], bool]] = deque()
         """The calls that wait for the semaphore; each returns whether it uses the place."""
-        self.places: list[str] = []
-        """The places that running calls have in the store; which call has which does not matter."""
         self._made: OrderedDict[Who, int] = OrderedDict()
 
     def made_by(self, who: Who) -> int:

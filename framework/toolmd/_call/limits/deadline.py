@@ -20,7 +20,18 @@ class DeadlineError(Exception):
     """The deadline passed before the implementation returned."""
 
     def __init__(self, seconds: float) -> None:
+        super().__init__(f"did not answer within {seconds:.3g} s")
         self.seconds = seconds
+
+
+class LostPlaceError(DeadlineError):
+    """The call's place under Max Concurrent could not be renewed."""
+
+    def __init__(self) -> None:
+        super().__init__(0.0)
+
+    def __str__(self) -> str:
+        return "was stopped, since its place under Max Concurrent was lost with the store"
 
 
 class Deadlines:

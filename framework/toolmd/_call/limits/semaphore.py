@@ -6,7 +6,7 @@ from collections.abc import Callable
 from toolmd._call.denial import CallDenied, deny
 from toolmd._call.limits.counter import CallCounter
 from toolmd._call.limits.rate_limiter import MAX_WAITING
-from toolmd._call.limits.shared_limits import SharedLimits
+from toolmd._call.limits.shared_limits import Place, SharedLimits
 from toolmd._call.limits.timing import MACHINE, Timing
 
 _FIRST_S = 0.005
@@ -37,21 +37,22 @@ class CallSemaphore:
         if len(self._counter.wakers) >= MAX_WAITING:
             raise self._full()
 
-    async def enter(self, longest: float) -> None:
-        """Acquire a place within `longest` seconds. Raises CallDenied where none gets free."""
+    async def enter(self, longest: float) -> Place | None:
+        """Acquire a place within `longest` seconds. Raises CallDenied where none gets free.
+
+        Returns the place among all processes, where they share them.
+        """
         until = self._timing.now() + longest
         await self._enter_here(longest)
         if self._shared is None:
-            return
+            return None
         try:
-            place = await self._enter_shared(self._shared, until)
+            return await self._enter_shared(self._shared, until)
         except BaseException:
             self._leave_here()
             raise
-        with self._counter.lock:
-            self._counter.places.append(place)
 
-    async def _enter_shared(self, shared: SharedLimits, until: float) -> str:
+    async def _enter_shared(self, shared: SharedLimits, until: float) -> Place:
         pause = _FIRST_S
         while (place := await shared.enter(self._name, self._most)) is None:
             if self._timing.now() + pause > until:
@@ -85,11 +86,9 @@ class CallSemaphore:
                 raise self._full() from None
             raise
 
-    def leave(self) -> None:
+    def leave(self, place: Place | None = None) -> None:
         """Release the place to the call that waits longest."""
-        if self._shared is not None:
-            with self._counter.lock:
-                place = self._counter.places.pop()
+        if self._shared is not None and place is not None:
             self._shared.leave(place)
         self._leave_here()
 

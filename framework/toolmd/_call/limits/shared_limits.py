@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from threading import Event, Lock, Thread
+from time import monotonic
 from typing import Any
 
 from toolmd._call.denial import CallDenied, guard_failed
+from toolmd._call.limits.deadline import Deadlines
 from toolmd._call.threads import AROUND
+from toolmd._store.limits import LEASE_S
 from toolmd._store.store import Store
 from toolmd.errors import logged
 
@@ -15,12 +17,33 @@ RENEW_S = 4.0
 """The pause between two renewals of places, in seconds: several fit into a place's time."""
 
 
-@dataclass(slots=True)
-class _Request:
-    """A request for a place, whose call may be cancelled before the answer."""
+HELD_S = LEASE_S - 2.0
+"""How long a call may run without a renewal: it ends before another call may have its place."""
+_DEADLINES = Deadlines()
 
-    place: str | None = None
-    is_over: bool = False
+
+class Place:
+    """One call's place for as long as it is renewed; a request for one before it has a name."""
+
+    def __init__(self) -> None:
+        self.name = ""
+        self.is_over = False
+        """Whether the call was cancelled before it got its place."""
+        self.asked = monotonic()
+        """When the latest renewal was asked for."""
+        self.wait = _DEADLINES.within(HELD_S)
+        """Ends the call where its place could not be renewed."""
+
+    @property
+    def is_held(self) -> bool:
+        """Return whether the place is still this call's."""
+        return monotonic() < self.asked + HELD_S
+
+    def renewed(self, asked: float) -> None:
+        """Note a renewal that was asked for at this time, unless it came too late."""
+        if self.is_held:
+            self.wait.until += asked - self.asked
+            self.asked = asked
 
 
 class SharedLimits:
@@ -34,7 +57,7 @@ class SharedLimits:
         self._store = store
         self._opened = False
         self._lock = Lock()
-        self._taken: set[str] = set()
+        self._taken: set[Place] = set()
         self._left: set[str] = set()
         self._changed = Event()
         self._renews = False
@@ -69,24 +92,24 @@ class SharedLimits:
         with suppress(CallDenied):
             await self._ask(tool, "max calls", lambda: self._store.limits.uncount(tool, who))
 
-    async def enter(self, tool: str, most: int) -> str | None:
-        """Acquire one of `most` places and return its name; None where all are taken."""
-        request = _Request()
+    async def enter(self, tool: str, most: int) -> Place | None:
+        """Acquire one of `most` places; return None where all are taken."""
+        place = Place()
         try:
-            await self._ask(tool, "max concurrent", lambda: self._enter(tool, most, request))
+            await self._ask(tool, "max concurrent", lambda: self._enter(tool, most, place))
         except BaseException:
             with self._lock:
-                request.is_over = True
-            if request.place is not None:
-                self.leave(request.place)
+                place.is_over = True
+            if place.name:
+                self.leave(place)
             raise
-        return request.place
+        return place if place.name else None
 
-    def leave(self, place: str) -> None:
+    def leave(self, place: Place) -> None:
         """Release a place soon, without waiting for it."""
         with self._lock:
             self._taken.discard(place)
-            self._left.add(place)
+            self._left.add(place.name)
         self._changed.set()
 
     def close(self) -> None:
@@ -107,18 +130,17 @@ class SharedLimits:
     def _open(self) -> None:
         self._store.limits.open()
 
-    def _enter(self, tool: str, most: int, request: "_Request") -> None:
-        place = self._store.limits.enter(tool, most)
-        if place is None:
+    def _enter(self, tool: str, most: int, place: Place) -> None:
+        name = self._store.limits.enter(tool, most)
+        if name is None:
             return
         with self._lock:
-            if request.is_over:
-                # The call was cancelled meanwhile.
-                self._left.add(place)
+            if place.is_over:
+                self._left.add(name)
                 self._changed.set()
             else:
                 self._taken.add(place)
-                request.place = place
+                place.name = name
             if not self._renews:
                 self._renews = True
                 Thread(target=self._renew, name="toolmd-places", daemon=True).start()
@@ -128,6 +150,7 @@ class SharedLimits:
         while True:
             self._changed.wait(RENEW_S)
             self._changed.clear()
+            asked = monotonic()
             with self._lock:
                 taken, left = set(self._taken), set(self._left)
                 if not taken and not left:
@@ -139,7 +162,9 @@ class SharedLimits:
                     with self._lock:
                         self._left -= left
                 if taken:
-                    self._store.limits.renew(taken)
+                    self._store.limits.renew(place.name for place in taken)
+                    for place in taken:
+                        place.renewed(asked)
             except Exception as error:  # noqa: BLE001 - it tries again; a place that stays denies
                 if self._store.is_closed:
                     return

@@ -80,7 +80,7 @@ docs: $(STAMP)  ## write the generated pages of docs/reference, and the site int
 pictures: $(STAMP)  ## take the pictures of the console again; needs a Chromium
 	@$(BIN)/python -m docs.take_pictures
 
-crash: $(STAMP)  ## kill processes during durable runs, on SQLite and on Postgres: half an hour
+crash: $(STAMP)  ## kill processes during durable runs, and cut machines off: an hour
 	@$(BIN)/python tests/durability/crash/crash.py
 
 # Two processes test copies of the project at the lowest priority. GUARD=name tests one guard;

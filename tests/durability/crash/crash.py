@@ -1,4 +1,4 @@
-"""All of the harness: kills, take-overs, waiting runs, overhead, rates; about half an hour.
+"""All of the harness: kills, take-overs, waiting runs, overhead, rates, two machines; an hour.
 
 `make crash`, or with the names of some parts: `python tests/durability/crash/crash.py chaos rates`.
 """
@@ -17,6 +17,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import boundaries
 import chaos
+import matrix
+import network
 import overhead
 import parked
 import statements
@@ -30,6 +32,7 @@ STRIKES = 10
 WAITING, LOOK_S = 1000, 30.0
 ROUNDS = 25
 RATE, RATE_S = 3, 60.0
+MATRIX_RUNS, PAYMENTS, MATRIX_KILLS = 600, 200, 120
 STARTER = Path(__file__).parents[1] / "starter.py"
 Row = tuple[str, str, str]
 """A measurement, its result, and its bound."""
@@ -133,6 +136,33 @@ def start_often(server: str) -> Iterator[Row]:
         yield what, told, f"{RATE} in any second"
 
 
+def two_machines(server: str) -> Iterator[Row]:
+    """Do all work on two machines whose network, clocks and Postgres fail."""
+    del server
+    if why := network.missing():
+        yield "two machines", f"not measured: {why}", ""
+        return
+    for found in matrix.storm(MATRIX_RUNS, PAYMENTS, MATRIX_KILLS, seed=7):
+        say(f"  {found}")
+        last = found
+    yield (
+        f"Two machines: {last.kills} kills, {last.faults} faults in {last.seconds:.0f} s",
+        f"{last.ended} runs ended, {last.decided} calls approved", f"{MATRIX_RUNS}, {PAYMENTS}",
+    )  # fmt: skip
+    told = f"{last.failed}, {last.lost}, {last.doubled}, {last.stuck}"
+    yield "  runs that failed, were lost, did something twice, stood still", told, "0, 0, 0, 0"
+    told = f"{last.unpaid}, {last.paid_twice}; {last.cut} cut by a kill"
+    yield "  approved calls without an effect, with two", told, "0, 0"
+    told = f"{last.over} with more, {last.short} with fewer, of {last.rounds} rounds"
+    yield "  Max Calls 3", told, "0, 0"
+    yield "  Max Concurrent 1: calls at once", f"{last.overlaps} of {last.alone}", "0"
+    for fault in matrix.HOLDS:
+        held = matrix.hold(fault, seed=7)
+        say(f"  {held}")
+        what = f"  a call of {matrix.LONG_S:.0f} s under Max Concurrent 1, {fault.name}"
+        yield what, f"{held.overlaps} at once", "0"
+
+
 PARTS: dict[str, Callable[[str], Iterator[Row]]] = {
     "boundaries": kill_everywhere,
     "statements": kill_between,
@@ -141,6 +171,7 @@ PARTS: dict[str, Callable[[str], Iterator[Row]]] = {
     "parked": park,
     "overhead": weigh,
     "rates": start_often,
+    "matrix": two_machines,
 }
 
 

@@ -3,8 +3,10 @@
 import os
 import signal
 import sys
+import time
 import traceback
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from office import MONDAY, ROOT
 
 # What a run needs, imported once; none of it starts a thread.
 import toolmd._skills.engine.durable.engine
-from toolmd import Workspace
+from toolmd import Workspace, load_settings
 
 assert toolmd._skills.engine.durable.engine is not None
 for name in [name for name in os.environ if name.startswith("TOOLMD_")]:
@@ -21,10 +23,17 @@ for name in [name for name in os.environ if name.startswith("TOOLMD_")]:
 os.environ["CLINIC_NOW"] = MONDAY
 
 
-def opened(state: Path, engine: str, plugins: Mapping[str, Any] | None = None) -> Workspace:
-    """Open the clinic, with its runs in a place of the harness."""
+def now() -> datetime:
+    """Return the time of this process's machine."""
+    return datetime.fromtimestamp(time.time(), UTC)
+
+
+def opened(
+    state: Path, engine: str, plugins: Mapping[str, Any] | None = None, folder: Path = ROOT
+) -> Workspace:
+    """Open the clinic or another project, with its runs in a place of the harness."""
     settings = {"state": str(state), "plugins": [], "store": engine}
-    return Workspace.open(ROOT, overrides=settings, plugins=plugins)
+    return Workspace(load_settings(folder, overrides=settings), plugins=plugins, clock=now)
 
 
 class Child:

@@ -1,0 +1,235 @@
+"""Two machines with one Postgres: cut off, slow, with wrong clocks, and killed workers.
+
+Machines are network namespaces of `network`. The books of the clinic and of the tools are files
+which both see: they stand for services that a cut to Postgres leaves alone.
+"""
+
+import contextlib
+import itertools
+import os
+import random
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import matrix_work
+import network
+import office
+import psycopg
+from matrix_books import Counted, counted, is_well
+from matrix_work import noted
+from network import SERVER, Machine, Wire, kill
+from postgres_server import restart, start, stop
+
+CLOCKS = {11: -300.0, 12: 180.0}
+"""The machines, and how many seconds their clocks are apart from the server's."""
+A, B = CLOCKS
+BAD_S, CALM_S = 8.0, 12.0
+"""How long a fault lasts, and the pause after it."""
+LONG_S = 40.0
+"""A call that outlasts a lost lease."""
+TIMEOUT_S = 180.0
+"""So long nothing may end before the harness gives up."""
+
+
+class Fault(NamedTuple):
+    """A state of the network."""
+
+    name: str
+    loss: dict[tuple[int, int], float]
+    delay_s: float = 0.0
+    restarts: bool = False
+    """Whether the server restarts at once, without a shutdown."""
+
+
+def _between(machine: int, share: float = 1.0) -> dict[tuple[int, int], float]:
+    return {(machine, SERVER): share, (SERVER, machine): share}
+
+
+FAULTS = (
+    Fault("one machine cut off", _between(A)),
+    Fault("packets to the server lost", {(A, SERVER): 1.0}),
+    Fault("the other machine cut off", _between(B)),
+    Fault("packets from the server lost", {(SERVER, A): 1.0}),
+    Fault("the server restarts", {}, restarts=True),
+    Fault("100 ms each way", {}, delay_s=0.1),
+    Fault("a fifth of all packets lost", _between(A, 0.2) | _between(B, 0.2)),
+    Fault("both cut off", _between(A) | _between(B)),
+)
+HOLDS = (FAULTS[0], FAULTS[1], FAULTS[3])
+"""The faults that part a machine from the server."""
+
+
+class Fleet:
+    """A Postgres, the wire and two machines with their processes."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.folder, self.shop = folder, folder / "shop"
+        self.data, url = start(("listen_addresses=*",))
+        with (self.data / "data" / "pg_hba.conf").open("a") as access:
+            access.write(f"host all all {network.BASE}0/24 trust\n")
+        self.url = url
+        self.ask("SELECT pg_reload_conf()")
+        self.far = url.replace("127.0.0.1", f"{network.BASE}{SERVER}")
+        self.machines = {n: Machine(n, s, folder / f"{n}.log") for n, s in CLOCKS.items()}
+        self.end = network.tunnel(SERVER)
+        ends = {SERVER: self.end} | {n: m.end for n, m in self.machines.items()}
+        self.wire = Wire(ends, seed)
+        self.roles: dict[str, tuple[int, str, tuple[Any, ...]]] = {}
+        self.pids: dict[str, int] = {}
+        self.killed: dict[int, float] = {}
+        """When which processes were killed, by the clock of the kernel."""
+        matrix_work.make_shop(self.shop)
+
+    def role(self, name: str, machine: int, work: str, *args: Any) -> None:
+        """Have a process with this role, from now on."""
+        self.roles[name] = machine, work, args
+        self.revive()
+
+    def start(self, machine: int, work: str, *args: Any) -> int:
+        """Start a process on a machine; return its id."""
+        return self.machines[machine].start(work, *args)
+
+    def revive(self) -> None:
+        """Start the processes that ended."""
+        for name, (machine, work, args) in self.roles.items():
+            if not _lives(self.pids.get(name)):
+                self.pids[name] = self.start(machine, work, *args)
+
+    def kill(self, name: str) -> None:
+        """Kill the process of a role."""
+        self.killed[self.pids[name]] = time.monotonic()
+        kill(self.pids[name])
+
+    def state(self, machine: int) -> Path:
+        """Return the state folder of a machine: its own, but for the books of the clinic."""
+        state = self.folder / f"state-{machine}"
+        if not state.exists():
+            state.mkdir()
+            (state / office.FILE).symlink_to(self.folder / "clinic" / office.FILE)
+        return state
+
+    def ask(self, statement: str) -> list[Any]:
+        """Ask the server, from its own machine."""
+        for tries in itertools.count():
+            try:
+                with psycopg.connect(self.url, autocommit=True) as connection:
+                    return connection.execute(statement).fetchall()  # type: ignore[arg-type]
+            except psycopg.errors.UndefinedTable:
+                return []
+            except psycopg.OperationalError:
+                # It restarts.
+                if tries > 100:
+                    raise
+                time.sleep(0.1)
+        raise AssertionError
+
+    def close(self) -> None:
+        """End everything."""
+        for machine in self.machines.values():
+            machine.close()
+        self.wire.close()
+        os.close(self.end)
+        stop(self.data)
+
+
+def storm(runs: int, payments: int, kills: int, seed: int) -> Iterator[Counted]:
+    """Do all work at once under all faults, with kills; return the counts every few seconds."""
+    chance, folder = random.Random(seed), Path(tempfile.mkdtemp(prefix="toolmd-matrix-"))
+    office.open_office(folder / "clinic", runs)
+    began = told = moved = time.monotonic()
+    done, count = (-1, -1), 0
+    with contextlib.closing(Fleet(folder, seed)) as fleet:
+        _employ(fleet, runs, payments)
+        faults = _faults(fleet)
+        while time.monotonic() - moved < TIMEOUT_S:
+            count = next(faults)
+            fleet.revive()
+            if (now := _done(fleet)) != done:
+                done, moved = now, time.monotonic()
+            if now[0] >= runs and now[1] >= payments:
+                break
+            # Kills are spread over the work: a machine that is busy starts no process in a second.
+            part = (now[0] / runs + now[1] / payments) / 2
+            if len(fleet.killed) < min(kills, part * kills + 1) and now[0] >= 0:
+                favoured = [role for role in fleet.roles if role.startswith(("run", "decide"))]
+                fleet.kill(chance.choice(favoured if chance.random() < 0.8 else [*fleet.roles]))
+            if time.monotonic() - told > 20:
+                told = time.monotonic()
+                yield counted(fleet, runs, count, told - began)
+            time.sleep(0.2)
+        last = counted(fleet, runs, count, time.monotonic() - began)
+    yield last
+    if is_well(last):
+        shutil.rmtree(folder)
+
+
+def hold(fault: Fault, seed: int) -> Counted:
+    """Cut off a machine during a call under Max Concurrent 1, whose place another one wants."""
+    folder = Path(tempfile.mkdtemp(prefix="toolmd-matrix-"))
+    began = time.monotonic()
+    with contextlib.closing(Fleet(folder, seed)) as fleet:
+        args = str(fleet.shop), str(folder / "a"), fleet.far, LONG_S
+        fleet.start(A, "call_alone", *args)
+        _until(lambda: bool(noted(fleet.shop, "alone")))
+        fleet.wire.set(fault.loss)
+        fleet.start(B, "call_alone", *args[:1], str(folder / "b"), fleet.far, 1.0)
+        _until(lambda: len(noted(fleet.shop, "long")) >= 2)
+        found = counted(fleet, 0, 1, time.monotonic() - began)
+    shutil.rmtree(folder)
+    return found
+
+
+def _employ(fleet: Fleet, runs: int, payments: int) -> None:
+    quarter, half, shop = runs // 4, payments // 2, str(fleet.shop)
+    for place, machine in enumerate(fleet.machines):
+        clinic, state = str(fleet.state(machine)), str(fleet.folder / f"shop-{machine}")
+        for number in range(2):
+            first = (2 * place + number) * quarter
+            mine = (first, first + quarter)
+            fleet.role(f"run-{machine}-{number}", machine, "work", clinic, fleet.far, *mine)
+        fleet.role(f"answer-{machine}", machine, "answer", clinic, fleet.far)
+        mine = (place * half, (place + 1) * half)
+        fleet.role(f"order-{machine}", machine, "order_payments", shop, state, fleet.far, *mine)
+        fleet.role(f"decide-{machine}", machine, "decide", shop, state, fleet.far)
+        fleet.role(f"limit-{machine}", machine, "call_limited", shop, state, fleet.far)
+
+
+def _faults(fleet: Fleet) -> Iterator[int]:
+    """Change the network when it is time; return how many faults there were."""
+    for count, fault in enumerate(itertools.cycle(FAULTS)):
+        for one, seconds in ((None, CALM_S), (fault, BAD_S)):
+            until = time.monotonic() + seconds
+            fleet.wire.set(one.loss if one else {}, one.delay_s if one else 0.0)
+            if one is not None and one.restarts:
+                restart(fleet.data)
+            while time.monotonic() < until:
+                yield count
+    raise AssertionError("a cycle does not end")
+
+
+def _done(fleet: Fleet) -> tuple[int, int]:
+    """Return how many runs ended and how many calls were decided."""
+    ended = fleet.ask("SELECT count(*) FROM toolmd.toolmd_run WHERE result NOTNULL")
+    decided = fleet.ask("SELECT count(*) FROM toolmd.toolmd_confirmation WHERE state <> 'pending' "
+                        "AND call::json->>0 = 'pay'")  # fmt: skip
+    return (ended[0][0] if ended else -1), (decided[0][0] if decided else 0)
+
+
+def _until(come: Callable[[], bool]) -> None:
+    until = time.monotonic() + TIMEOUT_S
+    while not come():
+        if time.monotonic() > until:
+            raise TimeoutError
+        time.sleep(0.05)
+
+
+def _lives(pid: int | None) -> bool:
+    try:
+        os.kill(pid or 0, 0)
+    except ProcessLookupError:
+        return False
+    return pid is not None

@@ -1,0 +1,130 @@
+"""What became of the work on the two machines of `matrix`, by the books and by Postgres."""
+
+import itertools
+from collections import Counter
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import office
+from matrix_work import ROUND, noted
+
+MOST = 3
+"""The Max Calls of a tool."""
+
+
+class Fleet(Protocol):
+    """The machines, for those who count."""
+
+    folder: Path
+    shop: Path
+    killed: dict[int, float]
+
+    def ask(self, statement: str) -> list[Any]:
+        """Return the server's answer."""
+        ...
+
+
+class Counted(NamedTuple):
+    """What became of the work."""
+
+    kills: int
+    faults: int
+    """How many faults of the network and restarts of the server there were."""
+    ended: int
+    failed: int
+    lost: int
+    doubled: int
+    stuck: int
+    decided: int
+    paid_twice: int
+    unpaid: int
+    """Approved calls without an effect, although no kill cut their decision."""
+    cut: int
+    """Approved calls without an effect, since the deciding process was killed."""
+    rounds: int
+    over: int
+    """Rounds in which Max Calls 3 let more than three calls run."""
+    short: int
+    """Rounds with fewer, although no call of them met a fault or a kill."""
+    alone: int
+    overlaps: int
+    """Calls that began during another one, under Max Concurrent 1."""
+    seconds: float
+
+
+def is_well(found: Counted) -> bool:
+    """Return whether nothing was lost or doubled, and no limit was passed."""
+    return not (found.failed or found.lost or found.doubled or found.stuck or found.paid_twice
+                or found.unpaid or found.over or found.short or found.overlaps)  # fmt: skip
+
+
+def counted(fleet: Fleet, runs: int, faults: int, seconds: float) -> Counted:
+    results = fleet.ask("SELECT id, stuck, result::json->>'success' FROM toolmd.toolmd_run")
+    ended = [row for row in results if row[2] is not None]
+    done = [run for run, _, success in ended if success == "true"]
+    booked, texted = Counter[str](), Counter[str]()
+    if runs:
+        booked, texted = office.books(fleet.folder / "clinic")
+    hollow = [run for run in done if not booked[run] or not texted[run]]
+    rounds, over, short = _rounds(fleet.shop)
+    alone, overlaps = _alone(fleet.shop, fleet.killed)
+    return Counted(
+        kills=len(fleet.killed),
+        faults=faults,
+        ended=len(ended),
+        failed=len(ended) - len(done),
+        lost=runs - len(ended) + len(hollow),
+        doubled=sum(times - 1 for books in (booked, texted) for times in books.values()),
+        stuck=sum(bool(stuck) for _, stuck, _ in results),
+        **_payments(fleet),
+        rounds=rounds,
+        over=over,
+        short=short,
+        alone=alone,
+        overlaps=overlaps,
+        seconds=seconds,
+    )
+
+
+def _payments(fleet: Fleet) -> dict[str, int]:
+    rows = fleet.ask("SELECT id, call::json->1->>'mark' FROM toolmd.toolmd_confirmation "
+                     "WHERE state = 'approved' AND call::json->>0 = 'pay'")  # fmt: skip
+    paid = Counter(line[1] for line in noted(fleet.shop, "pay") if line[0] == "began")
+    begun, ended = Counter[str](), Counter[str]()
+    for when, held, *_ in noted(fleet.shop, "decided"):
+        (begun if when == "begins" else ended)[held] += 1
+    without = [held for held, mark in rows if not paid[mark]]
+    cut = sum(begun[held] > ended[held] for held in without)
+    twice = sum(times - 1 for times in paid.values())
+    return {"decided": len(rows), "paid_twice": twice, "unpaid": len(without) - cut, "cut": cut}
+
+
+def _rounds(shop: Path) -> tuple[int, int, int]:
+    """Return the rounds of Max Calls 3, those with more, and undisturbed ones with fewer."""
+    ran = Counter(line[1] for line in noted(shop, "thrice") if line[0] == "began")
+    begun, told, bad = Counter[str](), Counter[str](), set[str]()
+    for name, what, *code in noted(shop, "rounds"):
+        if what == "begins":
+            begun[name] += ROUND
+            continue
+        told[name] += 1
+        if what != "ok" and code != ["budget_exhausted"]:
+            bad.add(name)
+    well = [name for name in begun if begun[name] == told[name] and name not in bad]
+    over = sum(times > MOST for times in ran.values())
+    return len(begun), over, sum(ran[name] < MOST for name in well)
+
+
+def _alone(shop: Path, killed: dict[int, float]) -> tuple[int, int]:
+    """Return the calls under Max Concurrent 1, and how many of them began during another one."""
+    calls: list[list[float]] = []
+    open_here: dict[str, list[float]] = {}
+    for what, _, pid, moment in noted(shop, "alone"):
+        if what == "began":
+            # One whose process was killed ends there.
+            call = open_here[pid] = [float(moment), killed.get(int(pid), float("inf"))]
+            calls.append(call)
+        elif pid in open_here:
+            open_here.pop(pid)[1] = float(moment)
+    calls.sort()
+    return len(calls), sum(later[0] < first[1] for first, later in itertools.pairwise(calls))

@@ -123,7 +123,9 @@ def toolmd_resources(registry: "svcs.Registry", settings: Settings) -> None:
 
 
 @hookspec
-def toolmd_guards(spec: "ToolSpec") -> Iterable[Guard]:  # type: ignore[empty-body]
+def toolmd_guards(  # type: ignore[empty-body]
+    spec: "ToolSpec", settings: Settings
+) -> Iterable[Guard]:
     """Return guards for the calls of one tool; the strictest verdict wins.
 
     Called once per tool and snapshot, before its first call. If the hook or a guard fails, or a

@@ -59,6 +59,13 @@ class Context(Protocol):
             most: The maximum that the tool used.
         """
 
+    def note(self, text: str) -> None:
+        """Add a note to the result: what a reader must know to judge it.
+
+        Args:
+            text: One sentence, such as `2 of 14 notes are not indexed and were not searched.`
+        """
+
     def pages(self, read_on: Callable[[int], Mapping[str, Any]]) -> None:
         """Set how to request the next page of a truncated result.
 

@@ -192,6 +192,20 @@ def test_a_value_that_the_tool_lowered_is_reported(harness, tool):
     assert result.notes == ("`limit` was lowered to 200, the most that the tool gives.",)
 
 
+def test_a_tool_adds_notes_to_its_result(harness, tool):
+    def act(*, context):
+        context.note("One of two notes was not searched.")
+        return [1, 2, 3]
+
+    result = harness(tool("act", act, context="context", mode="inline")).call("act")
+    assert (result.data, result.truncated) == ([1, 2, 3], None)
+    assert result.notes == ("One of two notes was not searched.",)
+    limits = Limits(max_rows=2)
+    cut = harness(tool("act", act, context="context", mode="inline", limits=limits)).call("act")
+    assert cut.notes[0] == "One of two notes was not searched."
+    assert cut.truncated["rows"]
+
+
 def anything(chance, depth=0):
     kind = chance.randrange(9 if depth < 3 else 6)
     if kind < 6:

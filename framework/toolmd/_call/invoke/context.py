@@ -128,6 +128,10 @@ class CallContext:
         """Report that a value was lowered to the tool's maximum."""
         self.remarks.lowered[parameter] = most
 
+    def note(self, text: str) -> None:
+        """Add a note to the result."""
+        self.remarks.notes.append(text)
+
     def pages(self, read_on: ReadOn) -> None:
         """Set how to read on where the result is cut, by the number of returned rows."""
         self.remarks.read_on = read_on

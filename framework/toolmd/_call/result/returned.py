@@ -16,13 +16,14 @@ ReadOn = Callable[[int], Mapping[str, Any]]
 class Remarks:
     """What an implementation reports about its result."""
 
-    __slots__ = ("lowered", "read_on", "tool")
+    __slots__ = ("lowered", "notes", "read_on", "tool")
 
     def __init__(self, tool: str) -> None:
         self.tool = tool
         self.lowered: dict[str, float] = {}
         """The parameters whose values the tool lowered, and to what."""
         self.read_on: ReadOn | None = None
+        self.notes: list[str] = []
 
 
 def given(
@@ -60,18 +61,20 @@ def _given(
     if not (bounds.bind or lowered):
         result = answer(value, None)
         # Missing items fit no Returns, and a note says so already.
-        return result._replace(notes=notes) if notes else result
+        told = (*(notes or result.notes), *remarks.notes)
+        return result._replace(notes=told) if told else result
     found = cut(value, bounds)
     result = answer(found.value, found.text)
     missing = bool(notes) or (found.value is None and found.bytes)
-    told = [
+    all_notes = [
         *(() if missing else result.notes),
         *notes,
+        *remarks.notes,
         *(f"`{name}` was lowered to {most:g}, the most that the tool gives."
           for name, most in lowered.items()),
         *found.notes,
     ]  # fmt: skip
-    return result._replace(notes=tuple(told), truncated=_truncated(found, remarks, arguments))
+    return result._replace(notes=tuple(all_notes), truncated=_truncated(found, remarks, arguments))
 
 
 def _truncated(found: Cut, remarks: Remarks, arguments: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from toolmd._load.plugins.manager import Plugins, several
+from toolmd._load.plugins.manager import PluginAnswer, Plugins, several
 from toolmd._types.call import Call
 from toolmd._types.registry import BoundTool
 from toolmd._types.result import Result
@@ -12,7 +12,7 @@ from toolmd.hooks import Guard
 
 
 def guards_of(
-    plugins: Plugins, beside: Plugins | None = None
+    plugins: Plugins, settings: Settings, beside: Plugins | None = None
 ) -> Callable[[BoundTool], Sequence[Guard]]:
     """Return a function that asks each plugin for a tool's guards. Raises what a plugin raised.
 
@@ -24,9 +24,14 @@ def guards_of(
         return plugins.implements("toolmd_guards")
 
     def guards(tool: BoundTool) -> Sequence[Guard]:
-        answers = list(plugins.ask("toolmd_guards", spec=tool.spec)) if asks(plugins) else []
-        if beside is not None and asks(beside):
-            also = beside.ask("toolmd_guards", spec=tool.spec)
+        def ask(plugins: Plugins) -> list[PluginAnswer]:
+            if not asks(plugins):
+                return []
+            return list(plugins.ask("toolmd_guards", spec=tool.spec, settings=settings))
+
+        answers = ask(plugins)
+        if beside is not None:
+            also = ask(beside)
             answers += [a for a in also if beside.plugin(a.plugin) is not plugins.plugin(a.plugin)]
         found: list[Guard] = []
         for answer in answers:

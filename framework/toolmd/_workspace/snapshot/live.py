@@ -93,7 +93,7 @@ class Live:
                     replace(self.registry, tools=self.keeper.tools),
                     self.settings,
                     resources=snapshot.resources,
-                    guards=guards_of(snapshot.plugins, beside),
+                    guards=guards_of(snapshot.plugins, self.settings, beside),
                     before=before,
                     after=after,
                     clock=self._epoch,

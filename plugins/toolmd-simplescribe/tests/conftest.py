@@ -117,7 +117,7 @@ class Records:
 
     def index(self, patient="123", now="2026-03-02T12:00:00Z"):
         chart = self.chart(patient)
-        return chart.index.update(chart.texts(), now)
+        return chart.update_index(now)
 
     def reasons(self, *resources):
         return [omission.reason for omission in self.load(*resources).read.omissions]
@@ -132,7 +132,7 @@ def records(tmp_path, make, clock):
 
 @pytest.fixture
 def workspace():
-    with memory_workspace({"none.txt": ""}, plugins={"simplescribe": SimpleScribe()}) as opened:
+    with memory_workspace({"none.txt": ""}, plugins={"simplescribe": SimpleScribe({})}) as opened:
         yield opened
 
 

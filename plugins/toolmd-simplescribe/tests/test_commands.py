@@ -77,10 +77,11 @@ def test_a_bundle_comes_from_stdin(run, make):
 
 
 def test_notes_are_indexed_for_one_or_for_all(run, file, make):
+    # Loading indexes, too.
     run("load", file("a.json", make.note(), make.note(patient="456")))
-    assert run("index", "123").stdout == b"123: 1 indexed, 0 were, 0 removed\n"
+    assert run("index", "123").stdout == b"123: 0 indexed, 1 were, 0 removed\n"
     told = json.loads(run("index", "--all", "--json").stdout)["patients"]
-    assert [(one["patient"], one["added"]) for one in told] == [("123", 0), ("456", 1)]
+    assert [(one["patient"], one["kept"]) for one in told] == [("123", 1), ("456", 1)]
     assert run("index").returncode == 2
     assert run("index", "123", "--all").returncode == 2
     nobody = run("index", "nobody")

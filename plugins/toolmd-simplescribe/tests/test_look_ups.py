@@ -3,7 +3,7 @@
 import pytest
 
 from toolmd_simplescribe import views
-from toolmd_simplescribe.allow_list import LABS
+from toolmd_simplescribe.codes import NAMES
 from toolmd_simplescribe.moments import Span
 
 VIEWS = {
@@ -42,7 +42,7 @@ def test_a_hundred_thousand_results_cost_no_more_than_a_thousand(records, make):
         rows = (
             (1, 1, code, "A", n, "%", n * DAY_US, "2020", "s", "u")
             for n in range(count)
-            for code in list(LABS)[:10]
+            for code in list(NAMES)[:10]
         )
         with records.store.database.writing() as db:
             db.executemany(
@@ -61,7 +61,7 @@ def test_a_hundred_thousand_results_cost_no_more_than_a_thousand(records, make):
 
         with records.store.database.reading() as db:
             db.set_progress_handler(step, 1)
-            found = views.newest(db, views.LABS, 1, LABS, span, 50)
+            found = views.newest(db, views.LABS, 1, NAMES, span, 50)
         assert len(found) == 50
         return steps
 

@@ -1,11 +1,23 @@
 """Search in notes: only indexed ones, best first, with any query."""
 
+import re
+from pathlib import Path
+
+import numpy as np
 import pytest
+import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from toolmd import ToolError
-from toolmd_simplescribe.chunks import SIZE, chunks_of
+from toolmd import ConfigError, ToolError
+from toolmd_simplescribe.loader import load
+from toolmd_simplescribe.records import BY_WORDS, MAY_MISS
+from toolmd_simplescribe.search.chunks import SIZE, chunks_of
+from toolmd_simplescribe.search.embedder import embedder_of
+from toolmd_simplescribe.search.method import Method
+from toolmd_simplescribe.search.note_index import IndexedNote, NoteIndex
+from toolmd_simplescribe.search.synonyms import synonyms_of
+from toolmd_simplescribe.store import PatientStore
 
 COUGH = "Dry cough since lisinopril. Intolerance of an ACE inhibitor."
 SUGAR = "HbA1c has come down. The patient walks every day."
@@ -168,3 +180,89 @@ def test_an_index_that_fails_half_way_stays_as_it_was(records, make):
     with pytest.raises(KeyboardInterrupt):
         chart.index.update(chart.texts(), "2026-03-03T00:00:00Z", stop)
     assert chart.index.known().keys() == {"a"}
+
+
+class Meanings:
+    """An embedder that knows what two words have in common."""
+
+    name = "two meanings"
+
+    def embed(self, texts):
+        rows = [[1, 0] if re.search("cough|lungs", t.lower()) else [0, 1] for t in texts]
+        return np.array(rows, dtype=np.float32)
+
+
+def test_a_note_is_found_by_its_meaning_and_the_best_of_both_ways_goes_first(tmp_path, make, clock):
+    method = Method(synonyms_of({}), Meanings())
+    store = PatientStore(tmp_path, method)
+    notes = [make.note(COUGH, id="cough"), make.note(SUGAR, id="sugar")]
+    load(store.database, make.bundle(*notes), clock=clock)
+    chart = store.chart("123", "123")
+    chart.update_index("2026-03-02T12:00:00Z")
+    assert ids(chart.search("trouble with the lungs", 8, None)) == ["cough", "sugar"]
+    # By meaning cough goes first, by words sugar alone is found: both ways together count.
+    assert ids(chart.search("lungs of a patient that walks", 8, None)) == ["sugar", "cough"]
+    # Another embedder's vectors are not compared: the notes count as not indexed.
+    store.method.embedder_name = "another"
+    assert chart.outdated(None) == ["cough", "sugar"]
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [("HTN", "High blood pressure."), ("heart attack", "Had an MI in May."),
+     ("Lipitor", "Takes atorvastatin."), ("lisinopril", "On an ACE inhibitor.")],
+)  # fmt: skip
+def test_synonyms_abbreviations_and_brand_names_are_found(records, make, query, text):
+    records.load(make.note(text, id="a"), make.note(SUGAR, id="b"))
+    records.index()
+    assert ids(records.chart().search(query, 8, None)) == ["a"]
+
+
+def test_a_file_of_synonyms_is_added_to_ours(tmp_path):
+    file = tmp_path / "own.txt"
+    file.write_text("# Our clinic's words\nblue form, advance directive # scanned\n", "utf-8")
+    assert synonyms_of({"SIMPLESCRIBE_SYNONYMS": str(file)}).of("the Blue Form") == [
+        "advance directive"
+    ]
+    with pytest.raises(ConfigError, match="can't be read"):
+        synonyms_of({"SIMPLESCRIBE_SYNONYMS": str(tmp_path / "none.txt")})
+
+
+def test_an_embedder_is_a_folder_a_function_or_none(tmp_path):
+    assert embedder_of({"SIMPLESCRIBE_EMBEDDER": "none"}) is None
+    with pytest.raises(ConfigError, match=r"has no model\.onnx"):
+        embedder_of({"SIMPLESCRIBE_EMBEDDER": str(tmp_path)})
+    with pytest.raises(ConfigError, match="neither a folder"):
+        embedder_of({"SIMPLESCRIBE_EMBEDDER": "nothing"})
+    with pytest.raises(ConfigError, match="can't be imported"):
+        embedder_of({"SIMPLESCRIBE_EMBEDDER": "no_such_module:make"})
+
+
+def test_notes_that_are_newer_than_the_index_are_named_on_the_result(workspace_records, make, call):
+    workspace_records.load(make.note("Tolerates penicillin well.", id="old"))
+    workspace_records.index()
+    workspace_records.load(make.note("ALLERGY: anaphylaxis to penicillin.", id="new"))
+    result = call("get_notes_search_results", {"query": "penicillin"})
+    assert ids(result.data) == ["old"]
+    assert "1 notes are not indexed as they are now and were not searched: new." in result.notes
+    assert MAY_MISS in result.notes
+    workspace_records.index()
+    result = call("get_notes_search_results", {"query": "penicillin"})
+    assert set(ids(result.data)) == {"old", "new"}
+    assert result.notes == (BY_WORDS, MAY_MISS)
+
+
+def test_the_evaluation_set_is_whole_and_words_alone_reach_what_is_reported(tmp_path):
+    folder = Path(__file__).parent / "evaluation"
+    parts = [yaml.safe_load((folder / f"{half}.yaml").read_text("utf-8"))
+             for half in ("first", "second")]  # fmt: skip
+    notes = parts[0]["notes"] | parts[1]["notes"]
+    index = NoteIndex(tmp_path / "notes.sqlite3", Method(synonyms_of({})))
+    index.update([IndexedNote(id_, id_, text) for id_, text in notes.items()], "2026-01-01")
+    assert len(notes) >= 60
+    for part, least in zip(parts, (0.5, 0.4), strict=True):
+        assert len(part["queries"]) >= 30
+        hits = sum(wanted in ids(index.search(query, list(notes), 3))
+                   for query, wanted, _ in part["queries"])  # fmt: skip
+        assert hits / len(part["queries"]) >= least

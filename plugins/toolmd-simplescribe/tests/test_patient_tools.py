@@ -5,7 +5,11 @@ from importlib.resources import files
 
 import pytest
 
-from toolmd_simplescribe.plugin import TOOLS
+from toolmd.testing import memory_workspace
+from toolmd_simplescribe.loader import load
+from toolmd_simplescribe.plugin import TOOLS, SimpleScribe
+from toolmd_simplescribe.records import BY_WORDS, MAY_MISS
+from toolmd_simplescribe.store import PatientStore
 
 SEED = {
     "get_labs": {
@@ -48,7 +52,8 @@ def samples(workspace_records):
 def test_the_seeds_own_example_answers_with_the_seeds_own_fields(tool, samples, call):
     result = call(tool, SEED[tool])
     assert result.outcome == "ok"
-    assert result.notes == ()  # it is what the file says it Returns
+    # No other note: it is what the file says it Returns.
+    assert result.notes == ((BY_WORDS, MAY_MISS) if "search" in tool else ())
     assert result.data
     for item in result.data:
         assert item.keys() == {*FIELDS[tool], "source"}
@@ -205,8 +210,22 @@ def test_a_code_off_the_list_is_not_returned_though_it_was_loaded(workspace_reco
     laboratory = [make.code("laboratory", system="x")]
     workspace_records.load(make.lab(code="99999-9", category=laboratory), make.lab())
     assert [item["code"] for item in call("get_labs").data] == ["4548-4"]
-    assert workspace_records.chart().labs(["99999-9"], None, None) == []
+    assert call("get_labs", {"codes": ["99999-9"]}).error.code == "invalid_arguments"
     assert workspace_records.chart().counts()["labs"] == 2
+
+
+def test_a_code_that_the_author_adds_to_the_list_is_returned(make):
+    laboratory = [make.code("laboratory", system="x")]
+    file = files("toolmd_simplescribe") / "tools" / "get-labs.tool.md"
+    text = file.read_text("utf-8").replace("**Enum**: ", "**Enum**: 99999-9, ", 1)
+    plugins = {"simplescribe": SimpleScribe({})}
+    with memory_workspace({"get-labs.tool.md": text}, plugins=plugins) as other:
+        store = PatientStore(other.settings.state)
+        load(store.database, make.bundle(make.lab(7, code="99999-9", category=laboratory)))
+        result = other.call_sync("get_labs", {"patient_id": "123", "codes": ["99999-9"]},
+                                 context={"patient": "123"})  # fmt: skip
+        store.close()
+    assert [item["value"] for item in result.data] == [7]
 
 
 def test_the_text_of_a_note_never_comes_by_its_metadata(workspace_records, make, call):

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from toolmd import NotFoundError, ToolmdError, load_settings
+from toolmd_simplescribe.configuration import method_of
 from toolmd_simplescribe.fhir.bundle import LARGEST, BundleError
 from toolmd_simplescribe.loader import SYSTEM, load, utc_now
 from toolmd_simplescribe.progress import on_screen
@@ -43,7 +44,7 @@ def load_command(
     project: Project = None,
     as_json: Json = False,
 ) -> None:
-    """Load FHIR R4 bundles, each completely or not at all; loading one again changes nothing."""
+    """Load FHIR R4 bundles, each completely or not at all, and index their notes for search."""
     failed = 0
     told: list[dict[str, Any]] = []
     with closing(_store(project)) as store:
@@ -60,6 +61,9 @@ def load_command(
             told.append({"file": str(path), **loaded.to_dict()})
             if not as_json:
                 typer.echo("\n".join(lines_of(path, loaded)))
+            with on_screen(f"Indexing the notes of {path.name}") as progress:
+                for patient in loaded.patients:
+                    store.chart_of(patient).update_index(_now(), progress)
     if as_json:
         typer.echo(json.dumps({"files": told}))
     if failed:
@@ -76,16 +80,14 @@ def index_command(
     project: Project = None,
     as_json: Json = False,
 ) -> None:
-    """Index new and changed notes for search (the Explore workflow)."""
+    """Index notes for search (the Explore workflow), such as after a change of the embedder."""
     if everybody == bool(patients):
         raise typer.BadParameter("name patients, or --all")
     told = []
     with closing(_store(project)) as store:
         for patient in patients or store.patients():
-            chart = store.chart_of(patient)
-            now = f"{utc_now():%Y-%m-%dT%H:%M:%SZ}"
             with on_screen(f"Indexing {patient}") as progress:
-                done = chart.index.update(chart.texts(), now, progress)
+                done = store.chart_of(patient).update_index(_now(), progress)
             told.append({"patient": patient, **done._asdict()})
             if not as_json:
                 typer.echo(
@@ -146,7 +148,11 @@ def main() -> None:
 
 
 def _store(project: Path | None) -> PatientStore:
-    return PatientStore(load_settings(project).state)
+    return PatientStore(load_settings(project).state, method_of())
+
+
+def _now() -> str:
+    return f"{utc_now():%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _bytes_of(path: Path) -> bytes:

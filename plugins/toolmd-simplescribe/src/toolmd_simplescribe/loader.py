@@ -62,7 +62,18 @@ def load(
     `system` is the source of resources without one. `progress` receives the numbers of read and
     of all entries.
     """
-    bundle = read_bundle(data)
+    return load_bundle(database, read_bundle(data), system=system, clock=clock, progress=progress)
+
+
+def load_bundle(
+    database: Database,
+    bundle: Bundle,
+    *,
+    system: str = SYSTEM,
+    clock: Callable[[], datetime] = utc_now,
+    progress: Progress = unheard,
+) -> Loaded:
+    """Load a parsed bundle, like `load`."""
     now = f"{clock().astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
     read = read_records(bundle, Provenance(system, now), progress)
     with database.writing() as db:

@@ -1,12 +1,16 @@
-"""Register the tools, the patient store, and the guard against calls for another patient."""
+"""Register the tools, the patients' records, and the guard against calls for another patient."""
 
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from toolmd import Action, Call, Settings, ToolSpec, Verdict, hookimpl
+from toolmd_simplescribe.configuration import TOKEN, method_of, origin, server_url
+from toolmd_simplescribe.fhir.server import FhirServer, TokenOf
+from toolmd_simplescribe.records import PatientRecords, labs_tool
 from toolmd_simplescribe.store import OTHER_PATIENT, PatientStore
 
 if TYPE_CHECKING:
@@ -25,12 +29,36 @@ TOOLS: Final = (
 
 
 class SimpleScribe:
-    """The plugin."""
+    """The plugin; a host passes a function for the tokens of its users."""
+
+    def __init__(
+        self, environ: Mapping[str, str] = os.environ, token: TokenOf | None = None
+    ) -> None:
+        """Create the plugin.
+
+        Args:
+            environ: The environment with the settings.
+            token: Returns the token of a user for the FHIR server; by default the variable
+                SIMPLESCRIBE_FHIR_TOKEN is everybody's.
+        """
+        self._environ = environ
+        self._token: TokenOf = token or (lambda _user: environ.get(TOKEN, "").strip())
 
     @hookimpl
     def toolmd_definitions(self) -> Iterable[Traversable]:
         """Return the folder of the tools."""
         return [files("toolmd_simplescribe") / "tools"]
+
+    @hookimpl
+    def toolmd_implementation(self, spec: ToolSpec) -> Callable[..., object] | None:
+        """Return get_labs, whose codes are the Enum of its file; the others have a Python file."""
+        return labs_tool(spec) if spec.name == "get_labs" else None
+
+    @hookimpl
+    def toolmd_approved_origins(self, spec: ToolSpec) -> Iterable[str]:
+        """Return the FHIR server, if one is set."""
+        url = server_url(self._environ)
+        return [origin(url)] if url and spec.name in TOOLS else []
 
     @hookimpl
     def toolmd_guards(self, spec: ToolSpec) -> "Iterable[Guard]":
@@ -42,10 +70,15 @@ class SimpleScribe:
 
     @hookimpl
     def toolmd_resources(self, registry: "svcs.Registry", settings: Settings) -> None:
-        """Register the patient store; the first call that needs it creates its file."""
-        keeper = _Keeper(settings)
+        """Register the records; the first call that needs them creates the store's file."""
+        keeper = _Keeper(settings, self._environ)
+
+        def records() -> PatientRecords:
+            url = server_url(self._environ)
+            return PatientRecords(keeper.open(), FhirServer(url, self._token) if url else None)
+
         registry.register_factory(
-            PatientStore, keeper.open, enter=False, on_registry_close=keeper.close
+            PatientRecords, records, enter=False, on_registry_close=keeper.close
         )
 
 
@@ -60,15 +93,16 @@ def same_patient(call: Call, arguments: Mapping[str, Any]) -> Verdict | None:
 class _Keeper:
     """Opens the one store of a snapshot on first use."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, environ: Mapping[str, str]) -> None:
         self._settings = settings
+        self._environ = environ
         self._lock = Lock()
         self._store: PatientStore | None = None
 
     def open(self) -> PatientStore:
         with self._lock:
             if self._store is None:
-                self._store = PatientStore(self._settings.state)
+                self._store = PatientStore(self._settings.state, method_of(self._environ))
             return self._store
 
     def close(self) -> None:

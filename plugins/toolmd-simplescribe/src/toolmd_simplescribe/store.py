@@ -5,8 +5,10 @@ from pathlib import Path
 from toolmd import NotFoundError, ToolError
 from toolmd.database import Database
 from toolmd_simplescribe.chart import Chart
-from toolmd_simplescribe.note_index import NoteIndex
 from toolmd_simplescribe.schema import MIGRATIONS
+from toolmd_simplescribe.search.method import Method
+from toolmd_simplescribe.search.note_index import NoteIndex
+from toolmd_simplescribe.search.synonyms import synonyms_of
 
 FILE = "simplescribe.sqlite3"
 """The file of the store in the project's state folder."""
@@ -17,8 +19,12 @@ INDEXES = "simplescribe-notes"
 class PatientStore:
     """The records of all patients; a tool reads only the chart that the host names."""
 
-    def __init__(self, state: Path) -> None:
-        """Open the store of a state folder; a missing one is created."""
+    def __init__(self, state: Path, method: Method | None = None) -> None:
+        """Open the store of a state folder; a missing one is created.
+
+        `method` is that of the search; the default one searches by words and our synonyms.
+        """
+        self.method = method or Method(synonyms_of({}))
         self.database = Database(state / FILE, MIGRATIONS)
         self._indexes = state / INDEXES
 
@@ -26,11 +32,9 @@ class PatientStore:
         """Return the chart of a call, if it is that of the patient in the caller's context.
 
         Raises ToolError `other_patient` for any other patient, and `patient_not_found` for a
-        patient
-        without loaded records, which must not look like a healthy patient.
+        patient without loaded records, which must not look like a healthy patient.
         """
-        if caller_patient is None or patient_id != caller_patient:
-            raise ToolError(OTHER_PATIENT, code="other_patient")
+        check_patient(patient_id, caller_patient)
         if (chart := self._chart(patient_id)) is None:
             message = (
                 f"No records are loaded for patient {patient_id!r}. This says nothing about the "
@@ -67,7 +71,15 @@ class PatientStore:
             row = db.execute(query, (patient_id,)).fetchone()
         if row is None:
             return None
-        return Chart(self.database, row[0], NoteIndex(self._indexes / f"{row[0]}.sqlite3"))
+        return Chart(
+            self.database, row[0], NoteIndex(self._indexes / f"{row[0]}.sqlite3", self.method)
+        )
+
+
+def check_patient(patient_id: str, caller_patient: str | None) -> None:
+    """Raise ToolError `other_patient` unless the host named this patient."""
+    if caller_patient is None or patient_id != caller_patient:
+        raise ToolError(OTHER_PATIENT, code="other_patient")
 
 
 OTHER_PATIENT = (

@@ -2,10 +2,11 @@
 
 import heapq
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
+from toolmd_simplescribe.fhir.rows import Record
 from toolmd_simplescribe.moments import Span
 
 Item = dict[str, Any]
@@ -96,6 +97,36 @@ def newest(
     found = [db.execute(query, {**asked, "key": key}) for key in sorted(set(keys), key=str)]
     merged = heapq.merge(*found, key=_when, reverse=True)
     return [_item(view, row) for row in islice(merged, most)]
+
+
+def keys_of(db: sqlite3.Connection, view: View, patient: int) -> list[str]:
+    """Return the keys of one patient's items."""
+    query = f"SELECT DISTINCT {view.key} FROM {view.table} WHERE patient = ?"  # noqa: S608 - names of our own
+    return [key for (key,) in db.execute(query, (patient,))]
+
+
+def newest_of(
+    records: Sequence[Record],
+    view: View,
+    keys: Iterable[str | None] | None,
+    span: Span | None,
+    most: int,
+) -> list[Item]:
+    """Return the newest items like `newest`, from records in memory."""
+    wanted = None if keys is None else set(keys)
+    found = []
+    for record in records:
+        for row in record.rows:
+            at = row.values.get("at")
+            if row.table != view.table:
+                continue
+            if wanted is not None and view.key is not None and row.values[view.key] not in wanted:
+                continue
+            if span is not None and (at is None or not span.start <= at < span.end):
+                continue
+            columns = (row.values.get(column) for column, _ in view.fields)
+            found.append((at, record.system, record.updated, *columns))
+    return [_item(view, row) for row in sorted(found, key=_when, reverse=True)[:most]]
 
 
 def _when(row: tuple[Any, ...]) -> int:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from toolmd_simplescribe.allow_list import LOINC
+from toolmd_simplescribe.codes import LOINC
 
 Resource = dict[str, Any]
 ID: Final = re.compile(r"[A-Za-z0-9.-]{1,64}", re.ASCII)

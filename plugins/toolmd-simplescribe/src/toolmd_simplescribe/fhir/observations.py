@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from toolmd_simplescribe.allow_list import DIASTOLIC, LABS, SYSTOLIC, VITALS
+from toolmd_simplescribe.codes import DIASTOLIC, NAMES, SYSTOLIC, VITALS
 from toolmd_simplescribe.fhir.fields import (
     LeftOutError,
     Resource,
@@ -52,7 +52,7 @@ def _labs(resource: Resource) -> Iterator[Row]:
     left_out = "no tool returns this measurement"
     for part in (resource, *objects(resource, "component")):
         found = list(loinc(part))
-        chosen = next((one for one in found if one[0] in LABS), None)
+        chosen = next((one for one in found if one[0] in NAMES), None)
         if chosen is None and (not is_lab or not found):
             continue
         code, display = chosen or found[0]
@@ -67,7 +67,7 @@ def _labs(resource: Resource) -> Iterator[Row]:
                 "lab",
                 {
                     "code": code,
-                    "display": display or LABS.get(code, code),
+                    "display": display or NAMES.get(code, code),
                     "value": value,
                     "unit": measured,
                     "reference_range": _reference_range(part),

@@ -1,18 +1,18 @@
 """Search the patient's indexed notes."""
 
 from toolmd import Context
-from toolmd_simplescribe.store import PatientStore
+from toolmd_simplescribe.records import PatientRecords
 from toolmd_simplescribe.views import Item
 
 
-def get_notes_search_results(
+async def get_notes_search_results(
     patient_id: str,
     query: str,
     top_k: int = 8,
     doc_ids: list[str] | None = None,
     *,
-    store: PatientStore,
+    records: PatientRecords,
     context: Context,
 ) -> list[Item]:
     """Return the excerpts, the best first."""
-    return store.chart(patient_id, context.facts.get("patient")).search(query, top_k, doc_ids)
+    return await records.search(patient_id, query, top_k, doc_ids, context)

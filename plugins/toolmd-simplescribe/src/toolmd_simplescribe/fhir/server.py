@@ -67,7 +67,9 @@ class FhirServer:
             raise ToolError(message, code="patient_not_found")
         call.entries.append(person)
         for type_, parameters in SEARCHES[kind]:
-            await call.search(type_, {"patient": patient, **parameters, "_count": str(PAGE)})
+            await call.search(
+                type_, {"patient": f"Patient/{patient}", **parameters, "_count": str(PAGE)}
+            )
         await call.follow()
         body = {"resourceType": "Bundle", "entry": [call.entry(one) for one in call.entries]}
         return Fetched(Bundle(body), tuple(call.remarks))

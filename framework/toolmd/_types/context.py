@@ -60,7 +60,7 @@ class Context(Protocol):
         """
 
     def note(self, text: str) -> None:
-        """Add a note to the result: what a reader must know to judge it.
+        """Add a note to the result, such as what it leaves out.
 
         Args:
             text: One sentence, such as `2 of 14 notes are not indexed and were not searched.`

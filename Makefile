@@ -2,7 +2,7 @@
 # They need only Python 3.11 or later with its venv module; everything else goes into .venv.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick test-places test-pythons check format lint types layers install bench bench-peers crash fuzz interop fhir recall mutants pictures lock docs clean
+.PHONY: help demo test quick test-places test-pythons dist check format lint types layers install bench bench-peers crash fuzz interop fhir recall mutants pictures lock docs clean
 MAKEFLAGS += --no-builtin-rules
 
 VENV := .venv
@@ -39,6 +39,11 @@ test-places: $(STAMP)  ## run some tests as other users, in other folders and lo
 test-pythons: $(STAMP)  ## test the wheels on each installed Python, with its SQLite and a newer one
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	@$(BIN)/python tests/pythons/pythons.py
+
+# Nothing is published: dist/ is what a release uploads.
+dist: $(STAMP)  ## build the wheels and source archives, check them, and try them on each Python
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	@$(BIN)/python tests/pythons/dist.py
 
 check: format lint types layers  ## check format, lint, types and layers
 

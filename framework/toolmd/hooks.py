@@ -154,7 +154,7 @@ def toolmd_before_call(call: Call, spec: "ToolSpec") -> None:
 
 
 @hookspec
-def toolmd_after_call(call: Call, spec: "ToolSpec", result: Result) -> None:
+def toolmd_after_call(call: Call, spec: "ToolSpec", result: Result, settings: Settings) -> None:
     """Observe a call's result, for every outcome. If the hook fails, the log records it."""
 
 

@@ -68,7 +68,7 @@ def _texts(said: Any) -> tuple[str, ...]:
 
 
 def listeners_of(
-    plugins: Plugins,
+    plugins: Plugins, settings: Settings
 ) -> tuple[
     Callable[[Call, BoundTool], None] | None, Callable[[Call, BoundTool, Result], None] | None
 ]:
@@ -78,7 +78,8 @@ def listeners_of(
         _tell(plugins, "toolmd_before_call", call=call, spec=tool.spec)
 
     def after(call: Call, tool: BoundTool, result: Result) -> None:
-        _tell(plugins, "toolmd_after_call", call=call, spec=tool.spec, result=result)
+        said = {"call": call, "spec": tool.spec, "result": result, "settings": settings}
+        _tell(plugins, "toolmd_after_call", **said)
 
     return (
         before if plugins.implements("toolmd_before_call") else None,

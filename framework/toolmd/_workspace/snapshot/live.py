@@ -88,7 +88,7 @@ class Live:
             if self.dispatcher is None:
                 snapshot = self.snapshot
                 beside = None if self._beside is None else self._beside.plugins
-                before, after = listeners_of(snapshot.plugins)
+                before, after = listeners_of(snapshot.plugins, self.settings)
                 self.dispatcher = Dispatcher(
                     replace(self.registry, tools=self.keeper.tools),
                     self.settings,

@@ -52,9 +52,11 @@ def workspace(environ):
 
 @pytest.fixture
 def call(workspace):
-    """Call a tool."""
+    """Call a tool; a search without a mode is a ripple."""
 
     def go(tool, arguments, **options):
+        if tool == "search_pubmed":
+            arguments = {"expand_mode": "ripple", **arguments}
         return asyncio.run(workspace.call(tool, arguments, **{"user": "ana", **options}))
 
     return go
@@ -77,18 +79,6 @@ def searched(call, ncbi):
     result = call("search_pubmed", {"query": "statins OR steroids"})
     by_theme = {about.split(":")[0]: id_ for id_, about in result.data["clusters"].items()}
     return by_theme["failure heart statins"], by_theme["asthma children steroids"]
-
-
-@pytest.fixture
-def confirmed(call, workspace):
-    """Call a tool and, where it is held, say yes."""
-
-    def go(tool, arguments):
-        held = call(tool, arguments)
-        assert held.outcome == "confirm"
-        return asyncio.run(workspace.confirmations.approve(held.confirmation.id, user="ana"))
-
-    return go
 
 
 @pytest.fixture

@@ -107,6 +107,8 @@ class NcbiServer(FakeServer):
         self.records: dict[int, str] = {}
         self.find: Callable[[str], list[int]] = lambda term: sorted(self.records)
         self.near: dict[int, list[int]] = {}
+        self.unknown: list[str] = []
+        """Phrases of the next queries that PubMed does not know."""
         self._history: dict[tuple[str, str], list[int]] = {}
 
     def add(self, pmid, title="A title.", abstract="An abstract.", **more):
@@ -124,6 +126,8 @@ class NcbiServer(FakeServer):
     def esearch(self, asked):
         assert asked["usehistory"] == "y"
         found = self.find(asked["term"])
+        phrases = "".join(f"<PhraseNotFound>{words}</PhraseNotFound>" for words in self.unknown)
+        errors = f"<ErrorList>{phrases}</ErrorList>" if phrases else ""
         env = f"MCID_{len(self._history):04d}"
         self._history[env, "1"] = found
         ids = "".join(f"<Id>{pmid}</Id>" for pmid in found[: int(asked["retmax"])])
@@ -133,7 +137,7 @@ class NcbiServer(FakeServer):
             '"https://eutils.ncbi.nlm.nih.gov/eutils/dtd/20060628/esearch.dtd">'
             f"<eSearchResult><Count>{len(found)}</Count><RetMax>{asked['retmax']}</RetMax>"
             f"<RetStart>0</RetStart><QueryKey>1</QueryKey><WebEnv>{env}</WebEnv>"
-            f"<IdList>{ids}</IdList><TranslationSet/></eSearchResult>"
+            f"<IdList>{ids}</IdList><TranslationSet/>{errors}</eSearchResult>"
         )
 
     def efetch(self, asked):

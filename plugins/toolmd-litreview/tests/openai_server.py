@@ -66,8 +66,10 @@ def pico_of(material, *, leave_out=()):
     """Answer as a careful model does that was shown some abstracts."""
     papers = [json.loads(line) for line in material.splitlines()]
     rows = [
-        {"pmid": p["pmid"], "P": f"people of {p['pmid']}", "I": "a drug", "C": None, "O": "death",
-         "StudyDesign": "RCT"}
+        {"pmid": p["pmid"], "P": p["abstract"], "I": p["title"], "C": None, "O": p["abstract"],
+         "StudyDesign": "RCT",
+         "quotes": {"P": p["abstract"].upper(), "I": p["title"], "O": p["abstract"],
+                    "StudyDesign": p["abstract"]}}
         for p in papers
         if p["pmid"] not in leave_out
     ]  # fmt: skip

@@ -12,7 +12,16 @@ from openai_server import vector_of
 from toolmd import ToolError
 from toolmd.testing import FakeClock, memory_workspace
 from toolmd_litreview.configuration import Endpoint
-from toolmd_litreview.embedding import CYCLE_S, MOST, Embedder, EndpointSource, LocalSource
+from toolmd_litreview.embedding import (
+    CYCLE_S,
+    MOST,
+    MOST_TOKENS,
+    Embedder,
+    EndpointSource,
+    LocalSource,
+    as_query,
+    batches,
+)
 from toolmd_litreview.plugin import Litreview
 from toolmd_litreview.vectors import cosines, to_bytes, unit
 
@@ -33,7 +42,7 @@ def embedder_of(openai, *, shorten=False, clock=None):
 def test_a_text_has_one_vector_of_1024_numbers(call):
     result = call("embed_text", {"text": "statins in the old"})
     assert (result.outcome, result.notes) == ("ok", ())
-    (vector,) = result.data
+    (vector,) = result.data["vectors"]
     assert vector == pytest.approx(vector_of("statins in the old"))
 
 
@@ -42,7 +51,8 @@ def test_texts_have_one_vector_each_in_order(call, openai):
     result = call("embed_text", {"text": texts})
     assert result.success
     assert [
-        vector == pytest.approx(vector_of(t)) for t, vector in zip(texts, result.data, strict=True)
+        vector == pytest.approx(vector_of(t))
+        for t, vector in zip(texts, result.data["vectors"], strict=True)
     ]
 
 
@@ -113,6 +123,25 @@ def test_memory_is_bounded():
     assert source.made == MOST + 10
 
 
+def test_batches_are_bounded_by_tokens_and_keep_their_order(openai):
+    texts = [str(number) * 30_000 for number in range(8)]
+    vectors = vectors_of(embedder_of(openai), texts)
+    sizes = [len(asked["input"]) for _, asked, *_ in openai.asked]
+    assert (sizes, len(vectors)) == ([3, 3, 2], 8)
+    assert list(batches(["a", "b"])) == [["a", "b"]]
+    assert all(sum(map(len, batch)) <= 3 * MOST_TOKENS for batch in batches(texts))
+
+
+def test_qwen3_gets_a_query_with_its_instruction(call, openai, ncbi):
+    ncbi.add(1, "One.")
+    call("search_pubmed", {"query": "do statins help?", "expand_mode": "semantic"})
+    first, *others = openai.asked[0][1]["input"]
+    assert first.startswith("Instruct: ")
+    assert first.endswith("\nQuery:do statins help?")
+    assert not any("Instruct" in text for text in others)
+    assert as_query("all-MiniLM-L6-v2", "q") == "q"
+
+
 def test_a_server_that_can_shorten_is_asked_to(openai):
     vectors_of(embedder_of(openai, shorten=True), ["a"])
     assert openai.asked[0][1]["dimensions"] == 1024
@@ -159,8 +188,7 @@ def test_memory_exhaustion_at_the_server_is_reported_as_such(openai):
 
 @pytest.mark.parametrize(
     ("status", "code"),
-    [(401, "embeddings_refused"), (404, "embeddings_refused"), (429, "embeddings_busy"),
-     (500, "embeddings_failed")],
+    [(401, "embeddings_refused"), (404, "embeddings_refused"), (500, "embeddings_failed")],
 )  # fmt: skip
 def test_a_rejected_request_has_its_own_error(call, openai, status, code):
     openai.faults.append(Fault(status, b"secret-of-model"))

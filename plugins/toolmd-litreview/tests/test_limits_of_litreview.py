@@ -28,7 +28,8 @@ def test_a_server_that_comes_back_is_asked_again(call, ncbi, fault):
 
 def test_an_unreachable_server_is_reported_as_offline(workspace, ncbi):
     ncbi.faults += [Fault(502)] * 40
-    reply = 'Action: {"tool": "search_pubmed", "args": {"query": "x"}}'
+    args = '{"query": "x", "expand_mode": "ripple"}'
+    reply = f'Action: {{"tool": "search_pubmed", "args": {args}}}'
     turn = asyncio.run(workspace.handle(reply, dialect="action", user="ana"))
     assert '"api_offline":true' in turn.messages[0]["content"].replace(" ", "")
     assert (turn.results[0].attempts, len(ncbi.asked)) == (4, 4)
@@ -37,14 +38,14 @@ def test_an_unreachable_server_is_reported_as_offline(workspace, ncbi):
 def test_more_than_256_texts_are_split_without_a_word(call, openai):
     texts = [f"text {number}" for number in range(600)]
     result = call("embed_text", {"text": texts})
-    assert (result.success, len(result.data)) == (True, 600)
+    assert (result.success, len(result.data["vectors"])) == (True, 600)
     assert [len(asked["input"]) for _, asked, *_ in openai.asked] == [256, 256, 88]
 
 
 def test_a_batch_that_exhausts_memory_is_halved_once(call, openai):
     openai.faults.append(Fault(500, b"CUDA out of memory"))
     result = call("embed_text", {"text": [f"text {number}" for number in range(256)]})
-    assert (result.success, len(result.data)) == (True, 256)
+    assert (result.success, len(result.data["vectors"])) == (True, 256)
     assert [len(asked["input"]) for _, asked, *_ in openai.asked] == [256, 128, 128]
 
 

@@ -58,6 +58,6 @@ def test_a_mistake_in_the_environment_fails_the_call_and_nothing_else():
     plugin = Litreview({"LITREVIEW_NCBI_URL": "nowhere"}, FakeClock())
     with memory_workspace({"none.txt": ""}, plugins={"litreview": plugin}) as workspace:
         assert workspace.diagnostics == ()
-        result = workspace.call_sync("search_pubmed", {"query": "x"})
+        result = workspace.call_sync("search_pubmed", {"query": "x", "expand_mode": "ripple"})
         assert not result.success
         assert "LITREVIEW_NCBI_URL" in result.error.message

@@ -9,12 +9,13 @@ from openai_server import pico_of
 from toolmd import Budget
 
 
-def test_a_cluster_is_extracted_after_a_yes(searched, confirmed, lines, openai):
+def test_a_cluster_is_extracted(searched, call, lines, openai):
     openai.say = lambda task, material: pico_of(material)
-    result = confirmed("run_pico", {"cluster_id": searched[0]})
+    result = call("run_pico", {"cluster_id": searched[0]})
     assert result.data == {
         "file": f"pico/{searched[0]}.jsonl",
         "extracted": 30,
+        "unsupported_fields": 0,
         "without_abstract": 0,
         "failed_pmids": [],
         "unknown_pmids": [],
@@ -23,8 +24,8 @@ def test_a_cluster_is_extracted_after_a_yes(searched, confirmed, lines, openai):
     assert [row["pmid"] for row in rows] == list(HEARTS)
     assert list(rows[0]) == ["pmid", "P", "I", "C", "O", "StudyDesign"]
     assert rows[0] == {
-        "pmid": 1, "P": "people of 1", "I": "a drug", "C": None, "O": "death",
-        "StudyDesign": "RCT",
+        "pmid": 1, "P": "Statins help hearts 1.", "I": "Statins and heart failure 1", "C": None,
+        "O": "Statins help hearts 1.", "StudyDesign": "RCT",
     }  # fmt: skip
 
 
@@ -48,10 +49,6 @@ def test_more_than_800_abstracts_are_confirmed(call, count, outcome):
     assert call("run_pico", given, dry_run=True).outcome == outcome
 
 
-def test_a_cluster_is_confirmed_since_its_size_is_unknown(call, searched):
-    assert call("run_pico", {"cluster_id": searched[0]}, dry_run=True).outcome == "confirm"
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -73,8 +70,8 @@ def test_neither_or_both_sources_or_a_path_are_denied(call, arguments):
     assert call("run_pico", arguments).error.code == "invalid_arguments"
 
 
-def test_an_unknown_cluster_is_reported_with_the_known_ones(call, searched, confirmed):
-    result = confirmed("run_pico", {"cluster_id": "cl-000000000000"})
+def test_an_unknown_cluster_is_reported_with_the_known_ones(call, searched):
+    result = call("run_pico", {"cluster_id": "cl-000000000000"})
     assert result.error.code == "cluster_not_found"
     assert searched[0] in result.error.message
     result = call("prisma_check", {"cluster_id": searched[0]}, user="ben")
@@ -163,8 +160,37 @@ def test_a_model_that_says_nothing_of_use_writes_no_file(call, ncbi, openai, wor
      ("x" * 9_999, "x" * 2_000), ("\ud800", "?"), ("a\n\u2028b", "a\n\u2028b")],
 )  # fmt: skip
 def test_a_field_is_text_or_nothing(call, ncbi, openai, lines, value, read):
-    ncbi.add(1)
-    row = {"pmid": "1", "P": value, "I": "x"}
+    ncbi.add(1, abstract="An abstract of old people, xxxxx.")
+    row = {"pmid": "1", "P": value, "I": "x", "quotes": {"P": "An abstract", "I": "xxxxx"}}
     openai.say = lambda task, material: f"<think>{{no}}</think> {json.dumps(row)} Done."
     result = call("run_pico", {"pmid_list": [1]})
     assert lines(result.data["file"])[0]["P"] == read
+
+
+TEXT = "In 120 adults with asthma, inhaled budesonide was compared with placebo; deaths fell."
+
+
+@pytest.mark.parametrize(
+    ("value", "quote", "kept"),
+    [
+        ("120 adults with asthma", "120 adults with asthma", True),
+        ("Adults who have asthma", "In 120 “adults” with ASTHMA", True),
+        ("RCT", "was compared with placebo", True),
+        ("Martians", "adults with asthma", False),
+        ("Martians", "Martians with asthma", False),
+        ("adults with asthma", "asthmatic adults", False),
+        ("adults with asthma", None, False),
+        ("adults with asthma", "", False),
+        ("480 adults with asthma", "adults with asthma", False),
+        ("children with diabetes and asthma", "with asthma", False),
+    ],
+)
+def test_a_field_is_kept_if_the_abstract_has_its_quote_and_its_words(
+    call, ncbi, openai, lines, value, quote, kept
+):
+    ncbi.add(1, "T.", TEXT)
+    row = {"pmid": 1, "P": value, "I": "budesonide", "quotes": {"P": quote, "I": "budesonide"}}
+    openai.say = lambda task, material: json.dumps(row)
+    result = call("run_pico", {"pmid_list": [1]})
+    assert lines(result.data["file"])[0]["P"] == (value if kept else None)
+    assert result.data["unsupported_fields"] == (0 if kept else 1)

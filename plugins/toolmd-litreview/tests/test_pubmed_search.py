@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import json
 import sqlite3
 import threading
 from itertools import pairwise
@@ -37,6 +38,7 @@ def test_a_search_returns_triples_and_saves_them(call, ncbi, workspace):
         "found": 2,
         "new": 2,
         "clusters": {},
+        "phrases_not_found": [],
         "papers": [
             {"pmid": 11, "title": "First.", "abstract": "One."},
             {"pmid": 12, "title": "Second.", "abstract": ""},
@@ -53,10 +55,10 @@ def test_a_search_is_made_by_the_history_server_in_batches(call, ncbi):
     result = call("search_pubmed", {"query": "statins", "retmax": 1_100})
     assert result.data["found"] == 1_101
     assert [p["pmid"] for p in result.data["papers"]] == list(range(1, 1_101))
-    assert ncbi.paths() == ["esearch.fcgi", *["efetch.fcgi"] * 3]
-    places = [(a["retstart"], a["retmax"]) for _, a, *_ in ncbi.asked[1:]]
+    assert ncbi.paths() == ["esearch.fcgi", "elink.fcgi", *["efetch.fcgi"] * 3]
+    places = [(a["retstart"], a["retmax"]) for _, a, *_ in ncbi.asked[2:]]
     assert places == [("0", "500"), ("500", "500"), ("1000", "100")]
-    assert {(a["WebEnv"], a["query_key"]) for _, a, *_ in ncbi.asked[1:]} == {("MCID_0000", "1")}
+    assert {(a["WebEnv"], a["query_key"]) for _, a, *_ in ncbi.asked[2:]} == {("MCID_0000", "1")}
 
 
 def test_two_thousand_papers_are_the_most_unless_more_are_asked_for(call, ncbi):
@@ -68,7 +70,7 @@ def test_two_thousand_papers_are_the_most_unless_more_are_asked_for(call, ncbi):
 def test_requests_identify_the_caller_and_urls_contain_no_key(call, ncbi):
     ncbi.add(1)
     call("search_pubmed", {"query": "statins & co?"})
-    assert len(ncbi.asked) == 2
+    assert len(ncbi.asked) == 3
     for path, asked, _, _headers in ncbi.asked:
         assert asked["tool"] == "toolmd-litreview"
         assert asked["email"] == "ana@example.org"
@@ -120,7 +122,7 @@ def test_a_ripple_reserves_half_of_the_results_for_similar_articles(call, ncbi):
     given = {"query": "x", "retmax": 6, "expand_mode": "ripple"}
     papers = call("search_pubmed", given).data["papers"]
     assert [p["pmid"] for p in papers] == [1, 2, 3, 10, 11, 12]
-    assert ncbi.asked[2][1]["id"] == "1,2,3,4,5,6"
+    assert ncbi.asked[1][1]["id"] == "1,2,3,4,5,6"
 
 
 def test_a_ripple_of_nothing_is_nothing(call, ncbi):
@@ -154,6 +156,7 @@ def test_a_semantic_search_needs_vectors(call, ncbi):
         {"query": "x", "retmax": "20"},
         {"query": "x", "retmax": True},
         {"query": "x", "expand_mode": "Ripple"},
+        {"query": "x", "expand_mode": None},
         {"query": "x", "file": "/etc/passwd"},
     ],
 )
@@ -203,7 +206,6 @@ def test_a_server_that_stays_offline_fails_the_call_and_saves_nothing(
 
 
 LASTING = {
-    "pubmed_busy": Fault(429, b'{"error":"API rate limit exceeded","count":"4"}'),
     "pubmed_refused": Fault(400, b'{"error":"API key invalid"}'),
     "pubmed_failed": Fault(500, b"oops"),
     "pubmed_hostile": Fault(200, b'<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>'),
@@ -219,6 +221,44 @@ def test_a_permanent_failure_is_reported_once(call, ncbi, code):
     result = call("search_pubmed", {"query": "x"})
     assert (result.outcome, result.error.code) == ("failed", code)
     assert len(ncbi.asked) == 1
+
+
+def test_a_busy_server_is_asked_again_when_it_says(call, ncbi):
+    ncbi.add(11)
+    ncbi.faults.append(Fault(429, b"{}", headers={"Retry-After": "1"}))
+    result = call("search_pubmed", {"query": "x"})
+    assert (result.success, result.attempts) == (True, 2)
+    assert ncbi.asked[1][2] - ncbi.asked[0][2] >= 1
+
+
+def test_phrases_that_pubmed_does_not_know_are_kept_and_told(call, ncbi, workspace):
+    ncbi.add(11)
+    ncbi.unknown = ["statinz", "hartfailure"]
+    result = call("search_pubmed", {"query": "statinz OR hartfailure OR x"})
+    assert result.data["phrases_not_found"] == ["statinz", "hartfailure"]
+    assert result.notes == (
+        "PubMed does not know these phrases and searched without them: statinz; hartfailure.",
+    )
+
+
+def test_a_model_gets_a_handle_and_neither_abstracts_nor_vectors(workspace, ncbi):
+    for pmid in range(1, 301):
+        ncbi.add(pmid, abstract="An abstract of some length. " * 40)
+
+    def ask(tool, args):
+        reply = "Action: " + json.dumps({"tool": tool, "args": args})
+        turn = asyncio.run(workspace.handle(reply, dialect="action", user="ana"))
+        return turn.results[0], turn.messages[0]["content"]
+
+    found, text = ask("search_pubmed", {"query": "x", "expand_mode": "ripple"})
+    assert len(text) < 1_000
+    assert found.handle
+    assert found.data["found"] == 300
+    assert "abstract of some length" not in text
+    # The papers go to the next tool by the handle, and past the model.
+    pico = {"pmid_list": {"$result": found.handle, "path": "papers[*].pmid"}}
+    result, _ = ask("run_pico", pico)
+    assert result.error.code == "not_configured"
 
 
 def test_a_redirect_is_not_followed(call, ncbi):
@@ -238,7 +278,9 @@ def test_an_unreachable_address_fails_the_call(ncbi):
     environ = {"LITREVIEW_NCBI_URL": "http://127.0.0.1:9"}
     plugin = Litreview(environ, FakeClock(), apart_s=0.0)
     with memory_workspace({"none.txt": ""}, plugins={"litreview": plugin}) as workspace:
-        result = asyncio.run(workspace.call("search_pubmed", {"query": "x"}, budget=SHORT))
+        result = asyncio.run(
+            workspace.call("search_pubmed", {"query": "x", "expand_mode": "ripple"}, budget=SHORT)
+        )
     assert result.outcome == "failed"
 
 
@@ -282,6 +324,6 @@ def test_ncbi_is_asked_three_times_a_second_and_with_a_key_ten_times(ncbi, envir
         pace = RateLimiter(wall, wall.sleep)
         plugin = Litreview({**environ, "NCBI_API_KEY": key}, FakeClock(), pace=pace)
         with memory_workspace({"none.txt": ""}, plugins={"litreview": plugin}) as workspace:
-            asyncio.run(workspace.call("search_pubmed", {"query": "x"}))
-        assert len(ncbi.asked) == 2
-        assert wall.now == pytest.approx(apart)
+            asyncio.run(workspace.call("search_pubmed", {"query": "x", "expand_mode": "ripple"}))
+        assert len(ncbi.asked) == 3
+        assert wall.now == pytest.approx(2 * apart)

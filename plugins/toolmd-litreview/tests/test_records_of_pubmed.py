@@ -105,7 +105,7 @@ def test_a_search_is_read_with_its_place_in_the_history():
         b"<eSearchResult><Count>12</Count><QueryKey>1</QueryKey><WebEnv>MCID_a</WebEnv>"
         b"<IdList><Id>7</Id><Id>8</Id></IdList></eSearchResult>"
     )
-    assert read_hits(answer) == (12, "MCID_a", "1", (7, 8))
+    assert read_hits(answer) == (12, "MCID_a", "1", (7, 8), ())
     nothing = b"<eSearchResult><Count>0</Count><IdList/></eSearchResult>"
     assert read_hits(nothing).total == 0
 

@@ -1,12 +1,18 @@
 """A review from end to end: search, clusters, PRISMA, existing reviews, a new theme."""
 
 import json
+import sqlite3
+from datetime import UTC, datetime
 
 import pytest
 from ncbi_server import HEARTS, LUNGS, PAGE, Fault
 from openai_server import pico_of
 
 from toolmd import Budget
+from toolmd.testing import FakeClock
+from toolmd_litreview.library import Library
+
+NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 
 
 def test_there_are_six_tools_without_a_word_against_them(workspace):
@@ -30,7 +36,7 @@ def test_the_examples_in_the_files_pass(call, workspace):
     for name, tool in workspace.tools.items():
         assert tool.spec.examples
         for example in tool.spec.examples:
-            result = call(name, example.arguments, dry_run=True)
+            result = workspace.call_sync(name, example.arguments, user="ana", dry_run=True)
             if example.error:
                 assert result.error.code == example.error, (name, example.title)
             else:
@@ -95,7 +101,13 @@ def test_the_check_by_prisma_asks_the_model_once(call, searched, openai, missing
     ((_, asked, *_),) = openai.asked
     material = asked["messages"][1]["content"]
     assert "failure heart statins" in material
-    assert "- statins OR steroids (2026-03-02: 60 found, 60 kept, at most 2000)" in material
+    assert (
+        "- statins OR steroids (2026-03-02: 60 found, 60 kept, at most 2000, expanded: ripple)"
+        in material
+    )
+    for words in ("Objective", "Eligibility criteria", "Information source", "Selection process"):
+        assert f"{words}" in material
+    assert "no person has screened the records" in material
 
 
 @pytest.mark.parametrize(
@@ -141,10 +153,20 @@ def test_reviews_are_not_candidates(call, searched, ncbi, workspace):
     assert openai_sees.error.code == "no_papers_left"
 
 
-def test_a_new_theme_comes_from_the_papers_left_over(call, searched, openai):
+def test_a_new_theme_comes_from_the_papers_left_over(call, searched, openai, workspace):
     openai.say = lambda task, material: '{"new_PICO": " In children, do steroids help? "}'
     result = call("propose_alternative_pico", {"exclude_pmids": list(HEARTS)})
     assert result.data == {"new_PICO": "In children, do steroids help?"}
+    # A new handbook begins with it, and the goal state says how far each review is.
+    with sqlite3.connect(workspace.settings.state / "litreview.sqlite3") as db:
+        query = "SELECT seed_query, status, last, handbook_id, parent FROM goal_state ORDER BY turn"
+        old, new = db.execute(query).fetchall()
+    db.close()
+    assert old[:3] == ("statins OR steroids", "searched", "search_pubmed")
+    assert new[:2] == ("In children, do steroids help?", "open")
+    assert new[4] == old[3]
+    file = workspace.settings.state / "handbooks" / f"{new[3]}.md"
+    assert "- **Seed_query**: In children, do steroids help?" in file.read_text("utf-8")
     material = openai.asked[-1][1]["messages"][1]["content"]
     assert material.count("Steroids in asthma") == 30
     assert "Statins" not in material
@@ -166,13 +188,21 @@ def test_a_page_in_the_models_place_fails_the_call(call, searched, openai, body)
     assert result.outcome == "failed"
 
 
+def test_a_call_that_lacks_a_key_leaves_the_status_error(call, searched, workspace):
+    assert call("prisma_check", {}).error.code == "invalid_arguments"
+    library = Library(workspace.settings.state, FakeClock(NOON))
+    goal = library.goals("ana").current()
+    library.close()
+    assert (goal.status, goal.last) == ("error", "prisma_check: invalid_arguments")
+
+
 def test_an_answer_without_words_is_unreadable(call, searched, openai):
     openai.faults.append(Fault(200, b'{"choices": [{"message": {"content": null}}]}'))
     result = call("prisma_check", {"cluster_id": searched[0]})
     assert result.error.code == "model_unreadable"
 
 
-@pytest.mark.parametrize(("status", "code"), [(401, "model_refused"), (429, "model_busy")])
+@pytest.mark.parametrize(("status", "code"), [(401, "model_refused"), (400, "model_refused")])
 def test_a_rejected_model_request_has_its_own_error(call, searched, openai, status, code):
     openai.faults.append(Fault(status, b"secret-of-model"))
     result = call("prisma_check", {"cluster_id": searched[0]})

@@ -1,7 +1,7 @@
 """Send a request with the call's own client, and classify its errors.
 
 Temporary errors are raised as the client or Python names them (`httpx.TransportError`,
-`httpx.HTTPStatusError` of 502, 503 and 504, `ConnectionError`), since the runtime retries
+`httpx.HTTPStatusError` of 429, 502, 503 and 504, `ConnectionError`), since the runtime retries
 those. Permanent ones are a ToolError that says what to do.
 """
 
@@ -14,9 +14,8 @@ from toolmd import ToolError
 
 LARGEST = 64 * 1024 * 1024
 """Size limit of an unpacked answer in bytes: five hundred PubMed records take ten million."""
-_PASSING = {502, 503, 504}
+_PASSING = {429, 502, 503, 504}
 _FAILED = 500
-_BUSY = 429
 _GOOD = 200
 
 
@@ -65,8 +64,6 @@ class Server:
             response.raise_for_status()
         if status >= _FAILED and b"out of memory" in answer.lower():
             raise MemoryError(f"{self.name} ran out of memory")
-        if status == _BUSY:
-            raise self.error("busy", "too many requests; wait a minute and try again")
         if status >= _FAILED:
             raise self.error("failed", f"status {status}; its operator must check it")
         message = f"status {status}; its address, its key or what was asked is wrong"

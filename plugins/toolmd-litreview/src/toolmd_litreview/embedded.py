@@ -18,7 +18,7 @@ async def embed(context: Context, texts: Sequence[str]) -> list[bytes | None]:
     result = await context.call("embed_text", {"text": list(texts)})
     if not result.success:
         raise failure(result)
-    rows = result.data
+    rows = result.data["vectors"] if isinstance(result.data, dict) else None
     if not isinstance(rows, list) or len(rows) != len(texts):
         message = "Some texts were skipped for want of memory: try again with fewer papers."
         raise ToolError(message, code="embeddings_incomplete")

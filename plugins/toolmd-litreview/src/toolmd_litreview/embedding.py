@@ -4,7 +4,7 @@ import asyncio
 import json
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from threading import Lock
 from typing import Any, Protocol
@@ -18,6 +18,9 @@ CYCLE_S = 15 * 60
 """How long an unused vector stays in memory, in seconds."""
 MOST = 10_000
 """Limit of the vectors in memory: 40 MB."""
+MOST_TOKENS = 32_768
+"""Estimated tokens of one request: what a card with 8 GB embeds at once."""
+_BYTES_A_TOKEN = 3
 _SERVER = Server("The embeddings server", "embeddings", largest=256 * 1024 * 1024)
 
 
@@ -112,6 +115,31 @@ def _sentence_transformer(name: str) -> Any:
     return module.SentenceTransformer(name)
 
 
+def batches(texts: Iterable[str]) -> Iterator[list[str]]:
+    """Split texts into batches of at most MOST_TOKENS estimated tokens; order is kept."""
+    batch: list[str] = []
+    tokens = 0
+    for text in texts:
+        own = len(text.encode(errors="replace")) // _BYTES_A_TOKEN + 1
+        if batch and tokens + own > MOST_TOKENS:
+            yield batch
+            batch, tokens = [], 0
+        batch.append(text)
+        tokens += own
+    if batch:
+        yield batch
+
+
+def as_query(model: str, query: str) -> str:
+    """Return a query as its model expects it; Qwen3 embeds a query with an instruction."""
+    if "qwen3-embedding" not in model.casefold():
+        return query
+    return f"Instruct: {_TASK}\nQuery:{query}"
+
+
+_TASK = "Given a question of a literature review, retrieve abstracts of papers that answer it"
+
+
 class Embedder:
     """Embeds texts, and caches the vectors for a cycle."""
 
@@ -137,8 +165,8 @@ class Embedder:
         source = self._demand()
         found = self._recall(texts)
         wanted = [text for text in dict.fromkeys(texts) if text not in found]
-        if wanted:
-            made = dict(zip(wanted, await source.embed(http, wanted), strict=True))
+        for batch in batches(wanted):
+            made = dict(zip(batch, await source.embed(http, batch), strict=True))
             self._remember(made.items())
             found |= made
         return [found[text] for text in texts]

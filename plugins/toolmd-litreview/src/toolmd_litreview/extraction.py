@@ -1,7 +1,7 @@
 """Extract P, I, C, O and the study design from abstracts with a model, forty at a time."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from toolmd_litreview.fingerprint import fingerprint
@@ -9,6 +9,7 @@ from toolmd_litreview.json_lines import line
 from toolmd_litreview.library import Library
 from toolmd_litreview.model import Model, objects_in
 from toolmd_litreview.paper import Paper
+from toolmd_litreview.quotes import supported
 
 BATCH = 40
 """Abstracts in one request (seed 004)."""
@@ -18,8 +19,11 @@ _LONGEST = 2_000
 _TASK = """\
 Extract from each abstract: P (who was studied), I (the intervention or exposure), C (what it was
 compared with), O (the outcomes) and StudyDesign. Use the abstract alone, at most 30 words a field,
-and null for what it does not say. Answer in this form, with each paper of the message once:
-{"papers": [{"pmid": 1, "P": "…", "I": "…", "C": "…", "O": "…", "StudyDesign": "…"}]}"""
+and null for what it does not say. In "quotes", copy for each field the words of the title or the
+abstract that say it, letter by letter; a field without its quote is thrown away. Answer in this
+form, with each paper of the message once:
+{"papers": [{"pmid": 1, "P": "…", "I": "…", "C": "…", "O": "…", "StudyDesign": "…",
+"quotes": {"P": "…", "I": "…", "C": "…", "O": "…", "StudyDesign": "…"}}]}"""
 
 Fields = dict[str, str | None]
 Tell = Callable[[int, int], Awaitable[None]]
@@ -34,6 +38,8 @@ class Extractor:
         self._library = library
         self._model = model
         self._http = http
+        self.unsupported = 0
+        """Number of fields of this call that an abstract does not support."""
 
     async def extract(self, papers: Sequence[Paper], tell: Tell) -> dict[int, Fields]:
         """Return the fields by PMID, without papers that the model omitted.
@@ -66,21 +72,29 @@ class Extractor:
             if missing:
                 material = "\n".join(line(paper._asdict()) for paper in missing)
                 words = await self._model.answer(self._http, _TASK, material)
-                found |= read_fields(words, {paper.pmid for paper in missing})
+                read, unsupported = read_fields(words, {paper.pmid: paper for paper in missing})
+                found |= read
+                self.unsupported += unsupported
         return found
 
 
-def read_fields(words: str, asked: set[int]) -> dict[int, Fields]:
-    """Find the fields of the requested papers in a model's answer."""
+def read_fields(words: str, asked: Mapping[int, Paper]) -> tuple[dict[int, Fields], int]:
+    """Find the fields of the requested papers in a model's answer.
+
+    Returns:
+        The fields that their papers support, and the number of those that they do not.
+    """
     found: dict[int, Fields] = {}
+    unsupported = 0
     for answer in objects_in(words):
         rows = answer.get("papers", [answer])
         for row in rows if isinstance(rows, list) else ():
             if isinstance(row, dict) and (pmid := _number(row.get("pmid"))) in asked:
                 fields = {name: _text(row.get(name)) for name in FIELDS}
                 if not row.keys().isdisjoint(FIELDS):
-                    found[pmid] = fields
-    return found
+                    found[pmid] = supported(fields, row.get("quotes"), asked[pmid].text)
+                    unsupported += sum(fields[name] != found[pmid][name] for name in FIELDS)
+    return found, unsupported
 
 
 def _number(value: Any) -> int:

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
-from toolmd import Settings, ToolSpec, hookimpl
+from toolmd import Action, Call, Result, Settings, ToolSpec, Verdict, hookimpl
 from toolmd_litreview.configuration import Configuration, origin, read
 from toolmd_litreview.embedding import Embedder, EndpointSource, LocalSource, Source
 from toolmd_litreview.library import Library
@@ -19,6 +19,10 @@ from toolmd_litreview.pubmed import PubMed
 if TYPE_CHECKING:
     import svcs
 
+    from toolmd.hooks import Guard
+
+MOST_UNASKED: Final = 800
+"""Abstracts of a cluster that are extracted without a confirmation (seed 004)."""
 
 _ASKS = {
     "search_pubmed": ("ncbi",),
@@ -57,6 +61,44 @@ class Litreview:
     def toolmd_definitions(self) -> Iterable[Traversable]:
         """Return the folder of the tools."""
         return [files("toolmd_litreview") / "tools"]
+
+    @hookimpl
+    def toolmd_guards(self, spec: ToolSpec, settings: Settings) -> "Iterable[Guard]":
+        """Return the guard that has a person confirm a large cluster before it is extracted."""
+        return [self._large_cluster(settings)] if spec.name == "run_pico" else []
+
+    def _large_cluster(self, settings: Settings) -> "Guard":
+        def guard(call: Call, arguments: Mapping[str, Any]) -> Verdict | None:
+            cluster = arguments.get("cluster_id")
+            if not isinstance(cluster, str):
+                return None
+            library = Library(settings.state, self._clock)
+            try:
+                papers = len(library.of(call.caller.user).papers(cluster))
+            finally:
+                library.close()
+            if papers <= MOST_UNASKED:
+                return None
+            message = f"The cluster has {papers} abstracts, more than {MOST_UNASKED}."
+            return Verdict(Action.CONFIRM, "large_batch", message)
+
+        return guard
+
+    @hookimpl
+    def toolmd_after_call(
+        self, call: Call, spec: ToolSpec, result: Result, settings: Settings
+    ) -> None:
+        """Record in the goal state how far a review is, and which call failed."""
+        if spec.name not in _ASKS or spec.name == "embed_text" or result.outcome == "allowed":
+            return
+        if not (result.success or result.error):
+            return
+        library = Library(settings.state, self._clock)
+        try:
+            error = None if result.error is None else result.error.code
+            library.goals(call.caller.user).advance(spec.name, error)
+        finally:
+            library.close()
 
     @hookimpl
     def toolmd_approved_origins(self, spec: ToolSpec) -> Iterable[str]:

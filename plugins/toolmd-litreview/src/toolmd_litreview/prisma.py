@@ -1,8 +1,9 @@
 """Ask a model which of PRISMA's items 4 to 8 a cluster's review does not report."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+from toolmd_litreview.goals import Handbook
 from toolmd_litreview.model import objects_in, unreadable
 from toolmd_litreview.paper import Cluster
 from toolmd_litreview.shelf import Search
@@ -24,20 +25,44 @@ the items that are missing, or an empty list: {{"missing_items": [4, 7]}}"""
 _SHOWN = 20
 
 
-def record(cluster: Cluster, papers: int, searches: Sequence[Search]) -> str:
-    """Return a description of how a cluster's papers were collected."""
+class Counts(NamedTuple):
+    """The numbers of a review's papers."""
+
+    candidates: int
+    """Papers of all searches, without duplicates."""
+    cluster: int
+    without_abstract: int
+    """Papers of the cluster whose fields can't be extracted."""
+
+
+def record(
+    cluster: Cluster, counts: Counts, searches: Sequence[Search], handbook: Handbook | None
+) -> str:
+    """Return what this review has settled on each item: its question, rules, sources, choice."""
+    question = handbook.seed_query if handbook else "not recorded"
+    eligibility = (handbook.eligibility if handbook else "") or (
+        "not stated by a person; languages, dates and study designs are not restricted"
+    )
+    selection = (handbook.selection if handbook else "") or "no person has screened the records"
     lines = [
-        f"Theme: {cluster.label}",
-        f"Papers: {papers}",
-        "Grouping: by closeness of meaning of title and abstract (k-means over embeddings)",
-        "Searches of PubMed by the E-utilities, sorted by relevance:",
+        f"Objective (the question of the handbook): {question}",
+        f"Theme of this cluster: {cluster.label}",
+        f"Eligibility criteria: {eligibility}",
+        "Information source: PubMed by the E-utilities, sorted by relevance; no other database",
+        "Search strategy, in full:",
     ]
     for search in searches[-_SHOWN:]:
-        mode = f", expanded: {search.expand_mode}" if search.expand_mode else ""
+        unknown = f"; PubMed did not know: {search.not_found}" if search.not_found else ""
         lines.append(
             f"- {search.query} ({search.at[:10]}: {search.found} found, {search.kept} kept, "
-            f"at most {search.retmax}{mode})"
+            f"at most {search.retmax}, expanded: {search.expand_mode}{unknown})"
         )
+    lines.append(
+        f"Selection process: {selection}. By the program: duplicates removed by PMID, "
+        f"{counts.candidates} candidates grouped by closeness of meaning of title and abstract "
+        f"(k-means over embeddings), {counts.cluster} of them in this cluster, of which "
+        f"{counts.without_abstract} have no abstract"
+    )
     return "\n".join(lines)
 
 

@@ -25,6 +25,16 @@ class Hits(NamedTuple):
     query_key: str
     first: tuple[int, ...]
     """The PMIDs of the first hits."""
+    not_found: tuple[str, ...] = ()
+    """Phrases and fields of the query that PubMed does not know and left out."""
+
+
+_UNKNOWN = (
+    "ErrorList/PhraseNotFound",
+    "ErrorList/FieldNotFound",
+    "WarningList/PhraseIgnored",
+    "WarningList/QuotedPhraseNotFound",
+)
 
 
 def read_hits(answer: bytes) -> Hits:
@@ -36,6 +46,14 @@ def read_hits(answer: bytes) -> Hits:
         web_env=root.findtext("WebEnv", "").strip(),
         query_key=root.findtext("QueryKey", "").strip(),
         first=_numbers(root, "IdList/Id"),
+        not_found=tuple(
+            dict.fromkeys(
+                words
+                for path in _UNKNOWN
+                for node in root.iterfind(path)
+                if (words := _words(node))
+            )
+        ),
     )
     if hits.total < 0 or (hits.total and not (hits.web_env and hits.query_key)):
         raise PUBMED.garbled()

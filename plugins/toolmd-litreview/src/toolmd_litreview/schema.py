@@ -23,5 +23,16 @@ _FIRST = (
     """CREATE TABLE extraction (key TEXT PRIMARY KEY, fields TEXT NOT NULL) STRICT""",
 )
 
-MIGRATIONS = (_FIRST,)
+_GOALS = (
+    """CREATE TABLE goal_state (
+        owner TEXT NOT NULL, handbook_id TEXT NOT NULL, seed_query TEXT NOT NULL, parent TEXT,
+        status TEXT NOT NULL DEFAULT 'open', last TEXT NOT NULL DEFAULT '',
+        eligibility TEXT NOT NULL DEFAULT '', selection TEXT NOT NULL DEFAULT '',
+        at TEXT NOT NULL, turn INTEGER NOT NULL,
+        PRIMARY KEY (owner, handbook_id)
+    ) STRICT""",
+    "ALTER TABLE search ADD COLUMN not_found TEXT NOT NULL DEFAULT ''",
+)
+
+MIGRATIONS = (_FIRST, _GOALS)
 """The statements that upgrade each version of the file (`PRAGMA user_version`) to the next."""

@@ -27,6 +27,8 @@ class Search(NamedTuple):
     found: int
     kept: int
     at: str
+    not_found: str
+    """Phrases that PubMed does not know, between semicolons."""
 
 
 class Shelf:
@@ -61,13 +63,13 @@ class Shelf:
         query = "SELECT count(*) FROM candidate_papers WHERE owner = ?"
         return int(db.execute(query, (self.owner,)).fetchone()[0])
 
-    def note_search(self, query: str, expand_mode: str, retmax: int, found: int, kept: int) -> None:
+    def note_search(self, search: Search) -> None:
         """Record a search; the same search again replaces the earlier record."""
         at = self._clock().isoformat(timespec="seconds")
         with self._database.writing() as db:
             db.execute(
-                "INSERT OR REPLACE INTO search VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (self.owner, query, expand_mode, retmax, found, kept, at),
+                "INSERT OR REPLACE INTO search VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (self.owner, *search._replace(at=at)),
             )
 
     def searches(self) -> list[Search]:

@@ -1,20 +1,23 @@
 """Embed texts."""
 
 import asyncio
+from typing import Any
 
 import numpy as np
 
 from toolmd import Context
 from toolmd_litreview.embedding import Embedder
+from toolmd_litreview.vectors import DIMENSIONS
 
 
 async def embed_text(
     text: str | list[str], *, embedder: Embedder, context: Context
-) -> list[list[float]]:
+) -> dict[str, Any]:
     """Return a vector for each text in order; a single text has one."""
     texts = [text] if isinstance(text, str) else text
     vectors = await embedder.vectors(context.http, texts)
-    return await asyncio.to_thread(_numbers, vectors)
+    rows = await asyncio.to_thread(_numbers, vectors)
+    return {"dimensions": DIMENSIONS, "vectors": rows}
 
 
 def _numbers(vectors: list[bytes]) -> list[list[float]]:

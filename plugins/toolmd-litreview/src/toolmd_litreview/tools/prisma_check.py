@@ -6,7 +6,7 @@ from typing import Any
 from toolmd import Context
 from toolmd_litreview.library import Library
 from toolmd_litreview.model import Model
-from toolmd_litreview.prisma import TASK, missing_items, record
+from toolmd_litreview.prisma import TASK, Counts, missing_items, record
 
 
 async def prisma_check(
@@ -17,6 +17,9 @@ async def prisma_check(
     shelf = library.of(context.user)
     papers = await asyncio.to_thread(shelf.papers, cluster.cluster_id)
     searches = await asyncio.to_thread(shelf.searches)
-    material = record(cluster, len(papers), searches)
+    handbook = await asyncio.to_thread(library.goals(context.user).current)
+    everything = await asyncio.to_thread(shelf.papers)
+    counts = Counts(len(everything), len(papers), sum(not paper.abstract for paper in papers))
+    material = record(cluster, counts, searches, handbook)
     missing = missing_items(await model.answer(context.http, TASK, material))
     return {"compliant": not missing, "missing_items": missing}

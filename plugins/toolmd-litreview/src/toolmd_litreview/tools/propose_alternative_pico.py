@@ -19,4 +19,6 @@ async def propose_alternative_pico(
     if not left:
         message = f"None of the {len(papers)} candidates remains: search_pubmed finds more."
         raise ToolError(message, code="no_papers_left")
-    return {"new_PICO": new_theme(await model.answer(context.http, TASK, material(left)))}
+    theme = new_theme(await model.answer(context.http, TASK, material(left)))
+    book = await asyncio.to_thread(library.begin_handbook, context.user, theme)
+    return {"new_PICO": theme, "message": f"Handbook {book.handbook_id} has it as its Seed_query"}

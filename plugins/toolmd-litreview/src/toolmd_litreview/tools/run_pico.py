@@ -38,7 +38,8 @@ async def run_pico(
     async def tell(done: int, all_: int) -> None:
         await context.progress(f"{done} of {all_} abstracts", done / all_ if all_ else 1.0)
 
-    found = await Extractor(library, model, context.http).extract(told, tell)
+    extractor = Extractor(library, model, context.http)
+    found = await extractor.extract(told, tell)
     if told and not found:
         raise unreadable("fields")
     nothing = dict.fromkeys(FIELDS)
@@ -48,7 +49,8 @@ async def run_pico(
         if paper.pmid in found or not paper.abstract
     ]
     file = await asyncio.to_thread(library.write_lines, name, rows)
-    return _report(file, wanted, papers, found)
+    report = _report(file, wanted, papers, found)
+    return {**report, "unsupported_fields": extractor.unsupported}
 
 
 def _report(

@@ -10,13 +10,13 @@ from toolmd_litreview.embedding import Embedder
 from toolmd_litreview.gathering import Gatherer
 from toolmd_litreview.library import Library
 from toolmd_litreview.pubmed import PubMed
-from toolmd_litreview.shelf import Shelf
+from toolmd_litreview.shelf import Search, Shelf
 
 
 async def search_pubmed(  # noqa: PLR0913 - the tool's own parameters, and what it works with
     query: str,
     retmax: int,
-    expand_mode: str | None = None,
+    expand_mode: str,
     *,
     pubmed: PubMed,
     library: Library,
@@ -24,11 +24,15 @@ async def search_pubmed(  # noqa: PLR0913 - the tool's own parameters, and what 
     context: Context,
 ) -> dict[str, Any]:
     """Collect papers, save them by their PMID, and update the clusters."""
-    gathered = await Gatherer(pubmed, context).gather(query, retmax, expand_mode)
-    shelf, papers = library.of(context.user), gathered.papers
+    gathered = await Gatherer(pubmed, embedder, context).gather(query, retmax, expand_mode)
+    shelf, papers, hits = library.of(context.user), gathered.papers, gathered.hits
+    await asyncio.to_thread(library.goals(context.user).searching, query)
     new = await asyncio.to_thread(shelf.add_papers, papers)
-    noted = query, expand_mode or "", retmax, gathered.found, len(papers)
-    await asyncio.to_thread(shelf.note_search, *noted)
+    unknown = "; ".join(hits.not_found)
+    noted = Search(query, expand_mode, retmax, hits.total, len(papers), "", unknown)
+    await asyncio.to_thread(shelf.note_search, noted)
+    if unknown:
+        context.note(f"PubMed does not know these phrases and searched without them: {unknown}.")
     if gathered.vectors:
         saved = {paper.pmid for paper in papers}
         vectors = {pmid: vector for pmid, vector in gathered.vectors.items() if pmid in saved}
@@ -36,11 +40,12 @@ async def search_pubmed(  # noqa: PLR0913 - the tool's own parameters, and what 
     hindrance = await _cluster(shelf, embedder, context)
     metrics = await asyncio.to_thread(compute_metrics, shelf)
     return {
-        "found": gathered.found,
+        "found": hits.total,
         "new": new,
         "clusters": {each.cluster_id: str(each) for each in metrics},
+        "phrases_not_found": list(hits.not_found),
         "papers": [paper._asdict() for paper in papers],
-        "message": f"{len(papers)} papers of {gathered.found} found, {new} of them new{hindrance}",
+        "message": f"{len(papers)} papers of {hits.total} found, {new} of them new{hindrance}",
         "source": {"system": "PubMed"},
     }
 

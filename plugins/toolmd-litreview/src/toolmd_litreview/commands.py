@@ -1,0 +1,103 @@
+"""Run `toolmd-litreview`: a whole review, and the list of handbooks."""
+
+import asyncio
+import json
+import sqlite3
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from toolmd import ToolmdError, Workspace, load_settings
+from toolmd_litreview.library import Library
+from toolmd_litreview.plugin import machine_time
+from toolmd_litreview.review.run import Question, Review, Reviewer, to_json
+
+app = typer.Typer(
+    help="Review the literature on a question with the tools of toolmd-litreview.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+Project = Annotated[
+    Path | None, typer.Option(help="The project's folder; else the nearest one upward.")
+]
+User = Annotated[str | None, typer.Option(help="Whose candidates; else the local user's.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@app.command("review")
+def review_command(  # noqa: PLR0913 - one option each
+    question: Annotated[str, typer.Argument(help="The question, in one sentence.")],
+    *,
+    query: Annotated[str, typer.Option(help="The query for PubMed; else the question.")] = "",
+    retmax: Annotated[int, typer.Option(help="How many papers at most.")] = 2000,
+    expand_mode: Annotated[str, typer.Option(help="semantic or ripple.")] = "semantic",
+    eligibility: Annotated[str, typer.Option(help="What includes or excludes a study.")] = "",
+    selection: Annotated[str, typer.Option(help="Who decides how on each study.")] = "",
+    page: Annotated[Path | None, typer.Option(help="Also write an HTML page here.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Extract large clusters unasked.")] = False,
+    user: User = None,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Search, cluster, compare, extract and check; then print the report."""
+    asked = Question(question, query or question, retmax, expand_mode, eligibility, selection)
+    done = asyncio.run(_review(asked, project, user, yes=yes))
+    if page is not None:
+        from toolmd_litreview.review.page import page as html
+
+        page.write_text(html(done), "utf-8")
+    if as_json:
+        typer.echo(to_json(done))
+        return
+    from rich.console import Console
+
+    from toolmd_litreview.review.text import show
+
+    show(Console(), done)
+    if page is not None:
+        typer.echo(f"made {page}")
+
+
+@app.command("handbooks")
+def handbooks_command(*, user: User = None, project: Project = None, as_json: Json = False) -> None:
+    """List the handbooks with their status, the current one first."""
+    with closing(Library(load_settings(project).state, machine_time)) as library:
+        books = library.goals(user).all()
+    if as_json:
+        typer.echo(json.dumps({"handbooks": [book._asdict() for book in books]}))
+        return
+    for book in books:
+        typer.echo(f"{book.handbook_id} {book.status}: {book.seed_query}")
+    if not books:
+        typer.echo("There are no handbooks.")
+
+
+async def _review(
+    question: Question, project: Path | None, user: str | None, *, yes: bool
+) -> Review:
+    with (
+        Workspace.open(project) as workspace,
+        closing(Library(workspace.settings.state, machine_time)) as library,
+    ):
+        reviewer = Reviewer(
+            workspace,
+            library,
+            user,
+            lambda prompt: yes or typer.confirm(prompt, err=True),
+            lambda doing: typer.echo(doing, err=True),
+        )
+        return await reviewer.review(question)
+
+
+def main() -> None:
+    """Run the command, and report an error in one line."""
+    try:
+        app()
+    except (ToolmdError, OSError, sqlite3.Error) as error:
+        typer.echo(f"error: {error}", err=True)
+        sys.exit(1)

@@ -1,0 +1,1 @@
+"""Run a whole review with the tools, and report it in the terminal and as a page."""

@@ -1,0 +1,131 @@
+"""A whole review on recorded answers: from a question to clusters, PICO table and PRISMA."""
+
+import asyncio
+import json
+import re
+from datetime import UTC, datetime
+
+import pytest
+from ncbi_server import HEARTS, LUNGS
+from openai_server import pico_of
+from rich.console import Console
+
+from toolmd import ToolmdError
+from toolmd.testing import FakeClock
+from toolmd_litreview.library import Library
+from toolmd_litreview.review.page import page
+from toolmd_litreview.review.run import Question, Reviewer, to_json
+from toolmd_litreview.review.text import show
+
+QUESTION = Question(
+    "Do statins help in <heart> failure?",
+    "statins OR steroids",
+    200,
+    "semantic",
+    "randomised trials in adults",
+)
+
+NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+
+
+def answers(task, material):
+    """Answer as a careful model does."""
+    if "PRISMA" in task:
+        return json.dumps({"missing_items": [] if "adults" in material else [5]})
+    if "new_PICO" in task:
+        return '{"new_PICO": "In children with asthma, do steroids help?"}'
+    return pico_of(material)
+
+
+@pytest.fixture
+def literature(ncbi, openai):
+    for pmid in HEARTS:
+        ncbi.add(pmid, f"Statins and heart failure {pmid}", f"Statins help hearts {pmid}.")
+    for pmid in LUNGS:
+        ncbi.add(pmid, f"Steroids in asthma of children {pmid}", f"Steroids help lungs {pmid}.")
+    ncbi.add(501, "Statins and heart failure: statins help hearts")
+    ncbi.find = lambda term: (
+        [501] if "systematic[sb]" in term and "heart" in term
+        else [] if "systematic[sb]" in term else [*HEARTS, *LUNGS]
+    )  # fmt: skip
+    openai.say = answers
+    return ncbi
+
+
+@pytest.fixture
+def reviewed(workspace, literature):
+    """Review a question; the answers to what is asked are recorded."""
+    library = Library(workspace.settings.state, FakeClock(NOON))
+    asked, told = [], []
+
+    def go(question=QUESTION):
+        reviewer = Reviewer(
+            workspace, library, "ana", lambda prompt: asked.append(prompt) or True, told.append
+        )
+        return asyncio.run(reviewer.review(question)), asked, told
+
+    yield go
+    library.close()
+
+
+def test_a_review_goes_from_a_question_to_fields_and_the_check(reviewed):
+    review, asked, told = reviewed()
+    assert told == ["Searching PubMed", "Reading asthma children steroids",
+                    "Reading failure heart statins"]  # fmt: skip
+    assert asked == []
+    assert (review.handbook.seed_query, review.handbook.eligibility) == (
+        QUESTION.text,
+        QUESTION.eligibility,
+    )
+    assert [count for _, count in review.flow] == [60] * 5
+    by_label = {theme.label: theme for theme in review.themes}
+    hearts = by_label["failure heart statins"]
+    assert (hearts.overlap, hearts.sr_pmids, hearts.missing_items) == (1.0, (501,), ())
+    assert by_label["asthma children steroids"].overlap == 0.0
+    assert hearts.rows[0]["P"] == "Statins help hearts 1."
+    assert review.next_question == "In children with asthma, do steroids help?"
+    assert json.loads(to_json(review))["flow"]["Records that were read"] == 60
+
+
+def test_the_report_shows_the_flow_the_fields_and_the_check(reviewed):
+    review, *_ = reviewed()
+    console = Console(width=160, record=True, file=None, force_terminal=False)
+    with console.capture() as captured:
+        show(console, review)
+    text = captured.get()
+    for words in ("Records that were read", "failure heart statins", "100%", "items 4 to 8",
+                  "Statins help hearts 1.", "and 20 more papers", "Next question"):  # fmt: skip
+        assert words in text
+
+
+def test_the_page_has_the_diagram_and_the_table_and_runs_nothing(reviewed):
+    review, *_ = reviewed()
+    html = page(review)
+    assert "Do statins help in &lt;heart&gt; failure?" in html
+    assert "<script" not in html
+    assert len(re.findall("<rect", html)) == len(review.flow)
+    assert html.count("<tr>") == 60 + len(review.themes)
+    assert "not stated" in html
+
+
+def test_a_review_of_nothing_is_an_error(reviewed, literature):
+    literature.find = lambda term: []
+    with pytest.raises(ToolmdError, match="0 papers of 0 found"):
+        reviewed()
+
+
+def test_a_large_cluster_is_confirmed_by_a_person(reviewed, literature, call, workspace):
+    for pmid in range(1_000, 1_900):
+        literature.add(pmid, "Statins and heart failure", "Statins help hearts.")
+    literature.find = lambda term: [] if "systematic[sb]" in term else [*range(1_000, 1_900)]
+    found = call("search_pubmed", {"query": "x"})
+    library = Library(workspace.settings.state, FakeClock(NOON))
+    shelf = library.of("ana")
+    (*_, largest) = sorted(found.data["clusters"], key=lambda id_: len(shelf.papers(id_)))
+    shelf.place({paper.pmid: largest for paper in shelf.papers()})
+    held = call("run_pico", {"cluster_id": largest})
+    assert held.outcome == "confirm"
+    shelf.place(dict.fromkeys(range(1_000, 1_100), "cl-none"))
+    assert len(shelf.papers(largest)) == 800
+    library.close()
+    assert call("run_pico", {"cluster_id": largest}, dry_run=True).outcome == "allowed"

@@ -41,7 +41,7 @@ def test_the_records_as_json_contain_every_field(recorded):
         (3, "deny", "sell_vases"),
     ]
     assert records[0]["arguments"] == {"kind": "rose", "number": 2}
-    assert records[1]["faults"] == [["wrong_type", "number"]]
+    assert records[1]["faults"] == [["invalid_arguments", "number"]]
     assert len({r["hash"] for r in records}) == 3
 
 

@@ -64,7 +64,8 @@ class CompiledTool:
             p.name for p in call_spec.parameters if p.shape.accepts_handle
         )
         """The parameters that accept handles of earlier results."""
-        self._needs_caller = call_spec.requires_auth or bool(call_spec.requires_context)
+        self.needs_caller = call_spec.requires_auth or bool(call_spec.requires_context)
+        """Whether it requires a user or a fact."""
         self.ignores_unknown = ignores
         self.is_keyed = call_spec.idempotent == "keyed"
         self.invoker = (
@@ -97,8 +98,6 @@ class CompiledTool:
 
     def admit(self, call: Call) -> None:
         """Check that the host supplies the user and the facts that the tool requires."""
-        if not self._needs_caller:
-            return
         name, caller, lacking = self.call_spec.name, call.caller, []
         if self.call_spec.requires_auth and not caller.user:
             message = f"{name} needs a signed-in user; the host names one."
@@ -196,10 +195,8 @@ class CompiledTools:
         self._approve = approve
         self._tracing = tracing
         self._ready: dict[str, CompiledTool] = {}
-
-    def used(self, name: str) -> CompiledTool | None:
-        """Return a tool that was called before; None for any other."""
-        return self._ready.get(name)
+        self.used = self._ready.get
+        """Returns a tool that was called before by its name; None for any other."""
 
     async def find(self, call: Call) -> CompiledTool:
         """Find the tool of a call. Raises CallDenied where there is none.

@@ -1,6 +1,7 @@
 """Deny a call: one of the pipeline's checks failed."""
 
 from collections.abc import Callable
+from functools import cached_property
 
 from toolmd._types.result import Failure
 from toolmd._types.verdict import Problem, Verdict
@@ -8,13 +9,38 @@ from toolmd.config.state_files import EmptiedError
 from toolmd.errors import logged
 
 
+class Explained:
+    """A failure that is explained once, when somebody reads it: most denials are counted only."""
+
+    def __init__(
+        self, code: str, names: Callable[[], tuple[str, ...]], explain: Callable[[], Failure]
+    ) -> None:
+        """Keep the code; `names` returns the arguments that are wrong, `explain` the failure."""
+        self.code = code
+        self.names = names
+        self._explain = explain
+
+    @cached_property
+    def _failure(self) -> Failure:
+        return self._explain()
+
+    def __call__(self) -> Failure:
+        """Return the failure."""
+        return self._failure
+
+
 class CallDenied(Exception):  # noqa: N818 - a decision, not an error
     """Raised by a check of the call pipeline; becomes `outcome: denied`."""
 
-    def __init__(self, failure: Failure | Callable[[], Failure]) -> None:
+    def __init__(self, failure: Failure | Explained) -> None:
         super().__init__()
-        self.failure = failure
-        """What the model reads; a function where the details are computed on demand."""
+        self.unread = failure
+        """What the model reads, explained or not."""
+
+    @property
+    def failure(self) -> Failure:
+        """What the model reads."""
+        return self.unread() if isinstance(self.unread, Explained) else self.unread
 
 
 def deny(

@@ -10,6 +10,7 @@ from toolmd._call.denial import denial_of, deny, overruled
 from toolmd._call.guards.crisis import CrisisWatch, flagged
 from toolmd._call.invoke.metrics import Metrics
 from toolmd._call.invoke.trace import Tracing
+from toolmd._call.limits.call_limits import CallLimits
 from toolmd._call.limits.deadline import DeadlineError
 from toolmd._call.limits.keyed_calls import KeyedCalls
 from toolmd._call.limits.shared_limits import Place
@@ -68,7 +69,9 @@ class Pipeline:
         self._keyed = keyed
         self._watch = watch if any(watch) else None
         self._crisis = crisis
+        self._has_words = bool(crisis.words)
         self._tools = tools
+        self._used = tools.used
         self._recorder = recorder
         self._keeps = recorder.keeps
         self._observers = observers
@@ -80,12 +83,14 @@ class Pipeline:
         """Check a call in order, and run it; the first check that fails gives the answer."""
         began = perf_counter()
         try:
-            if self._crisis.concerns(call.caller):
+            if self._has_words or call.caller.conversation is not None:
                 call = self._crisis.hear(call)
                 call = await self._crisis.recall(call)
-            check_call(call)  # syntax
-            tool = self._tools.used(call.tool) or await self._tools.find(call)  # lookup
-            tool.admit(call)  # context
+            if call.confidence is not None or call.depth:
+                check_call(call)  # syntax
+            tool = self._used(call.tool) or await self._tools.find(call)  # lookup
+            if tool.needs_caller:
+                tool.admit(call)  # context
             if tool.takes_handles:
                 call = await self._tools.with_results(tool, call)
             arguments = tool.arguments(call)  # syntax and arguments, one pass over the text
@@ -127,25 +132,12 @@ class Pipeline:
         `confirmation_id` names the confirmation that a person approved, if any.
         """
         if not tool.is_keyed or not call.is_named:
-            return self._within_limits(tool, call, arguments, began, on_event, confirmation_id)
+            return self._in_turn(tool, call, arguments, began, on_event, confirmation_id)
 
         def run() -> Coroutine[Any, Any, Result]:
-            return self._within_limits(tool, call, arguments, began, on_event, confirmation_id)
+            return self._in_turn(tool, call, arguments, began, on_event, confirmation_id)
 
         return self._keyed.once(call, tool.call_spec, tool.invoker.seconds, began, run)
-
-    def _within_limits(
-        self,
-        tool: CompiledTool,
-        call: Call,
-        arguments: dict[str, Any],
-        began: float,
-        on_event: EventListener | None,
-        confirmation_id: str | None,
-    ) -> Coroutine[Any, Any, Result]:
-        if self._keeps or tool.limits.binds:
-            return self._in_turn(tool, call, arguments, began, on_event, confirmation_id)
-        return self._invoke(tool, call, arguments, began, on_event)
 
     async def _in_turn(
         self,
@@ -166,39 +158,38 @@ class Pipeline:
             if self._keeps and await self._recorder.runs(call, tool, arguments, confirmation_id):
                 # It waited for the disk: the call lost its turn, and other calls may have too.
                 await limits.wait_again(call)
+            if place is not None and not place.is_held:
+                raise deny("rate_limited", f"{call.tool} lost its turn: the store did not answer.")
+            if self._observers.before is not None:
+                self._observers.tell_before(call, tool)
+            running = tool.invoker.run(call, arguments, began, on_event)
+            if self._watch is not None:
+                running = self._watch.ran(call.tool, running)
             if place is None:
-                return await self._invoke(tool, call, arguments, began, on_event)
-            return await self._invoke_in(place, tool, call, arguments, began, on_event)
+                return await running
+            return await self._run_in(place, running, tool, call, began)
         finally:
-            try:
-                limits.end(place)
-            except Exception as error:  # noqa: BLE001 - the call has run: too late to deny it
-                logged(error, "the place of a call of %s was not given back", call.tool)
+            if limits.binds:
+                self._end(limits, place, call)
 
-    def _invoke(
+    def _end(self, limits: CallLimits, place: Place | None, call: Call) -> None:
+        try:
+            limits.end(place)
+        except Exception as error:  # noqa: BLE001 - the call has run: too late to deny it
+            logged(error, "the place of a call of %s was not given back", call.tool)
+
+    async def _run_in(
         self,
+        place: Place,
+        running: Coroutine[Any, Any, Result],
         tool: CompiledTool,
         call: Call,
-        arguments: dict[str, Any],
         began: float,
-        on_event: EventListener | None,
-    ) -> Coroutine[Any, Any, Result]:
-        """Report to the observers that the call runs now, and run it."""
-        if self._observers.before is not None:
-            self._observers.tell_before(call, tool)
-        running = tool.invoker.run(call, arguments, began, on_event)
-        return running if self._watch is None else self._watch.ran(call.tool, running)
-
-    async def _invoke_in(self, place: Place, *running: Any) -> Result:
+    ) -> Result:
         """Run a call for as long as its place can be renewed."""
-        tool: CompiledTool = running[0]
-        call, began = running[1], running[3]
-        if not place.is_held:
-            raise deny("rate_limited", f"{call.tool} lost its turn: the store did not answer.")
         try:
             with place.wait:
-                result: Result = await self._invoke(*running)
-                return result
+                return await running
         except DeadlineError:
             return tool.invoker.interrupted(call, began)
 
@@ -227,7 +218,7 @@ class Pipeline:
         self, call: Call, error: Exception, began: float, confirmation_id: str | None = None
     ) -> Result:
         """Return the Result of a call that a check denied, or in which a check crashed."""
-        denial, tool = denial_of(call.tool, error), self._tools.used(call.tool)
+        denial, tool = denial_of(call.tool, error), self._used(call.tool)
         if self._keeps:
             await self._recorder.denied(call, tool, denial, confirmation_id)
         result = denied(call, denial, began)

@@ -17,15 +17,22 @@ from toolmd._validation.unknown_keys import without_unknown
 class InvalidArgumentsError(ValueError):
     """The arguments do not fit; the errors are computed on demand."""
 
-    def __init__(self, arguments: dict[str, Any], parameters: tuple[Parameter, ...]) -> None:
+    def __init__(self, arguments: dict[str, Any], shape: Schema, error: ValidationError) -> None:
         super().__init__()
         self._arguments = arguments
-        self._parameters = parameters
+        self._shape = shape
+        self._error = error
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Name the arguments that are missing, unknown or wrong."""
+        found = self._error.errors(include_url=False, include_context=False, include_input=False)
+        return tuple(dict.fromkeys(str(one["loc"][0]) for one in found if one["loc"]))
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
         """List the errors of the arguments, at most 32."""
-        found = argument_problems(self._arguments, self._parameters)
+        found = argument_problems(self._arguments, self._shape, self.names)
         return found or (Problem("invalid_value", "", "the arguments do not fit the parameters"),)
 
     def __str__(self) -> str:
@@ -60,8 +67,8 @@ class ArgumentsValidator:
             read, _ = without_unknown(read, self._shape)
         try:
             checked: dict[str, Any] = self._guard.validate_python(read)
-        except ValidationError:
-            raise InvalidArgumentsError(read, self._parameters) from None
+        except ValidationError as error:
+            raise InvalidArgumentsError(read, self._shape, error) from None
         return checked
 
     def dropped(self, read: dict[str, Any]) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """Explain the errors of a value, field by field, so that a model can correct it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -19,8 +19,7 @@ MAX_PROBLEMS = 32
 
 def problems(value: Any, shape: Schema, *, path: str = "") -> tuple[Problem, ...]:
     """List the errors of a JSON value; the list is empty exactly when it fits its shape."""
-    found = _value(value, shape, path, sensitive=False)
-    return tuple(problem for problem, _ in zip(found, range(MAX_PROBLEMS), strict=False))
+    return tuple(islice(_value(value, shape, path, sensitive=False), MAX_PROBLEMS))
 
 
 def fitting_objects(value: Mapping[str, Any], shape: Schema) -> tuple[Schema, ...]:
@@ -31,10 +30,14 @@ def fitting_objects(value: Mapping[str, Any], shape: Schema) -> tuple[Schema, ..
 
 
 def argument_problems(
-    arguments: dict[str, Any], parameters: tuple[Parameter, ...]
+    arguments: dict[str, Any], shape: Schema, wrong: Collection[str]
 ) -> tuple[Problem, ...]:
-    """List the errors of a call's arguments (the arguments check of behaviour.md)."""
-    return problems(arguments, Schema(types=("object",), properties=parameters))
+    """List the errors of a call's arguments (the arguments check of behaviour.md).
+
+    Only the arguments named in `wrong` are searched.
+    """
+    found = _object(arguments, shape, "", sensitive=False, wrong=wrong)
+    return tuple(islice(found, MAX_PROBLEMS)) or problems(arguments, shape)
 
 
 def _value(value: Any, shape: Schema, path: str, *, sensitive: bool) -> Iterator[Problem]:
@@ -124,7 +127,12 @@ def _repeated(value: list[Any], path: str, *, sensitive: bool) -> Iterator[Probl
 
 
 def _object(
-    value: dict[str, Any], shape: Schema, path: str, *, sensitive: bool
+    value: dict[str, Any],
+    shape: Schema,
+    path: str,
+    *,
+    sensitive: bool,
+    wrong: Collection[str] | None = None,
 ) -> Iterator[Problem]:
     if shape.one_of is not None:
         yield from _one_of(value, shape, path, sensitive=sensitive)
@@ -134,6 +142,8 @@ def _object(
         if name not in value and parameter.required and not parameter.shape.has_default:
             yield _missing(parameter, joined(path, name))
     for name, item in value.items():
+        if wrong is not None and name not in wrong:
+            continue
         at = joined(path, name)
         if name in fields:
             yield from _value(item, fields[name].shape, at, sensitive=sensitive)

@@ -42,7 +42,8 @@ def _decode(data: bytes | bytearray) -> str:
 
 
 def _read_text(text: str) -> dict[str, Any]:
-    _text(text)
+    if not text.isascii():
+        _text(text)
     try:
         value = from_json(text, allow_inf_nan=False, cache_strings="keys")
     except ValueError as error:
@@ -54,17 +55,12 @@ def _read_text(text: str) -> dict[str, Any]:
         raise MalformedError(message)
     # Every quote but an escaped one begins or ends a key or a text, so equal counts mean that
     # no duplicate key replaced a value.
-    if text.count('"') != 2 * count_texts(value):
+    if text.count('"') != 2 * (len(value) + _texts_in(value.values(), 2)):
         try:
             json.loads(text, object_pairs_hook=unique)
         except JsonError as error:
             raise MalformedError(str(error)) from None
     return value
-
-
-def count_texts(value: dict[str, Any]) -> int:
-    """Count keys and texts at every depth. Raises MalformedError as `read_object` does."""
-    return len(value) + _texts_in(value.values(), 2)
 
 
 def _texts_in(items: Iterable[Any], depth: int) -> int:

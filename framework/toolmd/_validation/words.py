@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterator
+from json.encoder import encode_basestring
 from typing import Any
 
 from toolmd._types.schema import KEYWORDS, UPPER, JsonType, Schema, plain_numbers
@@ -85,7 +86,7 @@ def shown_value(value: Any, *, sensitive: bool = False) -> str:
         return HIDDEN
     if isinstance(value, str):
         cut = value if len(value) <= MAX_SHOWN else value[:MAX_SHOWN] + "…"
-        return json.dumps(cut, ensure_ascii=False)
+        return encode_basestring(cut)
     if isinstance(value, list):
         return f"an array of {len(value)}" if value else "[]"
     if isinstance(value, dict):

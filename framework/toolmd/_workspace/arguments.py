@@ -49,17 +49,19 @@ def is_usual(context: Any, *names: Any) -> bool:
     if context:
         if type(context) is not dict:
             return False
-        names = (*names, *context, *context.values())
+        for fact, value in context.items():
+            if not (_is_short(fact) and _is_short(value)):
+                return False
     elif context != {}:
         return False
-    for name in names:
-        if name is None:
-            continue
-        if type(name) is not str or not 0 < len(name) <= MAX_NAME:
-            return False
-        if not name.isascii() or "\0" in name:
+    for name in names:  # noqa: SIM110 - a generator would cost as much as the check
+        if name is not None and not _is_short(name):
             return False
     return True
+
+
+def _is_short(name: Any) -> bool:
+    return type(name) is str and name.isascii() and 0 < len(name) <= MAX_NAME and "\0" not in name
 
 
 def checked(face: _Face) -> _Face:

@@ -46,7 +46,7 @@ def test_each_decision_is_recorded_before_its_effect(harness, tool, settings):
         "spec": "", "implementation": "",
     }  # fmt: skip
     assert (records[1]["code"], records[1]["faults"]) == (
-        "invalid_arguments", [["unknown_argument", "nip"]],
+        "invalid_arguments", [["invalid_arguments", "nip"]],
     )  # fmt: skip
     assert "hunter2" not in json.dumps(records)
     assert AuditReader(settings).verify().sound
@@ -114,10 +114,21 @@ def test_the_record_of_a_call_without_approval_names_none(harness, tool, setting
 def test_a_denial_is_recorded_with_its_reason(harness, tool, settings):
     dispatcher = pending_dispatcher(harness, tool, settings, min_confidence=0.9)
     results = [asyncio.run(dispatcher.call("act", {}, confidence)) for confidence in (0.5, None)]
-    results.append(asyncio.run(dispatcher.call("act", {"number": "1"})))
     results.append(asyncio.run(dispatcher.call("nothing", {})))
     reasons = [(result.error.code, result.error.message) for result in results]
     assert told(settings, "code", "reason") == reasons
+
+
+def test_a_record_names_the_wrong_arguments_and_leaves_their_explanation_to_the_caller(
+    harness, tool, settings
+):
+    dispatcher = pending_dispatcher(harness, tool, settings)
+    result = asyncio.run(dispatcher.call("act", {"number": "1"}))
+    assert result.error.message == 'number must be an integer; got "1"'
+    assert result.error is result.error
+    assert told(settings, "code", "faults", "reason") == [
+        ("invalid_arguments", [["invalid_arguments", "number"]], None)
+    ]
 
 
 def test_each_decision_names_its_pending_call(harness, tool, settings):

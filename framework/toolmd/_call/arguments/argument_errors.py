@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from toolmd._call.denial import CallDenied
+from toolmd._call.denial import CallDenied, Explained
 from toolmd._types.call import Call
 from toolmd._types.result import Failure
 from toolmd._validation import (
@@ -13,6 +13,7 @@ from toolmd._validation import (
 
 MAX_TOLD = 3
 """The most errors in the message; the details list all of them."""
+_CODE = "invalid_arguments"
 
 
 def read(call: Call) -> dict[str, Any]:
@@ -23,10 +24,14 @@ def read(call: Call) -> dict[str, Any]:
         raise CallDenied(mismatch(error)) from None
 
 
-def mismatch(error: MalformedError | InvalidArgumentsError) -> Failure:
+def mismatch(error: MalformedError | InvalidArgumentsError) -> Failure | Explained:
     """Return `malformed_call`, or `invalid_arguments` with every error."""
     if isinstance(error, MalformedError):
         return Failure("malformed_call", str(error))
+    return Explained(_CODE, lambda: error.names, lambda: _explained(error))
+
+
+def _explained(error: InvalidArgumentsError) -> Failure:
     told = [problem.message for problem in error.problems]
     more = f"; and {len(told) - MAX_TOLD} more" if len(told) > MAX_TOLD else ""
-    return Failure("invalid_arguments", "; ".join(told[:MAX_TOLD]) + more, error.problems)
+    return Failure(_CODE, "; ".join(told[:MAX_TOLD]) + more, error.problems)

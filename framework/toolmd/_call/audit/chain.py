@@ -52,9 +52,9 @@ def beginning(name: str) -> ChainLine:
 def next_line(last: ChainLine, record: str) -> tuple[bytes, ChainLine]:
     """Return the line of a record, a JSON object, and the new end of the chain."""
     number = last.number + 1
-    body = b'"number":%d,%s\n' % (number, record[1:].encode())
-    digest = hashlib.sha256(last.hash.encode("ascii") + body).hexdigest()
-    return b'%s%s",%s' % (_START, digest.encode("ascii"), body), ChainLine(number, digest)
+    body = f'"number":{number},{record[1:]}\n'
+    digest = hashlib.sha256(f"{last.hash}{body}".encode()).hexdigest()
+    return f'{{"hash":"{digest}",{body}'.encode(), ChainLine(number, digest)
 
 
 def follows(last: ChainLine, line: bytes) -> ChainLine | None:

@@ -4,14 +4,13 @@ import asyncio
 import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping
-from math import floor
+from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_json
 
 from toolmd._call.compiled import CompiledTool
-from toolmd._call.denial import CallDenied, guard_failed
+from toolmd._call.denial import CallDenied, Explained, guard_failed
 from toolmd._types.call import Call
 from toolmd._types.verdict import Verdict
 from toolmd.errors import logged
@@ -35,27 +34,25 @@ class Recorder:
         """Keep the log; `clock` returns seconds since the epoch."""
         self._log = log
         self._clock = clock
-        self._second: int | None = None
+        self._second: float | None = None
         self._date = ""
         """The text of that second."""
         self.keeps = log is not None
         """Whether there is an audit."""
 
-    async def runs(
+    def runs(
         self,
         call: Call,
         tool: CompiledTool,
         arguments: Mapping[str, Any],
         confirmation_id: str | None = None,
-    ) -> bool:
+    ) -> Coroutine[Any, Any, bool]:
         """Record that a call runs now. Raises CallDenied where the record can't be written.
 
         `confirmation_id` names the approved confirmation. Returns whether it waited for
         the disk.
         """
-        if self._log is None:
-            return False
-        return await self._write(call, tool, "run", arguments=arguments, held=confirmation_id)
+        return self._write(call, tool, "run", arguments, held=confirmation_id)
 
     async def waits(
         self,
@@ -72,7 +69,7 @@ class Recorder:
         `instead_of` names the confirmation whose call waits again, or those that this one corrects.
         """
         if self._log is not None and not call.dry_run:
-            await self._write(call, tool, verdict.action.name.lower(), arguments=arguments,
+            await self._write(call, tool, verdict.action.name.lower(), arguments,
                               code=verdict.code, reason=verdict.message, held=confirmation_id,
                               instead_of=instead_of)  # fmt: skip
 
@@ -82,7 +79,7 @@ class Recorder:
         """Record a person's decision on a pending call. Raises CallDenied."""
         if self._log is not None:
             arguments = call.arguments if isinstance(call.arguments, Mapping) else {}
-            await self._write(call, tool, state, arguments=arguments, held=confirmation_id)
+            await self._write(call, tool, state, arguments, held=confirmation_id)
 
     async def denied(
         self,
@@ -94,62 +91,47 @@ class Recorder:
         """Record a denial; the call stays denied where the record can't be written."""
         if self._log is None or call.dry_run:
             return
-        failure = denial.failure if not callable(denial.failure) else denial.failure()
-        faults = [[_word(one.code), _word(one.path)] for one in failure.details[:_MAX_FAULTS]]
+        failure, code = denial.unread, denial.unread.code
         try:
-            await self._append(
-                call,
-                tool,
-                "deny",
-                code=failure.code,
-                reason=failure.message,
-                faults=faults,
-                held=confirmation_id,
-            )
+            if isinstance(failure, Explained):
+                faults = [[code, _word(name)] for name in failure.names()[:_MAX_FAULTS]]
+                told = f',"code":"{code}","faults":{_json(faults)}'
+            else:
+                faults = [[_word(f.code), _word(f.path)] for f in failure.details[:_MAX_FAULTS]]
+                told = (
+                    _told({"code": code, "reason": failure.message}) + f',"faults":{_json(faults)}'
+                )
+            told += _told({"held": confirmation_id})
+            head = f'"tool":{_json(call.tool[:64])}' if tool is None else tool.audit_head
+            await self._append(f'"decision":"deny",{head}{_of_call(call)}{told}')
         except Exception as error:  # noqa: BLE001 - it is denied in any case
-            if failure.code != "internal_guard_error":
+            if code != "internal_guard_error":
                 logged(error, "the denial of %s was not recorded", call.tool)
 
-    async def _write(self, call: Call, tool: CompiledTool, decision: str, **more: Any) -> bool:
+    async def _write(
+        self,
+        call: Call,
+        tool: CompiledTool,
+        decision: str,
+        arguments: Mapping[str, Any],
+        **more: str | None,
+    ) -> bool:
         try:
-            return await self._append(call, tool, decision, **more)
+            if not tool.invoker.is_prepared:
+                await tool.invoker.prepare()
+            return await self._append(
+                f'"decision":"{decision}",{tool.audit_head}{_of_call(call)}{_told(more)},'
+                f'"implementation":"{tool.invoker.implementation_hash()}",'
+                f'"arguments":{_bounded(tool.redacted(arguments))}'
+            )
         except Exception as error:  # noqa: BLE001 - a call without its record must not run
             raise guard_failed(call.tool, "audit", error) from None
 
-    async def _append(
-        self,
-        call: Call,
-        tool: CompiledTool | None,
-        decision: str,
-        *,
-        arguments: Mapping[str, Any] | None = None,
-        faults: list[list[Any]] | None = None,
-        **more: Any,
-    ) -> bool:
+    async def _append(self, fields: str) -> bool:
+        """Append a record with these fields; return whether it waited for the disk."""
         log = self._log
         assert log is not None
-        if tool is not None and arguments is not None:
-            await tool.invoker.prepare()
-        caller = call.caller
-        text = f'{{"at":"{self._at()}","decision":"{decision}",{_head(call, tool)}'
-        for key, value in (
-            ("call", call.id),
-            ("user", caller.user),
-            ("conversation", caller.conversation),
-            ("confidence", call.confidence),
-            *more.items(),
-        ):
-            if value is not None:
-                most = _MAX_REASON if key == "reason" else _MAX_WORD
-                text += f',"{key}":{_json(_word(value, most))}'
-        if faults is not None:
-            text += f',"faults":{_json(faults)}'
-        if caller.context:
-            text += f',"context":{_bounded(caller.context)}'
-        if tool is not None and arguments is not None:
-            text += f',"implementation":"{tool.invoker.implementation_hash()}"'
-            text += f',"arguments":{_bounded(tool.redacted(arguments))}'
-        text += "}"
+        text = f'{{"at":"{self._at()}",{fields}}}'
         if not log.append(text):
             await asyncio.to_thread(log.open)
             if not log.append(text):
@@ -161,16 +143,29 @@ class Recorder:
     def _at(self) -> str:
         """Return the time in UTC, with as many digits for each record."""
         now = self._clock()
-        second = floor(now)
+        second = now // 1
         if second != self._second:
             self._date = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
             self._second = second
         return f"{self._date}.{int((now - second) * 1e6):06d}+00:00"
 
 
-def _head(call: Call, tool: CompiledTool | None) -> str:
-    """Return what a record says of the tool; a model may have made up its name."""
-    return f'"tool":{_json(call.tool[:64])}' if tool is None else tool.audit_head
+def _of_call(call: Call) -> str:
+    """Return the fields of a call and its caller."""
+    user, context, _, conversation, _ = call.caller
+    text = _told({"call": call.id, "user": user, "conversation": conversation,
+                  "confidence": call.confidence})  # fmt: skip
+    return f'{text},"context":{_bounded(context)}' if context else text
+
+
+def _told(values: Mapping[str, object]) -> str:
+    """Return each value that is there as a field; a model may have made them up."""
+    text = ""
+    for key, value in values.items():
+        if value is not None:
+            most = _MAX_REASON if key == "reason" else _MAX_WORD
+            text += f',"{key}":{_json(_word(value, most))}'
+    return text
 
 
 def _word(value: Any, most: int = _MAX_WORD) -> Any:

@@ -29,10 +29,6 @@ class CrisisWatch:
         self._clock = clock
         self._escalates: bool | None = None
 
-    def concerns(self, caller: Caller) -> bool:
-        """Return whether a call of this caller may be flagged."""
-        return bool(self.words) or caller.conversation is not None
-
     async def heard(self, caller: Caller) -> bool:
         """Return whether a message contains a crisis word, and flag its conversation then."""
         if not self._says(caller.message):

@@ -2,26 +2,25 @@
 
 import asyncio
 import contextlib
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine
 from time import perf_counter
 from typing import Any
 
 from toolmd._call.daemon_thread import in_daemon_thread
 from toolmd._call.denial import CallDenied
-from toolmd._call.invoke.context import CallContext, CallServices
+from toolmd._call.invoke.context import CallServices
 from toolmd._call.invoke.offline import API_OFFLINE, asked_wait, is_late, line_fault, was_unsent
 from toolmd._call.invoke.start import Arguments
-from toolmd._call.invoke.tries import Tries
+from toolmd._call.invoke.tries import retries_of
 from toolmd._call.invoke.work import Work
 from toolmd._call.limits.call_limits import CallLimits
 from toolmd._call.limits.deadline import DEFAULT_S, DeadlineError, Deadlines, LostPlaceError
 from toolmd._call.result.answer import AnswerError, answer_of
-from toolmd._call.result.returned import given
+from toolmd._call.result.returned import Remarks, given
 from toolmd._call.result.truncate import bounds_of
 from toolmd._egress import DomainNotApprovedError
 from toolmd._remote.mcp.error import SuspendedToolError
 from toolmd._types.call import Call
-from toolmd._types.parts import File
 from toolmd._types.registry import Binding, BoundTool, Implementation
 from toolmd._types.result import EventListener, Failure, Outcome, Result
 from toolmd._validation.redact import hider
@@ -46,6 +45,8 @@ class Invoker:
         self._deadlines = Deadlines()
         self._holds_sensitive = any(p.shape.holds_sensitive for p in call_spec.parameters)
         self._answer = answer_of(call_spec.name, call_spec.returns)
+        self._bounds = bounds_of(call_spec.limits, None)
+        self._runs_once = call_spec.limits.max_batch is None and not retries_of(call_spec)
         self.seconds = call_spec.limits.timeout_s or DEFAULT_S
         """The time of a run."""
         self._implementation: Implementation | None = None
@@ -74,37 +75,53 @@ class Invoker:
             # A plan's time starts with the call, including its waits.
             left = call.budget.timeout_ms / 1000 - (perf_counter() - began)
             seconds = max(min(seconds, left), 0.001)
-        context = CallContext(call, self._call_spec, self._dispatcher, seconds, on_event)
-        tries = Tries(self._call_spec, self._limits.timing, seconds)
         try:
             implementation = self._implementation or await self._loaded()
         except Exception as error:  # noqa: BLE001 - an implementation that can't be loaded did not start
             return self._settle(error, call.id, began, 0)
-        work = Work(self._call_spec, implementation, context, tries, self._limits)
+        work = Work(
+            call, self._call_spec, implementation, self._dispatcher, self._limits, seconds, on_event
+        )
         try:
             try:
                 with self._deadlines.within(seconds):
-                    value = await work.do(arguments)
+                    value = await (work.once if self._runs_once else work.do)(arguments)
             finally:
-                await context.close()
-            parts: Mapping[int, File] = {}
+                if work.context is not None:
+                    await work.context.close()
             if isinstance(value, Result):
                 # Raised for a call that this tool made: its outcome becomes this call's outcome.
                 if not value.success:
-                    return self._handed_on(value, call.id, began, tries.made)
-                parts, value = value.parts, value.data
-            bounds = bounds_of(self._call_spec.limits, call.budget)
-
-            def answer(value: Any, text: bytes | None) -> Result:
-                return self._answer(value, call.id, began, text)
-
-            result = given(value, bounds, context.remarks, arguments, work.notes, answer)
-            if parts:
-                result = result._replace(parts=parts)
-            return result if tries.made == 1 else result._replace(attempts=tries.made)
+                    return self._handed_on(value, call.id, began, work.made)
+                result = self._result(value.data, work, call, arguments, began)
+                if value.parts:
+                    result = result._replace(parts=value.parts)
+            else:
+                result = self._result(value, work, call, arguments, began)
+            return result if work.tries is None else result._replace(attempts=work.made)
         except BaseException as error:  # noqa: BLE001 - an exception of a tool stays in its call
             waited = isinstance(error, DeadlineError) and not work.begun
-            return self._settle(error, call.id, began, 0 if waited else tries.made)
+            return self._settle(error, call.id, began, 0 if waited else work.made)
+
+    def _result(
+        self, value: Any, work: Work, call: Call, arguments: Arguments, began: float
+    ) -> Result:
+        """Build the Result of a value. Raises AnswerError for what no result can contain."""
+        bounds = self._bounds
+        if call.budget is not None:
+            bounds = bounds_of(self._call_spec.limits, call.budget)
+        remarks = None if work.context is None else work.context.remarks
+        if remarks is None and not (work.notes or bounds.bind):
+            try:
+                return self._answer(value, call.id, began)
+            except AnswerError:
+                pass  # It may have content parts, which `given` finds.
+
+        def answer(value: Any, text: bytes | None = None) -> Result:
+            return self._answer(value, call.id, began, text)
+
+        remarks = remarks or Remarks(self._call_spec.name)
+        return given(value, bounds, remarks, arguments, work.notes, answer)
 
     def _handed_on(
         self, result: Result, call_id: str | None, began: float, attempts: int
@@ -118,6 +135,11 @@ class Invoker:
         # This call has run, so its result must not look like a pending confirmation.
         waits = Failure("confirmation_required", f"{result.tool} waits for a person to decide.")
         return made._replace(outcome="failed", message="", error=waits, confirmation=None)
+
+    @property
+    def is_prepared(self) -> bool:
+        """Whether the Python is imported."""
+        return self._implementation is not None
 
     async def prepare(self) -> None:
         """Import the Python in a thread; a failure is reported where the function is needed."""

@@ -1,6 +1,7 @@
 """Start an implementation: async, in a thread or inline, with its keyword arguments."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from types import CoroutineType
 from typing import Any
 
 from toolmd._call.denial import deny
@@ -19,33 +20,30 @@ Arguments = dict[str, Any]
 async def start(
     implementation: Implementation,
     arguments: Arguments,
-    context: CallContext,
+    context: Callable[[], CallContext],
     begin: Callable[[], None] = lambda: None,
 ) -> Any:
     """Return what an implementation returns; raises what it raises.
 
-    `begin` is called when the function starts: a blocking one may wait for a thread first.
+    `context` returns the context of the call. `begin` is called when the function starts: a
+    blocking one may wait for a thread first.
     """
-    keywords = await _keywords_of(implementation, arguments, context)
-    function = implementation.function
-    match implementation.mode:
-        case "sync":
-            value = await CALLS.run(lambda: function(**keywords), begin)
-            # A plain decorator around an async function.
-            return await value if isinstance(value, Awaitable) else value
-        case "stream":
-            begin()
-
-            async def tell(item: Any) -> None:
-                found = lifted(item)
-                data = as_json(item if found is None else found.value)
-                await context.tell(Event("item", context.tool, context.call_id, data))
-
-            return await _last_of(function(**keywords), tell)
-        case _:
-            begin()
-            value = function(**keywords)
-            return await value if isinstance(value, Awaitable) else value
+    _, _, function, mode, names, converters, wanted, resources, _ = implementation
+    keywords = arguments
+    if names or converters or wanted is not None or resources:
+        keywords = await _keywords_of(implementation, arguments, context())
+    if mode == "sync":
+        value = await CALLS.run(lambda: function(**keywords), begin)
+    elif mode == "stream":
+        begin()
+        return await _last_of(function(**keywords), context())
+    else:
+        begin()
+        value = function(**keywords)
+        if type(value) is CoroutineType:
+            return await value
+    # Also of a sync function: a plain decorator around an async one.
+    return await value if isinstance(value, Awaitable) else value
 
 
 async def _keywords_of(
@@ -80,13 +78,15 @@ def _converted(name: str, value: Any, convert: Callable[[Any], Any], context: Ca
         raise deny("invalid_arguments", message, (problem,)) from None
 
 
-async def _last_of(items: AsyncIterator[Any], tell: Callable[[Any], Any]) -> Any:
+async def _last_of(items: AsyncIterator[Any], context: CallContext) -> Any:
     """Return the last item of a stream; each item is an event."""
     last = None
     try:
         async for item in items:
             last = item
-            await tell(item)
+            found = lifted(item)
+            data = as_json(item if found is None else found.value)
+            await context.tell(Event("item", context.tool, context.call_id, data))
     finally:
         if (close := getattr(items, "aclose", None)) is not None:
             await close()

@@ -14,13 +14,17 @@ BACKOFF_S = 0.5
 Start = Callable[[], Awaitable[Any]]
 
 
+def retries_of(call_spec: ToolCallSpec) -> int:
+    """Return how often a tool is tried again at most."""
+    return (call_spec.limits.retries or 0) if call_spec.is_repeatable else 0
+
+
 class Tries:
     """The tries of one call; all end before its deadline."""
 
     def __init__(self, call_spec: ToolCallSpec, timing: Timing, seconds: float) -> None:
         """Start the deadline of a call, in seconds."""
-        retries = call_spec.limits.retries or 0
-        self._most = retries if call_spec.is_repeatable else 0
+        self._most = retries_of(call_spec)
         backoff = call_spec.limits.backoff_s
         self._backoff = BACKOFF_S if backoff is None else backoff
         self._timing = timing

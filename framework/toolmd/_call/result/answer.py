@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from pydantic_core import SchemaSerializer, from_json
 from pydantic_core.core_schema import any_schema
 
-from toolmd._types.result import Result
+from toolmd._types.result import Outcome, Result
 from toolmd._types.schema import Schema
 from toolmd._types.verdict import Problem
 from toolmd._validation import PatternError, fits, is_bounded, problems
@@ -32,6 +32,7 @@ class MakeResult(Protocol):
 write = SchemaSerializer(any_schema(), {"ser_json_inf_nan": "null"}).to_json
 """Returns the value as JSON without white space, in UTF-8. Raises ValueError, RecursionError."""
 
+_OK: Outcome = "ok"
 _NOTHING: tuple[str, dict[str, str] | None, tuple[str, ...]] = ("", None, ())
 
 
@@ -56,18 +57,10 @@ def answer_of(tool: str, returns: Schema) -> MakeResult:
         message, source, notes = _NOTHING
         if not any_object or type(value) is not dict or "message" in value or "source" in value:
             text, message, source, notes = look(text)
-        return Result(
-            success=True,
-            tool=tool,
-            outcome="ok",
-            message=message,
-            data=text,
-            tool_call_id=call_id,
-            attempts=1,
-            duration_ms=(perf_counter() - began) * 1000,
-            notes=notes,
-            source=source,
-        )
+        ms = (perf_counter() - began) * 1000
+        # In the order of the fields: by name it takes half a microsecond longer.
+        values = True, tool, _OK, message, text, None, call_id, None, 1, ms, False, notes, source
+        return Result(*values)
 
     return answer
 

@@ -16,7 +16,7 @@ def denied(call: Call, denial: CallDenied, began: float) -> Result:
         success=False,
         tool=call.tool,
         outcome="denied",
-        error=denial.failure,  # type: ignore[arg-type]  # computed on demand
+        error=denial.unread,  # type: ignore[arg-type]  # computed on demand
         tool_call_id=call.id,
         duration_ms=_ms(began),
     )

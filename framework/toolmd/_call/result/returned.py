@@ -32,7 +32,7 @@ def given(
     remarks: Remarks,
     arguments: Mapping[str, Any],
     notes: tuple[str, ...],
-    answer: Callable[[Any, bytes | None], Result],
+    answer: Callable[..., Result],
 ) -> Result:
     """Return the Result of a value, cut where it is too large; `notes` name skipped items.
 
@@ -55,11 +55,11 @@ def _given(
     remarks: Remarks,
     arguments: Mapping[str, Any],
     notes: tuple[str, ...],
-    answer: Callable[[Any, bytes | None], Result],
+    answer: Callable[..., Result],
 ) -> Result:
     lowered = remarks.lowered
     if not (bounds.bind or lowered):
-        result = answer(value, None)
+        result = answer(value)
         # Missing items fit no Returns, and a note says so already.
         told = (*(notes or result.notes), *remarks.notes)
         return result._replace(notes=told) if told else result

@@ -114,7 +114,8 @@ def _show(
 
 
 def _row(id_: str, record: dict[str, Any]) -> tuple[str, ...]:
-    faults = ", ".join(f"{code} {path}".strip() for code, path in record.get("faults", ()))
+    faults = ", ".join(path if code == record.get("code") else f"{code} {path}".strip()
+                       for code, path in record.get("faults", ()))  # fmt: skip
     why = ": ".join(part for part in (record.get("code", ""), faults) if part)
     cells = [record.get(key) or "-" for key in ("decision", "tool", "user", "call")]
     at = str(record.get("at", "-"))[:19].replace("T", " ")

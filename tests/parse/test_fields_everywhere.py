@@ -2,7 +2,7 @@
 
 import pytest
 from field_places import HIDDEN, PLACES, WAYS, Place, enforced, policy, read
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 SPELLINGS = {
@@ -161,6 +161,11 @@ OF_STEPS = {"Ask", "If no", "Check", "When"}
 OF_SKILLS = OF_STEPS | {
     *("Required Tools", "Allowed Tools", "Disallowed Tools", "Model Invocation", "User Invocable")
 }
+DEFAULTS_TO_YES = {
+    spelling
+    for name in ("Model Invocation", "User Invocable")
+    for spelling in SPELLINGS[name][1].split("|")
+}
 HAVE_FIELDS = [
     place
     for place in PLACES
@@ -187,6 +192,7 @@ def test_the_files_without_inserted_lines_have_no_findings(kind):
 
 @settings(max_examples=300, deadline=None)
 @given(st.sampled_from(HAVE_FIELDS), KEYS, VALUES, st.sampled_from([*WAYS.values()]))
+@example(Place("skill", "metadata top"), "User Invocable", "yes", WAYS["bold"])
 def test_a_bullet_with_a_key_is_a_field_or_is_reported(place, key, value, way):
     text, lines = place.text(way.format(key=key, value=value))
     spec, diagnostics = read(place, text)
@@ -194,6 +200,9 @@ def test_a_bullet_with_a_key_is_a_field_or_is_reported(place, key, value, way):
         return
     before, _ = read(place, place.text()[0])
     assert spec is not None
+    if key in DEFAULTS_TO_YES and value == "yes":
+        assert enforced(spec) == enforced(before)
+        return
     assert enforced(spec) != enforced(before) or spec.canonical != before.canonical != {}, text
     assert enforced(spec) != enforced(before) or key in {"Type", "Tags", "Enum", "Use"}, text
 

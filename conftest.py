@@ -9,6 +9,7 @@ import pytest
 from hypothesis import settings
 
 # What lands is judged by the same examples each time; new ones are tried on people's machines.
+# A test that needs more examples multiplies those of the profile, so that `quick` limits it too.
 chosen = settings(deadline=None, derandomize="CI" in os.environ)
 settings.register_profile("project", chosen)
 settings.register_profile("quick", chosen, max_examples=10)

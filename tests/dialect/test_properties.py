@@ -137,7 +137,7 @@ def test_actions_and_plans_come_back_as_they_were_written(calls, said, indent):
     assert parsed.clean_message == said
 
 
-@settings(max_examples=400)
+@settings(max_examples=4 * settings.default.max_examples)
 @given(SCRAPS | st.text(), st.sampled_from(sorted(DIALECTS)))
 @example("```[TOOL_CALL:", "auto")
 @example("\\`\n> `[TOOL_CALL:", "auto")
@@ -152,7 +152,7 @@ def test_any_text_is_read_or_rejected(text, dialect):
         assert len(outcome.calls) <= 32
 
 
-@settings(max_examples=200)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(
     st.recursive(
         VALUES | st.binary(max_size=5) | st.just(float("inf")) | SCRAPS,
@@ -174,7 +174,7 @@ def test_any_value_is_read_or_rejected(value, dialect):
         assert outcome.code in {"malformed_call", "invalid_plan"}
 
 
-@settings(max_examples=300)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(SCRAPS)
 @example("\ufeff")
 def test_a_call_stands_in_the_text_and_the_message_keeps_the_rest(text):

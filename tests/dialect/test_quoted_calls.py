@@ -146,7 +146,7 @@ SCRAPS = st.lists(
 ).map("".join)  # fmt: skip
 
 
-@settings(max_examples=200)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(SCRAPS, st.sampled_from([("<out>", "</out>"), ("<out a='b'>\n", "\n</out>"), ("<out>", "")]))
 def test_nothing_in_an_element_is_a_call(text, around):
     text = text.replace("</out", "")

@@ -150,7 +150,7 @@ texts = st.text("ab é\U0001f600", max_size=6)
 lists_ = st.lists(texts | st.integers(-9, 9) | st.lists(texts, max_size=3), max_size=5)
 
 
-@settings(max_examples=400)
+@settings(max_examples=4 * settings.default.max_examples)
 @given(expressions, texts, lists_, st.dictionaries(st.sampled_from("kab"), texts | lists_))
 def test_nothing_ever_grows_beyond_its_bound(source: str, x: str, xs: Any, o: Any) -> None:
     values = {"x": x, "xs": xs, "o": o}

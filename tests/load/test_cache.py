@@ -287,7 +287,7 @@ def test_a_removed_file_leaves_the_cache(filled: Project) -> None:
 paths = st.text(min_size=1, max_size=20).filter(lambda text: max(text) < "\ud800")
 
 
-@settings(max_examples=50)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(
     entries=st.dictionaries(
         paths,
@@ -313,7 +313,6 @@ def test_a_loaded_cache_equals_the_saved_one(tmp_path_factory, entries) -> None:
     assert loaded.checks == {"key": []}
 
 
-@settings(max_examples=100)
 @given(data=st.binary(max_size=400), payload=st.binary(max_size=100))
 def test_no_bytes_in_its_place_raise(tmp_path_factory, data: bytes, payload: bytes) -> None:
     folder = tmp_path_factory.mktemp("state")

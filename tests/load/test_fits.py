@@ -255,7 +255,7 @@ def fitting(draw: st.DrawFn, depth: int = 2) -> tuple[Schema, Any, st.SearchStra
     return Schema(types=("object",), values=shape), made, st.dictionaries(keys, values, max_size=2)
 
 
-@settings(max_examples=300)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(fit=fitting(), data=st.data())
 def test_every_allowed_value_converts_if_there_is_no_finding(
     fit: tuple[Schema, Any, st.SearchStrategy[Any]], data: st.DataObject
@@ -269,7 +269,7 @@ def test_every_allowed_value_converts_if_there_is_no_finding(
         convert(value)
 
 
-@settings(max_examples=300)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(shape=shapes, annotation=annotations)
 def test_any_pair_is_answered(shape: Schema, annotation: Any) -> None:
     found = mismatch(shape, annotation)

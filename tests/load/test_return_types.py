@@ -391,7 +391,7 @@ shapes = st.recursive(
 )
 
 
-@settings(max_examples=500)
+@settings(max_examples=5 * settings.default.max_examples)
 @given(shape=shapes, pair=annotated(), data=st.data())
 def test_without_a_finding_every_value_of_the_type_passes(
     shape: Schema, pair: tuple[Any, st.SearchStrategy[Any]], data: st.DataObject
@@ -419,7 +419,7 @@ valued = annotated().flatmap(lambda pair: st.tuples(st.just(pair[0]), pair[1]))
 """An annotation, and a value of its type."""
 
 
-@settings(max_examples=300)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(shape=shapes, pair=valued)
 @example(
     shape=of("object", values=of("array", items=CERTAIN)), pair=(dict[str, list[str]], {"k": []})

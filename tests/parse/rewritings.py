@@ -126,6 +126,13 @@ def comments(text: str) -> str:
     )
 
 
+def comments_at_line_ends(text: str) -> str:
+    return _lines(
+        text,
+        lambda line: f"{line} <!-- reviewed -->" if re.match(r"#+ |\s*(-|\d+\.) ", line) else line,
+    )
+
+
 def section_aliases(text: str) -> str:
     for name, alias in (
         ("Parameters", "Arguments"),

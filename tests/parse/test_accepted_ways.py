@@ -606,6 +606,27 @@ def test_any_dash_or_colon_separates_a_key_from_its_value(part):
     assert spec.version == "1.10"
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        "a, b, and c d",
+        "a, b, or c d",
+        '`["a", "b", "c d"]`',
+        "`a` \\| `b` \\| `c d`",
+        "\n  - a\n  - b\n  - c d",
+    ],
+)
+def test_the_values_of_an_enum_may_be_listed_in_many_ways(values):
+    spec, diagnostics = parse_tool(
+        f"{HEAD}## Parameters\n\n### 2.1 kind\n\n- **Type**: string\n- **Enum**: {values}{TAIL}",
+        "t.tool.md",
+    )
+    assert not diagnostics
+    assert spec.input_schema["properties"] == {
+        "kind": {"type": "string", "enum": ["a", "b", "c d"]}
+    }
+
+
 def test_lookalike_letters_are_equal_in_titles_and_keys():
     text = f"{HEAD}## \u0420\u0430rameters\n\nNone{TAIL}".replace("Version", "V\u0435rsi\u043en")
     spec, diagnostics = parse_tool(text, "t.tool.md")

@@ -190,7 +190,7 @@ def test_the_files_without_inserted_lines_have_no_findings(kind):
     assert not diagnostics
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(st.sampled_from(HAVE_FIELDS), KEYS, VALUES, st.sampled_from([*WAYS.values()]))
 @example(Place("skill", "metadata top"), "User Invocable", "yes", WAYS["bold"])
 def test_a_bullet_with_a_key_is_a_field_or_is_reported(place, key, value, way):
@@ -212,7 +212,7 @@ RESTRICTIONS = st.sampled_from(sorted(SPELLINGS)).flatmap(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=5 * settings.default.max_examples)
 @given(st.sampled_from(PLACES), RESTRICTIONS, st.sampled_from(sorted(WAYS | HIDDEN)))
 def test_a_restriction_in_any_place_and_spelling_restricts_or_is_an_error(place, which, way):
     name, spelling = which

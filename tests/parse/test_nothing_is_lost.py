@@ -117,7 +117,7 @@ def said(parse, text: str, path: str) -> str:
     return shown + "\n".join(str(d) for d in diagnostics)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=4 * settings.default.max_examples)
 @given(st.integers(0, 60), LINES, st.booleans(), st.booleans())
 def test_a_line_put_anywhere_is_in_the_spec_in_prose_or_in_a_diagnostic(at, shape, blank, in_skill):
     parse, source, path = (
@@ -135,7 +135,7 @@ def test_a_line_put_anywhere_is_in_the_spec_in_prose_or_in_a_diagnostic(at, shap
     assert spec is None or told or WORD in said(parse, text, path), text
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=6 * settings.default.max_examples)
 @given(
     st.text(
         alphabet=st.sampled_from(list("#-*+`|>:_~<![]{}()\n\n\n  \t0123.)aAbT\u00a0\u2028é")),
@@ -148,7 +148,7 @@ def test_no_text_raises(text):
         assert spec is not None or diagnostics
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(st.data())
 def test_no_mutation_of_a_file_raises(data):
     text = data.draw(st.sampled_from([TOOL, SKILL]))
@@ -169,7 +169,7 @@ RESTRICTING = [
 ]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=4 * settings.default.max_examples)
 @given(
     st.integers(0, len(RESTRICTING) - 1),
     st.text(alphabet=string.ascii_letters + string.punctuation + " ≥é", min_size=1, max_size=12),
@@ -202,7 +202,7 @@ def test_a_restriction_is_read_as_written_or_is_an_error(which, value):
         assert meant.rstrip(".").strip("`*_\"' ") in {"false", "no", "n", "off", "optional"}
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(st.integers(0, len(RESTRICTING) - 1), st.integers(0, 30), st.sampled_from("abcxyz"))
 def test_a_misspelt_restriction_never_becomes_weaker(which, at, letter):
     table, field = RESTRICTING[which]

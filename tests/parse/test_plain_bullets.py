@@ -41,7 +41,7 @@ def outlines(text: str) -> tuple[list[Part], list[Part]]:
         ruler.enable(plain_bullets.TYPE)
 
 
-@settings(max_examples=1500)
+@settings(max_examples=15 * settings.default.max_examples)
 @given(st.lists(LINES, max_size=9).map("\n".join))
 @example("- a\n  - b\n    - c\n- d\n\n## H\n")
 @example("- a\n    - b\n  - c\n")

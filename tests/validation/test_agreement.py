@@ -87,7 +87,7 @@ def parameters(draw: st.DrawFn, depth: int = 2) -> tuple[Parameter, ...]:
     )
 
 
-@settings(max_examples=400)
+@settings(max_examples=4 * settings.default.max_examples)
 @given(parameters(), st.data())
 def test_the_validator_accepts_exactly_what_json_schema_accepts(
     fields: tuple[Parameter, ...], data: st.DataObject

@@ -131,4 +131,7 @@ def test_a_pending_call_runs_once_as_shown_and_by_an_allowed_user(harness, tool,
         make_door, make_tool = harness, staticmethod(tool)
         new_folder = staticmethod(lambda: Path(tempfile.mkdtemp(dir=tmp_path)))
 
-    run_state_machine_as_test(Here, settings=profile(max_examples=25, stateful_step_count=25))
+    run_state_machine_as_test(
+        Here,
+        settings=profile(max_examples=profile.default.max_examples // 4, stateful_step_count=25),
+    )

@@ -47,7 +47,7 @@ def test_calls_beyond_the_rate_wait():
     assert all(1 / 3 < gap < 0.35 for gap in gaps)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(
     calls=st.integers(1, 8),
     per_s=st.sampled_from([0.5, 1.0, 60.0]),

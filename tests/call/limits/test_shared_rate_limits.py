@@ -57,7 +57,7 @@ def start_all(world, paces, longest=1e6):
     return starts
 
 
-@settings(max_examples=60)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(
     calls=st.integers(1, 5),
     arrivals=st.lists(st.integers(0, 2), min_size=1, max_size=15),

@@ -273,7 +273,7 @@ CUTS = [FULL, *(file.read_text("utf-8") for file in project_files())]
 
 
 @given(text=st.sampled_from(CUTS), data=st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings.default.max_examples)
 def test_a_file_that_loses_any_part_leaves_the_live_policy_as_strict(text, data) -> None:
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
@@ -360,7 +360,7 @@ def takes(spec: ToolSpec, arguments: dict[str, object]) -> bool:
     value={"a": None},
 )
 @given(old=shapes, new=shapes, value=values)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=4 * settings.default.max_examples)
 def test_the_live_policy_stays_as_strict_at_every_depth(old, new, value) -> None:
     """A value that passes passed before, but for fields that the old object did not know."""
     before, after = tool_of(old), tool_of(new)

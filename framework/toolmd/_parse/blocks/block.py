@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from toolmd._parse.source.page import Mark
+from toolmd._parse.words.flow import comments
 
 _BOXES = {"[ ] ": False, "[x] ": True, "[X] ": True}
 
@@ -33,11 +34,18 @@ class Item:
     blocks: "list[Block]" = field(default_factory=list)
     checked: bool | None = None
     """Whether the checkbox before its text is ticked; None without a checkbox."""
+    comments: tuple[str, ...] = ()
+    """The HTML comments after its text."""
 
     def begin(self, mark: Mark) -> None:
-        """Set the text; `[x]` or `[ ]` at its start is a checkbox."""
+        """Set the text; `[x]` or `[ ]` at its start is a checkbox, comments end it."""
         self.checked = _BOXES.get(mark.text[:4])
-        self.mark = mark if self.checked is None else mark.at(4).strip()
+        mark = mark if self.checked is None else mark.at(4).strip()
+        text, before = mark.text, comments(mark.text) if mark.text.endswith("-->") else []
+        while before and text.endswith(before[-1]):
+            self.comments = (before[-1], *self.comments)
+            text = text.removesuffix(before.pop()).rstrip()
+        self.mark = mark._replace(text=text) if self.comments else mark
 
     @property
     def items(self) -> "list[Item]":

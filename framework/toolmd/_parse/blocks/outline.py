@@ -135,7 +135,7 @@ class _Cursor:
                 del levels[level + 1 :]
             mark = Mark(mdTrim(line[indent + 2 :]), number, indent + 3)
             item = Item(mark, number, indent)
-            if mark.text.startswith("["):
+            if mark.text.startswith("[") or mark.text.endswith("-->"):
                 item.begin(mark)
             levels[-1].append(item)
         return Bullets(levels[0], ordered=False)

@@ -12,7 +12,7 @@ from toolmd._parse.parameters.details import Inline, names_type
 from toolmd._parse.parameters.inline import read_inline
 from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.words.flow import flow
-from toolmd._parse.words.keys import DASHES, Pair, heading_text, nearest, plain, split
+from toolmd._parse.words.keys import DASHES, Pair, nearest, plain, section_title, split
 from toolmd._parse.words.limiting import limiting
 from toolmd._parse.words.none import says_none
 from toolmd._types.code import Code
@@ -47,7 +47,7 @@ class ParameterDraft:
 
 def from_heading(page: Page, part: Part) -> ParameterDraft:
     """Read `### date` or `### date (string, required)` and the blocks below it."""
-    text = heading_text(part.heading.text)
+    text = section_title(part.heading.text)
     mark = page.mark(text, part.heading.line)
     words = mark._replace(text=text.replace(" *", "*"))
     inline = None if text.isidentifier() else read_inline(words)

@@ -137,21 +137,20 @@ def batch(text: str) -> Batch | None:
 def listed(text: str) -> list[str]:
     """Split a list: `a, b`, `a | b`, `a or b`, `[a, b]`; items are bare, quoted or in backticks."""
     text = text.strip().rstrip(".") if text.strip().endswith(("`.", '".')) else text.strip()
+    text = whole_ if (whole_ := _one_span(text)) is not None else text
     if text.startswith("[") and text.endswith("]"):
         text = text[1:-1]
     elif text[:1] in ("(", "{") and len(split_outside(text, ",")) == 1 and "," in text:
         text = text[1:-1].strip() if text[-1] == _CLOSING[text[0]] else text
-    if (whole_ := _one_span(text)) is not None:
-        text = whole_
-    elif spans := code_spans(text):
+    if spans := code_spans(text):
         return spans
     parts = split_outside(text, ",")
     if len(parts) == 1:
         parts = split_outside(text, "|")
     if len(parts) == 1:
         parts = split_outside(text, " or ")
-    elif parts[-1].strip().startswith("or "):
-        parts[-1] = parts[-1].strip()[3:]
+    elif (last := parts[-1].strip()).startswith(("or ", "and ")):
+        parts[-1] = last.partition(" ")[2]
     else:
         parts[-1:] = split_outside(parts[-1], " or ")
     for separator in _OTHER_PARTINGS:
@@ -163,7 +162,7 @@ def listed(text: str) -> list[str]:
 def code_spans(text: str) -> list[str]:
     """Return the code spans of a text that consists of at least two of them and separators."""
     pieces = text.split("`")
-    between = {piece.strip() for piece in pieces[::2]}
+    between = {piece.strip().lstrip("\\") for piece in pieces[::2]}
     if len(pieces) < 5 or len(pieces) % 2 == 0 or not between <= _PARTINGS:  # noqa: PLR2004
         return []
     return [f"`{piece}`" for piece in pieces[1::2]]

@@ -76,7 +76,8 @@ def _comments(blocks: list[Block]) -> list[str]:
                 found += comments(block.mark.text)
             case Bullets():
                 for item in block.items:
-                    found += [*comments(item.mark.text), *_comments(item.blocks)]
+                    found += comments(item.mark.text)
+                    found += [*item.comments, *_comments(item.blocks)]
             case Table():
                 for cell in [cell for row in [block.head, *block.rows] for cell in row]:
                     found += comments(cell.text)

@@ -40,6 +40,14 @@ def given() -> Given:
     return Given(candidates=[first], create_time=datetime(2026, 1, 1, tzinfo=UTC))
 
 
+@pytest.mark.parametrize(
+    "reply", [[{"functionCall": {"name": "t"}}], {"parts": [{"functionCall": {"name": "t"}}]}]
+)
+def test_parts_without_their_content_or_its_role_are_the_model_s(reply):
+    (call,) = parse_reply(reply, "gemini").calls
+    assert (call.tool, call.arguments) == ("t", {})
+
+
 @pytest.mark.parametrize("dialect", ["gemini", "auto"])
 @pytest.mark.parametrize(
     "reply",

@@ -169,6 +169,8 @@ def _listed(values: list[Any], whole: Any) -> Envelope:
         return _responses(values)
     if kinds & _ANTHROPIC:
         return _anthropic(values)
+    if _has_functions(values):
+        return _gemini({}, values)
     if "function" in kinds:
         return Envelope("openai", "", tuple(values))
     return Envelope("json", "", (), whole)
@@ -229,8 +231,11 @@ def _is_piece(item: dict[str, Any]) -> bool:
 
 def _candidate(value: dict[str, Any]) -> Envelope | None:
     """Unpack an answer of Gemini, or one content of it; None for another form."""
-    if isinstance(value.get("parts"), list) and value.get("role") in {"model", "user", "function"}:
-        return _gemini(value, value["parts"])
+    parts, role = value.get("parts"), value.get("role")
+    if isinstance(parts, list) and (
+        role in {"model", "user", "function"} or (role is None and _has_functions(parts))
+    ):
+        return _gemini(value, parts)
     candidates = value.get("candidates")
     first = candidates[0] if isinstance(candidates, list) and candidates else None
     if not isinstance(first, dict):
@@ -242,6 +247,11 @@ def _candidate(value: dict[str, Any]) -> Envelope | None:
     if isinstance(content, dict) and isinstance(content.get("parts"), list):
         return _whole(_gemini(content, content["parts"]), cut=reason == "MAX_TOKENS")
     return Envelope("gemini", "") if isinstance(reason, str) else None
+
+
+def _has_functions(parts: list[Any]) -> bool:
+    """Return whether some parts are Gemini's calls; without their content they are the model's."""
+    return any(isinstance(p, dict) and ("functionCall" in p or "function_call" in p) for p in parts)
 
 
 def _gemini(content: dict[str, Any], parts: list[Any]) -> Envelope:

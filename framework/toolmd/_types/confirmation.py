@@ -5,7 +5,7 @@ from typing import Any, Literal, NamedTuple
 from toolmd._types.call import Call
 
 ConfirmationState = Literal[
-    "pending", "approved", "edited", "rejected", "responded", "stale", "expired", "superseded"
+    "pending", "approved", "edited", "rejected", "answered", "stale", "expired", "superseded"
 ]
 
 

@@ -129,7 +129,7 @@ class Confirmations:
             result = await (await self._project.dispatcher()).decisions.respond(
                 confirmation_id, text, user=user
             )
-        return await self._decided(confirmation_id, "responded", result, user)
+        return await self._decided(confirmation_id, "answered", result, user)
 
     def respond_sync(self, confirmation_id: str, text: str, *, user: str | None = None) -> Result:
         """Same as `respond`, for callers that can't await; the calling thread waits."""

@@ -136,7 +136,7 @@ def test_each_decision_names_its_pending_call(harness, tool, settings):
     first, second = (asyncio.run(dispatcher.call("act", {})).confirmation.id for _ in range(2))
     asyncio.run(dispatcher.decisions.reject(first))
     asyncio.run(dispatcher.decisions.respond(second, "Done by hand."))
-    assert told(settings, "decision", "held")[2:] == [("deny", first), ("responded", second)]
+    assert told(settings, "decision", "held")[2:] == [("deny", first), ("answered", second)]
 
 
 def test_an_edited_critical_call_that_asks_again_has_its_own_record(harness, tool, settings):

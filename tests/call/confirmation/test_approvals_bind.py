@@ -184,7 +184,7 @@ def test_an_unknown_id_is_quoted_by_its_beginning(world):
             world.dispatcher().dispatcher.decisions.confirm("x" * 1000, user=user)
         )
         assert refused.error.code == "confirmation_not_found"
-        assert refused.error.message == f"No call is held under '{'x' * 40}'."
+        assert refused.error.message == f"No confirmation has the id '{'x' * 40}'."
 
 
 def state_of(dispatcher, held):
@@ -204,7 +204,7 @@ def test_a_confirmation_keeps_its_outcome(world):
     world.now += 600
     world.decide(dispatcher, held[5])
     states = [state_of(dispatcher, one) for one in held]
-    assert states == ["approved", "edited", "rejected", "responded", "stale", "expired"]
+    assert states == ["approved", "edited", "rejected", "answered", "stale", "expired"]
     for one, state in zip(held, states, strict=True):
         again = world.decide(dispatcher, one)
         if state == "expired":

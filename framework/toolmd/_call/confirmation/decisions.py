@@ -139,7 +139,7 @@ class Decisions:
     async def respond(self, confirmation_id: str, text: str, *, user: str | None = None) -> Result:
         """Answer a pending call in place of the tool: it never runs, and `text` is its result."""
         return await self._decide(
-            confirmation_id, user, "responded", lambda call: answered(call, text)
+            confirmation_id, user, "answered", lambda call: answered(call, text)
         )
 
     def pending(self, user: str | None = None) -> tuple[Confirmation, ...]:

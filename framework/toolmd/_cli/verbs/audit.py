@@ -36,7 +36,7 @@ def audit(
     user: Annotated[str | None, typer.Option("--user", help="Only this user's records.")] = None,
     outcome: Annotated[
         str | None,
-        typer.Option("--outcome", help="Only `run`, `deny`, `confirm`, `review` or `responded`."),
+        typer.Option("--outcome", help="Only `run`, `deny`, `confirm`, `review` or `answered`."),
     ] = None,
     conversation: Annotated[
         str | None, typer.Option("--conversation", help="Only this conversation's records.")

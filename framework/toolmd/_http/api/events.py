@@ -37,7 +37,7 @@ KINDS = {
     ),
     "pending": (
         "`{id, state, tool}`",
-        "A call is `pending`, or was `approved`, `edited`, `rejected` or `responded`.",
+        "A call is `pending`, or was `approved`, `edited`, `rejected` or `answered`.",
     ),
     "run": ("`{run_id, skill, state}`", "A run changed its state."),
     "run-step": (

@@ -26,7 +26,7 @@ class Records:
             NamesInQuery("before", "Only records before the one with this id."),
             NamesInQuery("tool", "Only records of this tool."),
             NamesInQuery("user", "Only records of this user."),
-            NamesInQuery("outcome", "Only `run`, `deny`, `confirm`, `review` or `responded`."),
+            NamesInQuery("outcome", "Only `run`, `deny`, `confirm`, `review` or `answered`."),
             NamesInQuery("conversation", "Only records of this conversation."),
             NamesInQuery("since", "Only records from this time on, ISO 8601 in UTC."),
             NamesInQuery("until", "Only records before this time, ISO 8601 in UTC."),

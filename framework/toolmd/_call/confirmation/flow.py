@@ -152,7 +152,8 @@ class ConfirmationFlow:
         )
         if confirmation is None or (other and confirmation.kind == "confirm"):
             raise deny(
-                "confirmation_not_found", f"No confirmation has the id {str(confirmation_id)[:40]!r}."
+                "confirmation_not_found",
+                f"No confirmation has the id {str(confirmation_id)[:40]!r}.",
             )
         return confirmation
 

@@ -66,7 +66,7 @@ def test_nothing_found_is_still_a_document_for_programs() -> None:
 
 
 SARIF = {
-    "required": ["version", "runs"],
+    "required": ["$schema", "version", "runs"],
     "properties": {
         "version": {"const": "2.1.0"},
         "runs": {

@@ -627,6 +627,15 @@ def test_the_values_of_an_enum_may_be_listed_in_many_ways(values):
     }
 
 
+def test_a_default_may_be_a_list_without_quotes_and_a_number_may_begin_with_its_point():
+    field = "### days\n\n- **Type**: string[]\n- **Default**: [mon, tue]"
+    safety = "\n## Safety\n\n- **Min Confidence**: .8\n"
+    spec, diagnostics = parse_tool(f"{HEAD}## Parameters\n\n{field}{TAIL}{safety}", "t.tool.md")
+    assert not diagnostics
+    assert spec.input_schema["properties"]["days"]["default"] == ["mon", "tue"]
+    assert spec.canonical["safety"] == {"min_confidence": 0.8}
+
+
 def test_lookalike_letters_are_equal_in_titles_and_keys():
     text = f"{HEAD}## \u0420\u0430rameters\n\nNone{TAIL}".replace("Version", "V\u0435rsi\u043en")
     spec, diagnostics = parse_tool(text, "t.tool.md")

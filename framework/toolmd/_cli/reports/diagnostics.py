@@ -112,6 +112,7 @@ def _property(text: str) -> str:
     return _escaped(text).replace(":", "%3A").replace(",", "%2C")
 
 
+_SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HINT: "note"}
 
 
@@ -129,14 +130,15 @@ def sarif(diagnostics: Sequence[Diagnostic], _lines: LinesOf) -> str:
         "columnKind": "unicodeCodePoints",
         "results": [_sarif_result(d, codes.index(str(d.code))) for d in diagnostics],
     }
-    return json.dumps({"version": "2.1.0", "runs": [run]}, ensure_ascii=False, indent=2)
+    log = {"$schema": _SARIF, "version": "2.1.0", "runs": [run]}
+    return json.dumps(log, ensure_ascii=False, indent=2)
 
 
 def _sarif_result(diagnostic: Diagnostic, rule: int) -> dict[str, object]:
     span = diagnostic.span
     text = diagnostic.message
     if diagnostic.help:
-        text += f" help: {diagnostic.help}"
+        text += f"\nhelp: {diagnostic.help}"
     artifact = {"uri": quote(span.path)}
     region = _region(span.line, span.column, span.end_line, span.end_column)
     result: dict[str, object] = {

@@ -70,7 +70,7 @@ def number(text: str) -> int | float | None:
     """Read a finite decimal number."""
     word = plain(text).replace("_", "").replace("−", "-")  # noqa: RUF001 - the sign of minus
     body = word.lstrip("+-")
-    if not body or not body[0].isdigit() or not body.isascii() or len(word) > 40:  # noqa: PLR2004
+    if not body.removeprefix(".")[:1].isdigit() or not body.isascii() or len(word) > 40:  # noqa: PLR2004
         return None
     try:
         return int(word)
@@ -240,7 +240,7 @@ def literal(text: str, shape: Schema) -> tuple[JsonValue, bool]:
                 parsed, list if kind == "array" else dict
             ):
                 return parsed, True
-            case "array" if shape.types and not bare.startswith(("[", "{", '"')):
+            case "array" if shape.types and _is_list(bare):
                 return _literals(bare, shape.items), True
             case "string" if bare in ('""', "''"):
                 return "", True
@@ -249,6 +249,12 @@ def literal(text: str, shape: Schema) -> tuple[JsonValue, bool]:
             case _:
                 continue
     return value_text(text), False
+
+
+def _is_list(text: str) -> bool:
+    """Return whether a text that is not JSON lists values: `a, b` or `[a, b]`, without quotes."""
+    whole_ = text.startswith("[") and text.endswith("]") and '"' not in text
+    return whole_ or not text.startswith(("[", "{", '"'))
 
 
 def _literals(text: str, items: Schema | None) -> list[JsonValue]:

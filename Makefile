@@ -2,7 +2,7 @@
 # They need only Python 3.11 or later with its venv module; everything else goes into .venv.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick test-places test-pythons dist check format lint types layers install bench bench-peers crash fuzz interop fhir recall mutants pictures lock docs clean
+.PHONY: help demo test quick test-places test-pythons dist check format lint types layers install bench bench-peers soak crash fuzz interop fhir recall mutants pictures lock docs clean
 MAKEFLAGS += --no-builtin-rules
 
 VENV := .venv
@@ -84,6 +84,10 @@ recall: $(STAMP)  ## measure the search in notes by words, by meaning and by bot
 
 # The generator has an environment of its own. A broken link or a page that no index links fails.
 SITE := .venv-docs
+MINUTES := 60
+soak: $(STAMP)  ## call a served project for MINUTES, kill its workers, and count every effect
+	@$(BIN)/python tests/benchmarks/soak.py $(MINUTES)
+
 docs: $(STAMP)  ## write the generated pages of docs/reference, and the site into site/
 	@$(BIN)/python -m docs.generate
 	@test -x $(SITE)/bin/sphinx-build || { $(BIN)/python -m venv $(SITE) && $(SITE)/bin/python -m pip install \

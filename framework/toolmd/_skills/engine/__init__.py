@@ -1,7 +1,7 @@
 """The interface of engines, which store runs and execute them."""
 
 import datetime as dt
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Protocol
 
 from toolmd._skills.journal import Journal
@@ -79,8 +79,8 @@ class Engine(Protocol):
     async def show(self, run_id: str) -> RunView:
         """Return one run with its steps; raises NotFoundError."""
 
-    def order(self, run_id: str) -> Order:
-        """Return the order of a run; raises NotFoundError."""
+    def orders(self, ids: Iterable[str]) -> Sequence[Order]:
+        """Return the orders of these runs, without missing ones."""
 
     def waiting(self, run_id: str | None = None) -> Sequence[OpenQuestion]:
         """Return the open questions of all runs, or of one, the oldest first."""

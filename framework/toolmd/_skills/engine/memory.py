@@ -4,6 +4,7 @@ import asyncio
 import datetime as dt
 from asyncio import FIRST_COMPLETED
 from collections import Counter
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from toolmd._skills.engine import ALL_RUNS, Ask, Play
@@ -126,9 +127,9 @@ class MemoryEngine:
         """Return whether this engine has the run."""
         return run_id in self._runs
 
-    def order(self, run_id: str) -> Order:
-        """Return the order of a run; raises NotFoundError."""
-        return self._found(run_id).order
+    def orders(self, ids: Iterable[str]) -> tuple[Order, ...]:
+        """Return the orders of these runs, without missing ones."""
+        return tuple(self._runs[one].order for one in ids if one in self._runs)
 
     def waiting(self, run_id: str | None = None) -> tuple[_Open, ...]:
         """Return the open questions of all runs, or of one, without expired ones."""

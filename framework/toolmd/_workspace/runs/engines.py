@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import closing
 from pathlib import Path
 from threading import Lock
@@ -18,7 +18,7 @@ from toolmd._types.skill import SkillSpec
 from toolmd._workspace.snapshot.live import Live
 from toolmd.config import state_folder
 from toolmd.config.state_files import EmptiedError, is_there
-from toolmd.errors import NotFoundError, ToolmdError
+from toolmd.errors import ToolmdError
 
 if TYPE_CHECKING:
     # Programs whose skills only read never import it.
@@ -92,11 +92,14 @@ class Engines:
 
     def order(self, run_id: str) -> Order | None:
         """Return what was ordered; None where there is no such run."""
-        engine: Engine = self._memory if self._is_of_memory(run_id) else self.durable()
-        try:
-            return engine.order(run_id)
-        except NotFoundError:
-            return None
+        return self.orders([run_id]).get(run_id)
+
+    def orders(self, ids: Collection[str]) -> dict[str, Order]:
+        """Return what was ordered, by the run's id, without missing runs."""
+        found = list(self._memory.orders(ids))
+        if self._any_kept and len(found) < len(ids):
+            found += self.durable().orders(ids)
+        return {order.id: order for order in found}
 
     def waiting(self, run_id: str | None = None) -> tuple[OpenQuestion, ...]:
         """Return the open questions of all runs, or of one."""

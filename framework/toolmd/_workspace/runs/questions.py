@@ -40,7 +40,11 @@ class Questions:
 
     def waiting(self, run_id: str | None = None) -> tuple[Confirmation, ...]:
         """Return the open questions of all runs, or of one, as pending calls."""
-        return tuple(self._held(one) for one in self._engines.waiting(run_id) if one.question.asks)
+        asked = [one for one in self._engines.waiting(run_id) if one.question.asks]
+        orders = self._engines.orders({one.question.run_id for one in asked})
+        # A run may be deleted meanwhile.
+        kept = [one for one in asked if one.question.run_id in orders]
+        return tuple(_held(one, orders[one.question.run_id]) for one in kept)
 
     def find(self, confirmation_id: str) -> Confirmation | None:
         """Return an open question by its id; None where nothing of that id is open."""
@@ -54,7 +58,7 @@ class Questions:
         before, edit = question.arguments, answer.arguments
         if not before or not edit:
             return ()
-        asked = self._asked(question, self._order(question.run_id))
+        asked = _asked(question, self._order(question.run_id))
         return changes(before, {**before, **edit}, asked.parameters)
 
     def inputs(self, run_id: str) -> dict[str, Any]:
@@ -62,36 +66,36 @@ class Questions:
         order = self._order(run_id)
         return redacted(order.inputs, order.plan.skill.parameters)
 
-    @staticmethod
-    def _asked(question: Question, order: Order) -> ToolSpec | SkillSpec:
-        """Return whose call a question is about; the run's skill where it is about none."""
-        name, plan = question.tool or "", order.plan
-        return plan.tools.get(name) or plan.skills.get(name) or plan.skill
-
     def _order(self, run_id: str) -> Order:
         order = self._engines.order(run_id)
         assert order is not None
         return order
 
-    def _held(self, one: OpenQuestion) -> Confirmation:
-        question = one.question
-        order = self._order(question.run_id)
-        skill, asked = order.plan.skill, self._asked(question, order)
-        given: Any = (question.arguments if question.tool is not None else order.inputs) or {}
-        prompt = without_sensitive(question.prompt, given, asked.parameters)
-        prompt = without_sensitive(prompt, order.inputs, skill.parameters)
-        name = question_id(question)
-        call = Call(question.tool or skill.name, given, name, caller=order.caller)
-        shown = redacted(given, asked.parameters)
-        return Confirmation(
-            name,
-            _kind(question),
-            call,
-            "",
-            prompt,
-            question.sensitivity,
-            one.opened,
-            one.expires,
-            shown=shown,
-            saves=question.saves,
-        )
+
+def _asked(question: Question, order: Order) -> ToolSpec | SkillSpec:
+    """Return whose call a question is about; the run's skill where it is about none."""
+    name, plan = question.tool or "", order.plan
+    return plan.tools.get(name) or plan.skills.get(name) or plan.skill
+
+
+def _held(one: OpenQuestion, order: Order) -> Confirmation:
+    question, skill = one.question, order.plan.skill
+    asked = _asked(question, order)
+    given: Any = (question.arguments if question.tool is not None else order.inputs) or {}
+    prompt = without_sensitive(question.prompt, given, asked.parameters)
+    prompt = without_sensitive(prompt, order.inputs, skill.parameters)
+    name = question_id(question)
+    call = Call(question.tool or skill.name, given, name, caller=order.caller)
+    shown = redacted(given, asked.parameters)
+    return Confirmation(
+        name,
+        _kind(question),
+        call,
+        "",
+        prompt,
+        question.sensitivity,
+        one.opened,
+        one.expires,
+        shown=shown,
+        saves=question.saves,
+    )

@@ -3,6 +3,7 @@
 import asyncio
 import datetime as dt
 import threading
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -176,10 +177,11 @@ class DurableEngine:
 
     def views(self, query: RunQuery = ALL_RUNS) -> tuple[RunView, ...]:
         """Return the runs without their steps, from the database alone."""
+        rows = self._reader.page(query)
         waits: dict[str, list[KeptQuestion]] = {}
-        for one in self._reader.open():
+        for one in self._reader.open([row.id for row in rows if row.parked]):
             waits.setdefault(one.question.run_id, []).append(one)
-        return tuple(view(row, waits.get(row.id, [])) for row in self._reader.page(query))
+        return tuple(view(row, waits.get(row.id, [])) for row in rows)
 
     def view(self, run_id: str) -> RunView:
         """Return one run with its steps; raises NotFoundError."""
@@ -187,13 +189,13 @@ class DurableEngine:
         entries, _ = self._store.steps(run_id, row.segment)
         return view(row, self._reader.asked(run_id), entries)
 
-    def order(self, run_id: str) -> Order:
-        """Return the order of a run; raises NotFoundError."""
-        return self._reader.order(run_id)
+    def orders(self, ids: Iterable[str]) -> tuple[Order, ...]:
+        """Return the orders of these runs, without missing ones."""
+        return self._reader.orders(ids)
 
     def waiting(self, run_id: str | None = None) -> tuple[KeptQuestion, ...]:
         """Return the open questions of all runs, or of one, the oldest first."""
-        return self._reader.open(run_id)
+        return self._reader.open(None if run_id is None else [run_id])
 
     def start(self) -> Process:
         """Start to execute runs; from now on this process reclaims orphaned ones.
@@ -230,10 +232,7 @@ class DurableEngine:
         self._readers.dispose()
 
     async def _started(self) -> Process | None:
-        """Execute runs, or return None where other processes do so for this store.
-
-        Raises ElsewhereError where none does.
-        """
+        """Execute runs, or return None where others do; raises ElsewhereError where none does."""
         if self._process is not None:
             return self._process
         try:

@@ -10,7 +10,11 @@ from toolmd._skills.engine.durable.record import caller_of, plan_of, user_prefix
 from toolmd._skills.engine.durable.rows import KeptQuestion, KeptRun, kept_question, kept_run
 from toolmd._skills.engine.durable.tables import Tables
 from toolmd._skills.engine.outcomes import unknown
+from toolmd._types.plan import Plan
 from toolmd._types.run import UNDOING, Order, RunQuery, RunState
+
+SOME = 500
+"""How many runs one statement names."""
 
 
 class RunReader:
@@ -54,12 +58,22 @@ class RunReader:
 
     def order(self, run_id: str) -> Order:
         """Return the order of a run with its pinned plan; raises NotFoundError."""
-        run = self._tables.run
+        for order in self.orders([run_id]):
+            return order
+        raise unknown(run_id)
+
+    def orders(self, ids: Iterable[str]) -> tuple[Order, ...]:
+        """Return the orders of these runs with their pinned plans, without missing ones."""
+        run, plan, wanted = self._tables.run, self._tables.plan, list(ids)
+        rows: list[Any] = []
         with self._engine.connect() as connection:
-            row = connection.execute(sa.select(*run.c).where(run.c.id == run_id)).first()
-            if row is None:
-                raise unknown(run_id)
-            return order_in(connection, self._tables, row)
+            for first in range(0, len(wanted), SOME):
+                some = run.c.id.in_(wanted[first : first + SOME])
+                rows += connection.execute(sa.select(*run.c).where(some))
+            hashes = {row.plan for row in rows}
+            pinned = sa.select(plan.c.hash, plan.c.plan).where(plan.c.hash.in_(hashes))
+            plans = {row.hash: plan_of(row.plan) for row in connection.execute(pinned)}
+        return tuple(_order(row, plans[row.plan]) for row in rows)
 
     def unfinished(self) -> dict[RunState, int]:
         """Return the number of unfinished runs by state."""
@@ -100,13 +114,13 @@ class RunReader:
         with self._engine.connect() as connection:
             return asked_in(connection, self._tables, self._tables.question.c.run == run_id)
 
-    def open(self, run_id: str | None = None) -> tuple[KeptQuestion, ...]:
-        """Return the open questions of all unfinished runs, or of one."""
+    def open(self, ids: Iterable[str] | None = None) -> tuple[KeptQuestion, ...]:
+        """Return the open questions of all unfinished runs, or of these."""
         run, question = self._tables.run, self._tables.question
         going = sa.exists().where(run.c.id == question.c.run, self._unfinished)
         goes_on = going.where(run.c.cancelled == 0)
         goes_back = sa.and_(going, question.c.key.contains(UNDOING, autoescape=True))
-        here = sa.true() if run_id is None else question.c.run == run_id
+        here = sa.true() if ids is None else question.c.run.in_(list(ids))
         with self._engine.connect() as connection:
             return asked_in(
                 connection,
@@ -122,8 +136,11 @@ def order_in(connection: sa.Connection, tables: Tables, row: Any) -> Order:
     plan = tables.plan
     pinned = sa.select(plan.c.plan).where(plan.c.hash == row.plan)
     text = connection.execute(pinned).scalar_one()
-    inputs, caller = json.loads(row.inputs), caller_of(row.caller)
-    return Order(row.id, plan_of(text), inputs, caller, row.confidence)
+    return _order(row, plan_of(text))
+
+
+def _order(row: Any, plan: Plan) -> Order:
+    return Order(row.id, plan, json.loads(row.inputs), caller_of(row.caller), row.confidence)
 
 
 def asked_in(connection: sa.Connection, tables: Tables, *where: Any) -> tuple[KeptQuestion, ...]:

@@ -1,5 +1,7 @@
 """The tables next to DBOS's own: plans, runs and questions."""
 
+from typing import Any
+
 import sqlalchemy as sa
 
 from toolmd._store.schema import create_tables, metadata_of
@@ -93,17 +95,18 @@ def _question_table(metadata: sa.MetaData) -> sa.Table:
 
 
 def _indexes(run: sa.Table, question: sa.Table) -> tuple[sa.Index, ...]:
-    """Return the indexes of what each second asks, which old and waiting runs must not slow."""
+    """Return the indexes of pages and of what each second asks, which no old run must slow."""
     unfinished = run.c.result.is_(None)
     executing = sa.and_(unfinished, run.c.stuck == 0, run.c.parked == 0)
     cancelled = sa.and_(unfinished, run.c.cancelled > 0)
     timed = sa.and_(question.c.answer.is_(None), question.c.expires.is_not(None))
-    wanted = (
-        ("toolmd_run_executing", run.c.id, executing),
-        ("toolmd_run_cancelled", run.c.id, cancelled),
-        ("toolmd_question_timed", question.c.expires, timed),
+    wanted: tuple[tuple[str, tuple[sa.Column[Any], ...], Any], ...] = (
+        ("toolmd_run_began", (run.c.began, run.c.id), None),
+        ("toolmd_run_executing", (run.c.id,), executing),
+        ("toolmd_run_cancelled", (run.c.id,), cancelled),
+        ("toolmd_question_timed", (question.c.expires,), timed),
     )
     return tuple(
-        sa.Index(name, column, sqlite_where=where, postgresql_where=where)
-        for name, column, where in wanted
+        sa.Index(name, *columns, sqlite_where=where, postgresql_where=where)
+        for name, columns, where in wanted
     )

@@ -19,7 +19,7 @@ class Fleet(Protocol):
     shop: Path
     killed: dict[int, float]
 
-    def ask(self, statement: str) -> list[Any]:
+    def ask(self, statement: str, database: str = ...) -> list[Any]:
         """Return the server's answer."""
         ...
 
@@ -87,8 +87,11 @@ def counted(fleet: Fleet, runs: int, faults: int, seconds: float) -> Counted:
 
 
 def _payments(fleet: Fleet) -> dict[str, int]:
-    rows = fleet.ask("SELECT id, call::json->1->>'mark' FROM toolmd.toolmd_confirmation "
-                     "WHERE state = 'approved' AND call::json->>0 = 'pay'")  # fmt: skip
+    rows = fleet.ask(
+        "SELECT id, call::json->1->>'mark' FROM toolmd.toolmd_confirmation "
+        "WHERE state = 'approved'",
+        "shop",
+    )
     paid = Counter(line[1] for line in noted(fleet.shop, "pay") if line[0] == "began")
     begun, ended = Counter[str](), Counter[str]()
     for when, held, *_ in noted(fleet.shop, "decided"):

@@ -97,5 +97,6 @@ class Events:
 EVENTS = (
     "Server-sent events; `data` is a JSON object. `hello` comes first. `Last-Event-ID` resumes"
     " the stream; `resync` means that events were lost, so read everything"
-    " again. See docs/reference/http.md for each event."
+    " again. It has the events of the process that serves it; behind `--workers` or a"
+    " balancer, poll `/api/pending` and `/api/runs`. See docs/reference/http.md for each event."
 )

@@ -76,7 +76,7 @@ class Fleet:
         # The clinic and the shop are two projects: neither may decide or execute the other's.
         self.ask("CREATE DATABASE shop")
         self.far = url.replace("127.0.0.1", f"{network.BASE}{SERVER}")
-        self.far_shop = self.far.replace("/postgres", "/shop")
+        self.far_shop = self.far.rpartition("/")[0] + "/shop"
         self.machines = {n: Machine(n, s, folder / f"{n}.log") for n, s in CLOCKS.items()}
         self.end = network.tunnel(SERVER)
         ends = {SERVER: self.end} | {n: m.end for n, m in self.machines.items()}

@@ -61,6 +61,16 @@ def test_today_begins_now(clinic, clock):
     assert times(clinic.calendar.openings(clock.today(), "morning", 1))[0] == "10:30"
 
 
+def test_a_time_that_is_offered_can_be_booked_and_now_is_neither(clinic, clock):
+    clock.at = datetime.fromisoformat("2026-03-04T09:00")
+    first = clinic.calendar.openings(WEDNESDAY, "morning", 1)[0]["datetime"]
+    assert first == "2026-03-04T09:30:00"
+    with pytest.raises(ToolError) as caught:
+        clinic.bookings.book("P-1001", ["Mia"], clock.at, "exam")
+    assert caught.value.code == "time_in_past"
+    assert clinic.bookings.book("P-1001", ["Mia"], datetime.fromisoformat(first), "exam")
+
+
 def test_a_past_day_is_an_error(clinic):
     with pytest.raises(ToolError, match="today is 2026-03-02") as caught:
         clinic.calendar.openings(date(2026, 3, 1), "morning", 1)

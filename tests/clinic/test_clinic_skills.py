@@ -69,14 +69,15 @@ def test_the_skill_books_the_earliest_time_and_texts_the_parent(workspace, clini
     ]
 
 
-def test_a_run_started_again_under_its_id_books_and_texts_once(workspace, clinic, tmp_path):
+def test_a_run_whose_record_is_lost_books_and_texts_nothing_more(workspace, clinic, tmp_path):
     first = workspace.run_sync("schedule_appointment", RIVERA, ask=yes, run_id="run-7")
     booked = upcoming(clinic)
     # A workspace that knows nothing of the run, as after the loss of its record.
     settings = {"state": str(tmp_path / "state"), "plugins": [], "store": "memory"}
     with Workspace.open(ROOT, overrides=settings) as other:
         again = other.run_sync("schedule_appointment", RIVERA, ask=yes, run_id="run-7")
-    assert again.data == first.data
+    # The children sit at the first time now, and the run's key belongs to that booking.
+    assert (first.success, again.success) == (True, False)
     assert upcoming(clinic) == booked
     assert len(clinic.outbox.messages()) == 1
 
@@ -134,6 +135,49 @@ def test_a_text_that_can_not_be_sent_does_not_undo_the_booking(workspace, clinic
     result = workspace.run_sync("schedule_appointment", {**RIVERA, "parentPhone": "?"}, ask=yes)
     assert result.success
     assert clinic.outbox.messages() == []
+    assert result.message == "Schedule Appointment: done. Not done: Text the parent."
+    (note,) = result.notes
+    assert note.startswith("Step 7 (Text the parent) failed: ")
+    view = workspace.runs.get_sync(result.run_id)
+    assert view.result.notes == result.notes
+
+
+def test_a_second_run_takes_the_next_time_at_which_the_children_do_not_sit(workspace, clinic):
+    first = workspace.run_sync("schedule_appointment", RIVERA, ask=yes)
+    second = workspace.run_sync("schedule_appointment", RIVERA, ask=yes)
+    times = [result.data["datetime"] for result in (first, second)]
+    assert times == [f"{WEDNESDAY}T08:00:00", f"{WEDNESDAY}T08:30:00"]
+
+
+def test_a_time_that_somebody_else_takes_meanwhile_is_replaced_by_the_second_best(
+    workspace, clinic
+):
+    asked = []
+
+    def ask(question):
+        asked.append(question.prompt)
+        if len(asked) == 1:
+            eight = datetime.fromisoformat(f"{WEDNESDAY}T08:00")
+            clinic.bookings.book("P-1004", ["Anh", "Bao", "Chau"], eight, "exam")
+        return True
+
+    result = workspace.run_sync("schedule_appointment", RIVERA, ask=ask)
+    assert result.success, result
+    assert result.data["time"] == "8:30 AM"
+    assert result.notes == ()
+    assert asked[1].startswith("That time was taken meanwhile. Book an exam at 8:30 AM")
+    (text,) = clinic.outbox.messages()
+    assert "8:30 AM" in text["body"]
+
+
+def test_a_booking_that_fails_for_another_reason_is_not_tried_again(workspace, clinic):
+    with clinic.database.writing() as db:
+        db.execute(
+            "CREATE TRIGGER broken BEFORE INSERT ON appointment "
+            "BEGIN SELECT RAISE(ABORT, 'broken'); END"
+        )
+    result = workspace.run_sync("schedule_appointment", RIVERA, ask=yes)
+    assert result.message == "8:00 AM on 2026-03-04 is free and could not be booked."
 
 
 def test_an_unknown_family_is_reported(workspace):

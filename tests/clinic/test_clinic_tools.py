@@ -43,7 +43,7 @@ def book(clinic, *names, at=NINE, kind="exam", **context):
 
 
 def test_check_availability_counts_whole_children(clinic):
-    openings = check_availability(WEDNESDAY, "morning", 2.0, clinic=clinic)
+    openings = check_availability(WEDNESDAY, "morning", 2.0, clinic=clinic, context=line())
     assert openings[0]["datetime"] == "2026-03-04T08:00:00"
 
 

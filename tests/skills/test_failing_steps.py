@@ -26,7 +26,7 @@ def test_a_failure_names_the_step_the_tool_and_the_code(world: World) -> None:
 @pytest.mark.parametrize(
     ("way", "success", "message"),
     [
-        ("continue", True, "Trial: done."),
+        ("continue", True, "Trial: done. Not done: List."),
         ('stop "Sorry."', False, "Sorry."),
         ("go to Help", False, "Help came."),
     ],

@@ -131,11 +131,24 @@ class Bookings:
             ).fetchall()
             return [visits.show_with_notes(db, row, now) for row in rows]
 
+    def busy(self, patient_id: str, child_names: list[str]) -> frozenset[str]:
+        """Return the times at which one of these children of a family sits in a chair."""
+        with self._database.reading() as db:
+            children = children_named(db, patient_id, child_names)
+            rows = [
+                row
+                for child in children
+                for row in db.execute(
+                    "SELECT starts_at FROM seat WHERE child_id = ?", (child["id"],)
+                )
+            ]
+        return frozenset(row["starts_at"] for row in rows)
+
     def _require_bookable(self, starts_at: datetime) -> None:
         if starts_at.tzinfo is not None:
             raise refusal.offset_given(starts_at)
         self._calendar.turn_to(starts_at.date())
-        if starts_at <= (now := self._clock.now()):
+        if visits.has_come(starts_at, now := self._clock.now()):
             raise refusal.past(starts_at, now)
 
     def _replayed(self, db: sqlite3.Connection, key: str | None, request: str) -> Booking | None:

@@ -1,12 +1,13 @@
 """Manage the appointment book: free chairs by time."""
 
 import sqlite3
+from collections.abc import Collection
 from datetime import date, datetime, time, timedelta
 from typing import Final
 
 from toolmd.database import Database
 
-from . import refusal
+from . import refusal, visits
 from .clock import Clock, clock_face
 from .facts import BOOK_AHEAD_DAYS, CHAIRS, SLOT_MINUTES, WEEKDAYS
 from .records import ClinicHours, Opening, OpeningDay
@@ -26,20 +27,30 @@ class Calendar:
         self._database = database
         self._clock = clock
 
-    def openings(self, day: date, time_range: str, children: int) -> list[Opening]:
-        """Return the times, earliest first, with enough free chairs side by side."""
+    def openings(
+        self, day: date, time_range: str, children: int, busy: Collection[str] = ()
+    ) -> list[Opening]:
+        """Return the times to come, earliest first, with enough free chairs side by side.
+
+        `busy` are times at which one of the children sits already.
+        """
         self.turn_to(day)
         begins, ends = TIME_RANGES[time_range]
-        earliest = max(f"{day}T{begins}", self._clock.now().isoformat())
+        now = self._clock.now()
         with self._database.reading() as db:
             rows = db.execute(
                 "SELECT starts_at, count(*) AS free FROM slot LEFT JOIN seat "
                 "USING (starts_at, chair) "
                 "WHERE starts_at >= ? AND starts_at < ? AND seat.child_id IS NULL "
                 "GROUP BY starts_at HAVING free >= ? ORDER BY starts_at",
-                (earliest, f"{day}T{ends}", children),
+                (f"{day}T{begins}", f"{day}T{ends}", children),
             ).fetchall()
-        return [_opening(row["starts_at"], row["free"]) for row in rows]
+        return [
+            _opening(row["starts_at"], row["free"])
+            for row in rows
+            if row["starts_at"] not in busy
+            and not visits.has_come(datetime.fromisoformat(row["starts_at"]), now)
+        ]
 
     def turn_to(self, day: date) -> None:
         """Create the day's missing slots from the opening hours; raise ToolError for a past day."""

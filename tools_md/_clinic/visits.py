@@ -35,10 +35,16 @@ def find_upcoming(
     return row
 
 
+def has_come(starts_at: datetime, now: datetime) -> bool:
+    """Return whether the time of a visit has come: then it can't be offered, booked or moved."""
+    return starts_at <= now
+
+
 def require_future(row: sqlite3.Row, now: datetime) -> None:
     """Raise ToolError for a visit whose time has come."""
-    if row["starts_at"] <= now.isoformat():
-        raise refusal.over(number(row), datetime.fromisoformat(row["starts_at"]))
+    starts_at = datetime.fromisoformat(row["starts_at"])
+    if has_come(starts_at, now):
+        raise refusal.over(number(row), starts_at)
 
 
 def number(row: sqlite3.Row) -> str:
@@ -63,7 +69,7 @@ def show(db: sqlite3.Connection, row: sqlite3.Row, now: datetime) -> Booking:
 
 def _booked(db: sqlite3.Connection, row: sqlite3.Row, now: datetime) -> BookedVisit:
     moment = datetime.fromisoformat(row["starts_at"])
-    passed = row["status"] == "booked" and moment <= now
+    passed = row["status"] == "booked" and has_come(moment, now)
     return {
         "booking_id": number(row),
         "status": "completed" if passed else row["status"],

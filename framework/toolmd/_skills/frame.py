@@ -85,6 +85,14 @@ class Undo(NamedTuple):
     """The skill whose step it undoes; it may have ended within another skill."""
 
 
+class StepFailure(NamedTuple):
+    """A step that failed, although the skill continued."""
+
+    title: str
+    note: str
+    """Which step failed, and why."""
+
+
 @dataclass(frozen=True, slots=True)
 class Frame:
     """State that the steps of one skill share."""
@@ -102,6 +110,8 @@ class Frame:
     undos: list[Undo] = field(default_factory=list)
     secrets: Secrets = field(default_factory=Secrets)
     """The Sensitive values that the run has met so far."""
+    failures: list["StepFailure"] = field(default_factory=list)
+    """The steps of the run that failed and continued."""
 
     def parameters_of(self, name: str) -> tuple[Parameter, ...]:
         """Return the parameters of a tool or skill of the plan; empty for an unknown name."""

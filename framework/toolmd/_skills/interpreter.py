@@ -34,6 +34,8 @@ from toolmd._validation.redact import Secrets
 from toolmd.errors import hiding
 
 _ANYTHING = Schema()
+MAX_NOTES = 16
+"""How many failed steps a result names; a loop may have a thousand."""
 
 
 class Interpreter:
@@ -65,7 +67,9 @@ class Interpreter:
             result = await self._skill(frame)
         hide = self.secrets.hide
         error = None if result.error is None else hide(result.error)
-        return replace(result, run_id=order.id, message=hide(result.message), error=error)
+        message = hide(result.message + _left_undone(frame, result))
+        notes = tuple(map(hide, (*result.notes, *_notes(frame))))
+        return replace(result, run_id=order.id, message=message, error=error, notes=notes)
 
     async def _within(
         self, frame: Frame, name: str, inputs: dict[str, Any], prefix: str
@@ -191,6 +195,21 @@ class Interpreter:
         if step.check is not None and not checked and not frame.holds(step.check):
             raise StepError("check_failed", f"the check `{step.check.cel}` does not hold")
         return None
+
+
+def _left_undone(frame: Frame, result: SkillResult) -> str:
+    """Return what a message of success must not hide."""
+    if not result.success or not frame.failures:
+        return ""
+    titles = dict.fromkeys(failed.title for failed in frame.failures)
+    return f" Not done: {', '.join(titles)}."
+
+
+def _notes(frame: Frame) -> list[str]:
+    """Return the reasons of failed steps, at most `MAX_NOTES`."""
+    notes = [failed.note for failed in frame.failures]
+    more = len(notes) - MAX_NOTES
+    return [*notes[:MAX_NOTES], f"{more} more of its steps failed."] if more > 0 else notes
 
 
 def _admitted(frame: Frame) -> Frame | SkillResult:

@@ -1,6 +1,6 @@
 """The jumps of a step that does not lead to the next one."""
 
-from toolmd._skills.frame import DeclinedError, End, Frame, Go, Jump, StepError
+from toolmd._skills.frame import DeclinedError, End, Frame, Go, Jump, StepError, StepFailure
 from toolmd._skills.text import sentence
 from toolmd._types.skill import Step, Way
 
@@ -18,9 +18,12 @@ def cancelled(frame: Frame) -> End:
 
 def failure(frame: Frame, step: Step, error: StepError, index: int | None = None) -> Jump:
     """Return where a failed step leads: On error's way, or the end."""
-    if step.on_error is not None:
-        return jump_of(frame, step.on_error.then)
     message = sentence(f"Step {frame.key(step, index)} ({step.title}) failed: {error.message}")
+    if step.on_error is not None:
+        jump = jump_of(frame, step.on_error.then)
+        if jump is None:
+            frame.failures.append(StepFailure(step.title, message))
+        return jump
     return End(
         success=False, message=message, error=f"{error.code}: {error.message}", code=error.code
     )

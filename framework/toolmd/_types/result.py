@@ -1,6 +1,6 @@
 """The result of a call (behaviour.md, "Result")."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -192,6 +192,8 @@ class SkillResult:
     """The stable code of the error: `stopped` by a step, `refused` by a person, `waiting` for one
     or for a time, `cancelled`, `invalid_arguments`, `not_executable`, or the code of the call that
     failed."""
+    notes: Sequence[str] = ()
+    """What a reader must know besides the message: each step that failed and continued."""
 
     @classmethod
     def failed(cls, code: str, message: str) -> "SkillResult":
@@ -199,11 +201,13 @@ class SkillResult:
         return cls(success=False, message=message, error=f"{code}: {message}", code=code)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return `{success, message, data, error}`, and the run's id if it has one."""
+        """Return `{success, message, data, error}`, and notes and the run's id if it has any."""
         shown = {
             "success": self.success,
             "message": self.message,
             "data": self.data,
             "error": self.error,
         }
+        if self.notes:
+            shown["notes"] = list(self.notes)
         return shown if self.run_id is None else {**shown, "run_id": self.run_id}

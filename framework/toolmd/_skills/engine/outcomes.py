@@ -50,15 +50,14 @@ def result_of(
     run_id: str, skill: str, ended: SkillResult, took: dt.timedelta = dt.timedelta()
 ) -> Result:
     """Return the Result of a run that ended; `SkillResult` describes a waiting run."""
-    ms = took.total_seconds() * 1000
+    result = Result(success=ended.success, tool=skill, outcome="ok", message=ended.message,
+                    data=ended.data, attempts=1, duration_ms=took.total_seconds() * 1000,
+                    run_id=run_id, notes=tuple(ended.notes))  # fmt: skip
     if ended.success:
-        return Result(success=True, tool=skill, outcome="ok", message=ended.message,
-                      data=ended.data, attempts=1, duration_ms=ms, run_id=run_id)  # fmt: skip
+        return result
     code = ended.code or "skill_failed"
     failure = Failure(code, ended.message)
-    return Result(success=False, tool=skill, outcome=_outcome(code), message=ended.message,
-                  data=ended.data or None, error=failure, attempts=1, duration_ms=ms,
-                  run_id=run_id)  # fmt: skip
+    return result._replace(outcome=_outcome(code), data=ended.data or None, error=failure)
 
 
 def _outcome(code: str) -> Outcome:

@@ -149,7 +149,7 @@ def test_rounds_are_bounded_and_the_last_one_may_not_call(nursery) -> None:
         (exchange,) = nursery.talk(server, "Look", max_rounds=3)
     assert (exchange.stopped, exchange.rounds) == ("rounds", 3)
     assert len(exchange.results) == 2
-    assert [request.get("tool_choice") for request in server.heard] == [None, None, "none"]
+    assert [request.get("tool_choice") for request in server.heard] == ["auto", "auto", "none"]
 
 
 def test_calls_are_bounded(nursery) -> None:

@@ -1,5 +1,6 @@
 """Conversations that are written down, and replayed without the model."""
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 from nursery import definition
 
+from toolmd import Conversation, Decision, Workspace
 from toolmd.testing import ModelServer, asking
 
 SECRET = "4111-2222"
@@ -99,6 +101,61 @@ def test_an_existing_file_is_not_overwritten(project) -> None:
     ended = run(project, "chat", "--base-url", "http://127.0.0.1:1/v1", "--record", "talk.jsonl")
     assert ended.returncode == 2
     assert (project / "talk.jsonl").read_text() == "mine"
+
+
+MOVE = definition(
+    "move",
+    ("to", "string"),
+    extra="## Safety\n\n- **Requires Confirmation**: true\n- **Sensitivity**: critical\n",
+)
+
+
+def test_decisions_are_recorded_and_replayed(project) -> None:
+    (project / "tools_md" / "move.tool.md").write_text(MOVE)
+    (project / "tools_md" / "move.py").write_text("def move(to: str) -> dict:\n    return {}\n")
+    decisions = iter((Decision.edit({"to": "sun"}), True, Decision.respond("Not today"), False))
+    file = project / "talk.jsonl"
+
+    async def talk() -> None:
+        moving = [asking(("move", {"to": place})) for place in ("shade", "shed", "road")]
+        with ModelServer(moving[0], "Done.", moving[1], "Well.", moving[2], "No.") as server:
+            workspace = Workspace.open(project)
+            async with Conversation(
+                workspace, base_url=server.base_url, confirm=lambda _: next(decisions)
+            ) as conversation:
+                for _ in range(3):
+                    await conversation.say("Move the fern")
+                file.write_text(conversation.transcript.text())
+            await workspace.aclose()
+
+    asyncio.run(talk())
+    made = [one for one in map(json.loads, file.read_text().splitlines()) if "decision" in one]
+    assert [(one["decision"], one["outcome"]) for one in made] == [
+        ("edit", "confirm"), ("approve", "ok"), ("respond", "ok"), ("reject", "denied"),
+    ]  # fmt: skip
+    ended = run(project, "test", "--transcript", "talk.jsonl")
+    assert ended.returncode == 0, ended.stdout
+    assert "move denied[rejected]" in ended.stdout
+    file.write_text(file.read_text().replace('"decision": "reject"', '"decision": "approve"'))
+    ended = run(project, "test", "--transcript", "talk.jsonl")
+    assert "expected move denied[rejected]; got move allowed" in ended.stdout
+
+
+def test_a_replay_counts_calls_and_keeps_a_crisis_of_an_earlier_turn(project) -> None:
+    tools = project / "tools_md"
+    once = definition("once", ("n", "integer"), extra="## Limits\n\n- **Max Calls**: 1\n")
+    mood = definition("mood", ("word", "string"),
+                      extra="## Safety\n\n- **Escalate When**: `word == 'crisis'`\n")  # fmt: skip
+    for name, text, parameter in (("once", once, "n: int"), ("mood", mood, "word: str")):
+        (tools / f"{name}.tool.md").write_text(text)
+        (tools / f"{name}.py").write_text(f"def {name}({parameter}) -> dict:\n    return {{}}\n")
+    calls = [asking(("once", {"n": n})) for n in (1, 2)] + [asking(("mood", {"word": "crisis"}))]
+    replies = [one for call in (*calls, WATER) for one in (call, "Well.")]
+    events = record(project, *replies, said="one\ntwo\nmood\nwater it\n")
+    outcomes = [result["outcome"] for event in events for result in event.get("results", ())]
+    assert outcomes == ["ok", "denied", "review", "review"]
+    ended = run(project, "test", "--transcript", "talk.jsonl")
+    assert ended.returncode == 0, ended.stdout
 
 
 @pytest.mark.parametrize(

@@ -275,11 +275,12 @@ def test_results_go_back_as_one_message_of_the_user():
     first, second = message["content"].splitlines()
     assert json.loads(first.removeprefix("[TOOL_RESULT:")[:-1]) == {
         "success": True,
-        "tool_call_id": "c1",
+        "toolCallId": "c1",
         "tool": "note",
         "outcome": "ok",
         "message": "Noted",
         "data": {"n": 1},
     }
     assert '"code":"unknown_tool"' in second
+    assert '"message":"Tool call blocked by safety guardrails"' in second
     assert inline(message).calls == ()

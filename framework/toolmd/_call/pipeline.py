@@ -66,6 +66,8 @@ class Pipeline:
         keyed: KeyedCalls,
     ) -> None:
         """Keep the parts; `confirmations` opens the pending calls on first use."""
+        self.rehearses = False
+        """Whether every check counts and stores as always, and nothing runs."""
         self._keyed = keyed
         self._watch = watch if any(watch) else None
         self._crisis = crisis
@@ -160,6 +162,8 @@ class Pipeline:
                 await limits.wait_again(call)
             if place is not None and not place.is_held:
                 raise deny("rate_limited", f"{call.tool} lost its turn: the store did not answer.")
+            if self.rehearses:
+                return allowed(call, began)
             if self._observers.before is not None:
                 self._observers.tell_before(call, tool)
             running = tool.invoker.run(call, arguments, began, on_event)

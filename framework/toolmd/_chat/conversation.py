@@ -88,12 +88,12 @@ class Conversation:
         self._system = system
         self._user, self._context = user, context
         self._name = name or secrets.token_hex(8)
-        self._confirmations = Decider(workspace, confirm, user)
         self._on_text, self._on_result = on_text, on_result
         self._streams = stream and dialect == NATIVE
         self._max_rounds, self._max_calls, self._max_mends = max_rounds, max_calls, max_mends
         self._said: list[str] = []
         self.transcript = Transcript(workspace, dialect, user, context)
+        self._confirmations = Decider(workspace, confirm, user, self.transcript.decided)
         self._busy = False
         if dialect != NATIVE and not workspace.system_prompt(dialect):
             raise ConfigError(
@@ -216,7 +216,6 @@ class Conversation:
                 return turn
             results = list(turn.results)
             work.pending += await self._confirmations.decide(results, turn.pending)
-            self.transcript.decided(turn.results, results)
         except BaseException:
             # Report completed calls with the next message, or the model would repeat them.
             told = turn.render(results) if turn and results else choice.broken_off()

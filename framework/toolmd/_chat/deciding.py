@@ -19,7 +19,15 @@ MAX_ASKED = 8
 class Decider:
     """Asks a person about a turn's pending calls, one after the other."""
 
-    def __init__(self, workspace: Workspace, confirm: Confirmer | None, user: str | None) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        confirm: Confirmer | None,
+        user: str | None,
+        tell: Callable[[Decision, Result], None],
+    ) -> None:
+        """Keep the parts; `tell` hears of each decision and what it came to."""
+        self._tell = tell
         self._workspace = workspace
         self._confirm = confirm
         self._user = user
@@ -56,8 +64,9 @@ class Decider:
             if decision is None:
                 return result
             results[place] = _interrupted(result)
-            whole = await self._carry_out(pending, decision)
+            whole = await carry_out(self._workspace, pending.id, decision, self._user)
             after = await self._workspace.results.for_model(whole, user=self._user)
+            self._tell(decision, after)
             if decision.kind == "edit" and after.error and after.error.code == "invalid_arguments":
                 # The pending call is unchanged: the person sees the error and decides again.
                 results[place], problem = result, after.error.message
@@ -81,18 +90,22 @@ class Decider:
         # Anything else is not a decision, so nothing runs.
         raise TypeError(f"a confirmation is a Decision, a bool or None, not {said!r}")
 
-    async def _carry_out(self, pending: PendingCall, decision: Decision) -> Result:
-        workspace, user = self._workspace, self._user
-        match decision.kind:
-            case "approve":
-                return await workspace.confirmations.approve(pending.id, user=user)
-            case "edit":
-                edit = dict(decision.arguments) or None
-                return await workspace.confirmations.approve(pending.id, edit, user=user)
-            case "reject":
-                return await workspace.confirmations.reject(pending.id, user=user)
-            case "respond":
-                return await workspace.confirmations.respond(pending.id, decision.text, user=user)
+
+async def carry_out(
+    workspace: Workspace, confirmation_id: str, decision: Decision, user: str | None
+) -> Result:
+    """Carry out a person's decision on a pending call."""
+    confirmations = workspace.confirmations
+    match decision.kind:
+        case "approve":
+            return await confirmations.approve(confirmation_id, user=user)
+        case "edit":
+            edit = dict(decision.arguments) or None
+            return await confirmations.approve(confirmation_id, edit, user=user)
+        case "reject":
+            return await confirmations.reject(confirmation_id, user=user)
+        case "respond":
+            return await confirmations.respond(confirmation_id, decision.text, user=user)
 
 
 def _interrupted(result: Result) -> Result:

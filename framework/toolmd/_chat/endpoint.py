@@ -103,8 +103,7 @@ class Endpoint:
         request: dict[str, Any] = {"model": self._model, "messages": list(messages)}
         if tools:
             request["tools"] = list(tools)
-            if not may_call:
-                request["tool_choice"] = "none"
+            request["tool_choice"] = "auto" if may_call else "none"
         before = self.usage
         try:
             return _numbered(await self._asked(request, tell))

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolmd._dialect import parse_reply
+from toolmd._types.exchange import Decision
 from toolmd._types.result import Result
-from toolmd._types.schema import Schema
+from toolmd._types.schema import Parameter, Schema
 from toolmd._validation.redact import HIDDEN, Secrets, redacted, redacted_value
 from toolmd._workspace import Workspace
 from toolmd._workspace.names import Names
@@ -55,11 +56,16 @@ class Transcript:
             {"event": "model", "reply": reply if readable else HIDDEN, "results": outcomes}
         )
 
-    def decided(self, before: Sequence[Result], after: Sequence[Result]) -> None:
-        """Add the decisions of a person on the calls of the newest reply."""
-        for old, new in zip(before, after, strict=True):
-            if old is not new and old.confirmation is not None:
-                self._events.append({"event": "decision", **_outcome(new)})
+    def decided(self, decision: Decision, result: Result) -> None:
+        """Add a person's decision on a call of the newest reply, and what it came to."""
+        event: dict[str, Any] = {"event": "decision", "decision": decision.kind}
+        if decision.arguments:
+            self._secrets.learn(decision.arguments, self._parameters(result.tool))
+            event["arguments"] = dict(decision.arguments)
+        if decision.text:
+            event["text"] = decision.text
+        self._secrets.learn_result(result.data, self._returns(result.tool))
+        self._events.append({**event, **_outcome(result)})
 
     def _learn(self, reply: Any, results: Sequence[Result]) -> bool:
         """Learn the Sensitive values of a turn; return whether its reply may be shown."""
@@ -87,6 +93,10 @@ class Transcript:
         specs = [*tools, *(bound.spec for bound in registry.skills.values())]
         shapes = [parameter.shape for spec in specs for parameter in spec.parameters]
         return any(shape.holds_sensitive for shape in (*shapes, *(t.returns for t in tools)))
+
+    def _parameters(self, tool: str) -> tuple[Parameter, ...]:
+        bound = self._workspace.tools.get(tool)
+        return () if bound is None else bound.spec.parameters
 
     def _returns(self, tool: str) -> Schema | None:
         bound = self._workspace.tools.get(tool)

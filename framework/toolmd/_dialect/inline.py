@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from toolmd._dialect.body import body_text
+from toolmd._dialect.body import body, compact
 from toolmd._dialect.calls import Keys, read_call
 from toolmd._dialect.decoder import MAX_CALLS, decode, skip_space
 from toolmd._dialect.opened import parse_words
@@ -18,6 +18,8 @@ from toolmd._types.tool import ToolSpec
 from toolmd.errors import MalformedReplyError
 
 MARKER = "[TOOL_CALL:"
+BLOCKED = "Tool call blocked by safety guardrails"
+_NAMES = {"tool_call_id": "toolCallId"}
 _KEYS = Keys("tool", "parameters", "id", "confidence")
 
 
@@ -52,8 +54,16 @@ def parse_text(text: str) -> Parsed:
 
 def render(results: Sequence[Result]) -> list[dict[str, Any]]:
     """Return one user message, with a line `[TOOL_RESULT:{…}]` for each result."""
-    lines = "\n".join(f"[TOOL_RESULT:{body_text(result)}]" for result in results)
+    lines = "\n".join(f"[TOOL_RESULT:{compact(_shown(result))}]" for result in results)
     return [{"role": "user", "content": lines}] if results else []
+
+
+def _shown(result: Result) -> dict[str, Any]:
+    """Return the result in the words of seed 001, section 1: `toolCallId`, and who blocked it."""
+    shown = {_NAMES.get(name, name): value for name, value in body(result).items()}
+    if result.outcome == "denied":
+        shown["message"] = BLOCKED
+    return shown
 
 
 def teach(tools: Sequence[ToolSpec]) -> str:

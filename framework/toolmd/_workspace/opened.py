@@ -39,8 +39,10 @@ class OpenProject:
         reader: DefinitionReader,
         clock: Clock | None,
         on_close: Callable[[], None] | None,
+        rehearses: bool = False,
     ) -> None:
         """Read the project; see `Workspace`."""
+        self._rehearses = rehearses
         self._on_close = on_close
         self._root = settings.root
         self.clock = clock
@@ -126,7 +128,8 @@ class OpenProject:
 
     def made_live(self, settings: Settings, snapshot: Snapshot) -> Live:
         """Return the snapshot with the parts that take its calls."""
-        return Live(settings, snapshot, self._logs, self.clock, self._counters)
+        return Live(settings, snapshot, self._logs, self.clock, self._counters,
+                    rehearses=self._rehearses)  # fmt: skip
 
 
 async def _call_on(live: Live, given: tuple[Any, ...]) -> Result:

@@ -47,6 +47,7 @@ class Workspace(ReadProject):
         reader: DefinitionReader = READER,
         clock: Clock | None = None,
         on_close: Callable[[], None] | None = None,
+        rehearses: bool = False,
     ) -> None:
         """Read the project.
 
@@ -56,9 +57,18 @@ class Workspace(ReadProject):
             reader: Parses the definitions.
             clock: Returns the time of runs, with its zone; by default the machine's time.
             on_close: Called when the workspace is closed.
+            rehearses: Whether calls pass all checks, count and wait for decisions, but run
+                nothing: their outcome is `allowed`.
         """
         super().__init__(
-            OpenProject(settings, plugins=plugins, reader=reader, clock=clock, on_close=on_close)
+            OpenProject(
+                settings,
+                plugins=plugins,
+                reader=reader,
+                clock=clock,
+                on_close=on_close,
+                rehearses=rehearses,
+            )
         )
         self.runs = Runs(self._project)
         """The runs of skills: listed, followed, resumed, cancelled, answered."""

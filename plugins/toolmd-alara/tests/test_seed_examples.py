@@ -1,6 +1,7 @@
 """Seed 001, examples 1 to 5, end to end: a model's reply, the calls, the user's answer."""
 
 import asyncio
+import json
 
 import pytest
 
@@ -27,6 +28,12 @@ def shown(result):
     return {name: getattr(result, name) for name in names}
 
 
+def read(turn):
+    """Return the results as the model reads them."""
+    lines = turn.messages[-1]["content"].splitlines()
+    return [json.loads(line.removeprefix("[TOOL_RESULT:").removesuffix("]")) for line in lines]
+
+
 def today(call):
     return call("get_today_summary", {}).data
 
@@ -48,6 +55,23 @@ def test_example_1_a_simple_call(handle, call):
     }
     assert turn.pending == ()
     assert today(call)["medications"][0]["dose"] == "1 tablet"
+    (told,) = read(turn)
+    assert (told["success"], told["toolCallId"], told["tool"], told["message"]) == (
+        True, "call-123", "log_medication", "Logged aspirin",
+    )  # fmt: skip
+
+
+def test_a_prompt_has_no_default_that_the_model_did_not_give(handle):
+    turn = handle(
+        '[TOOL_CALL:{"tool":"create_reminder","parameters":{"title":"Walk","time":"09:00"},'
+        '"confidence":0.9}]',
+        "Remind me to walk at nine",
+    )
+    (held,) = turn.pending
+    assert held.prompt == (
+        "I'd like to create reminder: title: Walk, time: 09:00. Is this correct?"
+    )
+    assert held.parameters["days"] == [1, 2, 3, 4, 5, 6, 7]
 
 
 def test_example_2_a_call_that_is_confirmed(handle, confirm, call):
@@ -155,6 +179,10 @@ def test_example_5_a_call_that_is_blocked(handle, call):
     assert (result.tool_call_id, result.tool) == ("call-999", "log_medication")
     assert result.error.code == "low_confidence"
     assert "0.7" in result.error.message
+    (told,) = read(turn)
+    assert (told["toolCallId"], told["message"], told["error"]["code"]) == (
+        "call-999", "Tool call blocked by safety guardrails", "low_confidence",
+    )  # fmt: skip
     assert turn.pending == ()
     assert today(call)["medications"] == []
 

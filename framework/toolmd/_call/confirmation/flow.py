@@ -85,7 +85,7 @@ class ConfirmationFlow:
         call_spec = tool.call_spec
         sensitivity = call_spec.safety.sensitivity or "low"
         shown = redacted(arguments, call_spec.parameters)
-        prompt = prompt_of(call_spec, shown)
+        prompt = prompt_of(call_spec, shown, call.arguments)
         if call.dry_run:
             return ConfirmationRequest("", prompt, sensitivity)
         await tool.invoker.prepare()

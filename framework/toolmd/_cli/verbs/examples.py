@@ -42,8 +42,8 @@ def try_out(
     (such as a message that it sends) are real. The test caller is confident, states the tool's
     keywords, and confirms.
 
-    With --transcript, recorded replies of a model pass through all checks again, and nothing
-    runs. Each call must be allowed, denied or held as it was.
+    With --transcript, recorded replies of a model and decisions of a person pass through all
+    checks again, and nothing runs. Each call must be allowed, denied or held as it was.
 
     Exit codes: 1 an example fails, or a transcript differs; 5 unknown tool.
     """
@@ -70,9 +70,10 @@ def try_out(
 def _replay(folder: Path | None, files: list[Path], *, json: bool) -> NoReturn:
     """Replay transcripts, show each reply, and exit."""
     from toolmd._chat.replay import replay
+    from toolmd._cli.terminal.prompts import decision_of
 
     with busy("Replaying"):
-        replayed = [one for file in files for one in replay(folder, file)]
+        replayed = [one for file in files for one in replay(folder, file, decision_of)]
     if json:
         out_json([one.to_dict() for one in replayed])
     else:
@@ -89,7 +90,7 @@ def _replay(folder: Path | None, files: list[Path], *, json: bool) -> NoReturn:
     failed = sum(not one.passed for one in replayed)
     if not json:
         ended = f"{failed} different" if failed else "all as recorded"
-        err(f"{len(replayed)} replies, {ended}.")
+        err(f"{len(replayed)} replies and decisions, {ended}.")
     raise typer.Exit(ExitCode.FINDINGS if failed else ExitCode.DONE)
 
 

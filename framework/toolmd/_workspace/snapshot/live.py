@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 class Live:
     """One snapshot behind the workspace's pointer; calls under way keep theirs."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a workspace brings
         self,
         settings: Settings,
         snapshot: Snapshot,
@@ -41,11 +41,14 @@ class Live:
         clock: Clock | None = None,
         counters: "dict[str, CallCounter] | None" = None,
         beside: Snapshot | None = None,
+        *,
+        rehearses: bool = False,
     ) -> None:
         """`counters` are the workspace's counts of calls by tool, which outlive the snapshot.
 
-        `beside` is the snapshot whose guards check the calls too.
+        `beside` is the snapshot whose guards check the calls too. With `rehearses` nothing runs.
         """
+        self.rehearses = rehearses
         self.settings = settings
         self.snapshot = snapshot
         self._logs = logs
@@ -102,6 +105,8 @@ class Live:
                     log=self._logs.log_of(self.settings),
                     origins=origins_of(snapshot.plugins, self.settings, self.keeper.tools),
                 )
+                if self.rehearses:
+                    self.dispatcher.rehearse()
             return self.dispatcher
 
     async def ready_dispatcher(self) -> "Dispatcher":
@@ -126,7 +131,8 @@ class Live:
 
     def taking_up(self, snapshot: Snapshot) -> "Live":
         """Return an earlier snapshot with its own dispatcher and today's guards in addition."""
-        return Live(self.settings, snapshot, self._logs, self._clock, self._counters, self.snapshot)
+        return Live(self.settings, snapshot, self._logs, self._clock, self._counters,
+                    self.snapshot, rehearses=self.rehearses)  # fmt: skip
 
     @cached_property
     def pin(self) -> "Pin":

@@ -95,8 +95,9 @@ docs: $(STAMP)  ## write the generated pages of docs/reference, and the site int
 	@$(SITE)/bin/sphinx-build -q -W --keep-going -j auto -c docs -d $(SITE)/doctrees . site/$$($(BIN)/python -c 'import toolmd; print(toolmd.__version__)')
 	@echo "The site is in site/; look at it with: $(BIN)/python -m http.server -d site"
 
-pictures: $(STAMP)  ## take the pictures of the console again; needs a Chromium
+pictures: $(STAMP)  ## take the pictures of the console and the terminal again; needs a Chromium
 	@$(BIN)/python -m docs.take_pictures
+	@$(BIN)/python -m docs.record_terminal
 
 crash: $(STAMP)  ## kill processes during durable runs, and cut machines off: an hour
 	@$(BIN)/python tests/durability/crash/crash.py
@@ -122,7 +123,7 @@ lock: $(STAMP)  ## resolve the dependencies, the plugins' too, into constraints.
 		--no-emit-package toolmd --quiet -o constraints.txt
 
 clean:  ## remove everything that the other commands created
-	rm -rf $(VENV) $(PEERS) $(SITE) $(FUZZ) .fuzz .interop .toolmd .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist site
+	rm -rf $(VENV) $(PEERS) $(SITE) $(FUZZ) .minilm .medplum .fuzz .interop .toolmd .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist site
 
 # --no-compile: what is imported is compiled then; compiling it all would double the time.
 $(STAMP): constraints.txt pyproject.toml $(PACKAGES)

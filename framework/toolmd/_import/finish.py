@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from toolmd._import.differences import differences
 from toolmd._import.names import title_of
 from toolmd._import.text import one_line, plain_line, prose
 from toolmd._parse import format_text, parse_skill, parse_tool, tool_text
@@ -12,14 +13,14 @@ from toolmd._parse.words.keys import fold
 from toolmd._types.call_spec import Rule
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.imported import Draft
-from toolmd._types.schema import Parameter, Schema
+from toolmd._types.schema import Parameter, Schema, object_schema
 from toolmd._types.tool import ToolSpec
 
 
 def finished_tool(
     spec: ToolSpec, style: str = "long"
-) -> tuple[Draft | None, list[str], tuple[Diagnostic, ...]]:
-    """Return a tool's draft, the parameters that changed in writing, and the diagnostics.
+) -> tuple[Draft | None, list[tuple[str, str]], tuple[Diagnostic, ...]]:
+    """Return a tool's draft, what changed in writing with its path, and the diagnostics.
 
     The draft is None where reading the text finds an error.
     """
@@ -79,21 +80,10 @@ def _escaped(spec: ToolSpec) -> ToolSpec:
     return spec.model_copy(update=update)
 
 
-def _changed(spec: ToolSpec, read: ToolSpec) -> list[str]:
-    kept = {p.name: p for p in read.parameters}
-    return [
-        p.name
-        for p in spec.parameters
-        if p.name not in kept
-        or p.required != kept[p.name].required
-        or _said(p.shape) != _said(kept[p.name].shape)
-    ]
-
-
-def _said(shape: Schema) -> Any:
-    schema = dict(shape.json_schema)
-    schema["description"] = one_line(shape.description)
-    return schema
+def _changed(spec: ToolSpec, read: ToolSpec) -> list[tuple[str, str]]:
+    """Return the path and a description of what the text says otherwise than the source."""
+    before = object_schema(_flat(spec).parameters)
+    return [*differences(before, object_schema(_flat(read).parameters))]
 
 
 def _flat(spec: ToolSpec) -> ToolSpec:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from toolmd._parse.parameters.types import TypeProblem, read_type
 from toolmd._types.schema import JsonType, words_of
 
 SHAPED = ("oneOf", "anyOf")
@@ -54,6 +55,14 @@ def types_of(schema: Mapping[str, Any]) -> list[str]:
         return list(dict.fromkeys(json_type(value) for value in list_of(schema["enum"])))
     implied = {OWNER[keyword] for keyword in schema if keyword in OWNER}
     return [name for name in OF_TYPE if name in implied]
+
+
+def in_words_of_json(words: str) -> dict[str, Any] | None:
+    """Return the schema of a type in Python's, TypeScript's or Java's words; None if it is none."""
+    try:
+        return read_type(words).schema().json_schema
+    except TypeProblem:
+        return None
 
 
 def json_type(value: Any) -> JsonType:

@@ -3,10 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from toolmd._import.differences import shown
 from toolmd._import.flat_types import (
     OWNER,
     SHAPED,
     expanded,
+    in_words_of_json,
     is_shape,
     list_of,
     narrower,
@@ -15,14 +17,12 @@ from toolmd._import.flat_types import (
     types_of,
     without_shape,
 )
-from toolmd._types.schema import KEYWORDS, UPPER
+from toolmd._types.schema import JSON_TYPES, KEYWORDS, UPPER
 
 TellUnheld = Callable[[str, str], None]
 """Reports a guess or a loss: the dotted path, and a description."""
 
-MAX_DEPTH = 16
-_MAX_REFERENCES = 4096
-MAX_SHAPES = 128
+MAX_DEPTH, MAX_SHAPES, _MAX_REFERENCES = 16, 128, 4096
 _COMBINING = ("allOf", "anyOf", "oneOf")
 _WORDS = frozenset({"description", "title", "default", "examples", "example", "deprecated"})
 _KINDS: Mapping[str, Callable[[Any], bool]] = {
@@ -66,13 +66,21 @@ class Flattener:
             plain = self.merged(plain, self.flat(branch, path, seen), path)
         for keyword in ("anyOf", "oneOf"):
             if branches := list_of(schema.get(keyword)):
-                flat = [self.flat(branch, path, seen) for branch in branches]
+                flat = [self.typed(self.flat(branch, path, seen), path) for branch in branches]
                 titles = [referred(branch) for branch in branches]
                 united = self._united(keyword, flat, titles, plain, path)
                 plain = self.merged(united, plain, path)
         if plain.pop("nullable", False):
             plain = self._either([plain, {"type": "null"}], path)
         return plain
+
+    def typed(self, flat: dict[str, Any], path: str) -> dict[str, Any]:
+        """Return a flat schema with the type that its keywords imply, and a note on it."""
+        types = types_of(flat)
+        if {"type", "enum"} & set(flat) or not types or types == ["object"]:
+            return flat
+        self.tell(path, f"no type in the source: {' or '.join(types)}, from its other words")
+        return {**flat, "type": types}
 
     def one_object(self, flat: dict[str, Any], path: str) -> dict[str, Any]:
         """Return a flat schema with the shapes of an object joined to one."""
@@ -98,10 +106,10 @@ class Flattener:
         shapes = [one for at, one in enumerate(shapes) if one not in shapes[:at]]
         others = [one for one in flat if not is_shape(one, plain)]
         if len(shapes) < 2 or len(shapes) > MAX_SHAPES:  # noqa: PLR2004 - a choice
-            if len(shapes) > MAX_SHAPES:
-                self.tell(path, f"more than {MAX_SHAPES} shapes: read as any object")
-                return {"type": "object"}
-            return self._either(branches, path)
+            if len(shapes) <= MAX_SHAPES:
+                return self._either(branches, path)
+            self.tell(path, f"more than {MAX_SHAPES} shapes: read as any object")
+            return {"type": "object"}
         if any("object" in types_of(one) or not types_of(one) for one in others):
             self.tell(path, "one of several shapes allows any object: read as any object")
             return self._either([{"type": "object"}, *map(without_shape, others)], path)
@@ -114,11 +122,25 @@ class Flattener:
         sound: dict[str, Any] = {}
         for keyword, value in schema.items():
             kind = _KINDS.get(keyword)
+            if keyword in {"required", "optional"} and isinstance(value, bool):
+                continue  # a field of an older schema says it of itself
             if kind is not None and not kind(value):
                 self.tell(path, f"`{keyword}` can't be read: it is not kept")
             else:
                 sound[keyword] = value
+        if "type" in sound and not set(list_of(sound["type"])) <= set(JSON_TYPES):
+            return self._in_words_of_json(sound, path)
         return sound
+
+    def _in_words_of_json(self, schema: dict[str, Any], path: str) -> dict[str, Any]:
+        """Read a type in the words of Python, TypeScript, Java or Gemini: `dict`, `OBJECT`."""
+        words = " | ".join(list_of(schema.pop("type")))
+        if (said := in_words_of_json(words)) is None:
+            self.tell(path, f"not a type: {words}; read as any value")
+            return schema
+        kinds = " or ".join(list_of(said.get("type"))) or "any value"
+        self.tell("", f"`{words}` is read as {kinds}")
+        return self.merged(said, schema, path)
 
     def _resolved(self, ref: Any, path: str, seen: tuple[str, ...]) -> dict[str, Any]:
         if not isinstance(ref, str) or not ref.startswith("#"):
@@ -253,20 +275,18 @@ class Flattener:
         if (both and values[0] == values[1]) or keyword in _WORDS or alone:
             made[keyword] = values[0]
         elif keyword == "required":
-            made[keyword] = [
-                n for n in list_of(one[0].get(keyword)) if n in two[0].get(keyword, ())
-            ]
+            needed = list_of(two[0].get(keyword))
+            made[keyword] = [n for n in list_of(one[0].get(keyword)) if n in needed]
         elif keyword == "properties" and both:
             made[keyword] = self._joined(
                 values[0], values[1], path, lambda a, b, below: self._either([a, b], below)
             )
-        elif keyword == "properties":
-            made[keyword] = values[0]
         elif keyword == "items" and both:
             below = f"{path}[]"
             made[keyword] = self._either([self.flat(v, below) for v in values], below)
-        elif keyword != "additionalProperties":
-            self.tell(path, f"`{keyword}` applies to only one of several shapes: it is not kept")
+        elif keyword != "additionalProperties" or any(isinstance(v, Mapping) for v in values):
+            found = ", ".join(map(shown, values))
+            self.tell(path, f"`{keyword}` is not the same in all shapes, and not kept: {found}")
 
 
 def _all(values: list[Any], kind: type) -> bool:

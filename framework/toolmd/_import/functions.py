@@ -1,8 +1,10 @@
 """Convert a function of a model API (name, description, JSON Schema) to a tool."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
+from toolmd._import.differences import shown
 from toolmd._import.flatten import TellUnheld
 from toolmd._import.json_schema import SchemaReader
 from toolmd._import.names import title_of, tool_name
@@ -13,7 +15,15 @@ from toolmd._types.schema import Schema
 from toolmd._types.source import Source
 from toolmd._types.tool import ToolSpec
 
-SCHEMAS = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema")
+SCHEMAS = (
+    *("parameters", "input_schema", "inputSchema", "parametersJsonSchema"),
+    *("parameters_json_schema", "args_schema", "input_json_schema"),
+)
+RESULTS = (
+    *("outputSchema", "output_schema", "response", "responseJsonSchema"),
+    *("response_json_schema", "returns", "return_schema"),
+)
+_READ = frozenset(("name", "title", "description", "type", "strict"))
 CONFIDENCE = "_confidence"
 """The argument that an export adds for a tool with a threshold; it is not the tool's own."""
 _CLOSED = "arguments that a schema does not name are rejected, though the schema allows them"
@@ -36,9 +46,13 @@ def add_function(
     *,
     strict: bool = False,
     line: int = 0,
+    also: Collection[str] = (),
     **known: Any,
 ) -> None:
-    """Add the tool of one function to the report; `known` are fields that the source states."""
+    """Add the tool of one function to the report; `known` are fields that the source states.
+
+    A key that neither this function nor its caller reads (`also`) gets a note.
+    """
     name = tool_name(entry["name"])
     if not name:
         report.reject(
@@ -48,6 +62,13 @@ def add_function(
     if name != entry["name"].replace("-", "_"):
         report.note(name, "", f"called {entry['name']!r} in the source; adapt its callers", line)
     said = read_function(entry, name, report, strict=strict, line=line)
+    read = {*_READ, *also, _schema_key(entry)}
+    result = next((key for key in RESULTS if isinstance(entry.get(key), Mapping)), None)
+    if result is not None and "returns" not in known:
+        known["returns"] = returned_shape(entry[result], name, report, wrapped=False)
+        read.add(result)
+    for key in entry.keys() - read:
+        report.note(name, "", f"`{key}` is not kept: {shown(entry[key])}", line)
     if said is not None:
         report.add_tool(ToolSpec(**{**said, **known}), line)
 
@@ -78,7 +99,10 @@ def read_function(
     def tell(path: str, text: str) -> None:
         report.note(name, path, text, line)
 
-    schema: Any = next((entry[key] for key in SCHEMAS if key in entry), None) or {}
+    key = _schema_key(entry)
+    schema: Any = entry.get(key) or {}
+    if key not in {*SCHEMAS, ""}:
+        tell("", f"the arguments were read from `{key}`")
     if isinstance(schema, Mapping):
         schema = without_confidence(schema, tell)
     schema = keywords_back(nullable_back(schema) if strict else schema, strict=strict)
@@ -100,6 +124,34 @@ def read_function(
         "rules": tuple(reader.rules),
         "source": Source("", 1),
     }
+
+
+def _schema_key(entry: Mapping[str, Any]) -> str:
+    """Return the key that has the schema of the arguments; empty if none has."""
+    for key in SCHEMAS:
+        if key in entry:
+            return key
+    known = {*RESULTS, *_READ, "annotations", "_meta"}
+    likely = (key for key in entry if key not in known and _is_schema(entry[key]))
+    return next(likely, "")
+
+
+def _is_schema(value: Any) -> bool:
+    return isinstance(value, Mapping) and isinstance(value.get("properties"), Mapping)
+
+
+def returned_shape(schema: Any, name: str, report: ImportReport, *, wrapped: bool) -> Schema:
+    """Read the schema of a result; with `wrapped`, the result is its field of that name."""
+
+    def tell(path: str, text: str) -> None:
+        report.note(name, f"returns {path}".strip(), text)
+
+    reader = SchemaReader(schema, tell)
+    inner = schema
+    if wrapped and isinstance(schema, Mapping) and isinstance(schema.get("properties"), Mapping):
+        inner = schema["properties"].get("result", schema)
+    shape = reader.shape(inner, "")
+    return shape if shape.description else replace(shape, description="The result")
 
 
 def _head(entry: Mapping[str, Any], name: str, tell: TellUnheld) -> dict[str, Any]:

@@ -1,15 +1,15 @@
 """Read JSON Schema as parameters and shapes; the report notes every part that can't be kept."""
 
-import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from toolmd._import.differences import shown
 from toolmd._import.flat_types import types_of, without_handle
 from toolmd._import.flatten import MAX_DEPTH, Flattener, TellUnheld
 from toolmd._import.names import parameter_name
 from toolmd._import.one_of import read_shapes
+from toolmd._import.patterns import whole_pattern
 from toolmd._types.call_spec import Rule
 from toolmd._types.schema import JSON_TYPES, KEYWORDS, Parameter, Schema
 from toolmd._validation import pattern_fault, problems
@@ -36,7 +36,6 @@ _READ = frozenset(
     "pattern exclusiveMinimum exclusiveMaximum multipleOf $schema $id $defs definitions $comment "
     "$anchor deprecated readOnly writeOnly discriminator oneOf anyOf".split()
 )
-_ANCHORED = re.compile(r"\^(?:\(\?:(?P<group>.*)\)|(?P<bare>[^|]*))(?<!\\)(?:\\\\)*\$", re.DOTALL)
 
 
 class SchemaReader:
@@ -75,7 +74,7 @@ class SchemaReader:
         if depth > MAX_DEPTH:
             self.tell(path, f"nested deeper than {MAX_DEPTH} levels: any value from here on")
             return Schema()
-        flat = without_handle(self.flattener.flat(schema, path))
+        flat = without_handle(self.flattener.typed(self.flattener.flat(schema, path), path))
         said: dict[str, Any] = {"types": self._types(flat, path)}
         for keyword, (attribute, kind) in _KEPT.items():
             if (value := flat.get(keyword)) is not None:
@@ -108,16 +107,17 @@ class SchemaReader:
         if shapes:
             return said | shapes
         more = flat.get("additionalProperties")
-        if "properties" in flat or more is False:
+        if flat.get("properties") or more is False:
             said["properties"] = self._fields(flat, f"{path}.", depth + 1)
             if more is not None and more is not False:
-                self.tell(path, "the schema allows other fields; the object is closed here")
+                self.tell(path, f"other fields are allowed there, and not here: {shown(more)}")
         elif isinstance(more, Mapping) and more:
             said["values"] = self.shape(more, f"{path}.*", depth + 1)
         return said
 
     def _fields(self, flat: dict[str, Any], prefix: str, depth: int) -> tuple[Parameter, ...]:
         properties = _mapping(flat.get("properties"))
+        flat = {**flat, "required": [*(flat.get("required") or ()), *_required_by(properties)]}
         required = [name for name in flat.get("required") or () if isinstance(name, str)]
         made: dict[str, Parameter] = {}
         for name in dict.fromkeys([*properties, *required]):
@@ -210,13 +210,7 @@ class SchemaReader:
 
     def _pattern(self, pattern: str, path: str) -> dict[str, Any]:
         """Convert a search pattern to a pattern of the whole text."""
-        match = _ANCHORED.fullmatch(pattern)
-        if match:
-            whole = match["group"] if match["group"] is not None else match["bare"]
-            if match["group"] is not None and not _balanced(whole):
-                whole = f"(?:{pattern})"
-        else:
-            whole = f"(?s:.*)(?:{pattern})(?s:.*)"
+        whole = whole_pattern(pattern)
         if fault := pattern_fault(whole):
             self.tell(path, f"the pattern is not kept: {fault}")
             return {}
@@ -226,7 +220,7 @@ class SchemaReader:
         for keyword, value in flat.items():
             if keyword in _READ or keyword in _KEPT or keyword.startswith("x-"):
                 continue
-            self.tell(path, f"`{keyword}` is not kept: {_short(value)}")
+            self.tell(path, f"`{keyword}` is not kept: {shown(value)}")
         if flat.get("deprecated") is True:
             self.tell(path, "the source calls it deprecated")
 
@@ -235,20 +229,27 @@ class SchemaReader:
         types = set(said["types"])
         for attribute, fits in _FITS.items():
             if types and attribute in said and not types.intersection(fits):
-                said.pop(attribute)
-                self.tell(path, f"`{attribute}` does not fit {' or '.join(said['types'])}")
+                word = KEYWORDS[attribute].word if attribute in KEYWORDS else attribute
+                value = shown(said.pop(attribute)) if attribute in KEYWORDS else "left out"
+                self.tell(path, f"`{word}` does not fit {' or '.join(said['types'])}: {value}")
         return said
+
+    def _listed(self, values: list[Any], path: str, shape: Schema) -> Schema:
+        """Add an enum; the one of an array that names its items is theirs."""
+        items = shape.items or Schema(types=("string",))
+        if shape.types == ("array",) and not any(problems(value, items) for value in values):
+            self.tell(path, "the enum names the items, and no array: it is kept for the items")
+            return replace(shape, items=replace(items, enum=tuple(values)))
+        kept = [value for value in values if not problems(value, shape)]
+        if left := [value for value in values if value not in kept]:
+            self.tell(path, f"the enum's {shown(left)} is outside its own schema: left out")
+        return replace(shape, enum=tuple(kept)) if kept else shape
 
     def _valued(self, flat: dict[str, Any], path: str, said: dict[str, Any]) -> Schema:
         """Add enum, default and example, each checked against the rest."""
         shape = Schema(**said)
         if isinstance(flat.get("enum"), list):
-            kept = [value for value in flat["enum"] if not problems(value, shape)]
-            for value in flat["enum"]:
-                if value not in kept:
-                    self.tell(path, f"{value!r} in the enum is outside its own schema: left out")
-            if kept:
-                shape = replace(shape, enum=tuple(kept))
+            shape = self._listed(flat["enum"], path, shape)
         examples = flat.get("examples")
         values = {"default": flat.get("default", _ABSENT)}
         first = examples[0] if isinstance(examples, list) and examples else _ABSENT
@@ -257,7 +258,7 @@ class SchemaReader:
             if value is _ABSENT or (value is None and attribute == "default" and _no_null(shape)):
                 continue
             if problems(value, shape):
-                self.tell(path, f"the {attribute} {_short(value)} is outside the schema: left out")
+                self.tell(path, f"the {attribute} {shown(value)} is outside the schema: left out")
             else:
                 shape = replace(shape, **{attribute: value, f"has_{attribute}": True})
         return shape
@@ -273,6 +274,11 @@ _FITS: Mapping[str, tuple[str, ...]] = {
 }
 
 
+def _required_by(properties: Mapping[str, Any]) -> list[str]:
+    """Return the fields that say so themselves, as in JSON Schema's third draft."""
+    return [name for name, field in properties.items() if _mapping(field).get("required") is True]
+
+
 def _no_null(shape: Schema) -> bool:
     """Return whether a default of null means that there is no default."""
     return bool(shape.types) and "null" not in shape.types
@@ -280,17 +286,3 @@ def _no_null(shape: Schema) -> bool:
 
 def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
-
-
-def _balanced(pattern: str) -> bool:
-    depth = 0
-    for sign in re.sub(r"\\.|\[[^\]]*\]", "", pattern, flags=re.DOTALL):
-        depth += (sign == "(") - (sign == ")")
-        if depth < 0:
-            return False
-    return depth == 0
-
-
-def _short(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= 60 else text[:59] + "…"  # noqa: PLR2004 - one line of a note

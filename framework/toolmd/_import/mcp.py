@@ -1,13 +1,12 @@
 """Import tools of the Model Context Protocol: the result of `tools/list`."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from pydantic import ValidationError
 
-from toolmd._import.functions import add_function, is_function
-from toolmd._import.json_schema import SchemaReader
+from toolmd._import.differences import shown
+from toolmd._import.functions import add_function, is_function, returned_shape
 from toolmd._import.json_text import read_json
 from toolmd._import.names import tool_name
 from toolmd._import.report import ImportReport
@@ -15,10 +14,11 @@ from toolmd._types.call_spec import Limits, Rule, Safety
 from toolmd._types.definition import Noun
 from toolmd._types.imported import Imported
 from toolmd._types.remote_tool import read_remote_tool
-from toolmd._types.schema import Schema
 
 _POLICY = "toolmd/policy"
 _WRAPPED = "toolmd/wrapped"
+_READ = frozenset({"annotations", "outputSchema", "_meta"})
+_KEPT_HINTS = frozenset({"title", "readOnlyHint", "idempotentHint"})
 
 
 def read(text: str, _name: str) -> Imported:
@@ -45,7 +45,7 @@ def read_tools(listed: Iterable[Any], server: str = "") -> Imported:
                 report.reject(entry["name"], "Implemented By can't hold this name")
                 continue
             known = {"implemented_by": str(remote), **_cautious(entry, report), **known}
-        add_function(entry, report, **known)
+        add_function(entry, report, also=_READ, **known)
     return report.close()
 
 
@@ -82,10 +82,15 @@ def _known(entry: Mapping[str, Any], report: ImportReport) -> dict[str, Any]:
     elif hints.get("idempotentHint") is True:
         known["idempotent"] = "yes"
         report.note(name, "", "Idempotent is the server's own hint: retries rely on it")
+    for hint in hints.keys() - _KEPT_HINTS:
+        report.note(name, "", f"the server's hint `{hint}` has no field: {shown(hints[hint])}")
     if isinstance(hints.get("title"), str) and not entry.get("title"):
         known["title"] = " ".join(hints["title"].split())
     meta = entry.get("_meta")
     meta = meta if isinstance(meta, Mapping) else {}
+    for key in meta:
+        if key not in {_POLICY, _WRAPPED, "toolmd/version"}:
+            report.note(name, "", f"`_meta` is not kept: {key}: {shown(meta[key])}")
     if isinstance(meta.get("toolmd/version"), str):
         known["version"] = meta["toolmd/version"]
     if (output := entry.get("outputSchema")) is not None:
@@ -93,20 +98,6 @@ def _known(entry: Mapping[str, Any], report: ImportReport) -> dict[str, Any]:
     if isinstance(meta.get(_POLICY), Mapping):
         known |= _policy(meta[_POLICY], name, report)
     return known
-
-
-def returned_shape(schema: Any, name: str, report: ImportReport, *, wrapped: bool) -> Schema:
-    """Read the schema of a result; with `wrapped`, the result is its field of that name."""
-
-    def tell(path: str, text: str) -> None:
-        report.note(name, f"returns {path}".strip(), text)
-
-    reader = SchemaReader(schema, tell)
-    inner = schema
-    if wrapped and isinstance(schema, Mapping) and isinstance(schema.get("properties"), Mapping):
-        inner = schema["properties"].get("result", schema)
-    shape = reader.shape(inner, "")
-    return shape if shape.description else replace(shape, description="The result")
 
 
 class _Policy(Noun):

@@ -4,8 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from toolmd._import.functions import add_function
-from toolmd._import.mcp import returned_shape
+from toolmd._import.functions import add_function, returned_shape
 from toolmd._import.names import parameter_name, tool_name, words
 from toolmd._import.report import ImportReport
 from toolmd._types.call_spec import Safety

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from toolmd._import.functions import add_function
-from toolmd._import.mcp import returned_shape
+from toolmd._import.functions import add_function, returned_shape
 from toolmd._import.report import ImportReport
 from toolmd._types.imported import Imported
 from toolmd.errors import NotFoundError

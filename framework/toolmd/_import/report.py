@@ -58,9 +58,8 @@ class ImportReport:
         if draft is None:
             self._reject_invalid(spec.name, found, line)
             return
-        for name in changed:
-            text = "could not be written exactly; compare it with the source"
-            self.note(spec.name, name, text, line)
+        for path, text in changed:
+            self.note(spec.name, path, text, line)
         self.drafts.append(draft)
 
     def add_skill(

@@ -57,6 +57,14 @@ PARAMETER = SectionTable(
             fits=("array",),
         ),
         Field(
+            "Each Value",
+            "values",
+            "items",
+            "The schema of every value of an object with any fields: nested fields, or a type.",
+            aliases=("Value Type", "Map Values", "Value Schema"),
+            fits=("object",),
+        ),
+        Field(
             "Properties",
             "properties",
             "properties",

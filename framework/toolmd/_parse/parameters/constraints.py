@@ -40,6 +40,14 @@ def check_fit(page: Page, where: str, fields: Fields, said: dict[str, Any]) -> N
             f"fields are nested below {where}, which is {' or '.join(types)}",
             "make it an object, or use headings of the same level for all parameters",
         )
+    each = fields.entry("values")
+    if each is not None and {"properties", "one_of"} & set(said):
+        page.error(
+            Code.FIELD_MISMATCH,
+            each.key,
+            f"{where} has fields of its own, and no others: Each Value has no effect",
+            "remove Each Value, or the fields",
+        )
     for low, high in UPPER.items():
         if low in said and high in said and said[low] > said[high]:
             page.error(
@@ -151,7 +159,8 @@ def _value_text(entry: Entry) -> str:
 def _says_none(entry: Entry, shape: Schema) -> bool:
     """Return whether `None` means no default: it does if the type has no null."""
     word = entry.text.strip("`_ ").lower()
-    return word in _NO_DEFAULT and "null" not in shape.types and not entry.blocks
+    free = "null" in shape.types or (not shape.types and word == "null")
+    return word in _NO_DEFAULT and not free and not entry.blocks
 
 
 def _value_of(fields: Fields, attribute: str) -> Mark:

@@ -207,7 +207,7 @@ def from_table(page: Page, table: Table, columns: list[str]) -> list[ParameterDr
     return drafts
 
 
-_OWN_BLOCKS = {"description", "items", "properties", "one_of", "unit"}
+_OWN_BLOCKS = {"description", "items", "values", "properties", "one_of", "unit"}
 """Fields whose readers use the blocks nested below them."""
 
 

@@ -47,7 +47,7 @@ def _values(
 ) -> tuple[JsonValue, ...]:
     values: list[JsonValue] = []
     for word, _ in words:
-        value, fits = scalars.literal(word.text, shape)
+        value, fits = scalars.enum_value(word.text, shape)
         if not fits:
             page.error(
                 Code.INVALID_ENUM,

@@ -195,6 +195,8 @@ class ShapeReader:
             items.insert(0, item_draft(self.page, entry))
         if items:
             nested["items"] = self._items(items, said.get("items"))
+        if (entry := fields.entry("values")) is not None:
+            nested["values"] = self._items([item_draft(self.page, entry)], said.get("values"))
         if properties:
             nested["properties"] = read_parameters(self.page, properties, self.depth + 1)
         return nested
@@ -277,7 +279,7 @@ class ShapeReader:
 
 
 def _is_object(said: Mapping[str, Any]) -> bool:
-    return said.get("properties") is not None or "one_of" in said
+    return said.get("properties") is not None or "one_of" in said or "values" in said
 
 
 def _is_bounded(said: Mapping[str, Any], kind: JsonType) -> bool:

@@ -224,6 +224,8 @@ def literal(text: str, shape: Schema) -> tuple[JsonValue, bool]:
     if len(bare) > 1 and bare[0] == bare[-1] == "`":
         bare = bare.strip("`").strip()
     types = shape.types or ("null", "boolean", "integer", "number", "array", "object", "string")
+    if "string" in types and (told := _told(bare, text, shape)) is not None:
+        return told, True
     for kind in sorted(types, key=_LITERAL_ORDER.index):
         match kind:
             case "null" if bare.lower() in {"null", "none"}:
@@ -242,8 +244,6 @@ def literal(text: str, shape: Schema) -> tuple[JsonValue, bool]:
                 return parsed, True
             case "array" if shape.types and _is_list(bare):
                 return _literals(bare, shape.items), True
-            case "string" if bare in ('""', "''"):
-                return "", True
             case "string":
                 return value_text(text), True
             case _:
@@ -255,6 +255,23 @@ def _is_list(text: str) -> bool:
     """Return whether a text that is not JSON lists values: `a, b` or `[a, b]`, without quotes."""
     whole_ = text.startswith("[") and text.endswith("]") and '"' not in text
     return whole_ or not text.startswith(("[", "{", '"'))
+
+
+def enum_value(text: str, shape: Schema) -> tuple[JsonValue, bool]:
+    """Read a value of an enum: as `literal`, but `none` is a word wherever words are allowed."""
+    if plain(text).lower() == "none" and "string" in (shape.types or ("string",)):
+        return value_text(text), True
+    return literal(text, shape)
+
+
+def _told(bare: str, text: str, shape: Schema) -> str | None:
+    """Return a quoted text or a word of the enum, which are never a number, a flag or null."""
+    if len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "\"'":
+        said = _json(bare) if bare[0] == '"' else None
+        if isinstance(said, str):
+            return said
+        return value_text(bare) if bare[0] not in bare[1:-1] else None
+    return value_text(text) if shape.enum and value_text(text) in shape.enum else None
 
 
 def _literals(text: str, items: Schema | None) -> list[JsonValue]:

@@ -1,18 +1,17 @@
 """Format parameters in the compact form: one bullet each, with what fits into brackets."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from toolmd._parse.words.keys import plain
 from toolmd._parse.writing.fields import (
     PLAIN,
+    enum_word,
     indented,
     list_depth,
     literal,
     parameters_text,
     shape_lines,
     type_text,
-    word,
     words_text,
 )
 from toolmd._types.schema import Parameter, Schema
@@ -84,16 +83,16 @@ def _details(shape: Schema) -> Iterator[tuple[str, set[str]]]:
             yield flag, {flag}
     if shape.has_default and _fits(literal(shape.default)):
         yield f"default {literal(shape.default)}", {"default"}
-    if shape.enum is not None and len(shape.enum) > 1 and all(map(_is_word, shape.enum)):
-        yield f"one of {words_text([word(value) for value in shape.enum])}", {"enum"}
+    if (
+        shape.enum is not None
+        and len(shape.enum) > 1
+        and all(isinstance(value, str) and enum_word(value, shape) == value for value in shape.enum)
+    ):
+        yield f"one of {words_text(list(shape.enum))}", {"enum"}
 
 
 def _fits(text: str) -> bool:
     return set(text) <= PLAIN and " " not in text
-
-
-def _is_word(value: Any) -> bool:
-    return isinstance(value, str) and word(value) == value
 
 
 def _number(value: float) -> str:

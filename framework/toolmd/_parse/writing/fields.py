@@ -68,6 +68,18 @@ def word(value: str) -> str:
     return f"`{value}`" if "`" not in value else json.dumps(value, ensure_ascii=False)
 
 
+def enum_word(value: JsonValue, shape: Schema) -> str:
+    """Format a value of an enum: quoted where the bare word reads as another value."""
+    bare = word(value) if isinstance(value, str) else literal(value)
+    typed = Schema(types=shape.types)
+    for text in (bare, literal(value)):
+        read, _ = scalars.enum_value(text, typed)
+        one_of_two = scalars.listed(f"{text}, x") == [text, "x"]
+        if type(read) is type(value) and read == value and one_of_two:
+            return text
+    return json.dumps(value, ensure_ascii=False)
+
+
 def words_text(words: list[str]) -> str:
     """Join a list; a single code span would be read as containing the whole list."""
     if len(words) == 1 and words[0].startswith("`"):
@@ -145,18 +157,25 @@ WRITERS: Mapping[str, Callable[[Any], str]] = {
     "batch": str,
     "expression": code,
     "pattern": code,
-    "enum": lambda values: words_text(
-        [word(v) if isinstance(v, str) else literal(v) for v in values]
-    ),
     "literal": literal,
 }
 
 
 def type_text(shape: Schema) -> str:
     """Format a type: `string`, `integer | null`, `dict[string, number]`, `any`."""
-    if shape.values is not None and shape.types == ("object",):
+    if shape.values is not None and _is_plain_map(shape):
         return f"dict[string, {type_text(shape.values)}]"
     return " | ".join(shape.types) or "any"
+
+
+def _is_plain_map(shape: Schema) -> bool:
+    """Return whether the type of an object with any fields says all of their values."""
+    values = shape.values
+    if values is None or shape.types != ("object",):
+        return False
+    if _is_plain_map(values):
+        return values == Schema(("object",), values=values.values)
+    return values == Schema(types=values.types)
 
 
 def shape_lines(
@@ -187,14 +206,16 @@ def _field_lines(field: Field, shape: Schema, said: Mapping[str, Any], depth: in
             given = getattr(shape, f"has_{field.attribute}")
             return [bullet(field, literal(getattr(shape, field.attribute)))] if given else []
         case "enum" if shape.enum is not None:
-            return [bullet(field, WRITERS["enum"](shape.enum))]
+            return [bullet(field, words_text([enum_word(v, shape) for v in shape.enum]))]
         case "items" if shape.items is not None:
             return _items_lines(field, shape.items, depth)
+        case "values" if shape.values is not None and not _is_plain_map(shape):
+            return _items_lines(field, shape.values, depth)
         case "properties" if shape.properties is not None and depth < MAX_LIST_DEPTH - 1:
             return [f"- **{field.name}**:", *_named_lines(shape.properties, depth)]
         case "one_of" if shape.one_of is not None and depth < MAX_LIST_DEPTH - 1:
             return [f"- **{field.name}**:", *_shapes_lines(shape.one_of, depth)]
-        case "types" | "optional" | "enum" | "items" | "properties" | "one_of":
+        case "types" | "optional" | "enum" | "items" | "values" | "properties" | "one_of":
             return []
         case attribute if said.get(attribute) not in (None, ""):
             return [bullet(field, WRITERS[field.kind](said[attribute]))]
@@ -254,6 +275,8 @@ def list_depth(shape: Schema) -> int:
     deepest = 1
     if shape.items is not None:
         deepest = max(deepest, 1 + list_depth(shape.items))
+    if shape.values is not None and not _is_plain_map(shape):
+        deepest = max(deepest, 1 + list_depth(shape.values))
     for parameter in shape.properties or ():
         deepest = max(deepest, 2 + list_depth(parameter.shape))
     for each in shape.one_of or ():

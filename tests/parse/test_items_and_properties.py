@@ -124,3 +124,20 @@ def test_a_fence_below_the_error_of_an_example_is_reported():
     assert spec is not None
     assert [d.code for d in diagnostics] == ["invalid-example"]
     assert spec.examples[0].error == "fog"
+
+
+def test_each_value_describes_the_values_of_an_object_with_any_fields():
+    shape = schema_of(
+        "- **Type**: object\n- **Each Value**:\n  - **Type**: integer\n  - **Maximum**: 5\n"
+    )
+    assert shape == {"type": "object", "additionalProperties": {"type": "integer", "maximum": 5}}
+
+
+def test_each_value_next_to_properties_is_an_error():
+    fields = "- **Type**: object\n- **Each Value**: string\n- **Properties**:\n  - name: string\n"
+    assert errors_of(fields) == ["field-mismatch"]
+
+
+def test_words_of_an_enum_stay_words_next_to_null():
+    fields = '- **Type**: string | null\n- **Enum**: none, null, "null", ""\n'
+    assert schema_of(fields)["enum"] == ["none", None, "null", ""]

@@ -77,8 +77,12 @@ def takes(types: list[str], owner: str) -> bool:
     return not types or owner in types or (owner == "number" and "integer" in types)
 
 
+def common(one: list[Any], two: list[Any]) -> list[Any]:
+    return [value for value in one if value in two]
+
+
 def narrower(one: list[Any], two: list[Any]) -> list[Any]:
-    both = [name for name in one if name in two]
+    both = common(one, two)
     if "integer" in [*one, *two] and "number" in [*one, *two] and "integer" not in both:
         both.append("integer")
     return both

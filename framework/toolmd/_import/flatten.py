@@ -7,6 +7,7 @@ from toolmd._import.differences import shown
 from toolmd._import.flat_types import (
     OWNER,
     SHAPED,
+    common,
     expanded,
     in_words_of_json,
     is_shape,
@@ -194,10 +195,12 @@ class Flattener:
         return made
 
     def _both(self, keyword: str, one: Any, two: Any, path: str) -> Any:
-        if keyword == "type":
-            return narrower(list_of(one), list_of(two))
-        if keyword == "enum":
-            return [value for value in list_of(one) if value in list_of(two)]
+        if keyword in {"type", "enum"}:
+            narrow = narrower if keyword == "type" else common
+            both = narrow(list_of(one), list_of(two))
+            if not both:
+                self.tell(path, f"no value fits both `{keyword}` {shown(one)} and {shown(two)}")
+            return both
         if keyword in _LEAST and _numbers(one, two):
             return max(one, two)
         if keyword in _MOST and _numbers(one, two):

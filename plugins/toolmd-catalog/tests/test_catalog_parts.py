@@ -129,3 +129,43 @@ Example:
 
     assert list(arguments(spec)) == ["amount"]
     assert [example.arguments for example in spec.examples] == [{"amount": 3}]
+
+
+NESTED = """# Tools
+
+## Commits
+
+- **search_commits** - Search commits
+  - **Required OAuth Scopes**: `repo`
+  - `order`: Sort order (string, optional)
+  - `query`: Commit search query (string, required)
+
+- **get_me** - Get my profile
+  - No parameters required
+"""
+RESTRICTED = """# Tools
+
+## delete_row(table: string, id: int)
+
+Delete one row.
+
+- Must never be used on table `users`
+- Cannot delete more than 10 rows per minute
+"""
+
+
+def test_a_bullet_that_is_no_parameter_is_kept_and_drops_no_other() -> None:
+    made = read(NESTED)
+
+    assert "### order" in made.drafts[0].text
+    assert "### query" in made.drafts[0].text
+    assert "Required OAuth Scopes" in made.drafts[0].text
+    assert any("Required OAuth Scopes" in note.text for note in made.notes)
+
+
+def test_a_restriction_below_a_signature_is_kept_and_noted() -> None:
+    made = read(RESTRICTED)
+
+    for words in ("Must never be used on table", "Cannot delete more than 10 rows"):
+        assert words in made.drafts[0].text
+        assert any(words in note.text for note in made.notes)

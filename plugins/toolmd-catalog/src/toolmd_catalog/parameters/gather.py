@@ -1,7 +1,7 @@
 """The parameters of one tool, gathered from its lists, tables, signatures and examples."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toolmd_catalog.layout.blocks import Bullets, Paragraph, Table
@@ -19,6 +19,9 @@ from toolmd_catalog.words import bare, clean
 
 _COMPARED = re.compile(
     r"`?(?P<one>[A-Za-z][\w ]*?)`? (?:must|should|has to) be (?P<rest>.+)", re.IGNORECASE
+)
+_RESTRICTS = re.compile(
+    r"\b(?:must|never|only|at most|cannot|can't|do not|don't|scopes?)\b", re.IGNORECASE
 )
 _ONE_OF = re.compile(
     r"(?P<how>exactly one|at least one|either|one) of (?P<list>.+?)"
@@ -216,12 +219,23 @@ def _unlabelled(page: Page, span: TextSpan, gathered: Gathered, keys: set[str]) 
             gathered.listed = True
             gathered.add(found)
         elif isinstance(block, Bullets):
-            lines = [read_line(" ".join(item.mark.text.split()), item.line) for item in block.items]
-            typed = [
-                one
-                for one in lines
-                if one is not None and ("types" in one.said or one.name in keys)
-            ]
-            if typed and len(typed) == len(lines):
-                gathered.listed = True
-                _list(page, block, gathered, keys)
+            _mixed(page, block, gathered, keys)
+
+
+def _mixed(page: Page, block: Bullets, gathered: Gathered, keys: set[str]) -> None:
+    """Read the bullets that have a type; the others are kept as prose and drop nothing."""
+    texts = [" ".join(item.mark.text.split()) for item in block.items]
+    lines = [read_line(text, item.line) for text, item in zip(texts, block.items, strict=True)]
+    typed = [
+        one is not None and ("types" in one.said or one.name in keys) and not is_note(one)
+        for one in lines
+    ]
+    if not any(typed):
+        gathered.none_said = gathered.none_said or any(map(says_none, texts))
+        restricting = ((text, item.line) for item, text in zip(block.items, texts, strict=True))
+        gathered.unread += [(text, line) for text, line in restricting if _RESTRICTS.search(text)]
+        return
+    gathered.listed = True
+    pairs = list(zip(block.items, texts, typed, strict=True))
+    _list(page, replace(block, items=[item for item, _, kept in pairs if kept]), gathered, keys)
+    gathered.unread += [(text, item.line) for item, text, kept in pairs if not kept]

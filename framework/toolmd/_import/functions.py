@@ -99,12 +99,7 @@ def read_function(
     def tell(path: str, text: str) -> None:
         report.note(name, path, text, line)
 
-    key = _schema_key(entry)
-    schema: Any = entry.get(key) or {}
-    if key not in {*SCHEMAS, ""}:
-        tell("", f"the arguments were read from `{key}`")
-    if isinstance(schema, Mapping):
-        schema = without_confidence(schema, tell)
+    schema = _arguments(entry, tell)
     schema = keywords_back(nullable_back(schema) if strict else schema, strict=strict)
     reader = SchemaReader(schema, tell)
     try:
@@ -124,6 +119,15 @@ def read_function(
         "rules": tuple(reader.rules),
         "source": Source("", 1),
     }
+
+
+def _arguments(entry: Mapping[str, Any], tell: TellUnheld) -> Any:
+    """Return the schema of the arguments, without the one that Toolmd's exports add."""
+    key = _schema_key(entry)
+    if key not in {*SCHEMAS, ""}:
+        tell("", f"the arguments were read from `{key}`")
+    schema = entry.get(key) or {}
+    return without_confidence(schema, tell) if isinstance(schema, Mapping) else schema
 
 
 def _schema_key(entry: Mapping[str, Any]) -> str:

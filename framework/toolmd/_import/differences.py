@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 _BELOW = ("properties", "items", "additionalProperties", "oneOf")
-_MOST = 200
+_MOST = 2000
 """The characters of a value that a note shows."""
 
 

@@ -6,6 +6,7 @@ tools misbehave by their names.
 
 import json
 import os
+import socket
 import sys
 import time
 from pathlib import Path
@@ -27,14 +28,69 @@ def fail(message, code, text):
     write(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}))
 
 
+def huge(message, arguments):
+    answer(message, {"content": [{"type": "text", "text": "x" * (30 << 20)}]})
+
+
+def deep(message, arguments):
+    value = "[" * 10_000 + "]" * 10_000
+    number = json.dumps(message["id"])
+    write(f'{{"jsonrpc":"2.0","id":{number},"result":{{"structuredContent":{{"v":{value}}}}}}}')
+
+
+def noise(message, arguments):
+    for _ in range(int(arguments["text"])):
+        os.write(2, b"x" * (1 << 20))
+    answer(message, {"content": [{"type": "text", "text": "done"}]})
+
+
+def half(message, arguments):
+    os.write(1, b'{"half a letter": "\xe2\x82\n')
+    answer(message, {"content": [{"type": "text", "text": "done"}]})
+
+
+def reach(message, arguments):
+    how, _, place = arguments["text"].partition(" ")
+    try:
+        if how == "connect":
+            socket.create_connection(("127.0.0.1", int(place)), 5).close()
+        else:
+            Path(place).open("w" if how == "write" else "r").close()
+        told = "reached"
+    except OSError as error:
+        told = type(error).__name__
+    answer(message, {"content": [{"type": "text", "text": told}]})
+
+
+def ask(message, arguments):
+    schema = {
+        "type": "object",
+        "required": ["size"],
+        "properties": {
+            "size": {"type": "integer", "minimum": 1, "maximum": 5},
+            "note": {"type": "string", "default": "none"},
+        },
+    }
+    params = {"message": "How large?", "requestedSchema": schema}
+    write(
+        json.dumps({"jsonrpc": "2.0", "id": "q", "method": "elicitation/create", "params": params})
+    )
+    said = next(one for one in map(json.loads, sys.stdin) if one.get("id") == "q")
+    text = json.dumps(said.get("result", said.get("error")))
+    answer(message, {"content": [{"type": "text", "text": text}]})
+
+
+SPECIAL = {"huge": huge, "deep": deep, "noise": noise, "half": half, "reach": reach, "ask": ask}
+
+
 def call(message):
     name, arguments = message["params"]["name"], message["params"].get("arguments", {})
     with (FOLDER / "calls.txt").open("a", encoding="utf-8") as calls:
         calls.write(f"{name} {json.dumps(arguments, sort_keys=True)}\n")
     if name == "die":
         os._exit(7)
-    if name == "huge":
-        answer(message, {"content": [{"type": "text", "text": "x" * (30 << 20)}]})
+    if name in SPECIAL:
+        SPECIAL[name](message, arguments)
     elif name == "fail":
         said = [{"type": "text", "text": f"no room; token {os.environ.get('TOKEN', '')}"}]
         answer(message, {"content": said, "isError": True})

@@ -16,6 +16,8 @@ from toolmd._call.limits.keyed_calls import KeyedCalls
 from toolmd._call.limits.shared_limits import Place
 from toolmd._call.observers import Observers
 from toolmd._call.result.outcome import allowed, denied, ignored, stopped
+from toolmd._remote.mcp.error import InputRequiredError
+from toolmd._types.asked import Asked
 from toolmd._types.call import Call
 from toolmd._types.result import EventListener, Result
 from toolmd._types.verdict import ALLOWED, Action, Verdict
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
 
 MAX_CALL_DEPTH = 16
 """How deep calls may nest: tools that call tools must come to an end."""
+
+INPUT_REQUIRED = Verdict(
+    Action.CONFIRM, "input_required", "The tool's server asks the user for input first."
+)
 
 
 class Watch(NamedTuple):
@@ -109,7 +115,10 @@ class Pipeline:
                 await tool.limits.check(call)  # limits
                 result = allowed(call, began)
             else:
-                result = await self.run(tool, call, arguments, began, on_event)  # limits and run
+                try:
+                    result = await self.run(tool, call, arguments, began, on_event)  # limits, run
+                except InputRequiredError as error:
+                    result = await self.ask(tool, call, arguments, error.asked, began)
             if note:
                 result = result._replace(notes=(*result.notes, note))
         except Exception as error:  # noqa: BLE001 - any exception in a check denies
@@ -217,6 +226,21 @@ class Pipeline:
         if self._watch is not None:
             self._watch.stopped(call, tool, result, "")
         return result
+
+    async def ask(
+        self,
+        tool: CompiledTool,
+        call: Call,
+        arguments: dict[str, Any],
+        asked: Asked,
+        began: float,
+    ) -> Result:
+        """Store what the tool's server asks for, and stop the call until a person answers."""
+        try:
+            call = call._replace(asked=asked)
+            return await self._stop(tool, call, arguments, INPUT_REQUIRED, began)
+        except Exception as error:  # noqa: BLE001 - a question that can't be stored is not asked
+            return await self.denied(call, error, began)
 
     async def denied(
         self, call: Call, error: Exception, began: float, confirmation_id: str | None = None

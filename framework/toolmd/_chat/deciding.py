@@ -67,9 +67,10 @@ class Decider:
             whole = await carry_out(self._workspace, pending.id, decision, self._user)
             after = await self._workspace.results.for_model(whole, user=self._user)
             self._tell(decision, after)
-            if decision.kind == "edit" and after.error and after.error.code == "invalid_arguments":
+            failure = after.error if decision.kind != "reject" else None
+            if failure is not None and failure.code == "invalid_arguments":
                 # The pending call is unchanged: the person sees the error and decides again.
-                results[place], problem = result, after.error.message
+                results[place], problem = result, failure.message
                 continue
             if decision.kind == "edit" and after.confirmation is not None:
                 merged = {**pending.parameters, **decision.arguments}
@@ -132,4 +133,5 @@ def _pending(result: Result) -> PendingCall:
         {},
         confirmation.prompt,
         confirmation.sensitivity,
+        form=confirmation.form,
     )

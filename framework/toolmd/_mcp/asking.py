@@ -95,13 +95,12 @@ class Asking:
             return await self._workspace.confirmations.reject(pending.id, user=caller.user)
         if words := _words(pending, told):
             return await self._workspace.confirmations.respond(pending.id, words, user=caller.user)
-        edit = changed(pending.parameters, told.content)
+        edit = changed({} if pending.form else pending.parameters, told.content)
         confirmations = self._workspace.confirmations
         result = await confirmations.approve(pending.id, edit or None, user=caller.user)
         if edit and not result.success and await self._waiting(pending.id) is not None:
             # The edited values do not fit: nothing was decided, so ask again.
-            confirmation = ConfirmationRequest(pending.id, pending.prompt, pending.sensitivity)
-            return result._replace(outcome="confirm", confirmation=confirmation)
+            return result._replace(outcome="confirm", confirmation=_request(pending))
         return result
 
     async def _pending(self, result: Result) -> PendingCall | None:
@@ -126,11 +125,14 @@ class Asking:
             confirmation.prompt,
             confirmation.sensitivity,
             confirmation.saves,
+            confirmation.form,
         )
 
     def _form(self, ctx: ServerRequestContext[Any, Any], pending: PendingCall) -> dict[str, Any]:
         if pending.saves is not None:
             return form_for_words(pending.saves)
+        if pending.form is not None:
+            return dict(pending.form)
         bound = self._workspace.tools.get(pending.tool)
         parameters = () if bound is None else bound.spec.parameters
         return form(parameters, pending.parameters, ctx.protocol_version)
@@ -193,8 +195,11 @@ def _gone(confirmation_id: str) -> Result:
 
 
 def _unanswered(pending: PendingCall) -> Result:
-    confirmation = ConfirmationRequest(pending.id, pending.prompt, pending.sensitivity)
-    return _denied(pending.tool, None, confirmation)
+    return _denied(pending.tool, None, _request(pending))
+
+
+def _request(pending: PendingCall) -> ConfirmationRequest:
+    return ConfirmationRequest(pending.id, pending.prompt, pending.sensitivity, form=pending.form)
 
 
 def _denied(tool: str, failure: Failure | None, confirmation: ConfirmationRequest | None) -> Result:

@@ -37,8 +37,9 @@ def confirmation(
     held: ConfirmationRequest,
 ) -> Question:
     """Build the question for a call that needs a confirmation."""
+    form = None if held.form is None else dict(held.form)
     asked = Question(frame.order.id, key, frame.spec.name, step.title, held.prompt, tool,
-                     arguments, held.sensitivity, step.timeout_s)  # fmt: skip
+                     arguments, held.sensitivity, step.timeout_s, form=form)  # fmt: skip
     return veiled(frame, asked)
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from toolmd._skills.frame import DeclinedError, Frame, InsteadError, StepError
 from toolmd._skills.journal import CancelledRunError, UncertainOutcome
 from toolmd._skills.person import answered, confirmation, veiled
+from toolmd._types.asked import Asked
 from toolmd._types.result import ConfirmationRequest, Result
 from toolmd._types.run import Question
 from toolmd._types.skill import Step
@@ -60,6 +61,8 @@ class RecordedCall:
     """Its key in the record."""
     name: str
     """Its name for the idempotency key: the same for each try."""
+    answer: dict[str, Any] | None = None
+    """The values for what its server asked for."""
 
     async def run(self, *, approved: bool) -> Any:
         """Return the tool's data, or raise StepError, DeclinedError or InsteadError.
@@ -73,7 +76,8 @@ class RecordedCall:
             if done.outcome not in _HELD or done.held is None:
                 break
             review = done.outcome == "review"
-            if not approved or (review and not reviewed):
+            # The step's Ask is no answer to what a server asks for.
+            if not approved or (review and not reviewed) or done.held.form is not None:
                 recorded_call = await recorded_call.agreed(done.held, number, review=review)
                 reviewed = review
             confirmed = await recorded_call.confirm(done.held, f"{self.key}:confirm{number}")
@@ -98,14 +102,19 @@ class RecordedCall:
     ) -> "RecordedCall":
         """Ask for approval and return the approved call; otherwise reject the confirmation."""
         question = confirmation(
-            self.frame, self.step, self.tool, self.arguments, f"{self.key}:ask{number}", held
+            self.frame, self.step, self.tool, self._shown(held), f"{self.key}:ask{number}", held
         )._replace(kind="review" if review else None)
         try:
             answer = await answered(self.frame, self.step, question)
         except (DeclinedError, InsteadError, CancelledRunError):
             await self._reject(held, f"{self.key}:reject{number}")
             raise
+        if held.form is not None:
+            return replace(self, answer=answer.arguments or {})
         return replace(self, arguments={**self.arguments, **(answer.arguments or {})})
+
+    def _shown(self, held: ConfirmationRequest) -> dict[str, Any]:
+        return self.arguments if held.form is None else Asked("", held.form).defaults
 
     def may_repeat(self, done: Done) -> bool:
         """Return whether a call without its confirmation may be sent again without acting twice."""
@@ -117,7 +126,8 @@ class RecordedCall:
         One entry of the record covers all of it, so a call that repeatedly kills its process makes
         no visible progress.
         """
-        executor, call = self.frame.executor, self.frame.call(self.tool, self.arguments, self.name)
+        given = self.arguments if held.form is None else self.answer or {}
+        executor, call = self.frame.executor, self.frame.call(self.tool, given, self.name)
         result = await executor.confirm(held.id, call)
         if result.error is None or not self._was_used(result.error.code):
             return result

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from toolmd._store.database import Pace
 from toolmd._store.opened import Opened
+from toolmd._types.asked import Asked
 from toolmd._types.call import Budget, Call, Caller
 from toolmd._types.confirmation import Confirmation, ConfirmationState
 
@@ -94,8 +95,9 @@ def _read(row: Any) -> Confirmation:
     values = row._asdict()
     call = Call(*json.loads(values["call"]))
     budget = None if call.budget is None else Budget(*call.budget)
+    asked = None if call.asked is None else Asked(*call.asked)
     return Confirmation(**values | {
-        "call": call._replace(caller=Caller(*call.caller), budget=budget),
+        "call": call._replace(caller=Caller(*call.caller), budget=budget, asked=asked),
         "shown": json.loads(values["shown"]),
         "notes": tuple(json.loads(values["notes"])),
     })  # fmt: skip

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from toolmd._types.asked import Asked
+
 NO_CONTEXT: Mapping[str, str] = {}
 """The context of a caller without facts."""
 
@@ -69,6 +71,8 @@ class Call(NamedTuple):
     """The nesting depth: a tool may call tools."""
     reply: str | None = None
     """The runtime's name for the model's reply that made this call, if one did."""
+    asked: Asked | None = None
+    """What its server asked for during this call, and the person's answer."""
 
     @property
     def is_named(self) -> bool:

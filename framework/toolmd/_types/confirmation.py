@@ -1,5 +1,6 @@
 """A pending call: it waits for a person's decision."""
 
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from toolmd._types.call import Call
@@ -37,6 +38,11 @@ class Confirmation(NamedTuple):
     saves: str | None = None
     """The name under which a run saves the person's answer; None for a yes-or-no question."""
 
+    @property
+    def form(self) -> Mapping[str, Any] | None:
+        """The JSON Schema of what a server asks for; None for a call that waits for a yes."""
+        return None if self.call.asked is None else self.call.asked.form
+
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON that a person needs to decide; times are in seconds since the epoch."""
         shown = {
@@ -52,4 +58,5 @@ class Confirmation(NamedTuple):
             "expires": self.expires,
             "state": self.state,
         }
-        return shown if self.saves is None else {**shown, "saves": self.saves}
+        more = {"saves": self.saves, "form": self.form}
+        return shown | {key: value for key, value in more.items() if value is not None}

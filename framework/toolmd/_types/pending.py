@@ -1,5 +1,6 @@
 """A pending call, as its caller sees it."""
 
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 
@@ -22,6 +23,9 @@ class PendingCall(NamedTuple):
     """The tool's sensitivity."""
     saves: str | None = None
     """The name under which a run saves the person's answer; `respond` supplies it."""
+
+    form: Mapping[str, Any] | None = None
+    """The JSON Schema of what a server asks for during the call; `approve` supplies the values."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return its JSON without absent keys."""

@@ -47,6 +47,8 @@ class ConfirmationRequest(NamedTuple):
     """The tool's sensitivity: `low`, `medium`, `high` or `critical`."""
     replaces: tuple[str, ...] = ()
     """The ids of earlier pending calls that this one corrects; they can't be decided any more."""
+    form: Mapping[str, Any] | None = None
+    """The JSON Schema of what a server asks for during the call; None where a yes is enough."""
 
 
 class Event(NamedTuple):

@@ -71,6 +71,8 @@ class Question(NamedTuple):
     """`review` asks an operator, not the run's own user; `wait` asks nobody, but waits."""
     until: str | None = None
     """The time that a `wait` waits for, ISO 8601 in UTC."""
+    form: dict[str, Any] | None = None
+    """The JSON Schema of what the tool's server asks for; None where a yes is enough."""
 
     @classmethod
     def start(cls, order: Order, at: dt.datetime) -> "Question":

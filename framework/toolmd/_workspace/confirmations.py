@@ -12,7 +12,13 @@ from toolmd._workspace.opened import OpenProject
 from toolmd._workspace.runs.control import Runs
 
 _NOTHING_HAPPENED = frozenset(
-    ("confirmation_not_found", "confirmation_used", "confirmation_expired", "held_for_review")
+    (
+        "confirmation_not_found",
+        "confirmation_used",
+        "confirmation_expired",
+        "confirmation_elsewhere",
+        "held_for_review",
+    )
 )
 
 

@@ -17,7 +17,8 @@ from toolmd.config.services import (
     variables_in,
 )
 
-_KEYS = ("command", "args", "env", "url", "headers", "shared", "start_timeout")
+_KEYS = ("command", "args", "env", "url", "headers", "shared", "start_timeout", "folders",
+         "hosts")  # fmt: skip
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _MOST_WORDS = 256
 
@@ -39,7 +40,7 @@ def _server(table: Mapping[str, Any], at: Origin) -> ServerSettings:
     if not isinstance(shared, bool):
         raise at.error("shared must be true or false")
     seconds = read_seconds(table, "start_timeout", ServerSettings, at)
-    foreign = ("args", "env") if "url" in table else ("headers",)
+    foreign = ("args", "env", "folders", "hosts") if "url" in table else ("headers",)
     for key in foreign:
         if key in table:
             belongs = "command" if "url" in table else "url"
@@ -49,7 +50,30 @@ def _server(table: Mapping[str, Any], at: Origin) -> ServerSettings:
         url = read_url(table["url"], at)
         return ServerSettings((), url, {}, headers, shared, seconds)
     command = _command(table, at)
-    return ServerSettings(command, "", _env(table.get("env", {}), at), {}, shared, seconds)
+    return ServerSettings(
+        command, "", _env(table.get("env", {}), at), {}, shared, seconds,
+        _folders(table.get("folders"), at), _hosts(table.get("hosts"), at),
+    )  # fmt: skip
+
+
+def _folders(value: Any, at: Origin) -> tuple[str, ...] | None:
+    """Read the folders of a fence; None where the table has none."""
+    if value is None:
+        return None
+    if not isinstance(value, list) or not all(
+        isinstance(one, str) and one.strip() and "\0" not in one for one in value
+    ):
+        raise at.error('folders must be texts: folders = ["data", "docs:read"]')
+    return tuple(value)
+
+
+def _hosts(value: Any, at: Origin) -> tuple[str, ...] | None:
+    """Read the hosts of a fence: no system fence knows names, so only none can be enforced."""
+    if value is None:
+        return None
+    if value != []:
+        raise at.error("hosts must be [], for no network: no other list can be enforced")
+    return ()
 
 
 def _command(table: Mapping[str, Any], at: Origin) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ def add_replacing(
     """Store a confirmation, and end the one whose call it corrects; return the ended id, if any."""
     call = confirmation.call
     replaced: tuple[str, ...] = ()
-    if call.caller.conversation is not None and not call.is_of_a_run:
+    if call.caller.conversation is not None and not call.is_of_a_run and call.asked is None:
         old = _corrected(call_spec, call, store.pending(confirmation.created, call.tool))
         if old is not None and store.claim(old.id, "superseded"):
             replaced = (old.id,)
@@ -57,6 +57,7 @@ def _comes_before(one: Confirmation, call: Call) -> bool:
     return (
         one.kind == "confirm"
         and not before.is_of_a_run
+        and before.asked is None
         and (before.tool, before.caller.user) == (call.tool, call.caller.user)
         and before.caller.conversation == call.caller.conversation
         # The calls of one reply or message belong together.

@@ -7,9 +7,12 @@ from typing import Any, Protocol
 
 from toolmd._call.audit.recorder import Recorder
 from toolmd._call.compiled import CompiledTool, CompiledTools
-from toolmd._call.confirmation.flow import ApprovedCall, ConfirmationFlow
-from toolmd._call.denial import deny
+from toolmd._call.confirmation.flow import ApprovedCall, ConfirmationFlow, Stopped
+from toolmd._call.confirmation.input import answer, values_of
+from toolmd._call.denial import CallDenied, deny
 from toolmd._call.result.outcome import answered, stale, stopped
+from toolmd._remote.mcp.error import InputRequiredError
+from toolmd._types.asked import Asked
 from toolmd._types.call import Call
 from toolmd._types.confirmation import Confirmation, ConfirmationState
 from toolmd._types.result import EventListener, Result
@@ -31,6 +34,16 @@ class RestOfPipeline(Protocol):
 
     async def heard(self, call: Call) -> Call:
         """Return a call with the crisis flag, if its message or conversation has it now."""
+
+    async def ask(
+        self,
+        tool: CompiledTool,
+        call: Call,
+        arguments: dict[str, Any],
+        asked: Asked,
+        began: float,
+    ) -> Result:
+        """Store what a server asks for, and stop the call until a person answers."""
 
     def denied(
         self, call: Call, error: Exception, began: float, confirmation_id: str | None = None
@@ -64,10 +77,12 @@ class Decisions:
         user: str | None = None,
         key: str | None = None,
         on_event: EventListener | None = None,
+        declines: bool = False,
     ) -> Result:
         """Approve a pending call, with edited arguments or as it is, and run it.
 
-        `key` is the idempotency key where a runtime made one. Never raises but for cancellation.
+        For a server's question `edit` has the values, and `declines` rejects the question. `key` is
+        the idempotency key where a runtime made one. Never raises but for cancellation.
         """
         began = perf_counter()
         call = Call(str(confirmation_id), {})
@@ -81,28 +96,47 @@ class Decisions:
                 # Its run would run it a second time, under its own key.
                 message = f"A run waits for this call: it is decided there ({call.id})."
                 raise deny("confirmation_not_found", message)  # noqa: TRY301 - a check like others
-            decided = await self._confirmations.resume(confirmation, edit, key)
-            call = decided.call
-            tool = await self._tools.find(call)
-            if isinstance(decided, ApprovedCall):
-                result = await self._pipeline.run(
-                    tool, call, decided.arguments, began, on_event, confirmation_id
-                )
+            decided: ApprovedCall | Stopped
+            if call.asked is None:
+                decided = await self._confirmations.resume(confirmation, edit, key)
             else:
-                await self._recorder.waits(
-                    call,
-                    tool,
-                    decided.arguments,
-                    decided.verdict,
-                    decided.confirmation.id,
-                    instead_of=confirmation_id,
-                )
-                answer = stale if decided.stale else stopped
-                result = answer(call, decided.confirmation, decided.verdict, began)
+                given = None if declines else edit or {}
+                tool = await self._tools.find(call)
+                decided = await answer(self._confirmations, tool, confirmation, given)
+            call = decided.call
+            if isinstance(decided, ApprovedCall):
+                result = await self._ran(decided, began, on_event, confirmation_id)
+            else:
+                result = await self._stopped(decided, began, confirmation_id)
             result = result._replace(notes=(*decided.notes, *result.notes))
         except Exception as error:  # noqa: BLE001 - any exception in a check denies
             result = await self._pipeline.denied(call, error, began, confirmation_id)
         return self._pipeline.finish(call, result)
+
+    async def _ran(
+        self,
+        approved: ApprovedCall,
+        began: float,
+        on_event: EventListener | None,
+        confirmation_id: str,
+    ) -> Result:
+        """Run an approved call; its server may ask for input. Raises CallDenied."""
+        call, arguments = approved.call, approved.arguments
+        tool = await self._tools.find(call)
+        try:
+            return await self._pipeline.run(tool, call, arguments, began, on_event, confirmation_id)
+        except InputRequiredError as error:
+            return await self._pipeline.ask(tool, call, arguments, error.asked, began)
+
+    async def _stopped(self, decided: Stopped, began: float, confirmation_id: str) -> Result:
+        """Record that a call waits again, and return its Result. Raises CallDenied."""
+        call, waits = decided.call, decided.confirmation
+        tool = await self._tools.find(call)
+        await self._recorder.waits(
+            call, tool, decided.arguments, decided.verdict, waits.id, instead_of=confirmation_id
+        )
+        stop = stale if decided.stale else stopped
+        return stop(call, waits, decided.verdict, began)
 
     async def confirm_call(self, confirmation_id: str, call: Call) -> Result:
         """Approve a pending call with the arguments of `call`, as a run's question was answered.
@@ -119,6 +153,8 @@ class Decisions:
             for name, value in given.items()
             if name not in before or _text(before[name]) != _text(value)
         }
+        if confirmation is not None and confirmation.call.asked is not None:
+            edit = given
         reviewed = (
             confirmation is not None
             and confirmation.kind == "review"
@@ -128,7 +164,9 @@ class Decisions:
         return await self.confirm(confirmation_id, edit=edit, user=user, key=call.key)
 
     async def reject(self, confirmation_id: str, *, user: str | None = None) -> Result:
-        """Reject a pending call: it never runs."""
+        """Reject a pending call: it never runs. A server's question is declined."""
+        if await self._question(confirmation_id) is not None:
+            return await self.confirm(confirmation_id, user=user, declines=True)
 
         def no(_call: Call) -> Result:
             message = "The user said no: do not call it again with the same arguments."
@@ -137,7 +175,18 @@ class Decisions:
         return await self._decide(confirmation_id, user, "rejected", no, drops=True)
 
     async def respond(self, confirmation_id: str, text: str, *, user: str | None = None) -> Result:
-        """Answer a pending call in place of the tool: it never runs, and `text` is its result."""
+        """Answer a pending call in place of the tool: it never runs, and `text` is its result.
+
+        The text answers a server's question that has one field, or is the JSON of its fields.
+        """
+        asked = await self._question(confirmation_id)
+        if asked is not None:
+            try:
+                values = values_of(asked, text)
+            except CallDenied as denial:
+                call = Call(str(confirmation_id), {})
+                return await self._pipeline.denied(call, denial, perf_counter(), confirmation_id)
+            return await self.confirm(confirmation_id, edit=values, user=user)
         return await self._decide(
             confirmation_id, user, "answered", lambda call: answered(call, text)
         )
@@ -157,6 +206,10 @@ class Decisions:
     def confirmation_sync(self, confirmation_id: str) -> Confirmation | None:
         """Return a confirmation as `confirmation` does; the calling thread waits."""
         return self._confirmations.look_sync(confirmation_id)
+
+    async def _question(self, confirmation_id: str) -> Asked | None:
+        confirmation = await self._confirmations.look(confirmation_id)
+        return None if confirmation is None else confirmation.call.asked
 
     async def _decide(
         self,

@@ -23,8 +23,6 @@ from toolmd.errors import UnreachableError
 
 EXPIRES_S = 600.0
 """How long a pending call may be approved, in seconds."""
-
-
 SUPERSEDED = "A later call corrected this one: decide that one instead."
 STALE = "The tool or its policy changed since this call was stored: it must be confirmed again."
 
@@ -80,12 +78,14 @@ class ConfirmationFlow:
     ) -> ConfirmationRequest:
         """Store a call until a person decides; a dry run stores nothing. Raises CallDenied.
 
-        `notes` go into its result: what a person changed in it before.
+        A call whose server asked for input waits for the answer instead of a yes. `notes` go into
+        its result: what a person changed in it before.
         """
         call_spec = tool.call_spec
         sensitivity = call_spec.safety.sensitivity or "low"
-        shown = redacted(arguments, call_spec.parameters)
-        prompt = prompt_of(call_spec, shown, call.arguments)
+        asked = call.asked
+        shown = redacted(arguments, call_spec.parameters) if asked is None else asked.defaults
+        prompt = asked.prompt if asked else prompt_of(call_spec, shown, call.arguments)
         if call.dry_run:
             return ConfirmationRequest("", prompt, sensitivity)
         await tool.invoker.prepare()
@@ -95,7 +95,7 @@ class ConfirmationFlow:
             id=secrets.token_urlsafe(9).replace("-", "a"),
             kind=kind,
             call=call._replace(arguments=dict(arguments)),
-            bound_to=self._bound(tool, arguments),
+            bound_to=self.bound(tool, arguments),
             prompt=prompt,
             sensitivity=sensitivity,
             created=now,
@@ -109,7 +109,9 @@ class ConfirmationFlow:
             )
         except Exception as error:  # noqa: BLE001 - a store that can't be used denies
             raise guard_failed(call_spec.name, "confirmation", error) from None
-        return ConfirmationRequest(confirmation.id, prompt, sensitivity, replaced)
+        return ConfirmationRequest(
+            confirmation.id, prompt, sensitivity, replaced, confirmation.form
+        )
 
     async def read(self, confirmation_id: str) -> Confirmation | None:
         """Return a confirmation; raises UnreachableError where the store can't be read."""
@@ -189,7 +191,7 @@ class ConfirmationFlow:
         before = confirmation.call.arguments
         assert isinstance(before, dict)
         await tool.invoker.prepare()
-        if self._bound(tool, before) != confirmation.bound_to:
+        if self.bound(tool, before) != confirmation.bound_to:
             await self.claim(confirmation, "stale")
             return await self._anew(tool, confirmation)
         arguments = tool.arguments(confirmation.call)
@@ -273,7 +275,7 @@ class ConfirmationFlow:
         confirmation = await self.hold(tool, call, arguments, action, notes)
         return Stopped(call, arguments, confirmation, verdict._replace(action=action), notes)
 
-    def _bound(self, tool: CompiledTool, arguments: Mapping[str, Any]) -> str:
+    def bound(self, tool: CompiledTool, arguments: Mapping[str, Any]) -> str:
         """Return the hash that an approval is bound to: exactly this call of exactly this tool."""
         safety = self._safety
         policy = [safety.default_min, safety.floor, tool.default_min, list(safety.crisis_words),

@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeVar
 
 from toolmd._call.result.returned import ReadOn, Remarks
 from toolmd._call.result.truncate import bounds_of
+from toolmd._types.asked import Asked
 from toolmd._types.call import Call
 from toolmd._types.call_spec import CallSpec, ToolCallSpec
 from toolmd._types.result import Event, EventListener, Result
@@ -106,6 +107,11 @@ class CallContext:
     def call_id(self) -> str | None:
         """The caller's name for this call."""
         return self._call.id
+
+    @property
+    def asked(self) -> Asked | None:
+        """The question of the call's server with the person's answer, if it asked."""
+        return self._call.asked
 
     @property
     def http(self) -> Any:

@@ -19,7 +19,7 @@ from toolmd._call.result.answer import AnswerError, answer_of
 from toolmd._call.result.returned import Remarks, given
 from toolmd._call.result.truncate import bounds_of
 from toolmd._egress import DomainNotApprovedError
-from toolmd._remote.mcp.error import SuspendedToolError
+from toolmd._remote.mcp.error import InputRequiredError, SuspendedToolError
 from toolmd._types.call import Call
 from toolmd._types.registry import Binding, BoundTool, Implementation
 from toolmd._types.result import EventListener, Failure, Outcome, Result
@@ -182,6 +182,8 @@ class Invoker:
         fault = line_fault(error)
         outcome: Outcome = "failed"
         match error:
+            case InputRequiredError() if self._call_spec.limits.max_batch is None:
+                raise error
             case DeadlineError():
                 outcome, failure = self._late(error, begun=attempts > 0)
             case CallDenied(failure=Failure() as failure):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from toolmd._cli.terminal.screen import busy, counted
+from toolmd._remote.fence import fence_of, lacking
 from toolmd._types.settings import Settings
 from toolmd.config import load_settings
 from toolmd.config.servers import needed_variables
@@ -153,7 +154,14 @@ def _servers(settings: Settings) -> Iterator[Sign]:
             yield Sign(f"server {name}", "bad", found, "install it, or correct command")
         else:
             told = server.url or shlex.join(server.command)
-            yield Sign(f"server {name}", "ok", f"{told}; `toolmd servers` asks it")
+            fence = fence_of(server.folders, server.hosts)
+            if missing := lacking(fence):
+                found = f"its table asks for a fence, and {missing}"
+                yield Sign(f"server {name}", "bad", found, "remove folders and hosts, or use Linux "
+                           "5.13 or later with Landlock and user namespaces")  # fmt: skip
+                continue
+            walls = "" if server.url else f"; {fence.words}"
+            yield Sign(f"server {name}", "ok", f"{told}{walls}; `toolmd servers` asks it")
 
 
 def look_at_state(state: Path) -> Sign:

@@ -2,14 +2,16 @@
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolmd._cli.terminal.arguments import typed
 from toolmd._cli.terminal.screen import err, printable, stdout
+from toolmd._types.asked import fields_of
 from toolmd._types.exchange import Decision
 from toolmd._types.pending import PendingCall
 from toolmd._types.schema import Parameter
+from toolmd._validation import type_words
 
 WAYS = "(or key=value, or respond TEXT)"
 _YES = (
@@ -27,17 +29,20 @@ _POLITE = "please|thanks|thank you|bitte|danke|gracias|merci|por favor"
 def ask_decision(pending: PendingCall, parameters: Sequence[Parameter]) -> Decision | str | None:
     """Return a person's decision, or their words if these are none.
 
-    Enter rejects, and None means that the input ended.
+    Enter rejects, and None means that the input ended. Words answer what a server asks for.
     """
     stdout().flush()
-    sys.stderr.write(f"{printable(pending.prompt)} [y/N] {WAYS} ")
+    ways = WAYS if pending.form is None else _values_of(parameters)
+    sys.stderr.write(f"{printable(pending.prompt)} [y/N] {ways} ")
     sys.stderr.flush()
     line = sys.stdin.readline()
     if not line:
         err()
         return None
     said = line.strip()
-    return decision_of(said, parameters) or said
+    return decision_of(said, parameters) or (
+        said if pending.form is None else Decision.respond(said)
+    )
 
 
 def decision_of(said: str, parameters: Sequence[Parameter]) -> Decision | None:
@@ -51,6 +56,29 @@ def decision_of(said: str, parameters: Sequence[Parameter]) -> Decision | None:
         return Decision.respond(rest.strip())
     changed = changes(rest if word == "edit" else said, parameters)
     return Decision.edit(changed) if changed else None
+
+
+def ask_values(prompt: str, form: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the values of a form that a person types, field by field; None if the input ends."""
+    err(printable(prompt))
+    given: dict[str, Any] = {}
+    for one in fields_of(form):
+        default = f" [{printable(str(one.shape.default))}]" if one.shape.has_default else ""
+        sys.stderr.write(f"{printable(one.name)} ({type_words(one.shape, '|')}){default}: ")
+        sys.stderr.flush()
+        line = sys.stdin.readline()
+        if not line:
+            err()
+            return None
+        if line.strip():
+            given[one.name] = typed(line.strip(), one.shape)
+    return given
+
+
+def _values_of(fields: Sequence[Parameter]) -> str:
+    """Return how to write the values of a form: `(name=TEXT size=1|2)`."""
+    told = (f"{one.name}={type_words(one.shape, '|')}" for one in fields)
+    return f"({printable(' '.join(told))})"
 
 
 def _says_only(said: str, words: str) -> bool:

@@ -25,7 +25,7 @@ from toolmd._cli.terminal.options import (
     project_of,
     stop,
 )
-from toolmd._cli.terminal.screen import err, out_json, paint
+from toolmd._cli.terminal.screen import err, interactive, out_json, paint
 from toolmd.errors import is_a_skill
 
 
@@ -72,9 +72,8 @@ def call(
             dry_run=dry_run,
             on_event=partial(show_progress, json=json),
         )
-        asked = result.confirmation if result.outcome == "confirm" and not dry_run else None
-        if asked and agreed(asked.prompt, yes=yes):
-            result = workspace.confirmations.approve_sync(asked.id, user=user)
+        if not dry_run:
+            result = _decided(workspace, result, yes=yes, user=user)
     if json:
         out_json(result.to_dict())
     else:
@@ -82,6 +81,28 @@ def call(
         if help_ := why or _remedy(result, workspace):
             err(f"{paint('help', 'cyan', sys.stderr)}: {help_}")
     raise typer.Exit(exit_code(result))
+
+
+def _decided(workspace: Any, result: Any, *, yes: bool, user: str | None) -> Any:
+    """Return the result after a person's decisions; the same where nobody decides."""
+    confirmations = workspace.confirmations
+    while result.outcome == "confirm" and (asked := result.confirmation) is not None:
+        if asked.form is None:
+            if not agreed(asked.prompt, yes=yes):
+                break
+            result = confirmations.approve_sync(asked.id, user=user)
+            continue
+        if not interactive():
+            # What a server asks for has no answer in --yes.
+            break
+        from toolmd._cli.terminal.prompts import ask_values
+
+        values = ask_values(asked.prompt, asked.form)
+        if values is None:
+            result = confirmations.reject_sync(asked.id, user=user)
+        else:
+            result = confirmations.approve_sync(asked.id, values, user=user)
+    return result
 
 
 def _known(workspace: Any, name: str) -> tuple[str, Any, str]:

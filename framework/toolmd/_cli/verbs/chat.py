@@ -242,10 +242,13 @@ class _Talk:
 
     def _ask(self, pending: Any) -> Any:
         from toolmd._cli.terminal.prompts import ask_decision
+        from toolmd._types.asked import fields_of
 
         self._end_line()
         bound = self._workspace.tools.get(pending.tool)
         parameters = () if bound is None else bound.spec.parameters
+        if pending.form is not None:
+            parameters = fields_of(pending.form)
         with _interruptible():
             decision = ask_decision(pending, parameters)
         if isinstance(decision, str):

@@ -149,13 +149,17 @@ def respond(
 def _edit(workspace: Any, confirmation_id: str, words: list[str]) -> dict[str, Any] | None:
     """Return the changed arguments, converted to the types of the tool's parameters."""
     from toolmd._cli.terminal.arguments import ArgumentFormError, typed_arguments
+    from toolmd._types.asked import fields_of
 
     if not words:
         return None
     confirmation = workspace.confirmations.get_sync(confirmation_id)
     bound = None if confirmation is None else workspace.tools.get(confirmation.call.tool)
+    parameters = () if bound is None else bound.spec.parameters
+    if confirmation is not None and confirmation.form is not None:
+        parameters = fields_of(confirmation.form)
     try:
-        given = typed_arguments(words, () if bound is None else bound.spec.parameters)
+        given = typed_arguments(words, parameters)
     except ArgumentFormError as error:
         stop(ExitCode.USAGE, str(error), "write --set key=value")
     return given or None

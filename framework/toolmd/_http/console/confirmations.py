@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from toolmd._http.console.form import FormField, fields_of
+from toolmd._types.asked import fields_of as asked_fields
 from toolmd._types.confirmation import Confirmation
 from toolmd._validation.redact import HIDDEN, redacted
 from toolmd._workspace import Workspace
@@ -42,13 +43,20 @@ async def find_slip(workspace: Workspace, confirmation_id: str) -> Slip | None:
 
 def _slip(workspace: Workspace, confirmation: Confirmation) -> Slip:
     name = confirmation.call.tool
+    if confirmation.form is not None:
+        fields, run_id = fields_of(asked_fields(confirmation.form)), _run_of(confirmation)
+        return Slip(confirmation, "tool", confirmation.shown or {}, fields, run_id)
     tool = workspace.tools.get(name)
     bound = tool or workspace.skills.get(name)
     parameters = () if bound is None else bound.spec.parameters
-    run_id, slash, _ = confirmation.id.partition("/")
     given = confirmation.shown if isinstance(confirmation.shown, Mapping) else {}
     # The arguments of a run's question are already redacted.
     shown = dict.fromkeys(given, HIDDEN) if bound is None else redacted(given, parameters)
     plain = () if tool is None else tuple(p for p in parameters if not p.shape.holds_sensitive)
     kind: Literal["tool", "skill"] = "skill" if name in workspace.skills else "tool"
-    return Slip(confirmation, kind, shown, fields_of(plain), run_id if slash else "")
+    return Slip(confirmation, kind, shown, fields_of(plain), _run_of(confirmation))
+
+
+def _run_of(confirmation: Confirmation) -> str:
+    run_id, slash, _ = confirmation.id.partition("/")
+    return run_id if slash else ""

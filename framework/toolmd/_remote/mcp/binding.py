@@ -5,12 +5,15 @@ import hashlib
 import os
 import shutil
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, Protocol
 
+from toolmd._remote.mcp.asking import following
 from toolmd._remote.mcp.definition import names_of
-from toolmd._remote.mcp.error import LostAnswerError, NotStartedError
+from toolmd._remote.mcp.error import InputRequiredError, LostAnswerError, NotStartedError
 from toolmd._remote.mcp.servers import Servers
 from toolmd._remote.mcp.session import Session
+from toolmd._types.asked import Asked
 from toolmd._types.call_spec import CallSpec, ToolCallSpec
 from toolmd._types.code import Code
 from toolmd._types.context import Context
@@ -59,6 +62,14 @@ def bind_remote_tool(
     )
 
 
+class CallerContext(Context, Protocol):
+    """The context of a call, with the answer to what the server asked."""
+
+    @property
+    def asked(self) -> Asked | None:
+        """The server's last question with the person's answer, if it asked."""
+
+
 class _RemoteCall:
     """Calls one tool of a server."""
 
@@ -70,17 +81,23 @@ class _RemoteCall:
     async def send(self, **arguments: Any) -> Any:
         """Call the server's tool with a call's arguments, and return its value.
 
-        Raises ToolError, and LostAnswerError where nobody knows whether the tool ran.
+        Raises ToolError, InputRequiredError where the server asks for input, and LostAnswerError
+        where nobody knows whether the tool ran.
         """
         from mcp import MCPError
 
-        context: Context = arguments.pop(_CONTEXT)
-        server = self._remote.server
+        context: CallerContext = arguments.pop(_CONTEXT)
+        server, answered = self._remote.server, context.asked
+        if answered is not None and (next_one := following(answered)) is not None:
+            raise InputRequiredError(next_one)
         try:
-            progress = _progress_of(context)
-            result, hide = await self._servers.run(
-                server, context.user, lambda session: self._call(session, arguments, progress)
-            )
+            if answered is not None and answered.parked:
+                outcome = await self._servers.resume(answered)
+            else:
+                outcome = await self._servers.run(
+                    server, context.user, partial(self._call, arguments, _progress_of(context),
+                                                  answered),
+                )  # fmt: skip
         except NotStartedError as error:
             raise ToolError(
                 f"The server {server} does not run: {error}. Nothing was sent."
@@ -94,15 +111,21 @@ class _RemoteCall:
                 "The server's tool ran, but its result does not follow the server's own schema."
             )
             raise ToolError(message) from error
+        if isinstance(outcome, Asked):
+            raise InputRequiredError(outcome)
         from toolmd._remote.mcp.answer import value_of
 
+        result, hide = outcome
         return value_of(result, self._call_spec, hide)
 
-    async def _call(self, session: Session, arguments: dict[str, Any], progress: Any) -> Any:
+    async def _call(
+        self, arguments: dict[str, Any], progress: Any, answered: Asked | None, session: Session
+    ) -> Any:
         """Check the tool's definition and call it; this runs in the sessions' event loop."""
         accepted = await self._servers.accepted(self._remote, await session.tools())
         given = self._named(arguments, accepted)
-        return await session.call(self._remote.tool, given, progress), session.hide
+        result = await session.call(self._remote.tool, given, progress, answered)
+        return result if isinstance(result, Asked) else (result, session.hide)
 
     def _named(self, arguments: dict[str, Any], accepted: str) -> dict[str, Any]:
         """Return the arguments by the server's names; raises ToolError for one without a name."""

@@ -1,6 +1,16 @@
 """The errors of calls to a server's tool."""
 
+from toolmd._types.asked import Asked
 from toolmd.errors import ToolError
+
+
+class InputRequiredError(Exception):
+    """The server asks for input before the call can end."""
+
+    def __init__(self, asked: Asked) -> None:
+        """Keep the question."""
+        super().__init__(asked.prompt)
+        self.asked = asked
 
 
 class SuspendedToolError(ToolError):

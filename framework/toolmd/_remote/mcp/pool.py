@@ -5,12 +5,14 @@ import atexit
 import os
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
-from toolmd._remote.mcp.error import NotStartedError
+from toolmd._remote.mcp.error import LostAnswerError, NotStartedError
+from toolmd._remote.mcp.running import Running
 from toolmd._remote.mcp.session import Session
 from toolmd._types.settings import ServerSettings
 
@@ -22,7 +24,7 @@ _FIRST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 30.0
 _CLOSE_S = 10.0
 
-T = TypeVar("T")
+Work = Callable[[Session], Awaitable[Any]]
 
 
 class Key(NamedTuple):
@@ -49,25 +51,50 @@ class Pool:
         self._opening: dict[Key, asyncio.Lock] = {}
         self._failures: dict[Key, _Failures] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._parked: dict[str, Running] = {}
+        """The calls in progress by their names; their servers may wait for an answer."""
         self._lock = threading.Lock()
         self._process = os.getpid()
 
-    async def run(
-        self, key: Key, server: ServerSettings, work: Callable[[Session], Awaitable[T]]
-    ) -> T:
+    async def run(self, key: Key, server: ServerSettings, work: Work) -> Any:
         """Return what `work` returns for the session of a key, which is opened if need be.
 
-        Raises NotStartedError, and what `work` raises.
+        A question of the server is returned as Asked; `resume` goes on with the answer. Raises
+        NotStartedError, and what `work` raises.
         """
-        return await asyncio.wrap_future(self._submit(self._used(key, server, work)))
+        running, loop = Running(), self._started()
+        used = partial(self._used, key, server, work)
+        loop.call_soon_threadsafe(running.start, used)
+        return await running.outcome(loop)
+
+    def is_parked(self, name: str) -> bool:
+        """Return whether a call waits in this process for the answer to its server's question."""
+        running = self._parked.get(name)
+        return running is not None and running.is_asking
+
+    async def resume(self, name: str, answer: Any) -> Any:
+        """Answer the question of a call that waits, and return its outcome as `run` does.
+
+        Raises LostAnswerError where it does not wait any more.
+        """
+        running = self._parked.get(name)
+        if running is None or not running.is_asking or self._loop is None:
+            raise LostAnswerError("the server does not wait for the answer any more")
+        running.wait_again()
+        self._loop.call_soon_threadsafe(running.answer, answer)
+        return await running.outcome(self._loop)
 
     def close(self, folder: Path | None = None) -> None:
         """Close the sessions of a project, or all; blocks until their processes have ended."""
         if self._loop is None or self._process != os.getpid():
             return
-        self._submit(self._close_all(folder)).result(_CLOSE_S)
+        closing = self._close_all(folder)
+        asyncio.run_coroutine_threadsafe(closing, self._loop).result(_CLOSE_S)
 
-    def _submit(self, work: Coroutine[Any, Any, T]) -> Any:
+    def _started(self) -> asyncio.AbstractEventLoop:
+        """Return the sessions' loop, in a thread of its own."""
+        if self._loop is not None and self._process == os.getpid():
+            return self._loop
         with self._lock:
             if self._process != os.getpid():
                 # A forked child has neither the thread nor the pipes of its parent.
@@ -78,22 +105,22 @@ class Pool:
                     target=self._loop.run_forever, name="toolmd-mcp", daemon=True
                 ).start()
                 atexit.register(self._at_exit)
-            return asyncio.run_coroutine_threadsafe(work, self._loop)
+            return self._loop
 
     def _at_exit(self) -> None:
         # A server that is not reached here ends when its stdin closes.
         with suppress(Exception):
             self.close()
 
-    async def _used(
-        self, key: Key, server: ServerSettings, work: Callable[[Session], Awaitable[T]]
-    ) -> T:
-        session = await self._session(key, server)
-        session.active += 1
+    async def _used(self, key: Key, server: ServerSettings, work: Work, running: Running) -> Any:
+        session = self._sessions.get(key)
+        if session is None or not session.is_open:
+            session = await self._session(key, server)
+        session.running[running.name] = self._parked[running.name] = running
         try:
             return await work(session)
         finally:
-            session.active -= 1
+            del session.running[running.name], self._parked[running.name]
             session.used = time.monotonic()
 
     async def _session(self, key: Key, server: ServerSettings) -> Session:
@@ -130,7 +157,7 @@ class Pool:
         ]
         if len(same) < MOST_SESSIONS:
             return
-        idle = sorted((pair for pair in same if not pair[1].active), key=lambda pair: pair[1].used)
+        idle = sorted((pair for pair in same if not pair[1].running), key=lambda pair: pair[1].used)
         if not idle:
             raise NotStartedError(f"all {MOST_SESSIONS} sessions of the server are busy")
         oldest, session = idle[0]
@@ -143,7 +170,7 @@ class Pool:
             return
         left = session.used + IDLE_S - time.monotonic()
         loop = asyncio.get_running_loop()
-        if session.active or left > 0:
+        if session.running or left > 0:
             loop.call_later(max(left, 1.0), self._look, key, session)
             return
         del self._sessions[key]

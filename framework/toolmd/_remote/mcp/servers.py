@@ -3,20 +3,20 @@
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from toolmd._remote.mcp.definition import differences
 from toolmd._remote.mcp.error import SuspendedToolError
 from toolmd._store.store import Store
+from toolmd._types.asked import Asked
 from toolmd._types.remote_tool import RemoteTool
 from toolmd._types.settings import ServerSettings, Settings
 from toolmd.errors import NotFoundError, did_you_mean
 
 if TYPE_CHECKING:
-    from toolmd._remote.mcp.session import Listing, Session
+    from toolmd._remote.mcp.listing import Listing
+    from toolmd._remote.mcp.session import Session
     from toolmd._store.pins import Pin
-
-T = TypeVar("T")
 
 
 class Servers:
@@ -43,14 +43,31 @@ class Servers:
         return table
 
     async def run(
-        self, name: str, user: str | None, work: Callable[["Session"], Awaitable[T]]
-    ) -> T:
-        """Return what `work` returns for the session of a user; raises NotStartedError."""
+        self, name: str, user: str | None, work: Callable[["Session"], Awaitable[Any]]
+    ) -> Any:
+        """Return what `work` returns for the session of a user, or the server's question.
+
+        Raises NotStartedError.
+        """
         from toolmd._remote.mcp.pool import POOL, Key
 
         table = self.table(name)
         whose = None if table.shared else user
         return await POOL.run(Key(self._folder, name, repr(table), whose), table, work)
+
+    async def resume(self, answered: Asked) -> Any:
+        """Answer the question of a call that waits in this process, and return its outcome.
+
+        Raises LostAnswerError where it does not wait any more.
+        """
+        from mcp_types import ElicitResult
+
+        from toolmd._remote.mcp.pool import POOL
+
+        content = dict(answered.content) if answered.action == "accept" else None
+        return await POOL.resume(
+            answered.parked, ElicitResult(action=answered.action or "cancel", content=content)
+        )
 
     async def accepted(self, remote: RemoteTool, listing: "Listing") -> str:
         """Return the accepted definition of a tool that the server lists unchanged.
@@ -97,6 +114,12 @@ class Servers:
             if pin is not None and pin.is_changed:
                 found[remote] = differences(pin.accepted, pin.seen)
         return found
+
+
+def is_parked(asked: Asked) -> bool:
+    """Return whether this process can answer a question: another one may have the session."""
+    pool: Any = sys.modules.get("toolmd._remote.mcp.pool")
+    return not asked.parked or (pool is not None and pool.POOL.is_parked(asked.parked))
 
 
 def close_servers(folder: Path) -> None:

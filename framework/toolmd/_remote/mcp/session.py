@@ -6,12 +6,16 @@ import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from toolmd._remote.mcp.definition import canonical
+from toolmd._remote.fence import fence_of, fenced
+from toolmd._remote.mcp.asking import asked_by, asked_in, responses_of
 from toolmd._remote.mcp.error import LostAnswerError, NotStartedError
+from toolmd._remote.mcp.listing import Listing
+from toolmd._remote.mcp.running import Running
 from toolmd._remote.mcp.stdio import MAX_LINE, ServerProcess, run_server
 from toolmd._remote.mcp.tap import ReadTap, Tap, WriteTap
+from toolmd._types.asked import Asked
 from toolmd._types.settings import ServerSettings
 from toolmd.config.servers import needed_variables
 from toolmd.config.services import filled
@@ -25,16 +29,6 @@ _CLOSED = -32000
 _UNKNOWN_SESSION = -32600
 
 
-class Listing(NamedTuple):
-    """The tools of a server."""
-
-    definitions: Mapping[str, str]
-    """The canonical JSON of each tool by its name; a name that stands twice is left out."""
-    raw: tuple[Mapping[str, Any], ...]
-    """The tools as the server wrote them."""
-    since: float
-
-
 class Session:
     """A session, opened by its first call and closed by `close`."""
 
@@ -43,8 +37,8 @@ class Session:
         self.name = name
         self.used = time.monotonic()
         """When it was used last."""
-        self.active = 0
-        """The calls in progress."""
+        self.running: dict[str, Running] = {}
+        """The calls in progress, by their names."""
         self.listing: Listing | None = None
         self._server = server
         self._folder = folder
@@ -102,21 +96,58 @@ class Session:
                 self.listing = listing = await self._listed()
             return listing
 
-    async def call(self, tool: str, arguments: Mapping[str, Any], on_progress: Any) -> Any:
-        """Return the server's result of a call.
+    async def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        on_progress: Any,
+        answered: Asked | None = None,
+    ) -> Any:
+        """Return the server's result of a call, or the question that it asks first.
 
-        Raises LostAnswerError where the connection ended, and MCPError for the server's errors.
+        `answered` is its last question with the person's answer. Raises LostAnswerError where the
+        connection ended, ToolError for a rejected request, and MCPError for the server's errors.
         """
         from mcp import MCPError
 
+        more: dict[str, Any] = {}
+        if answered is not None:
+            more = {"input_responses": responses_of(answered), "request_state": answered.state}
         try:
-            return await self._client.call_tool(
-                tool, dict(arguments), progress_callback=on_progress
-            )
+            for wait in _POLLS:
+                result = await self._client.session.call_tool(
+                    tool, dict(arguments), progress_callback=on_progress, allow_input_required=True,
+                    **more,
+                )  # fmt: skip
+                if result.result_type != "input_required":
+                    return result
+                if result.input_requests:
+                    return self._hidden(asked_in(self.name, result, answered))
+                # The server only wants the state back, later.
+                await asyncio.sleep(wait)
+                more = {"request_state": result.request_state}
         except MCPError as error:
             if error.error.code == _CLOSED or not self.is_open:
                 raise LostAnswerError(f"the server {self.name} ended: {self._reason()}") from error
             raise
+        raise LostAnswerError(f"the server {self.name} did not finish the call")
+
+    def _hidden(self, asked: Asked) -> Asked:
+        return asked._replace(prompt=self.hide(asked.prompt))
+
+    async def _ask(self, context: Any, params: Any) -> Any:
+        """Pass a question on to the caller whose call is in progress, and return the answer."""
+        from mcp_types import INVALID_REQUEST, ElicitResult, ErrorData
+
+        del context
+
+        if len(self.running) != 1:
+            message = "Several calls are in progress, so nobody knows which one asks."
+            return ErrorData(code=INVALID_REQUEST, message=message)
+        (running,) = self.running.values()
+        with suppress(TimeoutError):
+            return await running.ask(self._hidden(asked_by(self.name, params, running.name)))
+        return ElicitResult(action="cancel")
 
     async def _own(self, ready: "asyncio.Future[None]") -> None:
         try:
@@ -162,14 +193,20 @@ class Session:
         )
         transport = self._process_streams() if self._server.command else self._http()
         async with Client(
-            transport, mode="auto", cache=None, message_handler=self._heard
+            transport,
+            mode="auto",
+            cache=None,
+            message_handler=self._heard,
+            elicitation_callback=self._ask,
         ) as client:
             yield client
 
     @asynccontextmanager
     async def _process_streams(self) -> AsyncIterator[Any]:
         env = {key: filled(text, os.environ) for key, text in self._server.env.items()}
-        async with run_server(self._server.command, env, self._folder) as server:
+        fence = fence_of(self._server.folders, self._server.hosts)
+        command = await asyncio.to_thread(fenced, self._server.command, fence, self._folder, env)
+        async with run_server(command, env, self._folder) as server:
             self._process = server
             yield ReadTap(server.receive, self._tap), WriteTap(server.send, self._tap)
 
@@ -210,7 +247,7 @@ class Session:
             raw += self._tap.page
             cursor: str | None = self._tap.cursor
             if cursor is None:
-                return _listing(raw)
+                return Listing.of(raw)
             if cursor in cursors or len(cursors) >= _MOST_PAGES or len(raw) > _MOST_TOOLS:
                 raise ValueError("its list of tools does not end")
             cursors.add(cursor)
@@ -233,18 +270,11 @@ class Session:
 
 
 _END_S = 2.0
+_POLLS = (0.05, 0.1, *[0.25] * 40)
+"""The waits, in seconds, where a server wants to be asked again; all within the call's time."""
 _LEAST_SECRET = 3
 _PUBLIC = frozenset({"PATH", "HOME", "SYSTEMROOT", "APPDATA", "USERPROFILE", "TEMP", "LANG"})
 """Variables that are no secrets; their values occur in ordinary answers."""
-
-
-def _listing(raw: list[Any]) -> Listing:
-    tools = [
-        tool for tool in raw if isinstance(tool, Mapping) and isinstance(tool.get("name"), str)
-    ]
-    names = [tool["name"] for tool in tools]
-    whole = {tool["name"]: canonical(tool) for tool in tools if names.count(tool["name"]) == 1}
-    return Listing(whole, tuple(tools), time.monotonic())
 
 
 def _innermost(error: BaseException) -> str:

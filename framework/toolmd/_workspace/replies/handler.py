@@ -181,6 +181,7 @@ class ReplyHandler:
             parameters=self._shown(call) if stored is None else dict(stored.shown or {}),
             prompt=asked.prompt,
             sensitivity=asked.sensitivity,
+            form=asked.form,
         )
 
     def _shown(self, call: Call) -> dict[str, Any]:

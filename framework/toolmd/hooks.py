@@ -94,6 +94,18 @@ def toolmd_crisis_words() -> Iterable[str]:  # type: ignore[empty-body]
     """
 
 
+@hookspec
+def toolmd_languages() -> Iterable[str]:  # type: ignore[empty-body]
+    """Return the rules of further languages, in which messages negate, ask and report.
+
+    Each is the text of a TOML file with the keys of the built-in ones, which stand in
+    `toolmd/_call/guards/languages`: lists of case-folded regular expressions. `common` (frequent
+    words), `negators` and `letters` are required. A negating word of any language counts in every
+    message. Called once per snapshot, before the first call. It is a restriction: if the hook fails
+    or its rules can't be read, every call is denied.
+    """
+
+
 @hookspec(firstresult=True)
 def toolmd_implementation(
     spec: "ToolSpec | SkillSpec",

@@ -4,13 +4,13 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from toolmd._call.arguments.argument_errors import mismatch, read
 from toolmd._call.arguments.handles import has_handle
 from toolmd._call.denial import CallDenied, deny, guard_failed
 from toolmd._call.guards.plugins import ask
-from toolmd._call.guards.policy import escalation_of, rows_of
+from toolmd._call.guards.policy import Row, escalation_of, rows_of
 from toolmd._call.invoke.context import CallServices
 from toolmd._call.invoke.invoker import Invoker
 from toolmd._call.invoke.trace import TracedInvoker, Tracing
@@ -31,6 +31,9 @@ from toolmd._validation.redact import hider, redacted
 from toolmd.errors import did_you_mean, hiding, is_a_skill
 from toolmd.hooks import Guard
 
+if TYPE_CHECKING:
+    from toolmd._types.language import Language
+
 _NOTHING_HIDDEN = nullcontext()
 
 
@@ -41,15 +44,18 @@ class CompiledTool:
         self,
         tool: BoundTool,
         dispatcher: CallServices,
-        safety: SafetySettings,
+        rows: Sequence[Row],
         guards: Sequence[Guard],
         limits: CallLimits,
         tracing: Tracing | None = None,
     ) -> None:
-        """Build the parts; raise where a restriction can't be read, so that no call passes."""
+        """Build the parts; raise where a restriction can't be read, so that no call passes.
+
+        `rows` are the checks of the policy.
+        """
         call_spec = tool.call_spec
         self.default_min = tool.default_min
-        self._rows = rows_of(call_spec, tool.default_min, safety)
+        self._rows = rows
         self._escalation = escalation_of(call_spec)
         self.guards = guards
         self.limits = limits
@@ -182,10 +188,12 @@ class CompiledTools:
         limits: Callable[[ToolCallSpec], CallLimits],
         approve: Callable[[ToolCallSpec], object] | None = None,
         tracing: Tracing | None = None,
+        languages: Callable[[], tuple["Language", ...]] | None = None,
     ) -> None:
         """`guards` and `limits` return those of a tool; each is asked once.
 
         `approve` asks plugins which origins a tool may reach, before a client needs to know.
+        `languages` returns those in which plugins let messages be assessed, too.
         """
         self._registry = registry
         self._safety = safety
@@ -194,6 +202,7 @@ class CompiledTools:
         self._limits = limits
         self._approve = approve
         self._tracing = tracing
+        self._languages = languages
         self._ready: dict[str, CompiledTool] = {}
         self.used = self._ready.get
         """Returns a tool that was called before by its name; None for any other."""
@@ -207,7 +216,7 @@ class CompiledTools:
         if (ready := self._ready.get(call.tool)) is not None:
             return ready
         bound = self._bound(call)
-        if self._guards is None:
+        if self._guards is None and self._languages is None:
             return self._compiled(bound)
         made: CompiledTool = await AROUND.run(lambda: self._compiled(bound))
         return made
@@ -241,9 +250,9 @@ class CompiledTools:
             limits = self._limits(bound.call_spec)
             if self._approve is not None:
                 self._approve(bound.call_spec)
-            ready = CompiledTool(
-                bound, self._dispatcher, self._safety, guards, limits, self._tracing
-            )
+            languages = () if self._languages is None else self._languages()
+            rows = rows_of(bound.call_spec, bound.default_min, self._safety, languages)
+            ready = CompiledTool(bound, self._dispatcher, rows, guards, limits, self._tracing)
         except Exception as error:  # noqa: BLE001 - a restriction that can't be read denies every call
             raise guard_failed(name, "policy", error) from None
         # Two threads may both compile the tool: the first one is kept.

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from toolmd._call.audit.log import AuditLog
     from toolmd._call.confirmation.decisions import Decisions
     from toolmd._call.confirmation.flow import ConfirmationFlow
+    from toolmd._types.language import Language
 
 
 class Dispatcher:
@@ -58,13 +59,14 @@ class Dispatcher:
         store: Store | None = None,
         counters: dict[str, CallCounter] | None = None,
         origins: Callable[[str], Iterable[str]] | None = None,
+        languages: "Callable[[], tuple[Language, ...]] | None" = None,
         log: "AuditLog | None" = None,
     ) -> None:
         """Open the pipeline; `clock` returns seconds since the epoch, `timing` serves the limits.
 
         `provider` and `meters` are OpenTelemetry's; None uses the installed ones. `store` and
         `counters`, the counts of this process by tool, outlive this. `origins` returns what the
-        operator approved in addition to a tool's Allowed Domains. `log` is a workspace's as well.
+        operator approved in addition to Allowed Domains, `languages` those of plugins.
         """
         self.registry = registry
         self.resources = resources
@@ -78,15 +80,15 @@ class Dispatcher:
         self._recorder = Recorder(log or self._own_log, clock)
         watch = Watch(tracing_of(settings, provider), metrics_of(meters))
         limits = limits_of(self._shared_limits, {} if counters is None else counters, timing)
-        approve = None if origins is None else self._clients.approved
         self._tools = CompiledTools(
             registry, settings.safety, self,
-            guards=guards, limits=limits, approve=approve, tracing=watch.tracing,
+            guards=guards, languages=languages, limits=limits, tracing=watch.tracing,
+            approve=None if origins is None else self._clients.approved,
         )  # fmt: skip
-        observers = Observers(registry, before, after, watch.metrics)
         self.crisis = CrisisWatch(registry, settings.safety.crisis_words, self._store, clock)
         self._pipeline = Pipeline(
-            self._tools, self._recorder, observers, lambda: self._confirmations, watch,
+            self._tools, self._recorder, Observers(registry, before, after, watch.metrics),
+            lambda: self._confirmations, watch,
             crisis=self.crisis, keyed=KeyedCalls(self._store),
         )  # fmt: skip
         self.take = self._pipeline.take

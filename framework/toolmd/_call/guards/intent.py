@@ -7,8 +7,9 @@ from functools import lru_cache
 from typing import Any
 
 from toolmd._call.guards.inflections import inflections
-from toolmd._call.guards.said import MAX_ASSESSED, Said, assess, has_cjk
+from toolmd._call.guards.said import MAX_ASSESSED, Languages, Said, assess, languages_with
 from toolmd._types.intent import language_and_word
+from toolmd._types.language import has_cjk
 
 _WORD = re.compile(r"\w+")
 MAX_MESSAGE = 256 * 1024
@@ -28,20 +29,20 @@ def says_any(message: str, keywords: tuple[str, ...]) -> bool:
     return _search(keywords).search(_folded(message)) is not None
 
 
-def asks_for(message: str, keywords: tuple[str, ...]) -> Said:
+def asks_for(message: str, keywords: tuple[str, ...], languages: Languages | None = None) -> Said:
     """Return whether the message asks for an action by one of its keywords, whole or inflected."""
     if len(message) > MAX_ASSESSED:
         return Said.UNSURE if says_any(message, keywords) else Said.NO
-    return _asks_for(message, keywords)
+    return _asks_for(message, keywords, languages or languages_with())
 
 
 @lru_cache(maxsize=64)
-def _asks_for(message: str, keywords: tuple[str, ...]) -> Said:
+def _asks_for(message: str, keywords: tuple[str, ...], languages: Languages) -> Said:
     # The calls of a reply share their message.
-    return assess(_folded(message), _search(keywords).finditer)
+    return assess(_folded(message), _search(keywords).finditer, languages)
 
 
-def states(value: Any, message: str) -> Said:
+def states(value: Any, message: str, languages: Languages | None = None) -> Said:
     """Return whether the message states a value: it has all its words, and negates none.
 
     A negating word that is part of the value does not count.
@@ -53,7 +54,8 @@ def states(value: Any, message: str) -> Said:
         return Said.NO
     if not exact:
         return Said.YES
-    return assess(folded, re.compile("|".join(exact)).finditer, of_others=True)
+    find = re.compile("|".join(exact)).finditer
+    return assess(folded, find, languages or languages_with(), of_others=True)
 
 
 @lru_cache(maxsize=256)

@@ -5,9 +5,10 @@ from itertools import chain
 from typing import Any
 
 from toolmd._call.guards.intent import MAX_MESSAGE, asks_for, states
-from toolmd._call.guards.said import Said
+from toolmd._call.guards.said import Languages, Said, languages_with
 from toolmd._types.call import Call, Caller
 from toolmd._types.call_spec import ToolCallSpec
+from toolmd._types.language import Language
 from toolmd._types.schema import Schema
 from toolmd._types.settings import OnMissingConfidence, SafetySettings
 from toolmd._types.verdict import ALLOWED, Action, Problem, Verdict
@@ -18,21 +19,24 @@ Row = Callable[[float | None, Caller, Mapping[str, Any]], Verdict]
 
 
 def rows_of(
-    call_spec: ToolCallSpec, default_min: float | None, safety: SafetySettings
+    call_spec: ToolCallSpec,
+    default_min: float | None,
+    safety: SafetySettings,
+    added: tuple[Language, ...] = (),
 ) -> tuple[Row, ...]:
     """Return the checks that can stop a call of this tool, in the pipeline's order.
 
-    A check that always allows is left out. Raises ExpressionError for a condition that can't
-    be compiled: the tool can't be called then.
+    `added` are the languages of plugins. A check that always allows is left out. Raises
+    ExpressionError for a condition that can't be compiled: the tool can't be called then.
     """
     own = call_spec.safety
     stated: list[Row] = []
     if (least := threshold(call_spec, default_min, safety)) is not None:
         stated.append(_confidence(call_spec.name, least, on_missing(call_spec, safety)))
     if own.explicit_intent:
-        stated.append(_intent(call_spec))
+        stated.append(_intent(call_spec, languages_with(added)))
     if verbatim := {p.name: p.shape for p in call_spec.parameters if p.shape.holds_verbatim}:
-        stated.append(_verbatim(verbatim))
+        stated.append(_verbatim(verbatim, languages_with(added)))
     rows = [*_one_row(stated)]
     looked_at: list[Row] = []
     if not call_spec.read_only:
@@ -113,7 +117,7 @@ def _confidence(name: str, least: float, unstated: OnMissingConfidence) -> Row:
     return row
 
 
-def _intent(call_spec: ToolCallSpec) -> Row:
+def _intent(call_spec: ToolCallSpec, languages: Languages) -> Row:
     name, keywords = call_spec.name, call_spec.safety.intent_keywords
     missing = Verdict(
         Action.DENY,
@@ -128,19 +132,19 @@ def _intent(call_spec: ToolCallSpec) -> Row:
 
     def row(_stated: float | None, caller: Caller, _arguments: Mapping[str, Any]) -> Verdict:
         # An intent after so many words does not count.
-        said = asks_for(caller.message[:MAX_MESSAGE], keywords)
+        said = asks_for(caller.message[:MAX_MESSAGE], keywords, languages)
         return ALLOWED if said is Said.YES else unsure if said is Said.UNSURE else missing
 
     return row
 
 
-def _verbatim(shapes: Mapping[str, Schema]) -> Row:
+def _verbatim(shapes: Mapping[str, Schema], languages: Languages) -> Row:
     def row(_stated: float | None, caller: Caller, arguments: Mapping[str, Any]) -> Verdict:
         found = [
             (path, said)
             for name, shape in shapes.items()
             if name in arguments
-            for path, said in _unsaid(arguments[name], shape, name, caller.message)
+            for path, said in _unsaid(arguments[name], shape, name, (caller.message, languages))
         ]
         return _not_stated(found) if found else ALLOWED
 
@@ -179,19 +183,22 @@ _LACKS = {
 }
 
 
-def _unsaid(value: Any, shape: Schema, path: str, message: str) -> Iterator[tuple[str, Said]]:
+def _unsaid(
+    value: Any, shape: Schema, path: str, heard: tuple[str, Languages]
+) -> Iterator[tuple[str, Said]]:
+    """Return the path of each Verbatim value that the message, `heard` in its languages, lacks."""
     if shape.verbatim:
-        if (said := states(value, message)) is not Said.YES:
+        if (said := states(value, *heard)) is not Said.YES:
             yield path, said
         return
     if isinstance(value, list) and shape.items is not None:
         for index, item in enumerate(value):
-            yield from _unsaid(item, shape.items, f"{path}[{index}]", message)
+            yield from _unsaid(item, shape.items, f"{path}[{index}]", heard)
     elif isinstance(value, dict):
         for one in fitting_objects(value, shape):
             for name, item in value.items():
                 for inner in one.of_field(name):
-                    yield from _unsaid(item, inner, f"{path}.{name}", message)
+                    yield from _unsaid(item, inner, f"{path}.{name}", heard)
 
 
 def _crisis(_stated: float | None, caller: Caller, _arguments: Mapping[str, Any]) -> Verdict:

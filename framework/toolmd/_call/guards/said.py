@@ -5,12 +5,12 @@ an idiom such as "don't forget". What the rules can't decide is unsure.
 """
 
 import re
-import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from enum import IntEnum
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import NamedTuple
+
+from toolmd._types.language import NEVER, Language, has_cjk, read_language
 
 Finder = Callable[[str], Iterator[re.Match[str]]]
 """Finds the sought words in a folded text."""
@@ -20,14 +20,12 @@ _SENTENCE = re.compile(r"[!?;\n。]+|\.+(?=\s|$)|\s(?=¿)")
 _COMMA = re.compile(r"[,、](?!\d)|\s[-\u2013\u2014]+\s|[()\u2014\"\u201c\u201d«»]|:(?!\d)")
 _QUOTED = re.compile(r"[\"\u201c\u201d\u201e][^\"\u201c\u201d\u201e]*[\"\u201c\u201d]|«[^»]*»")
 _LEAD = re.compile(r"\W*")
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 
 
 MAX_ASSESSED = 8 * 1024
 """The characters of a message that are assessed; of a longer one a person is asked."""
 _ENOUGH = 2048
 """The characters by which a language is recognized."""
-_NEVER = re.compile(r"(?!)")
 _BARE = 2
 """The most words of a clause that has no verb of its own yet: "do not"."""
 _ANSWERS = frozenset(("no", "nope", "nah", "nein", "nee", "non", "不"))
@@ -43,57 +41,53 @@ class Said(IntEnum):
     YES = 2
 
 
-class _Language(NamedTuple):
-    """The rules of one language, as its file in `languages` lists them."""
+class Languages:
+    """The languages in which a message is assessed: the built-in ones, and those of packages."""
 
-    common: frozenset[str]
-    """Frequent words by which the language is recognized."""
-    negators: re.Pattern[str]
-    """Words that negate what follows in their clause.
+    def __init__(self, added: tuple[Language, ...] = ()) -> None:
+        """Add the languages of packages to the built-in ones."""
+        own = _built_in()
+        listed = (*own.values(), *added)
+        # A negating word of any language counts in every message: it can only stop a call.
+        negators = re.compile("|".join(one.negators.pattern for one in listed))
+        self._all = tuple(one._replace(negators=negators) for one in listed)
+        self._unspaced = (self._all[[*own].index("zh")], *self._all[len(own) :])
 
-    Those of all languages count in every message, since they can only stop a call.
-    """
-    after: re.Pattern[str]
-    """Words that negate what precedes them in their clause."""
-    doubtful_after: re.Pattern[str]
-    """Words that may negate what precedes them in their clause."""
-    idioms: re.Pattern[str]
-    """Phrases with a negating word that negate nothing."""
-    breaks: re.Pattern[str]
-    """Words that begin a clause of their own."""
-    inherits: re.Pattern[str]
-    """Words at the beginning of a clause that carry on the negation of the clause before."""
-    doubtful_inherits: re.Pattern[str]
-    """Words at the beginning of a clause that may carry it on."""
-    asks: re.Pattern[str]
-    """What makes its clause a question, a condition or a guess."""
-    reports: re.Pattern[str]
-    """What makes the rest of its clause the words of somebody else."""
-    withdraws: re.Pattern[str]
-    """Phrases that may take back what was said before them."""
-    questions: re.Pattern[str]
-    """Words that make a sentence a question where it begins with them."""
-    question_marks: re.Pattern[str]
-    """Words that make a sentence a question as a question mark does."""
-    carried: re.Pattern[str]
-    """Words anywhere in a clause by which it depends on the clause before, as `inherits`."""
-    requests: re.Pattern[str]
-    """What makes a question a request."""
-    letters: frozenset[str]
-    """Letters and marks that the other languages rarely have."""
+    def of(self, text: str) -> Language:
+        """Return the language of which the text has most frequent words, or else an idiom."""
+        words, letters = {*_WORD.findall(text[:_ENOUGH])}, {*text[:_ENOUGH]}
+        if has_cjk(text):
+            # A script without spaces has no words to count, so letters such as kana decide.
+            return max(self._unspaced, key=lambda one: len(letters & one.letters))
+
+        def count(language: Language) -> tuple[int, bool]:
+            known = len(words & language.common) + len(letters & language.letters)
+            return known, language.idioms.search(text) is not None
+
+        # The first of equals, so English where nothing decides.
+        return max(self._all, key=count)
 
 
-def has_cjk(text: str) -> bool:
-    """Return whether a text has letters of a script that puts no spaces between words."""
-    return _CJK.search(text) is not None
+@lru_cache(maxsize=16)
+def languages_with(added: tuple[Language, ...] = ()) -> Languages:
+    """Return the built-in languages with those of packages; the same object for the same ones."""
+    return Languages(added)
 
 
-def assess(folded: str, find: Finder, *, of_others: bool = False) -> Said:
+@cache
+def _built_in() -> dict[str, Language]:
+    """Read the languages by their codes, English first."""
+    folder = files("toolmd._call.guards") / "languages"
+    return {code: read_language((folder / f"{code}.toml").read_text("utf-8")) for code in _CODES}
+
+
+def assess(folded: str, find: Finder, languages: Languages, *, of_others: bool = False) -> Said:
     """Return what a message says of the words that `find` finds.
 
     Args:
         folded: The message, NFKC and case-folded.
         find: Finds the words.
+        languages: The languages whose rules count.
         of_others: Whether the words of others, as in "the doctor said", count as the user's.
 
     Returns:
@@ -104,15 +98,22 @@ def assess(folded: str, find: Finder, *, of_others: bool = False) -> Said:
     wanted = tuple(match.span() for match in find(text))
     if not wanted:
         return Said.NO
-    return Said.UNSURE if len(text) > MAX_ASSESSED else _assessed(text, wanted, of_others)
+    return (
+        Said.UNSURE if len(text) > MAX_ASSESSED else _assessed(text, wanted, languages, of_others)
+    )
 
 
 @lru_cache(maxsize=64)
-def _assessed(text: str, wanted: tuple[tuple[int, int], ...], of_others: bool) -> Said:  # noqa: FBT001 - one caller
-    rules = _language_of(text)
+def _assessed(
+    text: str,
+    wanted: tuple[tuple[int, int], ...],
+    languages: Languages,
+    of_others: bool,  # noqa: FBT001 - one caller
+) -> Said:
+    rules = languages.of(text)
     most = Said.YES
     if of_others:
-        rules = rules._replace(reports=_NEVER)
+        rules = rules._replace(reports=NEVER)
     elif quotes := [mark.span() for mark in _QUOTED.finditer(text)]:
         # What stands in quotation marks are the words of somebody else, or a name.
         own = tuple(w for w in wanted if not any(b <= w[0] < e for b, e in quotes))
@@ -134,7 +135,7 @@ def _assessed(text: str, wanted: tuple[tuple[int, int], ...], of_others: bool) -
     return min(found[-1], most)
 
 
-def _is_question(text: str, begin: int, end: int, rules: _Language) -> bool:
+def _is_question(text: str, begin: int, end: int, rules: Language) -> bool:
     lead = _LEAD.match(text, begin, end)
     if rules.questions.match(text, lead.end() if lead else begin, end):
         return True
@@ -152,7 +153,7 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _of_sentence(
-    text: str, begin: int, end: int, wanted: tuple[tuple[int, int], ...], rules: _Language
+    text: str, begin: int, end: int, wanted: tuple[tuple[int, int], ...], rules: Language
 ) -> Iterator[Said]:
     """Return what one sentence says of each word that is found in it."""
     before, hangs = Said.YES, False
@@ -193,7 +194,7 @@ def _hangs(text: str, places: tuple[int, int], negations: list[tuple[int, int]])
 
 
 def _of_word(
-    text: str, places: tuple[int, int, int, int], negations: list[tuple[int, int]], rules: _Language
+    text: str, places: tuple[int, int, int, int], negations: list[tuple[int, int]], rules: Language
 ) -> Said:
     """Return what a clause says of one word; `places` are the ends of both in the text."""
     start, begin, end, stop = places
@@ -209,7 +210,7 @@ def _of_word(
 
 
 def _is_behind(
-    words: re.Pattern[str], text: str, places: tuple[int, int, int], rules: _Language
+    words: re.Pattern[str], text: str, places: tuple[int, int, int], rules: Language
 ) -> bool:
     """Return whether one of the words stands behind a place in a clause, outside of idioms."""
     start, end, stop = places
@@ -220,7 +221,7 @@ def _is_behind(
     )
 
 
-def _clauses(text: str, begin: int, end: int, rules: _Language) -> Iterator[tuple[int, int]]:
+def _clauses(text: str, begin: int, end: int, rules: Language) -> Iterator[tuple[int, int]]:
     marks = sorted(
         {(m.start(), m.end()) for m in _COMMA.finditer(text, begin, end)}
         | {(m.start(), m.start()) for m in rules.breaks.finditer(text, begin, end)}
@@ -236,55 +237,14 @@ def _clauses(text: str, begin: int, end: int, rules: _Language) -> Iterator[tupl
         yield start, end
 
 
-def _negations(clause: str, rules: _Language) -> Iterator[tuple[int, int]]:
+def _negations(clause: str, rules: Language) -> Iterator[tuple[int, int]]:
     """Return where a clause has negating words, of any language, outside of idioms."""
     # In step with the idioms, as a long message may have many of both.
     idioms = (m.span() for m in rules.idioms.finditer(clause))
     idiom = next(idioms, None)
-    for found in _negators().finditer(clause):
+    for found in rules.negators.finditer(clause):
         begin, end = found.span()
         while idiom is not None and idiom[1] <= begin:
             idiom = next(idioms, None)
         if idiom is None or not (idiom[0] <= begin and end <= idiom[1]):
             yield begin, end
-
-
-def _language_of(text: str) -> _Language:
-    """Return the language of which the text has most frequent words, or else an idiom."""
-    if has_cjk(text):
-        return _languages()["zh"]
-    words, letters = {*_WORD.findall(text[:_ENOUGH])}, {*text[:_ENOUGH]}
-
-    def count(language: _Language) -> tuple[int, bool]:
-        known = len(words & language.common) + len(letters & language.letters)
-        return known, language.idioms.search(text) is not None
-
-    # The first of equals, so English where nothing decides.
-    return max(_languages().values(), key=count)
-
-
-@cache
-def _languages() -> dict[str, _Language]:
-    """Read the languages by their codes, English first."""
-    folder = files("toolmd._call.guards") / "languages"
-    return {code: _read((folder / f"{code}.toml").read_text("utf-8")) for code in _CODES}
-
-
-def _read(text: str) -> _Language:
-    lists = tomllib.loads(text)
-    patterns = {name: _compiled(lists.get(name, ())) for name in _Language._fields[1:-1]}
-    return _Language(frozenset(lists["common"]), **patterns, letters=frozenset(lists["letters"]))
-
-
-def _compiled(words: Sequence[str]) -> re.Pattern[str]:
-    """Match one of the words, whole where their script has spaces between words."""
-    if not words:
-        return _NEVER
-    found = "|".join(words)
-    return re.compile(f"(?:{found})" if has_cjk(found) else rf"(?<!\w)(?:{found})(?!\w)")
-
-
-@cache
-def _negators() -> re.Pattern[str]:
-    """Match a negating word of any language."""
-    return re.compile("|".join(one.negators.pattern for one in _languages().values()))

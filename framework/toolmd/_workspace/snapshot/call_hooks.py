@@ -1,7 +1,8 @@
-"""Collect the call hooks of plugins: guards, approved origins and observers."""
+"""Collect the call hooks of plugins: guards, approved origins, languages and observers."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from toolmd._load.plugins.manager import PluginAnswer, Plugins, several
 from toolmd._types.call import Call
@@ -9,6 +10,9 @@ from toolmd._types.registry import BoundTool
 from toolmd._types.result import Result
 from toolmd._types.settings import Settings
 from toolmd.hooks import Guard
+
+if TYPE_CHECKING:
+    from toolmd._types.language import Language
 
 
 def guards_of(
@@ -58,6 +62,26 @@ def origins_of(
                 yield from _texts(answer.value)
 
     return origins if plugins.implements("toolmd_approved_origins") else None
+
+
+def languages_of(plugins: Plugins) -> Callable[[], tuple["Language", ...]] | None:
+    """Return a function that asks each plugin for its languages; None where no plugin has any.
+
+    It raises what a plugin raised, and ValueError for rules that can't be read.
+    """
+
+    @cache
+    def languages() -> tuple["Language", ...]:
+        from toolmd._types.language import read_language
+
+        found = []
+        for answer in plugins.ask("toolmd_languages"):
+            if answer.error is not None:
+                raise answer.error
+            found += [read_language(rules) for rules in several(answer.value)]
+        return tuple(found)
+
+    return languages if plugins.implements("toolmd_languages") else None
 
 
 def _texts(said: Any) -> tuple[str, ...]:

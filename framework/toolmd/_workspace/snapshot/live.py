@@ -17,7 +17,12 @@ from toolmd._types.registry import BoundTool, Registry
 from toolmd._types.run import Clock
 from toolmd._types.settings import Settings
 from toolmd._workspace.background_loop import off_loop
-from toolmd._workspace.snapshot.call_hooks import guards_of, listeners_of, origins_of
+from toolmd._workspace.snapshot.call_hooks import (
+    guards_of,
+    languages_of,
+    listeners_of,
+    origins_of,
+)
 from toolmd._workspace.snapshot.logs import Logs
 
 if TYPE_CHECKING:
@@ -104,6 +109,7 @@ class Live:
                     counters=self._counters,
                     log=self._logs.log_of(self.settings),
                     origins=origins_of(snapshot.plugins, self.settings, self.keeper.tools),
+                    languages=languages_of(snapshot.plugins),
                 )
                 if self.rehearses:
                     self.dispatcher.rehearse()

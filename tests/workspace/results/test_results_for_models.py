@@ -289,6 +289,19 @@ def test_no_text_for_a_model_is_over_its_bound(
     assert render_results([shown], dialect)
 
 
+def test_the_inline_words_of_a_denial_stay_within_the_bound() -> None:
+    from toolmd._dialect import render_results
+
+    for size in range(700, 1024):
+        error = Failure("no_explicit_intent", "x" * size)
+        denied = Result(success=False, tool="say", outcome="denied", message="", error=error)
+
+        (shown,) = render_results([bounded(denied, 1024).result], "inline")
+
+        text = shown["content"].removeprefix("[TOOL_RESULT:").removesuffix("]")
+        assert len(text) <= 1024
+
+
 @settings(deadline=None)
 @given(value=st.lists(VALUES, max_size=30) | st.text(max_size=3000), room=st.integers(64, 4000))
 def test_pages_come_to_an_end_and_leave_nothing_out(value: Any, room: int) -> None:

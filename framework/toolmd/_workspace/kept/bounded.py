@@ -14,6 +14,8 @@ from toolmd._types.result import Failure, Result
 
 _TRIES = 8
 _MAX_PROBLEMS = 8
+_BLOCKED = 64
+"""The bytes that the inline dialect may add to a denial."""
 
 
 class Bounded(NamedTuple):
@@ -47,6 +49,8 @@ def bounded(
 def _bounded(
     result: Result, most: int, names: Collection[str] | None, handle: str | None
 ) -> Bounded:
+    if result.outcome == "denied":
+        most -= _BLOCKED
     whole = _written(result)
     value = None if whole is None else from_json(whole)
     view = value if names is None or not result.success else seen(value, names)

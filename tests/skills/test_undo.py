@@ -134,11 +134,12 @@ async def _cancelled(answer: object, left: list[str]) -> None:
     assert one.question.undoes
     view = await world.engine.show("r")
     assert (view.state, len(view.questions)) == ("waiting", 1)
-    assert (await trace(world.engine.order("r"), view)).states["2"] == "waiting"
+    (order,) = world.engine.orders(["r"])
+    assert (await trace(order, view)).states["2"] == "waiting"
     result = await world.engine.answer("r", one.question.key, answer)  # type: ignore[arg-type]
     assert result.code == "cancelled"
     assert ("Not undone: step 2 (Make b): it was declined." in result.message) == (answer is NO)
-    fares = (await trace(world.engine.order("r"), await world.engine.show("r"))).states
+    fares = (await trace(order, await world.engine.show("r"))).states
     assert fares["2"] == ("done" if answer is NO else "undone")
     assert told(world) == ["make a", "make b", *left]
     assert world.engine.waiting() == ()

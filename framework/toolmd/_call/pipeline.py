@@ -10,7 +10,6 @@ from toolmd._call.denial import denial_of, deny, overruled
 from toolmd._call.guards.crisis import CrisisWatch, flagged
 from toolmd._call.invoke.metrics import Metrics
 from toolmd._call.invoke.trace import Tracing
-from toolmd._call.limits.call_limits import CallLimits
 from toolmd._call.limits.deadline import DeadlineError
 from toolmd._call.limits.keyed_calls import KeyedCalls
 from toolmd._call.limits.shared_limits import Place
@@ -183,13 +182,10 @@ class Pipeline:
             return await self._run_in(place, running, tool, call, began)
         finally:
             if limits.binds:
-                self._end(limits, place, call)
-
-    def _end(self, limits: CallLimits, place: Place | None, call: Call) -> None:
-        try:
-            limits.end(place)
-        except Exception as error:  # noqa: BLE001 - the call has run: too late to deny it
-            logged(error, "the place of a call of %s was not given back", call.tool)
+                try:
+                    limits.end(place)
+                except Exception as error:  # noqa: BLE001 - the call has run: too late to deny it
+                    logged(error, "the place of a call of %s was not given back", call.tool)
 
     async def _run_in(
         self,

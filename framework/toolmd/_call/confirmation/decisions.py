@@ -9,7 +9,7 @@ from toolmd._call.audit.recorder import Recorder
 from toolmd._call.compiled import CompiledTool, CompiledTools
 from toolmd._call.confirmation.flow import ApprovedCall, ConfirmationFlow, Stopped
 from toolmd._call.confirmation.input import answer, values_of
-from toolmd._call.denial import CallDenied, deny
+from toolmd._call.denial import deny
 from toolmd._call.result.outcome import answered, stale, stopped
 from toolmd._remote.mcp.error import InputRequiredError
 from toolmd._types.asked import Asked
@@ -165,31 +165,22 @@ class Decisions:
 
     async def reject(self, confirmation_id: str, *, user: str | None = None) -> Result:
         """Reject a pending call: it never runs. A server's question is declined."""
-        if await self._question(confirmation_id) is not None:
-            return await self.confirm(confirmation_id, user=user, declines=True)
 
         def no(_call: Call) -> Result:
             message = "The user said no: do not call it again with the same arguments."
             raise deny("rejected", message)
 
-        return await self._decide(confirmation_id, user, "rejected", no, drops=True)
+        return await self._decide(confirmation_id, user, "rejected", no, lambda _: None)
 
     async def respond(self, confirmation_id: str, text: str, *, user: str | None = None) -> Result:
         """Answer a pending call in place of the tool: it never runs, and `text` is its result.
 
         The text answers a server's question that has one field, or is the JSON of its fields.
         """
-        asked = await self._question(confirmation_id)
-        if asked is not None:
-            try:
-                values = values_of(asked, text)
-            except CallDenied as denial:
-                call = Call(str(confirmation_id), {})
-                return await self._pipeline.denied(call, denial, perf_counter(), confirmation_id)
-            return await self.confirm(confirmation_id, edit=values, user=user)
         return await self._decide(
-            confirmation_id, user, "answered", lambda call: answered(call, text)
-        )
+            confirmation_id, user, "answered",
+            lambda call: answered(call, text), lambda asked: values_of(asked, text),
+        )  # fmt: skip
 
     def pending(self, user: str | None = None) -> tuple[Confirmation, ...]:
         """Return the pending calls of one user or of all, oldest first."""
@@ -207,24 +198,26 @@ class Decisions:
         """Return a confirmation as `confirmation` does; the calling thread waits."""
         return self._confirmations.look_sync(confirmation_id)
 
-    async def _question(self, confirmation_id: str) -> Asked | None:
-        confirmation = await self._confirmations.look(confirmation_id)
-        return None if confirmation is None else confirmation.call.asked
-
     async def _decide(
         self,
         confirmation_id: str,
         user: str | None,
         state: ConfirmationState,
         answer: Callable[[Call], Result],
-        *,
-        drops: bool = False,
+        values: Callable[[Asked], Mapping[str, Any] | None],
     ) -> Result:
+        """Apply a decision by which the call never runs; answer a server's question by `values`."""
         began = perf_counter()
         call = Call(str(confirmation_id), {})
         try:
             confirmation = await self._confirmations.find(confirmation_id, user)
             call = confirmation.call
+            if call.asked is not None:
+                given = values(call.asked)
+                return await self.confirm(
+                    confirmation_id, edit=given, user=user, declines=given is None
+                )
+            drops = state == "rejected"
             await self._confirmations.admit(confirmation, user, drops=drops)
             await self._confirmations.claim(confirmation, state)
             result = answer(call)

@@ -78,7 +78,7 @@ def as_table(text: str) -> str | None:
     """Return a row for each parameter; None if a field nests, which a cell can't contain."""
     section, parameters = parameters_of(text)
     rows = [dict(FIELD.findall(body)) | {"Parameter": name} for name, body in parameters]
-    if any("\n" in value.strip() or "|" in value for row in rows for value in row.values()):
+    if any("\n" in value.rstrip() or "|" in value for row in rows for value in row.values()):
         return None
     others = {key for row in rows for key in row} - {"Parameter"}
     columns = ["Parameter", *sorted(others)]

@@ -11,6 +11,7 @@ from toolmd._http.console.catalogue import find_tool
 from toolmd._http.console.checks import checks_of
 from toolmd._http.console.confirmations import find_slip
 from toolmd._http.console.layout import page
+from toolmd._http.console.model_view import model_view
 from toolmd._http.console.view import ConsoleView
 from toolmd._types.call import Caller, fact_name
 from toolmd._types.result import Result
@@ -42,7 +43,6 @@ class ConsoleActions:
         try:
             given = await _read(request)
             confidence = _number(given.get("confidence"))
-            dry_run = given.get("dry_run") is True
             result = await self._workspace.call(
                 bound.name,
                 _text(given, "arguments") or "{}",
@@ -50,7 +50,7 @@ class ConsoleActions:
                 message=_text(given, "message"),
                 user=_text(given, "user") or None,
                 context=_context(given),
-                dry_run=dry_run,
+                dry_run=given.get("dry_run") is True,
             )
         except _UnfitError as error:
             return _problem(str(error), 400)
@@ -61,7 +61,13 @@ class ConsoleActions:
             else None
         )
         checks = checks_of(bound, self._workspace.settings, result, confidence)
-        return page("part_tried.html", result=result, checks=checks, slip=slip, dry_run=dry_run)
+        return page(
+            "part_tried.html",
+            result=result,
+            checks=checks,
+            slip=slip,
+            view=await model_view(self._workspace, result, _text(given, "user") or None),
+        )
 
     async def examples(self, request: Request) -> Response:
         """Run the examples of a tool, as `toolmd test` does."""
@@ -77,6 +83,7 @@ class ConsoleActions:
         confirmation_id = request.path_params["confirmation_id"]
         try:
             given = await _read(request)
+            confirmation = await self._workspace.confirmations.get(confirmation_id)
             result = await self._decided(confirmation_id, given)
         except _UnfitError as error:
             return _problem(str(error), 400)
@@ -84,7 +91,9 @@ class ConsoleActions:
             return _problem(str(error), 409)
         again = result.confirmation
         slip = await find_slip(self._workspace, again.id) if again is not None else None
-        return page("part_decided.html", result=result, slip=slip)
+        user = None if confirmation is None else confirmation.call.caller.user
+        view = await model_view(self._workspace, result, user)
+        return page("part_decided.html", result=result, slip=slip, view=view)
 
     async def accept(self, request: Request) -> Response:
         """Make an edit that weakens a policy live."""
@@ -94,6 +103,19 @@ class ConsoleActions:
         except NotFoundError as error:
             return _problem(str(error), 409)
         return page("part_accepted.html", edit=edit)
+
+    async def clear_crisis(self, request: Request) -> Response:
+        """Clear the crisis flag of a conversation: its calls run again."""
+        try:
+            given = await _read(request)
+            conversation = _text(given, "conversation")
+            user = _text(given, "user") if "user" in given else None
+            await self._workspace.crises.clear(conversation, user=user)
+        except _UnfitError as error:
+            return _problem(str(error), 400)
+        except ToolmdError as error:
+            return _problem(str(error), 409)
+        return page("part_message.html", message=f"{conversation}: the crisis flag is cleared.")
 
     async def run(self, request: Request) -> Response:
         """Start a run of a skill; its events come over the feed."""

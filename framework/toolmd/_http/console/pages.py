@@ -96,6 +96,10 @@ class Pages:
         slips = held_slips(self._workspace)
         return self._page(request, "pending.html", "pending", slips=slips)
 
+    def crises(self, request: Request) -> Response:
+        """Show the conversations whose crisis flag is set; each page lists them for its badge."""
+        return self._page(request, "crises.html", "crises")
+
     def runs(self, request: Request) -> Response:
         """Show the runs, the latest first."""
         return self._page(
@@ -140,6 +144,7 @@ class Pages:
             path=request.url.path,
             waiting=len(workspace.confirmations.pending_sync()),
             errors=errors,
+            crises=workspace.crises.list_sync(),
             pending_changes=workspace.changes.list_sync(),
             trusts_edits=workspace.settings.trust_edits,
             **values,

@@ -119,7 +119,7 @@ document.addEventListener("submit", async (event) => {
     await refresh();
   }
   if (form.dataset.post) {
-    const body = await busy(form, () => post(form.dataset.post, {}));
+    const body = await busy(form, () => post(form.dataset.post, Object.fromEntries(new FormData(form))));
     place(document.getElementById(form.dataset.into), body);
     await refresh();
   }

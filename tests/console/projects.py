@@ -193,7 +193,8 @@ Order gauze and pay for it.
 """
 
 FILES: Mapping[str, str] = {
-    "toolmd.toml": 'tools = ["tools_md"]\nskills = ["skills_md"]\nplugins = []\n',
+    "toolmd.toml": 'tools = ["tools_md"]\nskills = ["skills_md"]\nplugins = []\n'
+    '[safety]\ncrisis_words = ["give up"]\n',
     "tools_md/order-supplies.tool.md": ORDER,
     "tools_md/order_supplies.py": '''\
 """Order supplies."""

@@ -47,6 +47,8 @@ def furnish(served):
     served.workspace.call_sync("order_supplies", {"item": "gauze", "amount": 1})
     served.workspace.call_sync("order_supplies", {"item": "gauze", "amount": 99})
     served.workspace.call_sync("pay_invoice", {"invoice": "B-1", "euros": 1}, confidence=1.0)
+    heard = {"conversation": "a-visit-with-a-long-name-0123456789", "user": "ana"}
+    served.workspace.crises.heard_sync("I want to give up", **heard)
     ran = served.workspace.run_sync("restock", {"boxes": 1}, confidence=1.0)
     served.edit("tools_md/pay-invoice.tool.md", "- **Sensitivity**: high", "- **Sensitivity**: low")
     served.write("tools_md/hostile.tool.md", HOSTILE)
@@ -94,7 +96,13 @@ def unfold(page):
 def test_a_phone_shows_every_page_without_scrolling_sideways(browser, served):
     furnish(served)
     came = Visitor(browser, served, viewport={"width": 375, "height": 740})
-    for path, what in (("/", "nav a"), ("/runs", "td:last-child"), ("/audit", "td:last-child")):
+    ends_of = {
+        "/": "nav a",
+        "/crises": "td code",
+        "/runs": "td:last-child",
+        "/audit": "td:last-child",
+    }
+    for path, what in ends_of.items():
         page = came.go(path)
         page.wait_for_selector(what)
         ends = page.evaluate(

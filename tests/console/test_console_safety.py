@@ -100,8 +100,8 @@ def test_every_page_forbids_all_scripts_and_styles_but_the_consoles_own(served):
     with httpx.Client(
         base_url=served.url, headers={"authorization": f"Bearer {served.token}"}
     ) as http:
-        for path in ("/", "/tools/pay_invoice", "/skills/restock", "/pending", "/runs", "/audit",
-                     "/problems", "/enter", "/tools/none"):  # fmt: skip
+        for path in ("/", "/tools/pay_invoice", "/skills/restock", "/pending", "/crises", "/runs",
+                     "/audit", "/problems", "/enter", "/tools/none"):  # fmt: skip
             answer = http.get(path, headers={"accept": "text/html"})
             policy = answer.headers["content-security-policy"]
             assert "default-src 'none'; script-src 'self'; style-src 'self'" in policy

@@ -10,7 +10,7 @@ from time import monotonic
 
 import pytest
 from nursery import DEFINITIONS
-from terminal import TIMEOUT_S, Terminal
+from tests.terminal import TIMEOUT_S, Terminal
 
 from toolmd.testing import ModelServer, RawReply, asking
 

@@ -1,15 +1,14 @@
 """What a newcomer runs into in the first hour: prints, missing parts, folders without a project."""
 
-import errno
 import json
 import os
-import pty
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.terminal import Terminal
 
 TALKS = """\
 print("loaded")
@@ -178,24 +177,11 @@ def test_ctrl_c_ends_a_command_that_waits_on_a_pipe(project, words: str, sign: s
 
 
 def interrupted(folder: Path, words: str, sign: str) -> tuple[str, int]:
-    """Type a command on a terminal of its own, and Ctrl-C as soon as it shows `sign`."""
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.chdir(folder)
-        os.environ |= {"TERM": "xterm", "NO_COLOR": "1", "TOOLMD_LOAD_PLUGINS": ""}
-        os.execv(sys.executable, [sys.executable, "-m", "toolmd", *words.split()])
-    shown = b""
-    try:
-        while chunk := os.read(terminal, 4096):
-            shown += chunk
-            if sign.encode() in shown:
-                os.write(terminal, b"\x03")
-                sign = "\0"
-    except OSError as error:
-        assert error.errno == errno.EIO  # noqa: PT017  # how Linux tells that nobody writes any more
-    os.close(terminal)
-    _, status = os.waitpid(pid, 0)
-    return shown.decode(), os.waitstatus_to_exitcode(status)
+    """Type a command on a terminal of its own, and Ctrl-C once it shows `sign`."""
+    terminal = Terminal(folder, *words.split(), TERM="xterm", NO_COLOR="1")
+    terminal.wait(sign)
+    code = terminal.press_until_end("C")
+    return terminal.shown, code
 
 
 def test_the_doctor_finds_a_full_disk(project) -> None:

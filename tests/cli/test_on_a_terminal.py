@@ -1,38 +1,22 @@
 """On a real terminal: questions, colours, NO_COLOR."""
 
-import os
-import pty
 import re
-import sys
 from pathlib import Path
 
 import pytest
+from tests.terminal import Terminal
 
 COLOUR = re.compile(r"\x1b\[\d+m")
 
 
 def typed(folder: Path, *words: str, says: str = "", no_color: str = "") -> tuple[str, int]:
     """Type a command on a terminal of its own, and answer its first question."""
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.chdir(folder)
-        os.environ |= {"TERM": "xterm", "NO_COLOR": no_color, "TOOLMD_LOAD_PLUGINS": ""}
-        os.execv(sys.executable, [sys.executable, "-m", "toolmd", *words])
-    shown, answered = b"", not says
-    while True:
-        try:
-            chunk = os.read(terminal, 4096)
-        except OSError:
-            break
-        if not chunk:
-            break
-        shown += chunk
-        if not answered and b"[y/N]" in shown:
-            os.write(terminal, says.encode() + b"\n")
-            answered = True
-    os.close(terminal)
-    _, status = os.waitpid(pid, 0)
-    return shown.decode(), os.waitstatus_to_exitcode(status)
+    terminal = Terminal(folder, *words, TERM="xterm", NO_COLOR=no_color)
+    if says:
+        terminal.wait("[y/N]")
+        terminal.type(says)
+    code = terminal.end()
+    return terminal.shown, code
 
 
 BOUQUET = ("run", "make_bouquet", "kind=rose", "number=3")
@@ -75,6 +59,6 @@ def test_progress_goes_to_a_terminal_only(shop) -> None:
     call = ("call", "sell_flowers", "kind=rose", "number=1")
     shown, code = typed(shop.folder, *call, no_color="1")
     assert code == 0, shown
-    assert " 50% cutting <U+001B>[2Jthem\r\ntying\r\n" in shown
+    assert " 50% cutting <U+001B>[2Jthem\ntying\n" in shown
     assert "tying" not in shop(*call).err
     assert "tying" not in typed(shop.folder, *call, "--json")[0]

@@ -1,29 +1,41 @@
-"""A terminal of its own for `toolmd chat`, and a person who types when something is shown."""
+"""A terminal of its own for a command, and a person who types when something is shown."""
 
 import os
 import pty
 import select
-import signal
+import subprocess
 import sys
 from pathlib import Path
 from time import monotonic
 
-TIMEOUT_S = 30.0
+TIMEOUT_S = 60.0
 AGAIN_S = 3.0
+
+# A process that has threads must not fork by itself, so a fresh one takes the terminal.
+TAKE = (
+    "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
+    "os.execv(sys.executable, [sys.executable, '-m', 'toolmd', *sys.argv[1:]])"
+)
 
 
 class Terminal:
-    """Runs one command; `wait` until something is shown, then `type`."""
+    """Runs `toolmd` with some words; `wait` until something is shown, then `type`."""
 
     def __init__(self, folder: Path, *words: str, **environ: str) -> None:
         self.shown = ""
         self._seen = 0
         settings = {"TERM": "dumb", "TOOLMD_LOAD_PLUGINS": "", "INPUTRC": "/dev/null", **environ}
-        self._pid, self._terminal = pty.fork()
-        if self._pid == 0:
-            os.chdir(folder)
-            os.environ |= settings
-            os.execv(sys.executable, [sys.executable, "-m", "toolmd", *words])
+        self._terminal, theirs = pty.openpty()
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", TAKE, *words],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            cwd=folder,
+            env=os.environ | settings,
+            start_new_session=True,
+        )
+        os.close(theirs)
 
     def wait(self, text: str) -> None:
         """Read until `text` was shown after what was waited for before."""
@@ -56,8 +68,7 @@ class Terminal:
     def press_until_end(self, key: str) -> int:
         """Press a key until it has an effect, and return the exit status.
 
-        Python's `input` misses a Ctrl-C between the display of its prompt and the start of its
-        wait.
+        Python misses a Ctrl-C that comes just before it begins to wait for input.
         """
         for _ in range(int(TIMEOUT_S / AGAIN_S)):
             self.press(key)
@@ -70,11 +81,10 @@ class Terminal:
         until = monotonic() + TIMEOUT_S
         while self._read():
             if monotonic() > until:
-                os.kill(self._pid, signal.SIGKILL)
+                self._process.kill()
                 raise AssertionError(f"it does not end: {self.shown!r}")
-        _, status = os.waitpid(self._pid, 0)
         os.close(self._terminal)
-        return os.waitstatus_to_exitcode(status)
+        return self._process.wait(TIMEOUT_S)
 
     def _read(self) -> bool:
         ready, _, _ = select.select([self._terminal], [], [], TIMEOUT_S)

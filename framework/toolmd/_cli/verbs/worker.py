@@ -47,5 +47,9 @@ def worker(ctx: typer.Context, *, project: ProjectOption = None) -> None:
         err("worker: waits for runs; Ctrl-C ends it")
         while not signals:
             time.sleep(POLL_S)
-        err("worker: ends when the calls of its runs have; a second signal ends at once")
-        workspace.runs.stop_sync(workspace.settings.serve.drain_timeout)
+        workspace.runs.stop_sync(
+            workspace.settings.serve.drain_timeout,
+            lambda: err(
+                "worker: ends when the calls of its runs have; a second signal ends at once"
+            ),
+        )

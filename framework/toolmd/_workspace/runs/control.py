@@ -1,6 +1,6 @@
 """The runs of a workspace, of any process: list, follow, resume and answer them."""
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from toolmd._types.result import Result
@@ -238,21 +238,21 @@ class Runs:
         """Same as `unfinished`, for callers that can't await; the calling thread waits."""
         return self._project.loop.run(self.unfinished())
 
-    async def stop(self, timeout_s: float) -> None:
+    async def stop(self, timeout_s: float, on_hold: Callable[[], None] | None = None) -> None:
         """Stop to execute runs here, for good; the next start or another process continues them.
 
         Each run stops at its next recorded step. Callers that wait for one get a ToolmdError.
 
         Args:
             timeout_s: The time in seconds for the calls of runs to end.
+            on_hold: Called in a thread once no further step begins here.
         """
         await off_loop(self._end_schedules)
-        if self._service is not None:
-            await off_loop(self._service.engines.stop, timeout_s)
+        await off_loop(self.service.engines.stop, timeout_s, on_hold)
 
-    def stop_sync(self, timeout_s: float) -> None:
+    def stop_sync(self, timeout_s: float, on_hold: Callable[[], None] | None = None) -> None:
         """Same as `stop`, for callers that can't await; the calling thread waits."""
-        self._project.loop.run(self.stop(timeout_s))
+        self._project.loop.run(self.stop(timeout_s, on_hold))
 
     def _start_schedules(self) -> None:
         from toolmd._workspace.runs.schedules import Schedules

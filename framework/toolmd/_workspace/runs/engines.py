@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import closing
 from pathlib import Path
 from threading import Lock
@@ -121,11 +121,20 @@ class Engines:
         found.sort(key=lambda view: (view.began, view.id), reverse=True)
         return tuple(found[: query.limit])
 
-    def stop(self, timeout_s: float | None = None) -> None:
-        """Stop the runs that are kept at their next step; they go on at the next start."""
+    def stop(
+        self, timeout_s: float | None = None, on_hold: Callable[[], None] | None = None
+    ) -> None:
+        """Stop the runs that are kept at their next step; they go on at the next start.
+
+        `on_hold` is called once no further step begins.
+        """
         with self._lock:
             durable, self._durable = self._durable, None
             self._stopped = True
+        if durable is not None:
+            durable.hold()
+        if on_hold is not None:
+            on_hold()
         if durable is not None:
             durable.close(timeout_s)
 

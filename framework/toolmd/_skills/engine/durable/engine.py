@@ -3,7 +3,6 @@
 import asyncio
 import datetime as dt
 import threading
-from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -67,6 +66,7 @@ class DurableEngine:
             raise
         self._reader, self.code = self._store.reader, self._store.code
         self.ticks = self._store.ticks
+        self.orders = self._reader.orders
         self.unfinished = self._reader.unfinished
         self._locks = Heartbeat(told) if postgres else Locks(state / "workers")
         self._clock = clock
@@ -189,10 +189,6 @@ class DurableEngine:
         entries, _ = self._store.steps(run_id, row.segment)
         return view(row, self._reader.asked(run_id), entries)
 
-    def orders(self, ids: Iterable[str]) -> tuple[Order, ...]:
-        """Return the orders of these runs, without missing ones."""
-        return self._reader.orders(ids)
-
     def waiting(self, run_id: str | None = None) -> tuple[KeptQuestion, ...]:
         """Return the open questions of all runs, or of one, the oldest first."""
         return self._reader.open(None if run_id is None else [run_id])
@@ -216,9 +212,13 @@ class DurableEngine:
                 self._waiters.start()
             return self._process
 
+    def hold(self) -> None:
+        """Begin no more effects in this process."""
+        self._attempts.open = False
+
     def close(self, grace_s: float | None = None) -> None:
         """Stop: calls in progress finish within `grace_s`; other processes resume the rest."""
-        self._attempts.open = False
+        self.hold()
         if (process := self._process) is not None:
             if self._reclaimer is not None:
                 self._reclaimer.end()

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import office
 import psycopg
 from office import SKILL
+from takeovers import TakeOvers, Waits
 from warm import Child, Workspace, opened
 
 from toolmd import NotFoundError
@@ -50,6 +51,8 @@ class CallCounter(NamedTuple):
     lost: int
     booked_twice: int
     texted_twice: int
+    taken: Waits
+    """How long the runs of killed workers waited for another one."""
     seconds: float
 
 
@@ -116,6 +119,7 @@ def rampage(server: str, runs: int, kills: int, seed: int) -> Iterator[CallCount
     people: list[Child] = []
     began = told = moved = time.monotonic()
     killed, before = 0, 0
+    taken = TakeOvers(lambda statement: _rows(server, statement))
     try:
         while (done := _ended(server)) < runs and time.monotonic() - moved < TIMEOUT_S:
             now = time.monotonic()
@@ -123,16 +127,18 @@ def rampage(server: str, runs: int, kills: int, seed: int) -> Iterator[CallCount
             before = done
             if killed < kills and (done >= killed * runs // kills if killed else _begun(server)):
                 one = chance.randrange(WORKERS)
+                taken.before(workers[one].pid, calm=True)
                 workers[one].kill()
                 killed += 1
                 workers[one] = worker(one)
                 if not people:
                     people.append(Child(lambda: agree(state, server), state / "person.log"))
+            taken.look(calm=True)
             if now - told > 10:
                 told = now
-                yield _counter(server, state, runs, killed, now - began)
+                yield _counter(server, state, runs, killed, taken, now - began)
             time.sleep(0.01)
-        yield (last := _counter(server, state, runs, killed, time.monotonic() - began))
+        yield (last := _counter(server, state, runs, killed, taken, time.monotonic() - began))
     finally:
         for child in (*workers, *people):
             child.send(signal.SIGKILL)
@@ -157,7 +163,9 @@ def _count(server: str, where: str) -> int:
     return 0
 
 
-def _counter(server: str, state: Path, runs: int, kills: int, seconds: float) -> CallCounter:
+def _counter(
+    server: str, state: Path, runs: int, kills: int, taken: TakeOvers, seconds: float
+) -> CallCounter:
     ended = dict(_rows(server, "SELECT id, result::json->>'success' FROM toolmd.toolmd_run "
                                "WHERE result NOTNULL"))  # fmt: skip
     books = office.books(state)
@@ -171,6 +179,7 @@ def _counter(server: str, state: Path, runs: int, kills: int, seconds: float) ->
         lost=runs - len(ended) + len(hollow),
         booked_twice=sum(times - 1 for times in books.booked.values()),
         texted_twice=sum(times - 1 for times in books.texted.values()),
+        taken=taken.waits(calm=True),
         seconds=seconds,
     )
 

@@ -1,15 +1,19 @@
 """All of the harness: kills, take-overs, waiting runs, overhead, rates, two machines; an hour.
 
 `make crash`, or with the names of some parts: `python tests/durability/crash/crash.py chaos rates`.
+`matrix` alone takes at most 15 minutes on two quiet processors; `--runs 60` makes its storm
+smaller.
 """
 
+import argparse
 import contextlib
+import json
 import signal
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -32,7 +36,6 @@ STRIKES = 10
 WAITING, LOOK_S = 1000, 30.0
 ROUNDS = 25
 RATE, RATE_S = 3, 60.0
-MATRIX_RUNS, PAYMENTS, MATRIX_KILLS = 600, 200, 120
 STARTER = Path(__file__).parents[1] / "starter.py"
 Row = tuple[str, str, str]
 """A measurement, its result, and its bound."""
@@ -70,6 +73,7 @@ def rampage(server: str) -> Iterator[Row]:
     what = f"Postgres: {chaos.WORKERS} workers, {RUNS} runs, {KILLS} kills"
     yield what, f"{last.ended} ended, {last.failed} failed, {last.seconds:.0f} s", f"{RUNS}, 0"
     yield "  lost, booked twice, texted twice", _thrice(last), "0, 0, 0"
+    yield "  taken over after a kill", str(last.taken), "p90 5 s"
 
 
 def take_over(server: str) -> Iterator[Row]:
@@ -136,29 +140,37 @@ def start_often(server: str) -> Iterator[Row]:
         yield what, told, f"{RATE} in any second"
 
 
-def two_machines(server: str) -> Iterator[Row]:
+def two_machines(server: str, plan: matrix.Storm) -> Iterator[Row]:
     """Do all work on two machines whose network, clocks and Postgres fail."""
     del server
     if why := network.missing():
         yield "two machines", f"not measured: {why}", ""
         return
-    for found in matrix.storm(MATRIX_RUNS, PAYMENTS, MATRIX_KILLS, seed=7):
+    for found in matrix.storm(plan):
         say(f"  {found}")
         last = found
     yield (
         f"Two machines: {last.kills} kills, {last.faults} faults in {last.seconds:.0f} s",
-        f"{last.ended} runs ended, {last.decided} calls approved", f"{MATRIX_RUNS}, {PAYMENTS}",
+        f"{last.ended} runs ended, {last.decided} calls approved", f"{plan.runs}, {plan.payments}",
     )  # fmt: skip
     told = f"{last.failed}, {last.lost}, {last.doubled}, {last.stuck}"
-    yield "  runs that failed, were lost, did something twice, stood still", told, "0, 0, 0, 0"
+    yield "  runs that failed, were lost, did something twice, are stuck", told, "0, 0, 0, 0"
     told = f"{last.unpaid}, {last.paid_twice}; {last.cut} cut by a kill"
     yield "  approved calls without an effect, with two", told, "0, 0"
     told = f"{last.over} with more, {last.short} with fewer, of {last.rounds} rounds"
     yield "  Max Calls 3", told, "0, 0"
     yield "  Max Concurrent 1: calls at once", f"{last.overlaps} of {last.alone}", "0"
+    yield "  taken over after a kill, without a fault", str(last.taken), "p90 5 s"
+    yield (
+        "  the same while a machine is cut off, slow, or Postgres restarts",
+        str(last.taken_late),
+        "",
+    )
+    used = ", ".join(f"{role} {seconds:.0f}" for role, seconds in last.processor.items())
+    yield "  processor time of the processes, in seconds", used, ""
     for fault in matrix.HOLDS:
-        held = matrix.hold(fault, seed=7)
-        say(f"  {held}")
+        say(f"  a call of {matrix.LONG_S:.0f} s: {fault.name}")
+        held = matrix.hold(fault, seed=plan.seed)
         what = f"  a call of {matrix.LONG_S:.0f} s under Max Concurrent 1, {fault.name}"
         yield what, f"{held.overlaps} at once", "0"
 
@@ -171,7 +183,6 @@ PARTS: dict[str, Callable[[str], Iterator[Row]]] = {
     "parked": park,
     "overhead": weigh,
     "rates": start_often,
-    "matrix": two_machines,
 }
 
 
@@ -180,13 +191,27 @@ def say(words: str) -> None:
     print(time.strftime("%H:%M:%S"), words, flush=True)
 
 
-def main(names: list[str]) -> None:
+def main(words: Sequence[str] | None = None) -> None:
     """Measure, and print a table."""
+    parser = argparse.ArgumentParser(description="Kill processes during durable runs.")
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, "matrix", []], metavar="PART",
+                        help=f"{', '.join(PARTS)} or matrix; by default all")  # fmt: skip
+    parser.add_argument("--runs", type=int, default=600, help="runs of the matrix")
+    parser.add_argument("--minutes", type=float, default=11, help="the longest storm of the matrix")
+    parser.add_argument("--json", type=Path, help="a file for the table as JSON")
+    asked = parser.parse_args(words)
+    # A third as many confirmations as runs, and a fifth as many kills.
+    plan = matrix.Storm(asked.runs, asked.runs // 3, asked.runs // 5, 60 * asked.minutes)
+    parts = PARTS | {"matrix": lambda server: two_machines(server, plan)}
     rows: list[Row] = []
     with own_server() as server:
-        for name in names or PARTS:
+        for name in asked.parts or parts:
             say(name)
-            rows += PARTS[name](server)
+            rows += parts[name](server)
+    if asked.json is not None:
+        names = ("measured", "result", "bound")
+        table = [dict(zip(names, row, strict=True)) for row in rows]
+        asked.json.write_text(json.dumps(table, indent=2) + "\n")
     wide = [max(len(row[column]) for row in rows) for column in range(3)]
     print()
     for what, told, bound in (("measured", "", "bound"), *rows):
@@ -198,4 +223,4 @@ def _thrice(counter: boundaries.CallCounter | chaos.CallCounter) -> str:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

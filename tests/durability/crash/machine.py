@@ -21,11 +21,16 @@ def main(number: int, apart_s: float, control: socket.socket) -> None:
 
     # Nobody waits for them: the system removes them when they end.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    pids = []
     while told := control.recv(65536):
         name, *args = json.loads(told)
         work = getattr(matrix_work, name)
         child = Child(lambda work=work, args=args: work(*args))
+        pids.append(child.pid)
         control.send(str(child.pid).encode())
+    # The harness was killed: its processes must not outlive it.
+    for pid in pids:
+        network.kill(pid)
 
 
 if __name__ == "__main__":

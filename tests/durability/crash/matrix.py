@@ -11,6 +11,7 @@ import random
 import shutil
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,8 +22,9 @@ import office
 import psycopg
 from matrix_books import Counted, counted, is_well
 from matrix_work import noted
-from network import SERVER, Machine, Wire, kill
+from network import SERVER, Machine, Wire, kill, processor_s
 from postgres_server import restart, start, stop
+from takeovers import TakeOvers
 
 CLOCKS = {11: -300.0, 12: 180.0}
 """The machines, and how many seconds their clocks are apart from the server's."""
@@ -33,6 +35,8 @@ LONG_S = 40.0
 """A call that outlasts a lost lease."""
 TIMEOUT_S = 180.0
 """So long nothing may end before the harness gives up."""
+TOLD_S = 20.0
+"""How often the counts are told."""
 
 
 class Fault(NamedTuple):
@@ -85,6 +89,11 @@ class Fleet:
         self.pids: dict[str, int] = {}
         self.killed: dict[int, float] = {}
         """When which processes were killed, by the clock of the kernel."""
+        self.calm = True
+        """Whether the network has no fault."""
+        self.taken = TakeOvers(self.ask)
+        self.used: dict[str, float] = defaultdict(float)
+        """The processor time of processes that ended, in seconds by role."""
         matrix_work.make_shop(self.shop)
 
     def role(self, name: str, machine: int, work: str, *args: Any) -> None:
@@ -104,8 +113,17 @@ class Fleet:
 
     def kill(self, name: str) -> None:
         """Kill the process of a role."""
-        self.killed[self.pids[name]] = time.monotonic()
-        kill(self.pids[name])
+        self.taken.before(pid := self.pids[name], calm=self.calm)
+        self.used[name.split("-", maxsplit=1)[0]] += processor_s(pid)
+        self.killed[pid] = time.monotonic()
+        kill(pid)
+
+    def processor(self) -> dict[str, float]:
+        """Return the processor time of all processes so far, in seconds by role."""
+        used = defaultdict(float, self.used)
+        for name, pid in self.pids.items():
+            used[name.split("-")[0]] += processor_s(pid)
+        return used
 
     def state(self, machine: int) -> Path:
         """Return the state folder of a machine: its own, but for the books of the clinic."""
@@ -140,35 +158,51 @@ class Fleet:
         stop(self.data)
 
 
-def storm(runs: int, payments: int, kills: int, seed: int) -> Iterator[Counted]:
+class Storm(NamedTuple):
+    """How much work there is, and how much trouble."""
+
+    runs: int = 600
+    payments: int = 200
+    kills: int = 120
+    limit_s: float = 900.0
+    """When it ends, even with work left."""
+    seed: int = 7
+
+
+def storm(plan: Storm) -> Iterator[Counted]:
     """Do all work at once under all faults, with kills; return the counts every few seconds."""
-    chance, folder = random.Random(seed), Path(tempfile.mkdtemp(prefix="toolmd-matrix-"))
-    office.open_office(folder / "clinic", runs)
+    chance, folder = random.Random(plan.seed), Path(tempfile.mkdtemp(prefix="toolmd-matrix-"))
+    office.open_office(folder / "clinic", plan.runs)
     began = told = moved = time.monotonic()
     done, count = (-1, -1), 0
-    with contextlib.closing(Fleet(folder, seed)) as fleet:
-        _employ(fleet, runs, payments)
+    with contextlib.closing(Fleet(folder, plan.seed)) as fleet:
+        _employ(fleet, plan.runs, plan.payments)
         faults = _faults(fleet)
-        while time.monotonic() - moved < TIMEOUT_S:
+        while (now := time.monotonic()) - moved < TIMEOUT_S and now - began < plan.limit_s:
             count = next(faults)
             fleet.revive()
-            if (now := _done(fleet)) != done:
-                done, moved = now, time.monotonic()
-            if now[0] >= runs and now[1] >= payments:
+            fleet.taken.look(calm=fleet.calm)
+            if (reached := _done(fleet)) != done:
+                done, moved = reached, now
+            if done[0] >= plan.runs and done[1] >= plan.payments:
                 break
-            # Kills are spread over the work: a machine that is busy starts no process in a second.
-            part = (now[0] / runs + now[1] / payments) / 2
-            if len(fleet.killed) < min(kills, part * kills + 1) and now[0] >= 0:
-                favoured = [role for role in fleet.roles if role.startswith(("run", "decide"))]
-                fleet.kill(chance.choice(favoured if chance.random() < 0.8 else [*fleet.roles]))
-            if time.monotonic() - told > 20:
-                told = time.monotonic()
-                yield counted(fleet, runs, count, told - began)
+            _kill_some(fleet, plan, done, chance)
+            if now - told > TOLD_S:
+                told = now
+                yield counted(fleet, plan.runs, count, now - began)
             time.sleep(0.2)
-        last = counted(fleet, runs, count, time.monotonic() - began)
+        last = counted(fleet, plan.runs, count, time.monotonic() - began)
     yield last
     if is_well(last):
         shutil.rmtree(folder)
+
+
+def _kill_some(fleet: Fleet, plan: Storm, done: tuple[int, int], chance: random.Random) -> None:
+    """Kill a process, where it is time: a busy machine starts no process in a second."""
+    part = (done[0] / plan.runs + done[1] / plan.payments) / 2
+    if len(fleet.killed) < min(plan.kills, part * plan.kills + 1) and done[0] >= 0:
+        favoured = [role for role in fleet.roles if role.startswith(("run", "decide"))]
+        fleet.kill(chance.choice(favoured if chance.random() < 0.8 else [*fleet.roles]))
 
 
 def hold(fault: Fault, seed: int) -> Counted:
@@ -209,6 +243,7 @@ def _faults(fleet: Fleet) -> Iterator[int]:
         for one, seconds in ((None, CALM_S), (fault, BAD_S)):
             until = time.monotonic() + seconds
             fleet.wire.set(one.loss if one else {}, one.delay_s if one else 0.0)
+            fleet.calm = one is None
             if one is not None and one.restarts:
                 restart(fleet.data)
             while time.monotonic() < until:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 import office
 from matrix_work import ROUND, noted
+from takeovers import TakeOvers, Waits
 
 MOST = 3
 """The Max Calls of a tool."""
@@ -18,9 +19,14 @@ class Fleet(Protocol):
     folder: Path
     shop: Path
     killed: dict[int, float]
+    taken: TakeOvers
 
     def ask(self, statement: str, database: str = ...) -> list[Any]:
         """Return the server's answer."""
+        ...
+
+    def processor(self) -> dict[str, float]:
+        """Return the processor time in seconds, by role."""
         ...
 
 
@@ -31,8 +37,11 @@ class Counted(NamedTuple):
     faults: int
     """How many faults of the network and restarts of the server there were."""
     ended: int
+    left: int
+    """Runs that have not ended."""
     failed: int
     lost: int
+    """Runs that report success, and have no booking or no text."""
     doubled: int
     stuck: int
     decided: int
@@ -49,13 +58,30 @@ class Counted(NamedTuple):
     alone: int
     overlaps: int
     """Calls that began during another one, under Max Concurrent 1."""
+    taken: Waits
+    """How long runs of killed workers waited for another one, while no machine was cut off."""
+    taken_late: Waits
+    """The same during faults."""
+    processor: dict[str, float]
+    """The processor time in seconds, by role."""
     seconds: float
+
+    def __str__(self) -> str:
+        """Return the progress in words."""
+        return (
+            f"{self.seconds:.0f} s: {self.ended} of {self.ended + self.left} runs ended, "
+            f"{self.decided} calls approved, {self.kills} kills, {self.faults} faults; failed "
+            f"{self.failed}, lost {self.lost}, twice {self.doubled + self.paid_twice}, "
+            f"stuck {self.stuck}, over a limit {self.over + self.overlaps}; "
+            f"{sum(self.processor.values()):.0f} s of processor time"
+        )
 
 
 def is_well(found: Counted) -> bool:
     """Return whether nothing was lost or doubled, and no limit was passed."""
-    return not (found.failed or found.lost or found.doubled or found.stuck or found.paid_twice
-                or found.unpaid or found.over or found.short or found.overlaps)  # fmt: skip
+    bad = (found.left, found.failed, found.lost, found.doubled, found.stuck, found.paid_twice,
+           found.unpaid, found.over, found.short, found.overlaps)  # fmt: skip
+    return not any(bad)
 
 
 def counted(fleet: Fleet, runs: int, faults: int, seconds: float) -> Counted:
@@ -73,7 +99,8 @@ def counted(fleet: Fleet, runs: int, faults: int, seconds: float) -> Counted:
         faults=faults,
         ended=len(ended),
         failed=len(ended) - len(done),
-        lost=runs - len(ended) + len(hollow),
+        left=runs - len(ended),
+        lost=len(hollow),
         doubled=sum(times - 1 for books in (booked, texted) for times in books.values()),
         stuck=sum(bool(stuck) for _, stuck, _ in results),
         **_payments(fleet),
@@ -82,6 +109,9 @@ def counted(fleet: Fleet, runs: int, faults: int, seconds: float) -> Counted:
         short=short,
         alone=alone,
         overlaps=overlaps,
+        taken=fleet.taken.waits(calm=True),
+        taken_late=fleet.taken.waits(calm=False),
+        processor={role: round(used, 1) for role, used in fleet.processor().items()},
         seconds=seconds,
     )
 

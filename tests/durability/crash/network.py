@@ -160,3 +160,12 @@ def kill(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+def processor_s(pid: int) -> float:
+    """Return the processor time of a process and its threads, in seconds; 0.0 where it ended."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -51,6 +51,10 @@ class ImplementationError(ToolmdError):
         """The diagnostics of the Python; empty if it was not checked."""
 
 
+class NotLoadedError(ImplementationError):
+    """The Python of a definition was not imported in time; a later try may succeed."""
+
+
 class ToolError(ToolmdError):
     """An error that an implementation raises to send the model a message and a stable code.
 

@@ -87,6 +87,8 @@ class World:
         self.keys: list[str] = []
         self.rejected: list[str] = []
         self.lapsed: set[str] = set()
+        self.late: list[str] = []
+        """The codes of the next calls, which never start."""
         self.callers: list[Caller] = []
         self.questions: list[Question] = []
         self.events: list[RunEvent] = []
@@ -141,6 +143,9 @@ class World:
         return await self.python_skills[call.tool](through, **dict(call.arguments))
 
     async def _run(self, call: Call) -> Result:
+        if self.late:
+            error = Failure(self.late.pop(), "Later.", retry_after_ms=1000)
+            return Result(success=False, tool=call.tool, outcome="failed", error=error)
         self.calls.append((call.tool, dict(call.arguments)))
         self.keys.append(call.key or "")
         self.callers.append(call.caller)

@@ -6,7 +6,10 @@ from functools import cached_property
 from toolmd._types.result import Failure
 from toolmd._types.verdict import Problem, Verdict
 from toolmd.config.state_files import EmptiedError
-from toolmd.errors import logged
+from toolmd.errors import UnreachableError, logged
+
+AGAIN_MS = 1000
+"""When a call that did not run for want of the store or of a processor may be sent again."""
 
 
 class Explained:
@@ -66,9 +69,12 @@ def guard_failed(tool: str, guard: str, error: BaseException) -> CallDenied:
     Where a state file was emptied the message names the reason, since a person must act.
     """
     reference = logged(error, "the %s of %s failed", guard, tool)
-    reason = f" {error}." if isinstance(error, EmptiedError) else ""
+    emptied = isinstance(error, EmptiedError)
+    passes = isinstance(error, UnreachableError) and not emptied
+    reason = f" {error}." if emptied else ""
     return deny(
         "internal_guard_error",
         f"{tool} was not run: its {guard} could not be decided (reference {reference})."
         f"{reason} Nothing happened; the arguments need no change.",
+        retry_after_ms=AGAIN_MS if passes else None,
     )

@@ -1,13 +1,16 @@
 """Protocols between a run and its engine: record an effect once, ask a person, read the clock."""
 
 import datetime as dt
+import itertools
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from toolmd._types.call import Call
 from toolmd._types.result import Result
 from toolmd._types.run import Answer, Question, RunEvent
+from toolmd.errors import NotLoadedError
 
+T = TypeVar("T")
 Effect = Callable[[], Awaitable[Any]]
 
 
@@ -57,11 +60,28 @@ class Journal(Protocol):
     async def go_on(self) -> None:
         """Raise CancelledRunError in a cancelled run."""
 
+    async def wait(self, key: str, tried: int) -> bool:
+        """Wait before a call that never started is sent again; False where it is not.
+
+        `tried` is how often it was sent again before.
+        """
+
     def tell(self, event: RunEvent) -> None:
         """Report an event to the listener, once."""
 
     def reach(self, executor: "Executor") -> "Executor":
         """Return an executor that works from the loop in which the run executes."""
+
+
+async def loaded(journal: Journal, key: str, work: Callable[[], Awaitable[T]]) -> T:
+    """Do work that imports Python; where that comes late, do it again if the run may wait."""
+    for tried in itertools.count():
+        try:
+            return await work()
+        except NotLoadedError:
+            if not await journal.wait(key, tried):
+                raise
+    raise AssertionError("counting does not end")
 
 
 class ParkedError(Exception):

@@ -9,7 +9,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from toolmd._skills.action import StepActions, require
 from toolmd._skills.frame import DeclinedError, Frame, InsteadError, StepError
-from toolmd._skills.journal import CancelledRunError, ParkedError
+from toolmd._skills.journal import CancelledRunError, ParkedError, loaded
 from toolmd._types.result import Failure, Result, SkillResult
 from toolmd._types.skill import Step
 from toolmd.errors import ToolError, ToolmdError, logged
@@ -47,7 +47,9 @@ async def _played(frame: Frame, actions: StepActions) -> SkillResult:
     calls = _Calls(frame, actions)
     call = frame.call(spec.name, frame.names, f"{frame.prefix}{spec.name}")
     try:
-        value = await frame.executor.python(call, calls.through)
+        value = await loaded(
+            frame.journal, call.key or "", lambda: frame.executor.python(call, calls.through)
+        )
     except ToolError as error:
         value = SkillResult.failed(error.code, str(error))
     except CancelledRunError:

@@ -116,6 +116,9 @@ class _Shown:
         if self._cancelled:
             raise CancelledRunError
 
+    async def wait(self, key: str, tried: int) -> bool:
+        raise AssertionError(f"{key} waits while a record is read: {tried}")
+
     def tell(self, event: RunEvent) -> None:
         self.events.append(event)
 

@@ -1,6 +1,7 @@
 """Call a tool once under its key, with the confirmation that it may need."""
 
 import asyncio
+import itertools
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -19,6 +20,8 @@ MAX_PROMPTS = 3
 """How often one call may ask for confirmation again, since earlier ones may expire."""
 _HELD = frozenset({"confirm", "review"})
 _PASSING = frozenset({"failed", "unknown"})
+_WAITS = frozenset({"internal_guard_error", "tool_error"})
+"""The codes of calls that never started, if they may be sent again after a while."""
 _LAPSED = frozenset({"confirmation_expired", "confirmation_not_found"})
 
 
@@ -151,12 +154,20 @@ class RecordedCall:
         async def effect() -> dict[str, Any]:
             try:
                 async with asyncio.timeout(self.step.timeout_s):
-                    return (await _reached(self.tool, reach())).to_json()
+                    return (await self._started(key, reach)).to_json()
             except TimeoutError:
                 tool = self.frame.order.plan.tools.get(self.tool)
                 return _late(tool, self.tool, self.step.timeout_s).to_json()
 
         return Done.from_json(await self.frame.perform(key, effect, self._uncertain(key)))
+
+    async def _started(self, key: str, reach: Callable[[], Awaitable[Result]]) -> Done:
+        """Return the result; a call that never started is sent again, if the run may wait."""
+        for tried in itertools.count():
+            result = await _reached(self.tool, reach())
+            if not _never_started(result) or not await self.frame.journal.wait(key, tried):
+                return result if isinstance(result, Done) else Done.of(result)
+        raise AssertionError("counting does not end")
 
     def _uncertain(self, key: str) -> UncertainOutcome | None:
         """Return the question if a process dies during this call; None for a repeatable call."""
@@ -174,16 +185,22 @@ class RecordedCall:
         )
 
 
-async def _reached(name: str, answer: Awaitable[Result]) -> Done:
+async def _reached(name: str, answer: Awaitable[Result]) -> Done | Result:
     """Return the result; an error on the way is a failure, so that earlier steps are undone."""
     try:
-        return Done.of(await answer)
+        return await answer
     except Exception as error:  # noqa: BLE001 - a failure of the call, as above
         reference = logged(error, "the call of %s did not reach its tool", name)
         message = (
             f"the call failed and may have taken effect; the log has the reason under {reference}."
         )
         return Done("unknown", None, "outcome_unknown", message, None)
+
+
+def _never_started(result: Done | Result) -> bool:
+    """Return whether a call waits for the store or for its Python, and nothing has run."""
+    error = result.error if isinstance(result, Result) else None
+    return error is not None and error.code in _WAITS and error.retry_after_ms is not None
 
 
 def _late(tool: ToolSpec | None, name: str, timeout_s: float | None) -> Done:

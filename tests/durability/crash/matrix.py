@@ -222,16 +222,15 @@ def hold(fault: Fault, seed: int) -> Counted:
 
 
 def _employ(fleet: Fleet, runs: int, payments: int) -> None:
-    quarter, half = runs // 4, payments // 2
     for place, machine in enumerate(fleet.machines):
         clinic = str(fleet.state(machine))
         shop = str(fleet.shop), str(fleet.folder / f"shop-{machine}"), fleet.far_shop
         for number in range(2):
-            first = (2 * place + number) * quarter
-            mine = (first, first + quarter)
+            quarter = 2 * place + number
+            mine = (quarter * runs // 4, (quarter + 1) * runs // 4)
             fleet.role(f"run-{machine}-{number}", machine, "work", clinic, fleet.far, *mine)
         fleet.role(f"answer-{machine}", machine, "answer", clinic, fleet.far)
-        mine = (place * half, (place + 1) * half)
+        mine = (place * payments // 2, (place + 1) * payments // 2)
         fleet.role(f"order-{machine}", machine, "order_payments", *shop, *mine)
         fleet.role(f"decide-{machine}", machine, "decide", *shop)
         fleet.role(f"limit-{machine}", machine, "call_limited", *shop)

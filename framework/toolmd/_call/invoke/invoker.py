@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import Any
 
 from toolmd._call.daemon_thread import in_daemon_thread
-from toolmd._call.denial import CallDenied
+from toolmd._call.denial import AGAIN_MS, CallDenied
 from toolmd._call.invoke.context import CallServices
 from toolmd._call.invoke.offline import API_OFFLINE, asked_wait, is_late, line_fault, was_unsent
 from toolmd._call.invoke.start import Arguments
@@ -24,7 +24,7 @@ from toolmd._types.call import Call
 from toolmd._types.registry import Binding, BoundTool, Implementation
 from toolmd._types.result import EventListener, Failure, Outcome, Result
 from toolmd._validation.redact import hider
-from toolmd.errors import ToolError, ToolmdError, hidden, hiding, logged
+from toolmd.errors import NotLoadedError, ToolError, ToolmdError, hidden, hiding, logged
 
 
 class Invoker:
@@ -190,6 +190,8 @@ class Invoker:
                 outcome, attempts = "denied", 0
             case DomainNotApprovedError() | SuspendedToolError():
                 outcome, failure = "denied", Failure(error.code, hidden(str(error)))
+            case NotLoadedError():
+                failure = self._crashed(error)._replace(retry_after_ms=AGAIN_MS)
             case ToolError():
                 unnamed = fault is not None and error.code == ToolError.CODE
                 failure = Failure(

@@ -24,7 +24,7 @@ from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.registry import AnySpec, Implementation
 from toolmd._types.settings import ServiceSettings
-from toolmd.errors import ImplementationError
+from toolmd.errors import ImplementationError, NotLoadedError
 
 _MOST_WRAPPERS = 16
 
@@ -167,7 +167,7 @@ class Loader:
     def _key(self) -> Callable[[], Hashable]:
         return self.around.plugins.key_of(f"{self.target} {self.markdown.path}")
 
-    def _overdue(self, error: OverdueError) -> ImplementationError:
+    def _overdue(self, error: OverdueError) -> NotLoadedError:
         """Report which line of the project is held up, and what to do."""
         path, line = self.python.path if self.python is not None else self.markdown.path, 1
         for frame in error.stack:
@@ -175,7 +175,7 @@ class Loader:
                 path, line = place
         found = whole_file(path, Code.IMPORT_TIMEOUT, error.sentence, REMEDY)
         found = found._replace(span=found.span._replace(line=line, end_line=line))
-        return ImplementationError(f"{error.sentence}; {REMEDY}", diagnostics=(found,))
+        return NotLoadedError(f"{error.sentence}; {REMEDY}", diagnostics=(found,))
 
 
 def from_plugins(around: SnapshotParts, spec_of: Callable[[], AnySpec]) -> Find:

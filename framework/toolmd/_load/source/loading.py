@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable
 from contextvars import copy_context
 from typing import Any, Generic, TypeVar
 
-from toolmd.errors import ImplementationError
+from toolmd.errors import NotLoadedError
 
 T = TypeVar("T")
 REMEDY = (
@@ -25,7 +25,7 @@ class ForeignExitError(Exception):
     """Foreign code raised what would end the program, such as KeyboardInterrupt."""
 
 
-class OverdueError(ImplementationError):
+class OverdueError(NotLoadedError):
     """Foreign code has not come to its end within the deadline; it is left to itself."""
 
     def __init__(self, what: str, seconds: float, stack: traceback.StackSummary) -> None:

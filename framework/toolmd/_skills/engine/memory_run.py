@@ -108,6 +108,11 @@ class MemoryJournal:
         self._now = max(self._now, dt.datetime.fromisoformat(entry.at))
         return entry.value
 
+    async def wait(self, key: str, tried: int) -> bool:
+        """Return False: a run in memory is not worth a wait of minutes."""
+        del key, tried
+        return False
+
     async def answer(self, question: Question) -> Answer:
         """Return the recorded answer, or park."""
         run = self._run

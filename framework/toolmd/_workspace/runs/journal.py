@@ -28,6 +28,7 @@ class NotifyingJournal:
         self.now = journal.now
         self.reach = journal.reach
         self.holds = journal.holds
+        self.wait = journal.wait
 
     async def perform(
         self,

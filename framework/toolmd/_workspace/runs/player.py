@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 
 from toolmd._skills.interpreter import Interpreter
-from toolmd._skills.journal import Journal, ParkedError
+from toolmd._skills.journal import Journal, ParkedError, loaded
 from toolmd._types.result import SkillResult
 from toolmd._types.run import Order
 from toolmd._workspace.listeners import WorkspaceEventListener
@@ -71,7 +71,10 @@ class Player:
         live = self._lives.get(order.id)
         if live is None:
             try:
-                live = await asyncio.to_thread(self._pinned.began_on, order, self._find_code)
+                live = await loaded(
+                    journal, "python",
+                    lambda: asyncio.to_thread(self._pinned.began_on, order, self._find_code),
+                )  # fmt: skip
             except ImplementationError as error:
                 await journal.agreed(python_gone(order, error))
                 live = self._current()

@@ -1,5 +1,6 @@
 """The record of one run in DBOS: one step per effect, found by its name."""
 
+import asyncio
 import contextlib
 import datetime as dt
 import itertools
@@ -18,6 +19,11 @@ from toolmd._skills.journal import (
     UncertainOutcome,
 )
 from toolmd._types.run import Answer, Clock, JournalEntry, Question, RunEvent, RunListener
+
+WAIT_S, LONGEST_WAIT_S = 0.5, 15.0
+"""The first and the longest pause before a call that never started is sent again, in seconds."""
+MOST_WAITS = 24
+"""How often it is sent again: for about five minutes."""
 
 
 class LostRunError(BaseException):
@@ -113,6 +119,25 @@ class DurableJournal:
         if self._run_id in self._cancelled:
             self.heard = True
             raise CancelledRunError
+
+    async def wait(self, key: str, tried: int) -> bool:
+        """Wait before a call that never started is sent again; False after some minutes.
+
+        What it waits for is the store or a processor. A mark in the record shows that this process
+        still has the run.
+        """
+        if tried >= MOST_WAITS:
+            return False
+        await asyncio.sleep(min(WAIT_S * 2**tried, LONGEST_WAIT_S))
+        for _ in range(MOST_WAITS):
+            if self._may_go_on():
+                break
+            # After an outage other processes see this one again a second later.
+            await asyncio.sleep(WAIT_S)
+        await self._check()
+        marks = (f"{key}:wait{number}" for number in itertools.count(1))
+        await self._record(next(mark for mark in marks if mark not in self._entries), value=True)
+        return True
 
     def tell(self, event: RunEvent) -> None:
         """Report an event in the listener's loop."""

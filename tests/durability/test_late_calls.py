@@ -1,0 +1,54 @@
+"""A durable run waits for the store and for Python that is imported late; nothing ran by then."""
+
+import asyncio
+
+from kept import Kept
+from run_world import skill, tool
+
+from toolmd.errors import NotLoadedError
+
+STEPS = """1. **Act**.
+   - **Use**: act
+   - **On error**: go to Else
+2. **Return**:
+   - value: done
+
+### Else
+
+1. **Use**: look
+2. **Return**:
+   - value: other"""
+LATE = ["internal_guard_error", "tool_error"]
+
+
+def test_a_call_that_never_started_is_sent_again_and_counts_as_one(kept: Kept) -> None:
+    for metadata in ("- **Idempotent**: keyed\n", ""):
+        kept.world.tools["act"] = tool("act", metadata=metadata)
+        kept.world.late = [*LATE]
+        result = kept.run(kept.order(f"run-{metadata}", STEPS))
+
+        assert (result.data, kept.world.late) == ({"value": "done"}, [])
+    assert kept.world.called == ["act", "act"]
+
+
+def test_python_that_is_imported_late_is_run_again(kept: Kept) -> None:
+    tries = []
+
+    async def come(_: object) -> dict[str, int]:
+        tries.append(1)
+        if len(tries) == 1:
+            raise NotLoadedError("not yet")
+        return {"tries": len(tries)}
+
+    kept.world.python_skills["trial"] = come
+    order = kept.world.order(skill(STEPS, "look, act"), run_id="run-1")
+
+    assert kept.run(order).data == {"tries": 2}
+
+
+def test_a_run_in_memory_does_not_wait(kept: Kept) -> None:
+    kept.world.late = ["tool_error"]
+
+    result = asyncio.run(kept.world.run(skill(STEPS, "look, act")))
+
+    assert (result.data, kept.world.called) == ({"value": "other"}, ["look"])

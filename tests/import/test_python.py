@@ -145,11 +145,10 @@ def test_the_draft_has_signature_and_docstring(tmp_path: Path) -> None:
     text = drafts["find_orders"]
 
     assert "**Implemented By**: shop:find_orders" in text
-    assert "- `limit` (integer, optional, 1..100" in text
+    assert "- `limit` (integer, 1..100, default 10): How many orders." in text
     assert "): The customer's number." in text
     assert "Raises KeyError: There is no such customer." in text
-    assert "**Description**: The items of the orders." in text
-    assert "- **Type**: array" in text.split("## Returns")[1]
+    assert "- **Type**: array of object; **Description**: The items of the orders." in text
     assert "until: the docstring has it, the function not" in "\n".join(notes)
     assert "Never more than 100 are returned." in "\n".join(notes)
     assert any("many.args: any number of arguments" in note for note in notes)
@@ -239,7 +238,7 @@ def test_a_tool_of_another_framework_is_refused_with_the_remedy(tmp_path: Path) 
 
 def test_the_usual_typed_dict_is_read_on_every_python(tmp_path: Path) -> None:
     text = "from typing import TypedDict\nclass A(TypedDict):\n    x: int\ndef take(a: A): ...\n"
-    assert "**x**" in imported(module(tmp_path, text))[0]["take"]
+    assert "`x` (integer" in imported(module(tmp_path, text))[0]["take"]
 
 
 def test_standard_input_is_no_module(tmp_path: Path) -> None:

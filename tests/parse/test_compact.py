@@ -6,32 +6,43 @@ import pytest
 from test_rewritings import FILES
 
 from toolmd._parse import format_text, parse_tool
+from toolmd._parse.writing.compact import is_compact
 
 ROOT = Path(__file__).parents[2]
 TOOLS = [path for path in FILES if path.name.endswith(".tool.md")]
 COMPACT = """\
-# List commits
+# Refund
 
-List the commits of a repository.
+Refund an order.
 
 ## Metadata
-
-- **Name**: list_commits
-- **Version**: 1.0.0
-- **Category**: general
-
+- **Name**: refund; **Version**: 1.0.0; **Category**: orders; **Requires Auth**: true
 ## Parameters
-
-- `repository` (string, required, 1..40 characters): Where
-- `limit` (integer, optional, 1..100, default 10): How many commits
-- `order` (string, optional, default newest, one of newest, oldest): Which comes first
-- `since` (string, optional): The first day
-  - **Format**: date
-
+- `order` (string, required, pattern `O-[0-9]{4}`): The number of the order
+- `lines` (array of object, required, 1..20 items): What comes back
+  - `sku` (string, required): The article
+  - `count` (integer, at least 1, default 1)
+- `since` (date): The first day
+- `how` (string, default card, one of card, voucher)
 ## Returns
+- **Type**: array of object; **Max Items**: 20; **Description**: What was paid back
+- `amount` (number, required, at least 0): In euros
+## Safety
+- **Min Confidence**: 0.8; **Requires Confirmation**: true; **Sensitivity**: high
+## Limits
+- **Timeout**: 10s; **Rate**: 3/min
+"""
+BARE = """\
+# X
 
-- **Type**: array
-- **Description**: The commits
+Do it.
+
+## Metadata
+- **Name**: x; **Version**: 1.0.0; **Category**: general
+## Parameters
+None
+## Returns
+- **Type**: any
 """
 
 
@@ -46,21 +57,22 @@ def test_both_forms_of_a_file_have_the_same_hash_and_stay_as_they_are(path: Path
     reread, found = parse_tool(compact, path.name)
     assert reread is not None, found
     assert reread.hash == spec.hash
+    assert is_compact(compact)
     assert format_text(compact, path.name, "compact") == compact
     long = format_text(compact, path.name, "long")
     assert long == format_text(text, path.name, "long")
 
 
 def test_a_compact_file_stays_compact_and_a_long_one_long() -> None:
-    assert format_text(COMPACT, "list-commits.tool.md") == COMPACT
-    long = format_text(COMPACT, "list-commits.tool.md", "long")
+    assert format_text(COMPACT, "refund.tool.md") == COMPACT
+    long = format_text(COMPACT, "refund.tool.md", "long")
     assert long is not None
-    assert "### limit" in long
-    assert format_text(long, "list-commits.tool.md") == long
-    assert format_text(long, "list-commits.tool.md", "compact") == COMPACT
+    assert "### since" in long
+    assert format_text(long, "refund.tool.md") == long
+    assert format_text(long, "refund.tool.md", "compact") == COMPACT
 
 
-def test_the_parameters_of_the_projects_own_tools_take_less_than_half_the_lines() -> None:
+def test_a_file_in_the_compact_form_takes_less_than_half_the_lines() -> None:
     lines = {"compact": 0, "long": 0}
     for path in TOOLS:
         if path.is_relative_to(ROOT / "tests"):
@@ -69,6 +81,36 @@ def test_the_parameters_of_the_projects_own_tools_take_less_than_half_the_lines(
         for style in lines:
             written = format_text(text, path.name, style)
             assert written is not None
-            section = written.partition("\n## Parameters\n")[2].partition("\n## ")[0]
-            lines[style] += section.strip().count("\n") + 1
+            lines[style] += written.count("\n")
     assert lines["compact"] < 0.5 * lines["long"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- **Min Confidence**: 0.8; **Requires Confirmation**: true",
+        "- **Min Confidence:** 0.8; **Requires Confirmation:** true",
+        "* __Min Confidence__: 0.8; __Requires Confirmation__: true",
+        "- **Min Confidence**: 0.8\n  **Requires Confirmation**: true",
+        "- **Min Confidence**: 0.8\n- **Requires Confirmation**: true",
+    ],
+)
+def test_several_fields_in_one_bullet_are_read_as_a_bullet_each(line: str) -> None:
+    spec, found = parse_tool(f"{BARE}## Safety\n{line}\n", "x.tool.md")
+    assert spec is not None, found
+    assert (spec.safety.min_confidence, spec.safety.requires_confirmation) == (0.8, True)
+
+
+def test_a_misspelt_field_behind_another_is_found_at_its_place() -> None:
+    text = BARE.replace("general", "general; **Requires Confirmtion**: true")
+    spec, found = parse_tool(text, "x.tool.md")
+    assert spec is None
+    column = text.splitlines()[5].index("Requires") + 1
+    assert (6, column) in [(one.span.line, one.span.column) for one in found]
+
+
+def test_a_description_keeps_its_semicolons() -> None:
+    text = BARE.replace("any", "any; **Description**: One; **two**: three; **Unit**: ml")
+    spec, found = parse_tool(text, "x.tool.md")
+    assert spec is not None, found
+    assert (spec.returns.description, spec.returns.unit) == ("One; **two**: three", "ml")

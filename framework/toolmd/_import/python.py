@@ -22,6 +22,9 @@ _NAMED = re.compile(r"(?P<module>.+?\.py|[\w.]+)(?::(?P<names>\w+(?:,\w+)*))?")
 _RULE = re.compile(
     r"\b(?:must|never|only|at most|at least|cannot|can't|do not|don't)\b", re.IGNORECASE
 )
+_STATE = "state this as a rule or a limit, if a call must keep it"
+_OPEN = frozenset(("type", "description", "default", "items", "$ref", "anyOf"))
+"""The keywords of a schema without a bound: a sentence may say one that nothing enforces."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n\s*\n")
 
 
@@ -91,12 +94,12 @@ def _add(function: Mapping[str, Any], module: str, report: ImportReport) -> None
             fields[parameter].setdefault("description", text)
         else:
             report.note(name, parameter, f"the docstring has it, the function not: {text}", line)
-    for sentence in _SENTENCE.split(function["doc"]):
-        if _RULE.search(sentence):
+    bounded = {one for one, field in fields.items() if not _OPEN.issuperset(field)}
+    said = [(one, text) for one, text in described.items() if one not in bounded]
+    for path, text in (("", description), ("", returned), *said):
+        for sentence in filter(_RULE.search, _SENTENCE.split(text)):
             rule = " ".join(sentence.split())
-            report.note(
-                name, "", f"state this as a rule or a limit, if a call must keep it: {rule}", line
-            )
+            report.note(name, path, f"{_STATE}: {rule}", line)
     known: dict[str, Any] = {"implemented_by": f"{module}:{name}"}
     schema = function["returns"]
     if schema is not None or returned:

@@ -65,7 +65,7 @@ class FormatSettings:
     """The table `[format]`: how `toolmd fmt` writes files."""
 
     style: str = "keep"
-    """The form of a tool's parameters: `compact`, a line each; `long`, a heading each; `keep`
+    """The form of a tool's file: `compact`, few lines; `long`, a line for each field; `keep`
     leaves a file that is compact as it is, and writes all others in the long form."""
 
 

@@ -5,6 +5,7 @@ from itertools import zip_longest
 
 from toolmd._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph, Part, Raw, Table
 from toolmd._parse.blocks.prose import prose, with_headings
+from toolmd._parse.document.joined import separated
 from toolmd._parse.fields.entries import item_entry
 from toolmd._parse.fields.field import SectionTable
 from toolmd._parse.fields.parameter import PARAMETER
@@ -163,7 +164,8 @@ def _sort(page: Page, document: Document, rest: list[Part], kind: str) -> None:
             current.parts.append(part)
             continue
         mark = page.mark(text, part.heading.line)
-        section = Section(table, text, mark, part.level, part.blocks)
+        blocks = separated(page, part.blocks, table)
+        section = Section(table, text, mark, part.level, blocks)
         if table is None:
             document.others.append(section)
         elif table.name in document.known:

@@ -23,7 +23,7 @@ def format_text(text: str, path: str, style: str = "keep") -> str | None:
     Args:
         text: the content of the file.
         path: the file's path; its suffix says whether it is a tool or a skill.
-        style: `long` or `compact`, for a tool's parameters; `keep` leaves a compact file compact.
+        style: `long` or `compact`, for a tool; `keep` leaves a compact file compact.
 
     Returns:
         The canonical text, or None if the text has an error.

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields as fields_of
+from itertools import pairwise
 from typing import Any
 
 from toolmd._parse.fields.policy import LIMITS, SAFETY
 from toolmd._parse.fields.table import TOOL_METADATA
-from toolmd._parse.writing.compact import compact_text
+from toolmd._parse.writing.compact import compact_parameters, compact_result, joined_fields
 from toolmd._parse.writing.fields import behind, code, fields_text, parameters_text, shape_lines
 from toolmd._types.call_spec import Limits, Safety
 from toolmd._types.skill import SkillSpec
@@ -28,22 +29,37 @@ _KNOWN = (
 
 def tool_text(spec: ToolSpec, *, compact: bool = False) -> str:
     """Return the canonical text, or its compact form; it parses to the same spec."""
-    parameters = compact_text if compact else parameters_text
+    parameters = compact_parameters if compact else parameters_text
+    joined = joined_fields if compact else list
     blocks = [*head(spec)]
-    blocks += section("Metadata", spec, "\n".join([*metadata(spec), *extra_lines(spec)]))
+    fields = [*joined([*metadata(spec)]), *extra_lines(spec)]
+    blocks += section("Metadata", spec, "\n".join(fields))
     if spec.when_to_use:
         blocks += ["## When to use", spec.when_to_use]
     blocks += section("Parameters", spec, *parameters(spec.parameters))
     if not spec.parameters:
         blocks.append("None")
-    blocks += section("Returns", spec, "\n".join(shape_lines(spec.returns, 1)))
+    returns = compact_result(spec.returns) if compact else shape_lines(spec.returns, 1)
+    blocks += section("Returns", spec, "\n".join(returns))
     rules = "\n".join(f"- {code(rule.expression)}: {rule.message}" for rule in spec.rules)
     blocks += optional_section("Rules", spec, rules)
-    blocks += optional_section("Safety", spec, _lines(spec.safety, SAFETY))
-    blocks += optional_section("Limits", spec, _lines(spec.limits, LIMITS))
+    for title, part, table in (("Safety", spec.safety, SAFETY), ("Limits", spec.limits, LIMITS)):
+        blocks += optional_section(title, spec, "\n".join(joined(_lines(part, table))))
     blocks += optional_section("Examples", spec, *map(_example, spec.examples))
     blocks += others(spec, _KNOWN)
+    if compact:
+        return _tight(blocks)
     return "\n\n".join(blocks) + "\n"
+
+
+def _tight(blocks: list[str]) -> str:
+    """Join blocks without an empty line between a heading and bullets, in either order."""
+    text = blocks[0]
+    for last, block in pairwise(blocks):
+        one, two = (each.startswith("- ") for each in (last, block))
+        near = (one and block.startswith("## ")) or (two and last.startswith("## "))
+        text += ("\n" if near else "\n\n") + block
+    return f"{text}\n"
 
 
 def head(spec: ToolSpec | SkillSpec) -> Iterator[str]:
@@ -99,9 +115,9 @@ def others(spec: ToolSpec | SkillSpec, known: tuple[str, ...]) -> Iterator[str]:
                 yield prose
 
 
-def _lines(part: Safety | Limits, table: Any) -> str:
-    said = {field.name: getattr(part, field.name) for field in fields(part)}
-    return "\n".join(fields_text(said, table))
+def _lines(part: Safety | Limits, table: Any) -> list[str]:
+    said = {field.name: getattr(part, field.name) for field in fields_of(part)}
+    return [*fields_text(said, table)]
 
 
 def _example(example: Example) -> str:

@@ -1,5 +1,6 @@
 """Take the pictures of the console; `make pictures` runs it, and needs a Chromium."""
 
+import datetime as dt
 import re
 import shutil
 import subprocess
@@ -17,8 +18,9 @@ PICTURES = Path(__file__).parent / "pictures"
 SIZE: ViewportSize = {"width": 1280, "height": 860}
 LARGEST = 300_000
 """The most bytes that a picture may have."""
-TODAY = "2026-11-23"
-"""The first day of the clinic's sample data."""
+_NOW = dt.date.today()  # noqa: DTZ011 - the day on this machine, where the clinic is served
+TODAY = str(_NOW + dt.timedelta(days=7 - _NOW.weekday()))
+"""The first day of the clinic's sample data: the next Monday, as visits of the past are denied."""
 TOOL = "tools_md/appointment"
 
 

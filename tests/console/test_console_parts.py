@@ -1,5 +1,7 @@
 """The parts of the console's pages, without a browser."""
 
+import datetime as dt
+
 import pytest
 from projects import ORDER, PAY
 
@@ -8,7 +10,7 @@ from toolmd._http.console.findings import FileLines, by_file
 from toolmd._http.console.form import DEEPEST, fields_of
 from toolmd._http.console.layout import clock
 from toolmd._http.console.policy import chips
-from toolmd._http.console.progress import lines
+from toolmd._http.console.timeline import Bar, timeline
 from toolmd._parse import parse_skill, parse_tool
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.run import JournalEntry, RunEvent, RunTrace, RunView
@@ -150,12 +152,15 @@ def test_a_finding_without_a_place_is_kept(tmp_path, span):
     assert not by_file([gone], FileLines(tmp_path))["gone.tool.md"].findings[0].has_line
 
 
-def test_a_run_has_a_line_for_each_step_with_its_records():
+def test_a_run_is_a_timeline_of_steps_with_their_records_and_waits():
     spec, _ = parse_skill("# A: b\n\nC.\n", "a.skill.md")
-    view = RunView("r", "a", "waiting", {}, "", (
-        JournalEntry("1:get", {"outcome": "ok"}, "t1"),
-        JournalEntry("B: c/1[0]:get", 1, "t2"),
-        JournalEntry("other", 2, "t3"),
+    began = dt.datetime(2026, 3, 5, 9, tzinfo=dt.UTC)
+    at = [(began + dt.timedelta(seconds=s)).isoformat() for s in (0, 2, 7200, 7202.5)]
+    view = RunView("r", "a", "running", {}, at[0], (
+        JournalEntry("1:get", {"outcome": "ok"}, at[1]),
+        JournalEntry("1:ask", {"approved": True}, at[2]),
+        JournalEntry("B: c/1[0]:get", 1, at[3]),
+        JournalEntry("other", 2, at[3]),
     ))  # fmt: skip
     events = (
         RunEvent("r", "started", "a", "1", "First"),
@@ -164,13 +169,17 @@ def test_a_run_has_a_line_for_each_step_with_its_records():
         RunEvent("r", "started", "a", "B: c/1[0]", "Loop"),
         RunEvent("r", "progress", "a", "B: c/1", "Loop", "half"),
     )
-    told = lines(RunTrace(view, spec, events, {}))
-    assert [(line.step, line.kind, [e.at for e in line.entries]) for line in told] == [
-        ("1", "done", ["t1"]),
-        ("B: c/1", "started", []),
-        ("B: c/1[0]", "started", ["t2"]),
-        ("other", "done", ["t3"]),
+    told = timeline(RunTrace(view, spec, events, {}), began + dt.timedelta(hours=4))
+    assert [
+        (line.step, line.kind, [e.at for e in line.entries], line.took) for line in told.lines
+    ] == [
+        ("1", "done", at[1:3], "2.0 s, waited 1 h 59 min"),
+        ("B: c/1", "started", [], ""),
+        ("B: c/1[0]", "started", [at[3]], "2 h"),
+        ("other", "done", [at[3]], "0.0 s"),
     ]
+    assert told.lines[0].bars == (Bar(0, 6, waits=False), Bar(0, 500, waits=True))
+    assert told.took == "2 h, waited 1 h 59 min"
 
 
 @pytest.mark.parametrize("moment", [None, "", "not a time", 0.0, "2026-03-05T09:00:00+00:00"])

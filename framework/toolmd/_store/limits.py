@@ -123,6 +123,25 @@ class SqlLimits:
             connection.execute(sa.insert(lease).values(row))
             return name
 
+    def use(self) -> dict[str, tuple[float | None, int, int]]:
+        """Return for each tool its last start, its running calls, and a conversation's most calls.
+
+        A start is in seconds since the epoch; None for a tool without a Rate.
+        """
+        with self._opened.transaction() as connection:
+            start, count, lease = self._opened.tables
+            now, total = self._now(connection), sa.func.count()
+            taken = sa.select(lease.c.tool, total).where(lease.c.until > now)
+            recent = sa.select(count.c.tool, sa.func.max(count.c.calls)).where(
+                count.c.last > now - FORGET_S
+            )
+            starts = sa.select(start.c.tool, start.c.last).where(start.c.last > 0)
+            last = {row[0]: float(row[1]) for row in connection.execute(starts)}
+            places = {r[0]: int(r[1]) for r in connection.execute(taken.group_by(lease.c.tool))}
+            calls = {r[0]: int(r[1]) for r in connection.execute(recent.group_by(count.c.tool))}
+        tools = last.keys() | places.keys() | calls.keys()
+        return {one: (last.get(one), places.get(one, 0), calls.get(one, 0)) for one in tools}
+
     def renew(self, names: Iterable[str]) -> None:
         """Renew places for another LEASE_S seconds."""
         with self._opened.transaction() as connection:

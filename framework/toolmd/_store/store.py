@@ -125,6 +125,12 @@ class LimitStore(Protocol):
         A place that is not renewed is free again after a while: its process may be dead.
         """
 
+    def use(self) -> Mapping[str, tuple[float | None, int, int]]:
+        """Return for each tool its last start, its running calls, and a conversation's most calls.
+
+        A start is in seconds since the epoch; None for a tool without a Rate.
+        """
+
     def renew(self, places: Iterable[str]) -> None:
         """Renew places."""
 

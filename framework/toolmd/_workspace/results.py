@@ -40,6 +40,10 @@ class Results:
         """Same as `for_model`, for callers that can't await; the calling thread waits."""
         return self._project.loop.run(self.for_model(result, user=user))
 
+    def preview(self, result: Result) -> Result:
+        """Return what a model reads of a result, without keeping the rest."""
+        return self._project.live.keeper.cut(result)
+
     async def read(self, handle: str, *, user: str | None = None) -> Any:
         """Return the whole value that is kept under a handle.
 

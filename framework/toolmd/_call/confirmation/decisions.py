@@ -138,7 +138,9 @@ class Decisions:
         stop = stale if decided.stale else stopped
         return stop(call, waits, decided.verdict, began)
 
-    async def confirm_call(self, confirmation_id: str, call: Call) -> Result:
+    async def confirm_call(
+        self, confirmation_id: str, call: Call, on_event: EventListener | None = None
+    ) -> Result:
         """Approve a pending call with the arguments of `call`, as a run's question was answered.
 
         Who may decide a review is checked where the run's question is answered.
@@ -161,7 +163,9 @@ class Decisions:
             and confirmation.call.key == call.key
         )
         user = None if reviewed else call.caller.user
-        return await self.confirm(confirmation_id, edit=edit, user=user, key=call.key)
+        return await self.confirm(
+            confirmation_id, edit=edit, user=user, key=call.key, on_event=on_event
+        )
 
     async def reject(self, confirmation_id: str, *, user: str | None = None) -> Result:
         """Reject a pending call: it never runs. A server's question is declined."""

@@ -38,6 +38,7 @@ NEEDS = {
     "GET /api/diagnostics": "operate",
     "GET /api/changes": "operate",
     "POST /api/changes/{name}/accept": "operate",
+    "GET /api/fleet": "operate",
     "GET /api/crises": "operate",
     "POST /api/crises/clear": "operate",
     "GET /api/audit": "operate",
@@ -55,6 +56,7 @@ NEEDS = {
     "GET /crises": "operate",
     "GET /runs": "operate",
     "GET /runs/{run_id}": "operate",
+    "GET /fleet": "operate",
     "GET /audit": "operate",
     # Its forms act for any user.
     "POST /view/tools/{name}/try": "call and operate",

@@ -119,6 +119,9 @@ class RunAnswers:
             Operation("POST", "/api/runs/{run}/cancel", "cancelRun",
                       "Stop a run, and undo its completed steps.",
                       self._cancel, "Result", Nothing, (400, 404, 408, 413)),
+            Operation("GET", "/api/fleet", "showFleet",
+                      "Show the workers, what waits for them, schedules and used limits.",
+                      self._fleet, "Fleet", problems=(503,)),
             Operation("GET", "/api/runs/{id}", "showRun", "Show a run step by step.", self._show,
                       "Run", problems=(404,)),
         )  # fmt: skip
@@ -140,6 +143,10 @@ class RunAnswers:
             at=body.at,
         )
         return result.to_dict()
+
+    async def _fleet(self, asked: ApiRequest) -> Any:
+        del asked
+        return (await self._workspace.runs.fleet()).to_dict()
 
     async def _started(self, name: str, body: RunBody, caller: Caller) -> Response:
         begun = asyncio.Event()

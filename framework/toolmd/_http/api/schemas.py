@@ -26,6 +26,10 @@ def _list(name: str) -> dict[str, Any]:
     return {"type": "array", "items": _ref(name)}
 
 
+def _rows(**columns: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": _object(columns, *columns)}
+
+
 def _ref(name: str) -> dict[str, Any]:
     return {"$ref": f"#/components/schemas/{name}"}
 
@@ -109,6 +113,15 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         "diff": TEXT,
     }, "name", "kind", "path", "line", "weakened", "diff"),
     "PendingChanges": _list("PendingChange"),
+    "Fleet": _object({
+        "workers": _rows(name=TEXT, alive=FLAG, runs=WHOLE),
+        "queue": _object({"waiting": WHOLE, "since": _or_null(NUMBER)}, "waiting", "since"),
+        "runs": {**OBJECT, "additionalProperties": WHOLE},
+        "schedules": _rows(skill=TEXT, schedule=TEXT, last=_or_null(TEXT), next=TEXT),
+        "limits": _rows(tool=TEXT, rate=_or_null(TEXT), last=_or_null(NUMBER),
+                        max_concurrent=_or_null(WHOLE), running=WHOLE,
+                        max_calls=_or_null(WHOLE), most_calls=WHOLE),
+    }, "workers", "queue", "runs", "schedules", "limits"),
     "Crisis": _object({"conversation": TEXT, "user": _or_null(TEXT), "since": NUMBER},
                       "conversation", "user", "since"),
     "Crises": _list("Crisis"),

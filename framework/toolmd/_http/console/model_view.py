@@ -21,7 +21,8 @@ class ModelView(NamedTuple):
     """Its bytes."""
     most: int
     """The most bytes that a model gets of this tool."""
-    handle: str
+    handle: str | None
+    """None for a run, whose record keeps the whole."""
     kept: int
     """The bytes of the whole value."""
     until: float | None
@@ -43,7 +44,19 @@ async def model_view(workspace: Workspace, result: Result, user: str | None) -> 
     with suppress(UnreachableError):  # The call has run: its result is shown.
         handles = await asyncio.to_thread(workspace.results.handles, user=user)
         until = next((one.until for one in handles if one.handle == view.handle), None)
-    bound = workspace.tools.get(result.tool)
+    return _compared(workspace, result, view, until)
+
+
+def run_view(workspace: Workspace, result: Result | None) -> ModelView | None:
+    """Return what a model reads of a run's result; None unless that is a part of it."""
+    if result is None:
+        return None
+    view = workspace.results.preview(result)
+    return None if view.data == result.data else _compared(workspace, result, view, None)
+
+
+def _compared(workspace: Workspace, whole: Result, view: Result, until: float | None) -> ModelView:
+    bound = workspace.tools.get(whole.tool)
     own = None if bound is None else bound.call_spec.limits.max_bytes
     text = body_text(view)
     return ModelView(
@@ -51,6 +64,6 @@ async def model_view(workspace: Workspace, result: Result, user: str | None) -> 
         len(text.encode("utf-8", "replace")),
         most_bytes(workspace.settings.results.max_bytes, own),
         view.handle,
-        len(write(result.data)),
+        len(write(whole.data)),
         until,
     )

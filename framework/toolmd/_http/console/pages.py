@@ -1,5 +1,6 @@
 """The console's pages; each reads the workspace again."""
 
+import datetime as dt
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,7 +18,8 @@ from toolmd._http.console.document import rendered
 from toolmd._http.console.findings import FileLines, by_file
 from toolmd._http.console.form import fields_of
 from toolmd._http.console.layout import page
-from toolmd._http.console.progress import lines
+from toolmd._http.console.model_view import run_view
+from toolmd._http.console.timeline import timeline
 from toolmd._http.console.view import ConsoleView
 from toolmd._skills.graph import chart_of, svg
 from toolmd._types.call import NOBODY, Caller
@@ -123,11 +125,18 @@ class Pages:
             view=trace.view,
             skill=trace.skill,
             graph=_graph(trace.skill, trace.states) if trace.skill.workflow_sections else None,
-            lines=lines(trace),
+            timeline=timeline(trace, dt.datetime.now(dt.UTC)),
+            model=run_view(self._workspace, trace.view.result),
             events=[event.to_dict() for event in trace.events],
             inputs=redacted(trace.view.inputs, trace.skill.parameters),
             slips=slips,
         )
+
+    def fleet(self, request: Request) -> Response:
+        """Show the workers, what waits for them, the schedules and the use of shared limits."""
+        fleet = self._workspace.runs.fleet_sync()
+        store = self._workspace.settings.store
+        return self._page(request, "fleet.html", "fleet", fleet=fleet, kept=store != "memory")
 
     def audit(self, request: Request) -> Response:
         """Show the recorded decisions."""

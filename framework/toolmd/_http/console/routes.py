@@ -30,6 +30,7 @@ def console_routes(view: ConsoleView) -> list[Route]:
         "/crises": pages.crises,
         "/runs": pages.runs,
         "/runs/{run_id}": pages.run,
+        "/fleet": pages.fleet,
         "/audit": pages.audit,
     }
     deeds: dict[str, Callable[[Request], Awaitable[Response]]] = {

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from toolmd._types.fleet import Fleet
 from toolmd._types.result import Result
 from toolmd._types.run import (
     Answer,
@@ -237,6 +238,16 @@ class Runs:
     def unfinished_sync(self) -> Mapping[RunState, int]:
         """Same as `unfinished`, for callers that can't await; the calling thread waits."""
         return self._project.loop.run(self.unfinished())
+
+    async def fleet(self) -> Fleet:
+        """Return the processes that execute runs, what waits for them, and the use of limits."""
+        from toolmd._workspace.fleet import read_fleet
+
+        return await off_loop(read_fleet, self._project, self.service)
+
+    def fleet_sync(self) -> Fleet:
+        """Same as `fleet`, for callers that can't await; the calling thread waits."""
+        return self._project.loop.run(self.fleet())
 
     async def stop(self, timeout_s: float, on_hold: Callable[[], None] | None = None) -> None:
         """Stop to execute runs here, for good; the next start or another process continues them.

@@ -1,12 +1,13 @@
 """Execute a run's calls through the snapshot's dispatcher, and a skill's Python."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from toolmd._call import CallContext, Dispatcher, in_daemon_thread, start
 from toolmd._skills.journal import Through
 from toolmd._types.call import Call
-from toolmd._types.result import EventListener, Result
+from toolmd._types.result import Event, EventListener, Result
 from toolmd.errors import NotFoundError
 
 LONG_S = 30 * 24 * 3600.0
@@ -16,16 +17,18 @@ LONG_S = 30 * 24 * 3600.0
 class DispatchExecutor:
     """The executor of the runs on one snapshot; see `_skills.journal.Executor`."""
 
-    def __init__(self, dispatcher: Dispatcher) -> None:
+    def __init__(self, dispatcher: Dispatcher, heard: Callable[[Call, Event], None]) -> None:
+        """Prepare it; `heard` receives the events of the run's calls."""
         self._dispatcher = dispatcher
+        self._heard = heard
 
     async def call(self, call: Call) -> Result:
         """Run a call through the dispatcher."""
-        return await self._dispatcher.take(call)
+        return await self._dispatcher.take(call, partial(self._heard, call))
 
     async def confirm(self, held: str, call: Call) -> Result:
         """Approve a pending call by its id, with the arguments of `call`, and run it."""
-        return await self._dispatcher.decisions.confirm_call(held, call)
+        return await self._dispatcher.decisions.confirm_call(held, call, partial(self._heard, call))
 
     async def reject(self, held: str, call: Call) -> None:
         """Drop a pending call by its id: it never runs."""

@@ -1,12 +1,17 @@
 """Return notice of a run while it is played: its steps, what it waits for, and how it ends."""
 
+import time
 from typing import Any
 
 from toolmd._skills.engine.outcomes import ended
 from toolmd._skills.journal import CancelledRunError, Effect, Journal, ParkedError, UncertainOutcome
-from toolmd._types.result import SkillResult
+from toolmd._types.call import Call
+from toolmd._types.result import Event, SkillResult
 from toolmd._types.run import Answer, Order, Question, RunEvent, RunState
 from toolmd._workspace.listeners import WorkspaceEventListener
+
+PROGRESS_S = 0.2
+"""The shortest time between two events of a run's progress, in seconds."""
 
 
 class NotifyingJournal:
@@ -25,6 +30,11 @@ class NotifyingJournal:
         self._journal = journal
         self._tell = tell
         self._stopped = False
+        self._titles: dict[str, tuple[str, str]] = {}
+        """The skill and the title of each step that began."""
+        self._items: dict[str, int] = {}
+        """How many items each call streamed."""
+        self._progressed = float("-inf")
         self.now = journal.now
         self.reach = journal.reach
         self.holds = journal.holds
@@ -67,8 +77,29 @@ class NotifyingJournal:
 
     def tell(self, event: RunEvent) -> None:
         """Hand an event on, and tell it."""
+        self._titles[event.step] = event.skill, event.title
         self._journal.tell(event)
         self._once(event)
+
+    def heard(self, call: Call, event: Event) -> None:
+        """Report the progress of a step's call; texts of a run with Sensitive values are hidden."""
+        key = (call.key or "").removeprefix(f"{self._order.id}/")
+        step = key.rpartition(":")[0]
+        if event.kind == "item":
+            self._items[key] = self._items.get(key, 0) + 1
+        now = time.monotonic()
+        if step not in self._titles or now - self._progressed < PROGRESS_S:
+            return
+        self._progressed = now
+        told = event.data if isinstance(event.data, dict) and event.kind == "progress" else {}
+        text = "" if self._order.plan.holds_sensitive else str(told.get("text") or "")
+        if event.kind == "item":
+            text = f"{self._items[key]} items"
+        share = told.get("fraction")
+        shown = " ".join(filter(None, ("" if share is None else f"{share:.0%}", text)))
+        if shown:
+            skill, title = self._titles[step]
+            self.tell(RunEvent(self._order.id, "progress", skill, step, title, shown))
 
     def state(self, state: RunState) -> None:
         """Report where the run stands now."""

@@ -53,7 +53,7 @@ class Player:
         try:
             live, order = await self._resumed(order, notifying)
             with live.snapshot.resources.hold():
-                executor = DispatchExecutor(await live.ready_dispatcher())
+                executor = DispatchExecutor(await live.ready_dispatcher(), notifying.heard)
                 result = await Interpreter(executor).play(order, notifying)
         except ParkedError as parked:
             notifying.parked(parked)

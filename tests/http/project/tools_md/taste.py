@@ -1,5 +1,8 @@
 """Taste a dish."""
 
+from toolmd import Context
 
-def taste(dish: str) -> str:
+
+async def taste(dish: str, *, context: Context) -> str:
+    await context.progress("Tasting", 0.5)
     return f"good {dish}"

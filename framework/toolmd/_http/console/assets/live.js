@@ -50,6 +50,10 @@ export async function refresh() {
   try {
     const answer = await fetch(location.href, { headers: { accept: "text/html" } });
     if (answer.status === 401) {
+      // Only a new link helps: nothing more is asked for.
+      feed.close();
+      clearTimeout(timer);
+      again = false;
       state("lost", "open the new link");
     } else if (answer.ok || answer.status === 404) {
       exchange(parsed(await answer.text()));
@@ -148,7 +152,8 @@ function swap(old, next, done = () => {}) {
   if (focused) document.getElementById(focused)?.focus();
 }
 
-function soon() {
+/** Refresh the page after a moment. */
+export function soon() {
   clearTimeout(timer);
   timer = setTimeout(refresh, SETTLE_MS);
 }

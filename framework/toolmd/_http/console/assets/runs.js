@@ -1,6 +1,6 @@
 // Show a run on the graph of its skill: live, or replayed from the records.
 
-import { announce, hear, hold, refresh } from "./live.js";
+import { announce, hear, hold, refresh, soon } from "./live.js";
 
 const PAUSE_MS = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 380;
 const STATES = { started: "running", skipped: "skipped", waiting: "waiting", done: "done", failed: "failed", undone: "undone", kept: "done" };
@@ -11,6 +11,7 @@ let playing = false;
 let watched = ofPage;
 let last = null;
 const early = new Map();
+const progress = new Map();
 
 const graph = () => document.querySelector("[data-graph]");
 const stateOf = (box) => Object.keys(WORDS).find((one) => box.classList.contains(one));
@@ -46,6 +47,9 @@ function set(box, state) {
 }
 
 function enqueue(event) {
+  const newest = queue.at(-1);
+  // Only the newest progress of a step is worth showing.
+  if (event.kind === "progress" && newest?.kind === "progress" && newest.step === event.step) queue.pop();
   queue.push(event);
   if (!playing) play();
 }
@@ -115,7 +119,21 @@ function log({ key, kind, title, text }) {
   }
 }
 
+/** Show what the running steps of the page report. */
+function showProgress() {
+  for (const [key, text] of progress) {
+    const place = document.querySelector(`[data-progress="${CSS.escape(key)}"]`);
+    if (place) place.textContent = text;
+  }
+}
+document.addEventListener("exchanged", showProgress);
+
 hear("run-step", (event) => {
+  if (event.run_id === ofPage) {
+    if (event.kind === "progress") progress.set(event.step, event.text);
+    else soon();
+    showProgress();
+  }
   if (event.run_id === watched) {
     enqueue(event);
   } else if (!early.has(event.run_id)) {

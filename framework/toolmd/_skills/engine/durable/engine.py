@@ -25,6 +25,7 @@ from toolmd._skills.engine.durable.rows import KeptQuestion
 from toolmd._skills.engine.durable.store import Store
 from toolmd._skills.engine.durable.views import stuck, too_late, view
 from toolmd._skills.engine.durable.waiters import LOOK_S, RunWaiter, Waiters
+from toolmd._skills.engine.durable.workers import Workers
 from toolmd._skills.engine.durable.workflows import Workflows
 from toolmd._skills.engine.outcomes import taken, waiting
 from toolmd._store import is_postgres
@@ -69,6 +70,7 @@ class DurableEngine:
         self.orders = self._reader.orders
         self.unfinished = self._reader.unfinished
         self._locks = Heartbeat(told) if postgres else Locks(state / "workers")
+        self.workers = Workers(self._workflows, self._locks)
         self._clock = clock
         self._waiters = Waiters(
             self._reader, lambda: self._process.runs() if self._process else set(), store_wait_s

@@ -76,6 +76,13 @@ class Heartbeat:
         with self._engine.connect() as connection:
             return set(connection.execute(sa.select(self._worker.c.id)).scalars())
 
+    def workers(self) -> dict[str, bool]:
+        """Return for each process that is not evicted whether it is alive."""
+        c = self._worker.c
+        with self._engine.connect() as connection:
+            rows = connection.execute(sa.select(c.id, _age(c.beat) <= TTL_S))
+            return {row[0]: bool(row[1]) for row in rows}
+
     def evict(self, name: str) -> None:
         """Delete a dead process whose work was handed on, unless it woke."""
         c = self._worker.c

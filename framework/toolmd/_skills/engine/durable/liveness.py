@@ -52,6 +52,11 @@ class Locks:
         """Return the names of all processes that are not evicted."""
         return {path.name for path in self._folder.iterdir()}
 
+    def workers(self) -> dict[str, bool]:
+        """Return for each process that is not evicted whether it is alive."""
+        dead = self.dead()
+        return {name: name not in dead for name in self.known()}
+
     def evict(self, name: str) -> None:
         """Delete the file of a dead process whose work was handed on."""
         (self._folder / name).unlink(missing_ok=True)

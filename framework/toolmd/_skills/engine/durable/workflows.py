@@ -1,5 +1,6 @@
 """The workflows that execute attempts, by DBOS's client: any process can queue and read them."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -75,6 +76,16 @@ class Workflows:
     def executing(self, owner: str) -> list[str]:
         """Return the names of the workflows that are marked as executing in a process."""
         return [*self._listed(status="PENDING", executor_id=owner, app_version=VERSION)]
+
+    def owners(self) -> Counter[str]:
+        """Return how many workflows are marked as executing in each process."""
+        executing = self._listed(status="PENDING", app_version=VERSION).values()
+        return Counter(one.executor_id or "" for one in executing)
+
+    def queued(self, most: int) -> list[float]:
+        """Return when each queued workflow was created, the oldest first, in seconds."""
+        waiting = self._listed(status="ENQUEUED", app_version=VERSION, limit=most).values()
+        return [(one.created_at or 0) / 1000 for one in waiting]
 
     def queue(self, names: list[str]) -> None:
         """Put workflows back into the queue; no living process may execute them."""

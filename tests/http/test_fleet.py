@@ -1,0 +1,66 @@
+"""The fleet over HTTP and in the console: workers, queue, schedules, and the use of limits."""
+
+import os
+from pathlib import Path
+
+from kiosk import Kiosk
+
+PAUSE = """# Pause
+
+Wait, and say so.
+
+## Metadata
+
+- **Name**: pause
+- **Version**: 1.0.0
+- **Category**: test
+- **Durable**: yes
+- **Schedule**: every 1h
+
+## Workflow
+
+1. **Rest** a while.
+   - **Wait**: 2h
+
+## Input Schema
+
+None
+
+## Output Schema
+
+- **Type**: object (SkillResult)
+"""
+LIMITS = """
+## Limits
+
+- **Rate**: 5 per minute
+- **Max Calls**: 9
+- **Max Concurrent**: 2
+"""
+
+
+def test_the_fleet_is_read_from_the_store(project: Path) -> None:
+    with (project / "tools_md" / "echo.tool.md").open("a", encoding="utf-8") as tool:
+        tool.write(LIMITS)
+    (project / "skills_md" / "pause.skill.md").write_text(PAUSE, "utf-8")
+    with Kiosk(project, "sqlite") as kiosk, kiosk.client() as api:
+        unused = api.get("/api/fleet").json()
+        assert (unused["workers"], unused["queue"]) == ([], {"waiting": 0, "since": None})
+        assert "No process has executed durable runs yet" in api.get("/fleet").text
+        kiosk.workspace.run_sync("pause")
+        for _ in range(2):
+            called = kiosk.workspace.call_sync("echo", {"value": {}}, user="ana", conversation="c1")
+            assert called.success
+        fleet, page = api.get("/api/fleet").json(), api.get("/fleet").text
+
+    (worker,) = fleet["workers"]
+    assert f"-{os.getpid()}-" in worker["name"]
+    assert (worker["alive"], worker["runs"]) == (True, 0)
+    assert fleet["runs"] == {"waiting": 1}
+    (limit,) = (one for one in fleet["limits"] if one["tool"] == "echo")
+    assert (limit["rate"], limit["max_concurrent"], limit["running"]) == ("5 in 60 s", 2, 0)
+    assert (limit["max_calls"], limit["most_calls"]) == (9, 2)
+    assert limit["last"] > 0
+    (schedule,) = fleet["schedules"]
+    assert (schedule["skill"], schedule["schedule"]) == ("pause", "every 3600s")
+    assert all(shown in page for shown in (worker["name"], "2 of 9 calls", "every 3600s"))

@@ -46,7 +46,7 @@ def over_http(project: Path) -> Iterator[Served]:
     """Serve a project over HTTP within this context, as strictly as ever."""
     with TokenProxy(TOKEN) as proxy, tempfile.TemporaryFile("w+") as log:
         command = [sys.executable, "-m", "toolmd", "serve", "--transport", "http", "--port", "0"]
-        command += ["--follow"]
+        command += ["--follow", "--may", "call,decide"]
         command += ["--project", str(project), "--user", "ana"]
         for name in ("127.0.0.1", "localhost"):
             command += ["--allow-host", f"{name}:{proxy.port}"]

@@ -11,6 +11,7 @@ from toolmd._chat.address import base_url_of, key_of, model_of, open_client
 from toolmd._chat.deciding import Confirmer, Decider
 from toolmd._chat.endpoint import Choice, Endpoint, Message, Teller
 from toolmd._chat.spending import reached
+from toolmd._chat.structured import AnswerSchema
 from toolmd._chat.transcript import Transcript
 from toolmd._types.call import NO_CONTEXT
 from toolmd._types.exchange import Exchange, Stop
@@ -41,9 +42,10 @@ class Conversation:
     """A conversation between one user and a model; its calls use the usual call pipeline.
 
     `say` asks the model until it answers in words, at most `max_rounds` times and with at most
-    `max_calls` calls. A model whose calls can't be read gets the error, at most `max_mends` times
-    in a row. `messages` is the history, as the endpoint sees it; `transcript.text()` is the
-    conversation as a file that `toolmd test --transcript` replays.
+    `max_calls` calls. A model whose calls can't be read, or whose answer does not follow `schema`,
+    gets the error, at most `max_mends` times in a row. `messages` is the history, as the endpoint
+    sees it; `transcript.text()` is the conversation as a file that `toolmd test --transcript`
+    replays.
     """
 
     def __init__(  # noqa: PLR0913 - what a conversation is made of, by keyword
@@ -54,6 +56,7 @@ class Conversation:
         base_url: str | None = None,
         client: Any = None,
         dialect: str = NATIVE,
+        schema: Mapping[str, Any] | None = None,
         system: str = "",
         user: str | None = None,
         context: Mapping[str, str] = NO_CONTEXT,
@@ -73,13 +76,13 @@ class Conversation:
         `model` and `base_url` come from the settings where they are None. `client` is your own
         AsyncOpenAI, which stays open; else a client is opened with the key of the environment and
         waits `timeout_s` seconds for each answer. `dialect` is `openai`, or a text dialect
-        (`inline`,
-        `action`, `plan`, a plugin's) for models without tool calls. `name` is the host's name for
+        (`inline`, `action`, `plan`, a plugin's) for models without tool calls. With `schema`, a
+        JSON Schema, each answer is a JSON value: `exchange.value`. `name` is the host's name for
         this conversation, by which Max Calls counts its calls; the default is a random one.
         `confirm` decides on pending calls; without it they wait. `on_text` receives the model's
         text,
         with `stream` piece by piece, and `on_result` each call's result. Raises ConfigError where
-        the model, a key or the openai package is missing, or the dialect can't be used here.
+        the model, a key or the openai package is missing, or the dialect or schema can't be used.
         """
         settings = workspace.settings
         self.messages: list[Message] = list(history)
@@ -95,6 +98,9 @@ class Conversation:
         self.transcript = Transcript(workspace, dialect, user, context)
         self._confirmations = Decider(workspace, confirm, user, self.transcript.decided)
         self._busy = False
+        self._schema = None if schema is None else AnswerSchema(schema)
+        if schema is not None and dialect != NATIVE:
+            raise ConfigError(f"answers by a schema need the dialect openai, not {dialect!r}")
         if dialect != NATIVE and not workspace.system_prompt(dialect):
             raise ConfigError(
                 f"dialect {dialect!r} can't be used over chat completions: choose openai,"
@@ -159,6 +165,7 @@ class Conversation:
             stopped=stopped,
             rounds=work.rounds,
             usage=self.usage,
+            value=work.value,
         )
 
     @property
@@ -188,6 +195,7 @@ class Conversation:
                 tools,
                 may_call=room > 0,
                 tell=self._on_text if self._streams else None,
+                response_format=None if self._schema is None else self._schema.response_format,
             )
             look = await self._handle(choice, dry_run=True) if room < IN_A_REPLY else None
             if look is not None and len(look.results) > room:
@@ -195,12 +203,20 @@ class Conversation:
                 self._keep(look.clean_message)
                 return "rounds" if last else "calls"
             turn = await self._take(choice, work)
+            wrong = ""
             if not turn.results:
                 work.text = turn.clean_message
-                return _CUT.get(choice.finish, "")
-            mends = mends + 1 if turn.denied else 0
+                cut = _CUT.get(choice.finish, "")
+                if self._schema is None or cut:
+                    return cut
+                work.value, wrong = self._schema.read(choice.words)
+                if not wrong or last:
+                    return "schema" if wrong else ""
+            mends = mends + 1 if turn.denied or wrong else 0
             if mends > self._max_mends:
-                return "malformed"
+                return "schema" if wrong else "malformed"
+            if wrong:
+                self.messages.append({"role": "user", "content": wrong})
 
     async def _take(self, choice: Choice, work: "_Work") -> Turn:
         """Handle one reply, ask a person for confirmations, and add both to the history."""
@@ -247,7 +263,8 @@ class Conversation:
     def _with_system(self) -> list[Message]:
         """Return the history after the system prompt, with the tools as they are now."""
         taught = "" if self._dialect == NATIVE else self._workspace.system_prompt(self._dialect)
-        system = "\n\n".join(part for part in (self._system, taught) if part)
+        asked = "" if self._schema is None else self._schema.system
+        system = "\n\n".join(part for part in (self._system, taught, asked) if part)
         first = [{"role": "system", "content": system}] if system else []
         return [*first, *self.messages]
 
@@ -277,3 +294,4 @@ class _Work:
     results: list[Result] = field(default_factory=list)
     pending: list[PendingCall] = field(default_factory=list)
     rounds: int = 0
+    value: Any = None

@@ -1,10 +1,10 @@
 """Ask a model over an OpenAI-compatible chat completions endpoint, with or without streaming."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from toolmd._chat.errors import breaks_off, fault, model_error, rejects_streams, said_by_body
+from toolmd._chat.errors import breaks_off, fault, model_error, rejects, said_by_body
 from toolmd._chat.pieces import Pieces
 from toolmd._chat.spending import counted
 from toolmd._types.settings import PriceSettings
@@ -84,6 +84,7 @@ class Endpoint:
         self._model = model
         self._price = price
         self._streams = True
+        self._formats = True
         self._url = str(getattr(client, "base_url", "the endpoint")).rstrip("/")
         self._secret = str(getattr(client, "api_key", "") or "")
 
@@ -94,11 +95,12 @@ class Endpoint:
         *,
         may_call: bool = True,
         tell: Teller | None = None,
+        response_format: Mapping[str, Any] | None = None,
     ) -> Choice:
         """Return the model's next message; raises ModelError.
 
         With `tell` the reply is streamed, and `tell` receives each piece of text. An endpoint that
-        does not stream is asked for whole replies.
+        does not stream is asked for whole replies, and one that rejects `response_format` without.
         """
         request: dict[str, Any] = {"model": self._model, "messages": list(messages)}
         if tools:
@@ -106,7 +108,7 @@ class Endpoint:
             request["tool_choice"] = "auto" if may_call else "none"
         before = self.usage
         try:
-            return _numbered(await self._asked(request, tell))
+            return _numbered(await self._formatted(request, tell, response_format))
         except BaseException as error:
             known = error if isinstance(error, ModelError) else self._known(error)
             if self.usage is before and (known is None or known.code in _MAY_COST):
@@ -115,6 +117,21 @@ class Endpoint:
                 raise
             raise known from error
 
+    async def _formatted(
+        self,
+        request: dict[str, Any],
+        tell: Teller | None,
+        response_format: Mapping[str, Any] | None,
+    ) -> Choice:
+        if response_format is not None and self._formats:
+            try:
+                return await self._asked({**request, "response_format": response_format}, tell)
+            except Exception as error:
+                if not rejects(error, "response_format"):
+                    raise
+                self._formats = False
+        return await self._asked(request, tell)
+
     async def _asked(self, request: dict[str, Any], tell: Teller | None) -> Choice:
         if tell is None:
             return await self._whole(request)
@@ -122,7 +139,7 @@ class Endpoint:
             try:
                 return await self._stream(request, tell)
             except Exception as error:
-                if not rejects_streams(error):
+                if not rejects(error, "stream"):
                     raise
                 self._streams = False
         return _told(await self._whole(request), tell)

@@ -51,13 +51,13 @@ def model_error(error: BaseException, url: str, secret: str) -> ModelError | Non
     return None
 
 
-def rejects_streams(error: Exception) -> bool:
-    """Return whether an endpoint rejects a request because it should be streamed."""
+def rejects(error: Exception, parameter: str) -> bool:
+    """Return whether an endpoint rejects a request because of a parameter that it names."""
     import openai
 
     if not isinstance(error, openai.APIStatusError) or error.status_code >= 500:  # noqa: PLR2004
         return False
-    return "stream" in _words(error.body).casefold()
+    return parameter in _words(error.body).casefold()
 
 
 def breaks_off(error: Exception) -> bool:

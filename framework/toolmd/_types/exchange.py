@@ -12,6 +12,7 @@ Stop = Literal[
     "rounds",
     "calls",
     "malformed",
+    "schema",
     "length",
     "content_filter",
     "max_tokens",
@@ -19,9 +20,10 @@ Stop = Literal[
     "unknown_cost",
 ]
 """Why an exchange ended without a full answer: too many rounds of tool calls (`rounds`), too many
-calls (`calls`), calls that stayed malformed after an error message (`malformed`), the token limit
-(`length`), the provider's content filter (`content_filter`), or a limit of the conversation
-(`max_tokens`, `max_cost`, and `unknown_cost` where `max_cost` can't be checked)."""
+calls (`calls`), calls that stayed malformed after an error message (`malformed`), an answer that
+did not follow the schema after error messages (`schema`), the token limit (`length`), the
+provider's content filter (`content_filter`), or a limit of the conversation (`max_tokens`,
+`max_cost`, and `unknown_cost` where `max_cost` can't be checked)."""
 
 
 class Decision(NamedTuple):
@@ -74,6 +76,8 @@ class Exchange(NamedTuple):
     """The number of requests to the model."""
     usage: Usage = Usage()
     """What the conversation has used so far."""
+    value: Any = None
+    """The answer's JSON value where the conversation has a `schema`."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return its JSON."""
@@ -86,4 +90,5 @@ class Exchange(NamedTuple):
             "stopped": self.stopped,
             "rounds": self.rounds,
             "usage": self.usage.to_dict(),
+            "value": self.value,
         }

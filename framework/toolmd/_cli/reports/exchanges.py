@@ -10,6 +10,7 @@ _STOPS = {
     "rounds": "the model called tools too many times without an answer",
     "calls": "the model asked for more calls than one exchange may make",
     "malformed": "the model's calls could not be read, even after error messages",
+    "schema": "the model's answer did not follow the schema, even after error messages",
     "length": "the answer reached the model's token limit",
     "content_filter": "the model's provider filtered the answer",
     "max_tokens": "the conversation reached its max_tokens; raise it in [chat] of the settings",

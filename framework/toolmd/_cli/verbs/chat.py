@@ -1,10 +1,7 @@
 """`chat`: talk with a model, run its calls, and ask a person for confirmations."""
 
-import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout, suppress
-from json import dumps
+from json import dumps, loads
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -14,6 +11,7 @@ from toolmd._cli.project.opening import open_workspace
 from toolmd._cli.reports.exchanges import LIMITS, exit_code, tell
 from toolmd._cli.terminal.atomic_write import replace_file
 from toolmd._cli.terminal.exits import ExitCode
+from toolmd._cli.terminal.lines import interruptible, lines
 from toolmd._cli.terminal.options import (
     ContextOption,
     JsonOption,
@@ -88,6 +86,10 @@ def chat(
             metavar="FILE", help="Write the conversation here, for `toolmd test --transcript`."
         ),
     ] = None,
+    schema: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Answers are JSON that follows this JSON Schema."),
+    ] = None,
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
@@ -105,10 +107,11 @@ def chat(
             "model": model,
             "base_url": base_url,
             "dialect": dialect,
+            "schema": None if schema is None else _schema(schema),
             "system": system,
             "user": user,
             "context": context_of(context),
-            "stream": (stdout().isatty() if stream is None else stream) and not json,
+            "stream": (stdout().isatty() if stream is None else stream) and not (json or schema),
         }
         code = _Talk(workspace, options, record, json=json).run(message)
     raise typer.Exit(code)
@@ -127,6 +130,7 @@ class _Talk:
         self._workspace = workspace
         self._json = json
         self._streams = options["stream"]
+        self._structured = options["schema"] is not None
         self._in_line = False
         self._queued: list[str] = []
         """What the user typed where a decision was asked for."""
@@ -134,7 +138,7 @@ class _Talk:
             workspace,
             **options,
             confirm=self._ask if interactive() else None,
-            on_text=None if json else self._show,
+            on_text=None if json or self._structured else self._show,
             on_result=None if json else self._show_result,
         )
         self._record = record
@@ -174,8 +178,8 @@ class _Talk:
         """Send each line: of a terminal until Ctrl-D, of a file until its end or an error."""
         code = int(ExitCode.DONE)
         try:
-            lines = _lines()
-            while (line := self._queued.pop(0) if self._queued else next(lines, None)) is not None:
+            typed = lines()
+            while (line := self._queued.pop(0) if self._queued else next(typed, None)) is not None:
                 try:
                     exchange = self._say(line)
                 except KeyboardInterrupt:
@@ -203,6 +207,8 @@ class _Talk:
         finally:
             self._end_line()
             self._write()
+        if self._structured and not self._json and not exchange.stopped:
+            out_json(exchange.value)
         chat = self._workspace.settings.chat
         limited = chat.max_tokens is not None or chat.max_cost is not None
         tell(exchange, limited=limited)
@@ -249,7 +255,7 @@ class _Talk:
         parameters = () if bound is None else bound.spec.parameters
         if pending.form is not None:
             parameters = fields_of(pending.form)
-        with _interruptible():
+        with interruptible():
             decision = ask_decision(pending, parameters)
         if isinstance(decision, str):
             # What is no decision is the user's next message; the call waits.
@@ -258,42 +264,16 @@ class _Talk:
         return decision
 
 
+def _schema(file: Path) -> Any:
+    try:
+        schema = loads(file.read_bytes())
+    except (OSError, ValueError) as error:
+        stop(ExitCode.USAGE, f"{file} can't be read: {error}", "name a file with a JSON Schema")
+    if not isinstance(schema, dict):
+        stop(ExitCode.USAGE, f"{file} has no JSON object", "name a file with a JSON Schema")
+    return schema
+
+
 def _fail(error: ModelError) -> NoReturn:
     unreachable = error.code in UNREACHABLE
     stop(ExitCode.NOT_FOUND if unreachable else ExitCode.FINDINGS, str(error))
-
-
-def _lines() -> Iterator[str]:
-    """Return the lines that a person types, or each non-empty line of a file."""
-    if not sys.stdin.isatty():
-        yield from filter(None, map(str.strip, sys.stdin))
-        return
-    with suppress(ImportError):
-        import readline  # noqa: F401 - `input` edits lines with it
-    err("Ctrl-C stops an answer, Ctrl-D exits.")
-    while True:
-        try:
-            if stdout().isatty():
-                with redirect_stdout(stdout()):  # on a terminal, lines can be edited
-                    line = input("> ")
-            else:
-                sys.stderr.write("> ")
-                sys.stderr.flush()
-                line = sys.stdin.readline()
-                if not line:
-                    return
-        except EOFError:
-            out()
-            return
-        if line.strip():
-            yield line.strip()
-
-
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Let Ctrl-C interrupt a wait for input; the event loop's own handler only records it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

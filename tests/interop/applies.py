@@ -3,14 +3,10 @@
 from fnmatch import fnmatchcase
 
 REASONS: dict[str, tuple[str, ...]] = {
-    "prompts are not served: what a person starts is a skill": (
-        "prompts-list:prompts-list",
-        "prompts-get-*:prompts-get-*",
-        "caching:sep-2549-prompts-list-caching-hints",
+    "a prompt is one text, and asks nobody": (
+        "prompts-get-embedded-resource:prompts-get-embedded-resource",
+        "prompts-get-with-image:prompts-get-with-image",
         "input-required-result-non-tool-request:sep-2322-non-tool-incomplete",
-    ),
-    "completion is not served: it completes prompts and templates, and there are neither": (
-        "completion-complete:completion-complete",
     ),
     "the resources are the skills' files, which `sep-2640-*` and the Inspector read instead": (
         "resources-read-text:resources-read-text",

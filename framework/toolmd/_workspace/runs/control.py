@@ -241,7 +241,7 @@ class Runs:
 
     async def fleet(self) -> Fleet:
         """Return the processes that execute runs, what waits for them, and the use of limits."""
-        from toolmd._workspace.fleet import read_fleet
+        from toolmd._workspace.runs.fleet import read_fleet
 
         return await off_loop(read_fleet, self._project, self.service)
 

@@ -18,6 +18,17 @@ KNOWN_HOSTS = {
     "dtd.nlm.nih.gov": "names the form of PubMed's records",
     "eutils.ncbi.nlm.nih.gov": "the service of PubMed",
     "api.openai.com": "whose key goes to nobody else",
+    **dict.fromkeys(
+        (
+            "api.anthropic.com",
+            "generativelanguage.googleapis.com",
+            "api.mistral.ai",
+            "api.groq.com",
+            "api.deepseek.com",
+            "name.openai.azure.com",
+        ),
+        "a provider that the guide of `toolmd chat` lists",
+    ),
     "openrouter.ai": "the models that `toolmd chat` asks where no other address is set",
     "loinc.org": "names codes in a patient's record",
     "terminology.hl7.org": "names codes in a patient's record",

@@ -8,7 +8,7 @@ from toolmd._validation.strict_json import read_json
 from toolmd.errors import ConfigError
 
 MAX_PROBLEMS = 8
-"""The most problems of an answer that a model is told."""
+"""The most problems of an answer that a model reads."""
 MAX_DEPTH = 64
 
 

@@ -46,6 +46,22 @@ def test_init_writes_over_nothing(console) -> None:
     assert not (console.folder / "toolmd.toml").exists()
 
 
+def test_a_new_tool_of_a_function_that_is_there_is_drafted_from_it(shop) -> None:
+    text = "from typing import Literal\n\n\n"
+    text += 'def water_plants(bed: int, how: Literal["can", "hose"] = "can") -> bool:\n'
+    text += '    """Water the plants of a bed."""\n    return bed > 0\n'
+    file = shop.write("tools_md/garden.py", text)
+    typed = shop("new", "tool", "water-plants")
+    assert (typed.code, typed.out) == (0, "made tools_md/water-plants.tool.md\n")
+    assert "review the draft of the function that garden.py has" in typed.err
+    assert file.read_text() == text
+    draft = (shop.folder / "tools_md/water-plants.tool.md").read_text()
+    assert "**Implemented By**: garden:water_plants" in draft
+    assert "- `how` (string, default can, one of can, hose)" in draft
+    assert "- **Type**: boolean" in draft
+    assert shop("call", "water_plants", "bed=1").out == "true\n"
+
+
 @pytest.mark.parametrize("kind", ["tool", "skill"])
 def test_a_new_definition_is_canonical_and_its_test_passes(shop, kind: str) -> None:
     typed = shop("new", kind, "water-plants")

@@ -71,7 +71,7 @@ def read(text: str, _name: str) -> Imported:
     """Read the JSON of a module's functions as drafts of tools that they implement."""
     report = ImportReport("compact")
     said = json.loads(text)
-    module = said["module"] if folder_of(text) is None else Path(said["file"]).stem
+    module = said["module"] if folder_of(text) is None else said["module"].rpartition(".")[2]
     report.note("", "", "no version or category in Python: 1.0.0, `general`")
     for function in said["functions"]:
         _add(function, module, report)

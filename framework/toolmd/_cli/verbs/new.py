@@ -73,7 +73,7 @@ def new_tool(
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """Write a tool: its markdown, its Python and a test."""
+    """Write a tool: its markdown, its Python and a test; of a function that is there, a draft."""
     _new(ctx, "tool", name, project, json)
 
 
@@ -127,23 +127,35 @@ def _new(
     _refuse_a_second(settings.root, (*settings.tools, *settings.skills), snake)
     files = definition_files(kind, snake, folders[0])
     there = _holder(settings.root / folders[0], snake) if kind == "tool" else ""
-    if there:
-        # Another function of this name would take its place, and a test would not know its
-        # parameters.
-        files = {path: text for path, text in files.items() if not path.endswith(".py")}
-    made = make_files(settings.root, files)
-    what = f"the function that {there} has" if there else f"the {kind}"
-    _tell(made, f"describe {what} in {made[0]}, then run toolmd check", json)
+    if not there:
+        made = make_files(settings.root, files)
+        _tell(made, f"describe the {kind} in {made[0]}, then run toolmd check", json)
+        return
+    made = make_files(settings.root, {next(iter(files)): _draft(there, snake)})
+    what = f"the function that {os.path.relpath(there, settings.root / folders[0])} has"
+    _tell(made, f"review the draft of {what}, then run toolmd check", json)
+
+
+def _draft(module: str, function: str) -> str:
+    """Return the definition of a function that is there; stop if it can't be a tool."""
+    from toolmd._import.python import list_functions, read
+
+    read_module = read(list_functions(f"{module}:{function}"), module)
+    for note in (*read_module.notes, *read_module.refused):
+        err(f"note: {note}")
+    if not read_module.drafts:
+        stop(ExitCode.FINDINGS, f"{module} has no {function!r} that can be a tool", _ELSE)
+    return read_module.drafts[0].text
 
 
 def _holder(folder: Path, function: str) -> str:
-    """Return the module of a folder that has a function already; empty if none has."""
+    """Return the path of the folder's module that has a function already; empty if none has."""
     from toolmd._load.python.beside import read_beside
     from toolmd._load.source.files import File
 
     definition = File("", "", (f"{function}.tool.md",), b"")
     found = read_beside(folder).holders(definition, function)
-    return found[0].parts[-1] if found else ""
+    return str(folder.joinpath(*found[0].parts)) if found else ""
 
 
 def _refuse_a_second(root: Path, folders: Iterable[str], snake: str) -> None:

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
@@ -171,6 +171,7 @@ class _Reader:
                 return None
             self.notes.append((name, f"the type {_name_of(hint)} has no schema: any value"))
             return TypeAdapter(Any)
+        self.notes += [(name, text) for text in dict.fromkeys(_unlike(adapter.core_schema))]
         return adapter
 
     def _default(self, name: str, adapter: TypeAdapter[Any], default: Any) -> dict[str, Any]:
@@ -190,6 +191,41 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
     left = [one for one in branches if one != {"type": "null"}]
     rest = {key: value for key, value in schema.items() if key != "anyOf"}
     return {**left[0], **rest} if len(left) == 1 else {**rest, "anyOf": left}
+
+
+_ANY = {"type": "any"}
+_UNLIKE = {
+    "decimal": "any text is accepted; Python takes digits only",
+    "timedelta": "any text is accepted; Python takes ISO 8601 durations only",
+    "datetime": "only ISO 8601 is accepted; Python takes seconds in a text, too",
+    **dict.fromkeys(("set", "frozenset"), "equal items are rejected; Python drops them"),
+}
+"""Where a JSON Schema accepts other values than the validator of the type in pydantic."""
+
+
+def _unlike(schema: Any) -> Iterator[str]:
+    """Yield how a type, or one within it, accepts other values in the file than in Python."""
+    if isinstance(schema, list | tuple):
+        for one in schema:
+            yield from _unlike(one)
+    if not isinstance(schema, Mapping):
+        return
+    kind = str(schema.get("type"))
+    if kind in _UNLIKE:
+        yield _UNLIKE[kind]
+    elif kind in {"model", "typed-dict", "dataclass"}:
+        said = schema.get("config", {}).get("extra_fields_behavior") or schema.get("extra_behavior")
+        if said in {None, "ignore"}:
+            yield "fields that its class does not name are rejected; Python ignores them"
+    elif kind == "dict" and schema.get("keys_schema", _ANY)["type"] not in {"str", "any"}:
+        yield "any text is accepted as a key; Python checks the keys"
+    elif kind.startswith("function-"):
+        made_by = getattr(schema["function"].get("function"), "__module__", "") or ""
+        if made_by.partition(".")[0] not in {"pydantic", "pydantic_core", "functools"}:
+            yield "its validator runs in Python only, when the call passed the checks of the file"
+    for key, value in schema.items():
+        if key not in {"metadata", "serialization"}:
+            yield from _unlike(value)
 
 
 def _untitled(schema: Any) -> Any:

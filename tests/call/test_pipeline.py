@@ -207,7 +207,7 @@ def test_independent_calls_run_at_once_and_keep_their_order(harness, tool):
         dispatcher = harness(tool("meet", meet, number), tool("fail", fail, number)).dispatcher
         calls = [Call("meet", {"number": 1}, "a"), Call("fail", {"number": 2}, "b"),
                  Call("meet", {"number": 3}, "c"), Call("unknown", {}, "d")]  # fmt: skip
-        return await asyncio.gather(*map(dispatcher.take, calls))
+        return await asyncio.gather(*map(dispatcher.dispatch, calls))
 
     results = asyncio.run(main())
     assert [(r.tool_call_id, r.outcome) for r in results] == [
@@ -226,7 +226,7 @@ def test_the_patient_of_a_call_comes_from_the_host_alone(harness, tool):
     parameter = Parameter(name="patient_id", shape=Schema(types=("string",)), required=True)
     whose_tool = harness(tool("whose", whose, parameter, context="context"))
     call = Call("whose", {"patient_id": "p2"}, caller=Caller("u1", {"patient": "p1"}))
-    assert asyncio.run(whose_tool.dispatcher.take(call)).data == {
+    assert asyncio.run(whose_tool.dispatcher.dispatch(call)).data == {
         "argument": "p2",
         "context": "p1",
         "user": "u1",

@@ -133,14 +133,14 @@ ESCALATED = """
 
 
 def test_an_example_expects_a_pending_call_by_its_code(project):
-    held = example("Now", '{"word": "now"}', error="held_for_review")
+    held = example("Now", '{"word": "now"}', error="review_required")
     assert tried(project(held, safety=ESCALATED)) == ([(True, "validated")], 0)
 
 
 def test_an_example_that_expects_a_confirmation_never_runs_the_tool(project):
     python = "def say(word, *, context): open(word, 'w')"
     console = project(
-        example("ConfirmationRequest", '{"word": "ran"}', error="held_for_review"),
+        example("ConfirmationRequest", '{"word": "ran"}', error="review_required"),
         example("Confirmed", '{"word": "ran"}', error="confirmation_required"),
         example("The other hold", '{"word": "now"}', error="confirmation_required"),
         safety=ESCALATED,
@@ -148,9 +148,9 @@ def test_an_example_that_expects_a_confirmation_never_runs_the_tool(project):
     )
     said = [one["message"] for one in json.loads(console("test", "--json").out)]
     assert said == [
-        "expected the error held_for_review, got none: the call may run",
+        "expected the error review_required, got none: the call may run",
         "expected the error confirmation_required, got none: the call may run",
-        "expected the error confirmation_required, got held_for_review",
+        "expected the error confirmation_required, got review_required",
     ]
     assert not (console.folder / "ran").exists()
 
@@ -160,7 +160,7 @@ def test_an_unknown_error_of_a_pending_call_names_the_code_to_expect(project):
     assert (
         console("test")
         .out.splitlines()[1]
-        .endswith("; it was held before it ran, which the error held_for_review expects")
+        .endswith("; it was held before it ran, which the error review_required expects")
     )
 
 

@@ -127,12 +127,12 @@ Speaks.
 """
 SAID = {"message": "say hello, ask, help", "user": "u1", "conversation": "c1"}
 CALLER = {**SAID, "context": {"patient": "p1"}, "confidence": 0.9}
-LISTENING = {"_call/observers.py:Observers.finish", "_call/observers.py:Observers.tell_before"}
+LISTENING = {"_call/observers.py:Observers.finish", "_call/observers.py:Observers.call_before_hook"}
 """What only listens, or looks at the user's words once more: it refuses nothing."""
 RUNNING = {"_call/invoke/invoker.py:Invoker._run"}
 """What comes behind the gates."""
 PROMISING = {
-    "_call/pipeline.py:Pipeline.take",
+    "_call/pipeline.py:Pipeline.dispatch",
     "_call/confirmation/decisions.py:Decisions.confirm",
     "_call/confirmation/decisions.py:Decisions._decide",
 }

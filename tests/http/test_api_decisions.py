@@ -128,7 +128,7 @@ def test_only_the_operator_decides_a_review(kiosk: Any, guest: Guest) -> None:
     for decision, more in (("approve", {}), ("respond", {"text": "Looked at."})):
         assert problem(decide(eve, held, decision, **more)) == (404, "confirmation_not_found")
         told = decide(ana, held, decision, **more).json()
-        assert (told["outcome"], told["error"]["code"]) == ("denied", "held_for_review")
+        assert (told["outcome"], told["error"]["code"]) == ("denied", "review_required")
     assert kiosk.orders() == []
     with kiosk.client() as operator:
         assert decide(operator, held, "approve").json()["outcome"] == "ok"

@@ -125,7 +125,7 @@ def test_nobody_approves_a_review_of_an_own_call(
 
     denied = decide(ana, pending, "approve").json()
 
-    assert (denied["outcome"], denied["error"]["code"]) == ("denied", "held_for_review")
+    assert (denied["outcome"], denied["error"]["code"]) == ("denied", "review_required")
     assert decide(olga, pending, "approve").json()["outcome"] == "ok"
 
 

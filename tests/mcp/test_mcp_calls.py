@@ -195,7 +195,7 @@ def test_intent_is_checked_in_the_hosts_message(client: MakeClient) -> None:
 def test_a_review_does_not_ask_the_user(client: MakeClient) -> None:
     result = call(client("accept"), "alarm", {"text": "fire!"})
 
-    assert code(result) == "held_for_review"
+    assert code(result) == "review_required"
 
 
 def test_progress_of_a_stream_only_grows(client: MakeClient) -> None:

@@ -117,7 +117,7 @@ def test_only_one_of_racing_answers_runs(rounds: Any, reminders: Any) -> None:
         lambda s: s[:-20],
         lambda s: s[:40] + ("B" if s[40] == "A" else "A") + s[41:],
         lambda _: "",
-        lambda _: '{"held": "x"}',
+        lambda _: '{"confirmation": "x"}',
         lambda s: s + s,
     ],
     ids=["cut", "one character changed", "empty", "plain", "double"],

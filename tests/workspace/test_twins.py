@@ -58,7 +58,7 @@ def given(hints: dict[str, Any]) -> Any:
     return ("each", get_args(result)) if is_iterator else result
 
 
-@pytest.mark.parametrize(("face", "name", "twin"), [p for p in pairs() if "take" not in p.id])
+@pytest.mark.parametrize(("face", "name", "twin"), [p for p in pairs() if "dispatch" not in p.id])
 def test_an_async_method_has_a_sync_method_with_the_same_signature(
     face: type, name: str, twin: str
 ) -> None:
@@ -87,7 +87,7 @@ def test_the_workspace_has_exactly_these_methods() -> None:
     assert public - twins == {
         "open", "close", "reload", "settings", "registry", "tools", "skills", "diagnostics",
         "plugins", "export", "exported", "watched", "on_change", "on_checked", "on_workspace_event",
-        "check_soon", "overdue_imports", "call", "handle", "run", "take", "system_prompt",
+        "check_soon", "overdue_imports", "call", "handle", "run", "dispatch", "system_prompt",
     }  # fmt: skip
 
 

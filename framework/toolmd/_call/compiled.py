@@ -10,7 +10,7 @@ from toolmd._call.arguments.argument_errors import mismatch, read
 from toolmd._call.arguments.handles import has_handle
 from toolmd._call.denial import CallDenied, deny, guard_failed
 from toolmd._call.guards.plugins import ask
-from toolmd._call.guards.policy import Row, escalation_of, rows_of
+from toolmd._call.guards.policy import PolicyCheck, escalation_of, policy_checks
 from toolmd._call.invoke.context import CallServices
 from toolmd._call.invoke.invoker import Invoker
 from toolmd._call.invoke.trace import TracedInvoker, Tracing
@@ -44,18 +44,18 @@ class CompiledTool:
         self,
         tool: BoundTool,
         dispatcher: CallServices,
-        rows: Sequence[Row],
+        checks: Sequence[PolicyCheck],
         guards: Sequence[Guard],
         limits: CallLimits,
         tracing: Tracing | None = None,
     ) -> None:
         """Build the parts; raise where a restriction can't be read, so that no call passes.
 
-        `rows` are the checks of the policy.
+        `checks` are the checks of the policy.
         """
         call_spec = tool.call_spec
         self.default_min = tool.default_min
-        self._rows = rows
+        self._checks = checks
         self._escalation = escalation_of(call_spec)
         self.guards = guards
         self.limits = limits
@@ -102,7 +102,7 @@ class CompiledTool:
         """The hash of the file's content, which records and approvals contain."""
         return self.bound.hash
 
-    def admit(self, call: Call) -> None:
+    def check_caller(self, call: Call) -> None:
         """Check that the host supplies the user and the facts that the tool requires."""
         name, caller, lacking = self.call_spec.name, call.caller, []
         if self.call_spec.requires_auth and not caller.user:
@@ -133,12 +133,12 @@ class CompiledTool:
                     raise guard_failed(call.tool, "rule", error) from None
         return arguments
 
-    def weigh(self, call: Call, arguments: dict[str, Any]) -> Verdict:
+    def check_policy(self, call: Call, arguments: dict[str, Any]) -> Verdict:
         """Return the strictest verdict of the policy checks. Raises CallDenied."""
         worst = ALLOWED
         try:
-            for row in self._rows:
-                verdict = row(call.confidence, call.caller, arguments)
+            for check in self._checks:
+                verdict = check(call.confidence, call.caller, arguments)
                 if verdict is not ALLOWED and verdict.action > worst.action:
                     worst = verdict
         except Exception as error:  # noqa: BLE001 - an exception in a check denies
@@ -148,12 +148,12 @@ class CompiledTool:
 
     def escalates(self, call: Call, arguments: Mapping[str, Any]) -> bool:
         """Return whether Escalate When holds for a call."""
-        row = self._escalation
-        return row is not None and row(call.confidence, call.caller, arguments) is not ALLOWED
+        check = self._escalation
+        return check is not None and check(call.confidence, call.caller, arguments) is not ALLOWED
 
     async def guard(self, call: Call, arguments: dict[str, Any]) -> Verdict:
         """Run the policy checks, then the plugins' guards. Raises CallDenied."""
-        worst = self.weigh(call, arguments)
+        worst = self.check_policy(call, arguments)
         with self.hiding(arguments):
             async for verdict in ask(self.guards, call, arguments):
                 if verdict.action > worst.action:
@@ -251,8 +251,8 @@ class CompiledTools:
             if self._approve is not None:
                 self._approve(bound.call_spec)
             languages = () if self._languages is None else self._languages()
-            rows = rows_of(bound.call_spec, bound.default_min, self._safety, languages)
-            ready = CompiledTool(bound, self._dispatcher, rows, guards, limits, self._tracing)
+            checks = policy_checks(bound.call_spec, bound.default_min, self._safety, languages)
+            ready = CompiledTool(bound, self._dispatcher, checks, guards, limits, self._tracing)
         except Exception as error:  # noqa: BLE001 - a restriction that can't be read denies every call
             raise guard_failed(name, "policy", error) from None
         # Two threads may both compile the tool: the first one is kept.

@@ -91,7 +91,7 @@ class Dispatcher:
             lambda: self._confirmations, watch,
             crisis=self.crisis, keyed=KeyedCalls(self._store),
         )  # fmt: skip
-        self.take = self._pipeline.take
+        self.dispatch = self._pipeline.dispatch
 
     @cached_property
     def _confirmations(self) -> "ConfirmationFlow":
@@ -132,12 +132,12 @@ class Dispatcher:
         if idempotency_key is None and call_id is not None:
             idempotency_key = _key_of(call_id, name, arguments, caller)
         call = Call(name, arguments, call_id, confidence, caller, dry_run, budget, idempotency_key)
-        return self.take(call, on_event)
+        return self.dispatch(call, on_event)
 
     def finish(self, call: Call, result: Result) -> Result:
         """Add the crisis flag to a result that no pipeline made, and call the after-hook."""
         with suppress(CallDenied):  # The result is there, and its flag can't be known.
-            call = self.crisis.hear(call)
+            call = self.crisis.flag_by_message(call)
         return self._pipeline.finish(call, result)
 
     async def escalates(self, call: Call) -> bool:
@@ -168,7 +168,7 @@ class Dispatcher:
     async def deny(self, call: Call, code: str, message: str) -> Result:
         """Deny a call before it reaches the pipeline."""
         with suppress(CallDenied):  # It is denied anyway.
-            call = await self.crisis.recall(self.crisis.hear(call))
+            call = await self.crisis.flag_by_conversation(self.crisis.flag_by_message(call))
         denied = await self._pipeline.denied(call, deny(code, message), perf_counter())
         return self.finish(call, denied)
 

@@ -28,7 +28,7 @@ class Observers:
         self.has_observers = bool(after or metrics)
         """Whether a finished call has hooks to run or a metric."""
 
-    def tell_before(self, call: Call, tool: CompiledTool) -> None:
+    def call_before_hook(self, call: Call, tool: CompiledTool) -> None:
         """Call the before-hook: the call runs now."""
         if self.before is not None:
             try:

@@ -86,18 +86,18 @@ class Pipeline:
         self.finish = observers.finish
         self._confirmations = confirmations
 
-    async def take(self, call: Call, on_event: EventListener | None = None) -> Result:
+    async def dispatch(self, call: Call, on_event: EventListener | None = None) -> Result:
         """Check a call in order, and run it; the first check that fails gives the answer."""
         began = perf_counter()
         try:
             if self._has_words or call.caller.conversation is not None:
-                call = self._crisis.hear(call)
-                call = await self._crisis.recall(call)
+                call = self._crisis.flag_by_message(call)
+                call = await self._crisis.flag_by_conversation(call)
             if call.confidence is not None or call.depth:
                 check_call(call)  # syntax
             tool = self._used(call.tool) or await self._tools.find(call)  # lookup
             if tool.needs_caller:
-                tool.admit(call)  # context
+                tool.check_caller(call)  # context
             if tool.takes_handles:
                 call = await self._tools.with_results(tool, call)
             arguments = tool.arguments(call)  # syntax and arguments, one pass over the text
@@ -105,10 +105,10 @@ class Pipeline:
             if tool.guards:  # confidence, intent, review, confirmation
                 verdict = await tool.guard(call, arguments)
             else:
-                verdict = tool.weigh(call, arguments)
+                verdict = tool.check_policy(call, arguments)
             if verdict is not ALLOWED:
                 if tool.escalates(call, arguments):
-                    call = await self._crisis.recall(flagged(call))
+                    call = await self._crisis.flag_by_conversation(flagged(call))
                 result = await self._stop(tool, call, arguments, verdict, began)
             elif call.dry_run:
                 await tool.limits.check(call)  # limits
@@ -124,9 +124,9 @@ class Pipeline:
             result = await self.denied(call, error, began)
         return self.finish(call, result) if self._has_observers or call.caller.crisis else result
 
-    async def heard(self, call: Call) -> Call:
+    async def with_crisis_flag(self, call: Call) -> Call:
         """Return a call with the crisis flag, if its message or conversation has it now."""
-        return await self._crisis.recall(self._crisis.hear(call))
+        return await self._crisis.flag_by_conversation(self._crisis.flag_by_message(call))
 
     def run(
         self,
@@ -142,14 +142,14 @@ class Pipeline:
         `confirmation_id` names the confirmation that a person approved, if any.
         """
         if not tool.is_keyed or not call.is_named:
-            return self._in_turn(tool, call, arguments, began, on_event, confirmation_id)
+            return self._run_within_limits(tool, call, arguments, began, on_event, confirmation_id)
 
         def run() -> Coroutine[Any, Any, Result]:
-            return self._in_turn(tool, call, arguments, began, on_event, confirmation_id)
+            return self._run_within_limits(tool, call, arguments, began, on_event, confirmation_id)
 
         return self._keyed.once(call, tool.call_spec, tool.invoker.seconds, began, run)
 
-    async def _in_turn(
+    async def _run_within_limits(
         self,
         tool: CompiledTool,
         call: Call,
@@ -173,13 +173,13 @@ class Pipeline:
             if self.rehearses:
                 return allowed(call, began)
             if self._observers.before is not None:
-                self._observers.tell_before(call, tool)
+                self._observers.call_before_hook(call, tool)
             running = tool.invoker.run(call, arguments, began, on_event)
             if self._watch is not None:
                 running = self._watch.ran(call.tool, running)
             if place is None:
                 return await running
-            return await self._run_in(place, running, tool, call, began)
+            return await self._run_while_renewed(place, running, tool, call, began)
         finally:
             if limits.binds:
                 try:
@@ -187,7 +187,7 @@ class Pipeline:
                 except Exception as error:  # noqa: BLE001 - the call has run: too late to deny it
                     logged(error, "the place of a call of %s was not given back", call.tool)
 
-    async def _run_in(
+    async def _run_while_renewed(
         self,
         place: Place,
         running: Coroutine[Any, Any, Result],
@@ -213,7 +213,7 @@ class Pipeline:
         """Deny a call, or store it for a person's confirmation."""
         if verdict.action is Action.DENY:
             raise overruled(verdict)
-        confirmation = await self._confirmations().hold(tool, call, arguments, verdict.action)
+        confirmation = await self._confirmations().store_call(tool, call, arguments, verdict.action)
         replaced = ", ".join(confirmation.replaces) or None
         await self._recorder.waits(
             call, tool, arguments, verdict, confirmation.id, instead_of=replaced

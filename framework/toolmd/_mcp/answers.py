@@ -57,7 +57,7 @@ def denial(result: Result) -> CallToolResult:
 def _confirmation(result: Result) -> Failure:
     if result.outcome == "review":
         message = result.message or "An operator must review this call first."
-        return Failure("held_for_review", message)
+        return Failure("review_required", message)
     if result.outcome == "waiting":
         message = f"{result.message} It goes on by itself, so do not call it again."
         return Failure("waiting", message)

@@ -71,7 +71,7 @@ class Asking:
         caller: Caller,
     ) -> Result | InputRequiredResult:
         """Continue when the client returns with an answer, or without one."""
-        confirmation_id = str(json.loads(state)["held"])
+        confirmation_id = str(json.loads(state)["confirmation"])
         pending = await self._waiting(confirmation_id)
         if pending is None:
             return _gone(confirmation_id)
@@ -142,7 +142,7 @@ class Asking:
     ) -> InputRequiredResult:
         asked = ElicitRequestFormParams(message=message, requested_schema=self._form(ctx, pending))
         # The SDK's boundary seals the state, and binds it to this call and caller.
-        state = json.dumps({"held": pending.id})
+        state = json.dumps({"confirmation": pending.id})
         return InputRequiredResult(
             input_requests={_key(pending): ElicitRequest(params=asked)}, request_state=state
         )

@@ -87,7 +87,7 @@ class Calls:
         # As bytes, so that the dispatcher's own reader applies its limits.
         text = json.dumps(arguments, ensure_ascii=False).encode("utf-8", "backslashreplace")
         call = Call(listed.tool.name, text, confidence=confidence, caller=caller)
-        return await self._workspace.take(call, Progress(ctx))
+        return await self._workspace.dispatch(call, Progress(ctx))
 
     def _unknown(self, name: str) -> MCPError:
         near = near_words(name, self.catalog.listed, 3)

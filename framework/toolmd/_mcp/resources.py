@@ -132,7 +132,7 @@ class Resources:
         if self._has_own_reader:
             raise unknown(uri)
         arguments = json.dumps({"handle": uri.removeprefix(RESULTS)}).encode()
-        result = await self._workspace.take(Call(READ_RESULT, arguments, caller=caller))
+        result = await self._workspace.dispatch(Call(READ_RESULT, arguments, caller=caller))
         if result.success:
             return TextResourceContents(uri=uri, mime_type=JSON, text=compact(result.data))
         error = result.error

@@ -212,7 +212,7 @@ def _late(tool: ToolSpec | None, name: str, timeout_s: float | None) -> Done:
 
 
 def _failure(name: str, done: Done) -> StepError:
-    codes = {"confirm": "confirmation_required", "review": "held_for_review"}
+    codes = {"confirm": "confirmation_required", "review": "review_required"}
     code = done.code or codes.get(done.outcome, "tool_error")
     passing = done.outcome in _PASSING or code == "rate_limited"
     return StepError(code, f"{name}: {done.message or code}", passing=passing)

@@ -17,7 +17,7 @@ _NOTHING_HAPPENED = frozenset(
         "confirmation_used",
         "confirmation_expired",
         "confirmation_elsewhere",
-        "held_for_review",
+        "review_required",
     )
 )
 

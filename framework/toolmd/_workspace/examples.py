@@ -32,7 +32,7 @@ _LEFT_OUT: Mapping[str, Mapping[str, Any]] = {
     "not_stated_by_user": {"message": ""},
 }
 """The facts that the host leaves out, so that a call is denied with this code."""
-_HELD = {"confirmation_required": "confirm", "held_for_review": "review"}
+_HELD = {"confirmation_required": "confirm", "review_required": "review"}
 """The errors that expect a hold, and the outcome of each; no run can give them."""
 
 

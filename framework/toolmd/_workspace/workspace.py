@@ -256,12 +256,12 @@ class Workspace(ReadProject):
                            run_id=run_id, at=at)  # fmt: skip
         return self._project.loop.run(running)
 
-    async def take(self, call: Call, on_event: EventListener | None = None) -> Result:
+    async def dispatch(self, call: Call, on_event: EventListener | None = None) -> Result:
         """Call the tool or skill that a model named, by its exported name.
 
         Use it in interfaces that carry single calls; `handle` reads whole replies.
         """
-        return await self._turns.take(call, on_event)
+        return await self._turns.dispatch(call, on_event)
 
     def system_prompt(self, dialect: str) -> str:
         """Return the system prompt that explains a text dialect and the tools.

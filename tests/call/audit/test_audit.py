@@ -86,7 +86,7 @@ def test_a_run_record_names_the_approved_call(harness, tool, settings):
     held = asyncio.run(dispatcher.call("act", {})).confirmation.id
     asyncio.run(dispatcher.decisions.confirm(held))
     asyncio.run(dispatcher.decisions.confirm(held))
-    assert told(settings, "decision", "held", "code") == [
+    assert told(settings, "decision", "confirmation", "code") == [
         ("confirm", held, "confirmation_required"),
         ("run", held, None),
         ("deny", held, "confirmation_used"),
@@ -102,13 +102,13 @@ def test_the_record_of_a_review_names_the_review(harness, tool, tmp_path, crisis
         harness, tool, project, escalate_when=None if crisis_words else "true"
     )
     asyncio.run(dispatcher.call("act", {}, message="suicide"))
-    assert told(project, "decision", "code") == [("review", "held_for_review")]
+    assert told(project, "decision", "code") == [("review", "review_required")]
 
 
 def test_the_record_of_a_call_without_approval_names_none(harness, tool, settings):
     dispatcher = pending_dispatcher(harness, tool, settings)
     asyncio.run(dispatcher.call("act", {}))
-    assert told(settings, "decision", "held") == [("run", None)]
+    assert told(settings, "decision", "confirmation") == [("run", None)]
 
 
 def test_a_denial_is_recorded_with_its_reason(harness, tool, settings):
@@ -136,7 +136,7 @@ def test_each_decision_names_its_pending_call(harness, tool, settings):
     first, second = (asyncio.run(dispatcher.call("act", {})).confirmation.id for _ in range(2))
     asyncio.run(dispatcher.decisions.reject(first))
     asyncio.run(dispatcher.decisions.respond(second, "Done by hand."))
-    assert told(settings, "decision", "held")[2:] == [("deny", first), ("answered", second)]
+    assert told(settings, "decision", "confirmation")[2:] == [("deny", first), ("answered", second)]
 
 
 def test_an_edited_critical_call_that_asks_again_has_its_own_record(harness, tool, settings):
@@ -144,7 +144,7 @@ def test_an_edited_critical_call_that_asks_again_has_its_own_record(harness, too
     first = asyncio.run(dispatcher.call("act", {"number": 1})).confirmation.id
     second = asyncio.run(dispatcher.decisions.confirm(first, edit={"number": 2})).confirmation.id
     asyncio.run(dispatcher.decisions.confirm(second))
-    assert told(settings, "decision", "held", "instead_of", "arguments") == [
+    assert told(settings, "decision", "confirmation", "instead_of", "arguments") == [
         ("confirm", first, None, {"number": 1}),
         ("confirm", second, first, {"number": 2}),
         ("run", second, None, {"number": 2}),
@@ -158,7 +158,7 @@ def test_a_stale_approval_that_asks_again_has_its_own_record(harness, tool, sett
     result = asyncio.run(changed.decisions.confirm(first))
     second = result.confirmation.id
     assert (result.outcome, result.error.code) == ("review", "confirmation_stale")
-    assert told(settings, "decision", "held", "instead_of", "code")[1:] == [
+    assert told(settings, "decision", "confirmation", "instead_of", "code")[1:] == [
         ("review", second, first, "confirmation_stale")
     ]
 
@@ -168,7 +168,7 @@ def test_a_new_confirmation_is_recorded_if_the_tool_needs_none_any_more(harness,
     first = asyncio.run(dispatcher.call("act", {"number": 5})).confirmation.id
     changed = pending_dispatcher(harness, tool, settings)
     second = asyncio.run(changed.decisions.confirm(first)).confirmation.id
-    assert told(settings, "decision", "held", "instead_of", "code")[1:] == [
+    assert told(settings, "decision", "confirmation", "instead_of", "code")[1:] == [
         ("confirm", second, first, "confirmation_stale")
     ]
 

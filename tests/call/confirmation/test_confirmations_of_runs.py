@@ -31,7 +31,7 @@ def dispatcher(harness, tool, tmp_path, keys):
 def pending_id(dispatcher):
     """The id of a pending call that a run made."""
     call = Call("act", {}, KEY, key=KEY)
-    return asyncio.run(dispatcher.take(call)).confirmation.id
+    return asyncio.run(dispatcher.dispatch(call)).confirmation.id
 
 
 def test_a_pending_call_of_a_run_is_not_listed_for_a_person(dispatcher, pending_id):
@@ -55,5 +55,5 @@ def test_the_run_approves_its_pending_call_under_its_key(dispatcher, pending_id,
 
 
 def test_a_pending_call_from_a_tool_waits_for_a_person(dispatcher):
-    asyncio.run(dispatcher.take(Call("act", {}, key="0f/1", depth=1)))
+    asyncio.run(dispatcher.dispatch(Call("act", {}, key="0f/1", depth=1)))
     assert len(dispatcher.decisions.pending()) == 1

@@ -22,7 +22,7 @@ LIFE_S = 600
 class PendingCallMachine(RuleBasedStateMachine):
     """A door whose holds are compared with what is written down beside them."""
 
-    make_door = make_tool = new_folder = None
+    make_harness = make_tool = new_folder = None
     """What a test hands in."""
     holds = Bundle("holds")
 
@@ -41,7 +41,7 @@ class PendingCallMachine(RuleBasedStateMachine):
 
         made = type(self).make_tool("act", act, NUMBER, safety=SAFETY, notes=version)
         project = Settings(root=self.root, state=self.root, audit=AuditSettings(enabled=False))
-        self.harness = type(self).make_door(made, settings=project, clock=lambda: self.now)
+        self.harness = type(self).make_harness(made, settings=project, clock=lambda: self.now)
         self.decisions = self.harness.dispatcher.decisions
 
     def keep(self, result, number, user):
@@ -76,7 +76,7 @@ class PendingCallMachine(RuleBasedStateMachine):
             return "confirmation_used"
         if held["until"] <= self.now:
             return "confirmation_expired"
-        return "held_for_review" if held["kind"] == "review" and own and not drops else None
+        return "review_required" if held["kind"] == "review" and own and not drops else None
 
     @rule(confirmation_id=holds, user=USERS, edit=st.none() | st.integers(0, 10))
     def approve(self, confirmation_id, user, edit):
@@ -128,7 +128,7 @@ class PendingCallMachine(RuleBasedStateMachine):
 
 def test_a_pending_call_runs_once_as_shown_and_by_an_allowed_user(harness, tool, tmp_path):
     class Here(PendingCallMachine):
-        make_door, make_tool = harness, staticmethod(tool)
+        make_harness, make_tool = harness, staticmethod(tool)
         new_folder = staticmethod(lambda: Path(tempfile.mkdtemp(dir=tmp_path)))
 
     run_state_machine_as_test(

@@ -208,7 +208,7 @@ def test_a_caller_cannot_approve_or_answer_their_own_review(confirmations):
         confirmations.confirm(held, user="u1", edit={"days": [1]}),
         confirmations.respond(held, "I looked at it.", user="u1"),
     ):
-        assert (refused.outcome, refused.error.code) == ("denied", "held_for_review")
+        assert (refused.outcome, refused.error.code) == ("denied", "review_required")
         assert "toolmd pending" in refused.error.message
     assert confirmations.ran == []
     assert [h.id for h in confirmations.dispatcher.decisions.pending("u1")] == [
@@ -237,7 +237,7 @@ def test_a_run_of_the_caller_cannot_approve_a_review_of_another_call(confirmatio
     call = Call("create_reminder", SEED, caller=Caller(user="u1"), key="run-1/4:create_reminder")
     assert (
         asyncio.run(confirmations.dispatcher.decisions.confirm_call(held, call)).error.code
-        == "held_for_review"
+        == "review_required"
     )
     assert confirmations.ran == []
 
@@ -245,7 +245,7 @@ def test_a_run_of_the_caller_cannot_approve_a_review_of_another_call(confirmatio
 def test_a_run_approves_its_own_review_for_any_user(confirmations):
     confirmations.open(safety=REVIEWED)
     call = Call("create_reminder", SEED, caller=Caller(user="u1"), key="run-1/4:create_reminder")
-    held = asyncio.run(confirmations.dispatcher.take(call))
+    held = asyncio.run(confirmations.dispatcher.dispatch(call))
     assert held.outcome == "review"
     lifted = asyncio.run(
         confirmations.dispatcher.decisions.confirm_call(held.confirmation.id, call)
@@ -258,7 +258,7 @@ def test_an_edit_that_requires_a_review_cannot_be_approved_by_its_caller(confirm
     confirmations.open(safety=Safety(requires_confirmation=True, escalate_when="size(days) < 2"))
     second = confirmations.confirm(confirmations.request(user="u1"), edit={"days": [1]}, user="u1")
     assert second.outcome == "review"
-    assert confirmations.confirm(second, user="u1").error.code == "held_for_review"
+    assert confirmations.confirm(second, user="u1").error.code == "review_required"
     assert confirmations.ran == []
     assert confirmations.confirm(second).success
 

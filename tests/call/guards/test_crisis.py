@@ -109,7 +109,7 @@ def test_a_call_that_was_pending_before_the_crisis_goes_to_an_operator(clinic):
     again = asyncio.run(decisions.confirm(pending, user="ana"))
     assert (again.outcome, again.crisis) == ("review", True)
     own = asyncio.run(decisions.confirm(again.confirmation.id, user="ana"))
-    assert own.error.code == "held_for_review"
+    assert own.error.code == "review_required"
     assert asyncio.run(decisions.confirm(again.confirmation.id)).success
 
 

@@ -285,7 +285,7 @@ def deny(_call, _arguments):
 
 
 async def review(_call, _arguments):
-    return Verdict(Action.REVIEW, "held_for_review", "Look at it.")
+    return Verdict(Action.REVIEW, "review_required", "Look at it.")
 
 
 def silent(_call, _arguments):

@@ -155,7 +155,7 @@ def test_a_call_that_waits_longer_than_a_second_says_how_long(harness, tool):
 
     async def work():
         return await asyncio.gather(
-            *(dispatcher.take(Call("act", {}, f"c{n}"), heard.append) for n in range(3))
+            *(dispatcher.dispatch(Call("act", {}, f"c{n}"), heard.append) for n in range(3))
         )
 
     assert all(result.success for result in run(world, work))

@@ -72,5 +72,5 @@ def test_a_skill_denies_a_confidence_that_is_not_a_number_from_0_to_1(
     opened: Workspace, confidence: Any
 ) -> None:
     call = Call("quiet", {"word": "hi"}, confidence=confidence)
-    denied = asyncio.run(opened.take(call))
+    denied = asyncio.run(opened.dispatch(call))
     assert (denied.outcome, denied.error and denied.error.code) == ("denied", "malformed_call")

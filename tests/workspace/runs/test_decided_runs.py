@@ -168,7 +168,7 @@ def test_a_review_within_a_run_waits_for_another_person(
     (held,) = workspace.confirmations.pending_sync()
     assert (held.kind, held.call.tool) == ("review", "open_barrel")
     own = workspace.confirmations.approve_sync(held.id, user="ana")
-    assert (own.outcome, own.error and own.error.code) == ("denied", "held_for_review")
+    assert (own.outcome, own.error and own.error.code) == ("denied", "review_required")
     assert cellar.opened == []
     assert workspace.confirmations.approve_sync(held.id).data == {"sealed": 101}
     assert cellar.opened == [101]

@@ -52,7 +52,7 @@ class Recorder:
         `confirmation_id` names the approved confirmation. Returns whether it waited for
         the disk.
         """
-        return self._write(call, tool, "run", arguments, held=confirmation_id)
+        return self._write(call, tool, "run", arguments, confirmation=confirmation_id)
 
     async def waits(
         self,
@@ -69,8 +69,9 @@ class Recorder:
         `instead_of` names the confirmation whose call waits again, or those that this one corrects.
         """
         if self._log is not None and not call.dry_run:
-            await self._write(call, tool, verdict.action.name.lower(), arguments,
-                              code=verdict.code, reason=verdict.message, held=confirmation_id,
+            decision = verdict.action.name.lower()
+            await self._write(call, tool, decision, arguments, code=verdict.code,
+                              reason=verdict.message, confirmation=confirmation_id,
                               instead_of=instead_of)  # fmt: skip
 
     async def decided(
@@ -79,7 +80,7 @@ class Recorder:
         """Record a person's decision on a pending call. Raises CallDenied."""
         if self._log is not None:
             arguments = call.arguments if isinstance(call.arguments, Mapping) else {}
-            await self._write(call, tool, state, arguments, held=confirmation_id)
+            await self._write(call, tool, state, arguments, confirmation=confirmation_id)
 
     async def denied(
         self,
@@ -95,15 +96,16 @@ class Recorder:
         try:
             if isinstance(failure, Explained):
                 faults = [[code, _word(name)] for name in failure.names()[:_MAX_FAULTS]]
-                told = f',"code":"{code}","faults":{_json(faults)}'
+                text = f',"code":"{code}","faults":{_json(faults)}'
             else:
                 faults = [[_word(f.code), _word(f.path)] for f in failure.details[:_MAX_FAULTS]]
-                told = (
-                    _told({"code": code, "reason": failure.message}) + f',"faults":{_json(faults)}'
+                text = (
+                    _fields({"code": code, "reason": failure.message})
+                    + f',"faults":{_json(faults)}'
                 )
-            told += _told({"held": confirmation_id})
+            text += _fields({"confirmation": confirmation_id})
             head = f'"tool":{_json(call.tool[:64])}' if tool is None else tool.audit_head
-            await self._append(f'"decision":"deny",{head}{_of_call(call)}{told}')
+            await self._append(f'"decision":"deny",{head}{_of_call(call)}{text}')
         except Exception as error:  # noqa: BLE001 - it is denied in any case
             if code != "internal_guard_error":
                 logged(error, "the denial of %s was not recorded", call.tool)
@@ -120,7 +122,7 @@ class Recorder:
             if not tool.invoker.is_prepared:
                 await tool.invoker.prepare()
             return await self._append(
-                f'"decision":"{decision}",{tool.audit_head}{_of_call(call)}{_told(more)},'
+                f'"decision":"{decision}",{tool.audit_head}{_of_call(call)}{_fields(more)},'
                 f'"implementation":"{tool.invoker.implementation_hash()}",'
                 f'"arguments":{_bounded(tool.redacted(arguments))}'
             )
@@ -153,12 +155,12 @@ class Recorder:
 def _of_call(call: Call) -> str:
     """Return the fields of a call and its caller."""
     user, context, _, conversation, _ = call.caller
-    text = _told({"call": call.id, "user": user, "conversation": conversation,
+    text = _fields({"call": call.id, "user": user, "conversation": conversation,
                   "confidence": call.confidence})  # fmt: skip
     return f'{text},"context":{_bounded(context)}' if context else text
 
 
-def _told(values: Mapping[str, object]) -> str:
+def _fields(values: Mapping[str, object]) -> str:
     """Return each value that is there as a field; a model may have made them up."""
     text = ""
     for key, value in values.items():

@@ -32,7 +32,7 @@ class RestOfPipeline(Protocol):
     ) -> Coroutine[Any, Any, Result]:
         """Wait for the limits, record the decision, and run the call."""
 
-    async def heard(self, call: Call) -> Call:
+    async def with_crisis_flag(self, call: Call) -> Call:
         """Return a call with the crisis flag, if its message or conversation has it now."""
 
     async def ask(
@@ -89,8 +89,8 @@ class Decisions:
         try:
             confirmation = await self._confirmations.find(confirmation_id, user)
             call = confirmation.call
-            await self._confirmations.admit(confirmation, user)
-            call = await self._pipeline.heard(call)
+            await self._confirmations.check_decision(confirmation, user)
+            call = await self._pipeline.with_crisis_flag(call)
             confirmation = confirmation._replace(call=call)
             if call.is_of_a_run and key != call.key:
                 # Its run would run it a second time, under its own key.
@@ -145,7 +145,7 @@ class Decisions:
 
         Who may decide a review is checked where the run's question is answered.
         """
-        confirmation = await self._confirmations.look(confirmation_id)
+        confirmation = await self._confirmations.get(confirmation_id)
         given = dict(call.arguments) if isinstance(call.arguments, Mapping) else {}
         before = confirmation.call.arguments if confirmation is not None else {}
         assert isinstance(before, dict)
@@ -196,11 +196,11 @@ class Decisions:
 
     async def confirmation(self, confirmation_id: str) -> Confirmation | None:
         """Return a confirmation, decided or not; None where it can't be read."""
-        return await self._confirmations.look(confirmation_id)
+        return await self._confirmations.get(confirmation_id)
 
     def confirmation_sync(self, confirmation_id: str) -> Confirmation | None:
         """Return a confirmation as `confirmation` does; the calling thread waits."""
-        return self._confirmations.look_sync(confirmation_id)
+        return self._confirmations.get_sync(confirmation_id)
 
     async def _decide(
         self,
@@ -222,7 +222,7 @@ class Decisions:
                     confirmation_id, edit=given, user=user, declines=given is None
                 )
             drops = state == "rejected"
-            await self._confirmations.admit(confirmation, user, drops=drops)
+            await self._confirmations.check_decision(confirmation, user, drops=drops)
             await self._confirmations.claim(confirmation, state)
             result = answer(call)
             await self._recorder.decided(call, await self._tools.find(call), state, confirmation_id)

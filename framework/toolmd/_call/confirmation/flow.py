@@ -68,7 +68,7 @@ class ConfirmationFlow:
         self._tools = tools
         self._clock = clock
 
-    async def hold(
+    async def store_call(
         self,
         tool: CompiledTool,
         call: Call,
@@ -95,7 +95,7 @@ class ConfirmationFlow:
             id=secrets.token_urlsafe(9).replace("-", "a"),
             kind=kind,
             call=call._replace(arguments=dict(arguments)),
-            bound_to=self.bound(tool, arguments),
+            bound_to=self.approval_hash(tool, arguments),
             prompt=prompt,
             sensitivity=sensitivity,
             created=now,
@@ -116,22 +116,22 @@ class ConfirmationFlow:
     async def read(self, confirmation_id: str) -> Confirmation | None:
         """Return a confirmation; raises UnreachableError where the store can't be read."""
         try:
-            return await self._get(confirmation_id)
+            return await self._read(confirmation_id)
         except UnreachableError:
             raise
         except Exception as error:
             message = f"the confirmations can't be read: {error}; `toolmd doctor` names the remedy"
             raise UnreachableError(message) from error
 
-    async def look(self, confirmation_id: str) -> Confirmation | None:
+    async def get(self, confirmation_id: str) -> Confirmation | None:
         """Return a confirmation, decided or not; None where it can't be read."""
         try:
             return await self.read(confirmation_id)
         except UnreachableError:
             return None
 
-    def look_sync(self, confirmation_id: str) -> Confirmation | None:
-        """Return a confirmation as `look` does; the calling thread waits."""
+    def get_sync(self, confirmation_id: str) -> Confirmation | None:
+        """Return a confirmation as `get` does; the calling thread waits."""
         try:
             return self._store.confirmations.get(confirmation_id)
         except Exception:  # noqa: BLE001 - its caller knows what a missing one means
@@ -144,7 +144,7 @@ class ConfirmationFlow:
         """
         try:
             # A host may pass anything as an id: only text names a confirmation.
-            confirmation = await self._get(str(confirmation_id))
+            confirmation = await self._read(str(confirmation_id))
         except Exception as error:  # noqa: BLE001 - as above
             raise guard_failed("the pending call", "confirmation", error) from None
         other = (
@@ -159,7 +159,7 @@ class ConfirmationFlow:
             )
         return confirmation
 
-    async def admit(
+    async def check_decision(
         self, confirmation: Confirmation, user: str | None, *, drops: bool = False
     ) -> None:
         """Check that this user may take this decision, still.
@@ -177,7 +177,7 @@ class ConfirmationFlow:
             raise deny("confirmation_expired", message)
         is_own = user is not None and user == confirmation.call.caller.user
         if confirmation.kind == "review" and is_own and not drops:
-            raise deny("held_for_review", NOT_YOURS)
+            raise deny("review_required", NOT_YOURS)
 
     async def resume(
         self, confirmation: Confirmation, edit: Mapping[str, Any] | None, key: str | None
@@ -191,9 +191,9 @@ class ConfirmationFlow:
         before = confirmation.call.arguments
         assert isinstance(before, dict)
         await tool.invoker.prepare()
-        if self.bound(tool, before) != confirmation.bound_to:
+        if self.approval_hash(tool, before) != confirmation.bound_to:
             await self.claim(confirmation, "stale")
-            return await self._anew(tool, confirmation)
+            return await self._store_stale(tool, confirmation)
         arguments = tool.arguments(confirmation.call)
         call = _edited(confirmation.call, edit)
         if edit:
@@ -207,7 +207,7 @@ class ConfirmationFlow:
         if escalated or (edit and tool.call_spec.safety.sensitivity == "critical"):
             await self.claim(confirmation, "edited")
             again = call._replace(caller=confirmation.call.caller)
-            return await self._again(tool, again, arguments, verdict, notes)
+            return await self._store_again(tool, again, arguments, verdict, notes)
         await tool.limits.check(call)
         await self.claim(confirmation, "edited" if edit else "approved")
         runs = call._replace(
@@ -242,17 +242,17 @@ class ConfirmationFlow:
         if not won:
             raise deny("confirmation_used", "This call was decided before.")
 
-    async def _get(self, confirmation_id: str) -> Confirmation | None:
+    async def _read(self, confirmation_id: str) -> Confirmation | None:
         found: Confirmation | None = await AROUND.run(
             lambda: self._store.confirmations.get(confirmation_id)
         )
         return found
 
-    async def _anew(self, tool: CompiledTool, confirmation: Confirmation) -> Stopped:
+    async def _store_stale(self, tool: CompiledTool, confirmation: Confirmation) -> Stopped:
         """Store a call again, as the tool is now. Raises CallDenied where it can't wait."""
         call = confirmation.call
         try:
-            tool.admit(call)
+            tool.check_caller(call)
             arguments = tool.arguments(call)
             verdict = await tool.guard(call, arguments)
             if verdict.action is Action.DENY:
@@ -260,10 +260,10 @@ class ConfirmationFlow:
         except CallDenied as denial:
             raise _denied_now(denial) from None
         stale = verdict._replace(code="confirmation_stale", message=STALE)
-        again = await self._again(tool, call, arguments, stale, confirmation.notes)
+        again = await self._store_again(tool, call, arguments, stale, confirmation.notes)
         return again._replace(stale=True)
 
-    async def _again(
+    async def _store_again(
         self,
         tool: CompiledTool,
         call: Call,
@@ -272,10 +272,10 @@ class ConfirmationFlow:
         notes: tuple[str, ...],
     ) -> Stopped:
         action = max(verdict.action, Action.CONFIRM)
-        confirmation = await self.hold(tool, call, arguments, action, notes)
+        confirmation = await self.store_call(tool, call, arguments, action, notes)
         return Stopped(call, arguments, confirmation, verdict._replace(action=action), notes)
 
-    def bound(self, tool: CompiledTool, arguments: Mapping[str, Any]) -> str:
+    def approval_hash(self, tool: CompiledTool, arguments: Mapping[str, Any]) -> str:
         """Return the hash that an approval is bound to: exactly this call of exactly this tool."""
         safety = self._safety
         policy = [safety.default_min, safety.floor, tool.default_min, list(safety.crisis_words),

@@ -34,7 +34,7 @@ async def answer(
     assert asked is not None
     assert isinstance(call.arguments, dict)
     await tool.invoker.prepare()
-    if flow.bound(tool, call.arguments) != confirmation.bound_to:
+    if flow.approval_hash(tool, call.arguments) != confirmation.bound_to:
         await flow.claim(confirmation, "stale")
         raise deny("confirmation_stale", CHANGED)
     if not is_parked(asked):

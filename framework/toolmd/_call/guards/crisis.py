@@ -37,7 +37,7 @@ class CrisisWatch:
             await self._flag(caller.conversation, caller.user)
         return True
 
-    def hear(self, call: Call) -> Call:
+    def flag_by_message(self, call: Call) -> Call:
         """Return a call, with the crisis flag if its message contains a crisis word.
 
         Raises CallDenied where the message can't be searched.
@@ -48,7 +48,7 @@ class CrisisWatch:
             raise guard_failed(call.tool, "review", error) from None
         return flagged(call) if heard else call
 
-    async def recall(self, call: Call) -> Call:
+    async def flag_by_conversation(self, call: Call) -> Call:
         """Return a call, with the flag of its conversation; a flagged call flags it.
 
         Raises CallDenied where the store can't be used.

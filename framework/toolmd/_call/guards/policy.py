@@ -14,44 +14,44 @@ from toolmd._types.settings import OnMissingConfidence, SafetySettings
 from toolmd._types.verdict import ALLOWED, Action, Problem, Verdict
 from toolmd._validation import fitting_objects
 
-Row = Callable[[float | None, Caller, Mapping[str, Any]], Verdict]
+PolicyCheck = Callable[[float | None, Caller, Mapping[str, Any]], Verdict]
 """Checks a call by its confidence, its caller and its validated arguments."""
 
 
-def rows_of(
+def policy_checks(
     call_spec: ToolCallSpec,
     default_min: float | None,
     safety: SafetySettings,
     added: tuple[Language, ...] = (),
-) -> tuple[Row, ...]:
+) -> tuple[PolicyCheck, ...]:
     """Return the checks that can stop a call of this tool, in the pipeline's order.
 
     `added` are the languages of plugins. A check that always allows is left out. Raises
     ExpressionError for a condition that can't be compiled: the tool can't be called then.
     """
     own = call_spec.safety
-    stated: list[Row] = []
+    stated: list[PolicyCheck] = []
     if (least := threshold(call_spec, default_min, safety)) is not None:
         stated.append(_confidence(call_spec.name, least, on_missing(call_spec, safety)))
     if own.explicit_intent:
         stated.append(_intent(call_spec, languages_with(added)))
     if verbatim := {p.name: p.shape for p in call_spec.parameters if p.shape.holds_verbatim}:
         stated.append(_verbatim(verbatim, languages_with(added)))
-    rows = [*_one_row(stated)]
-    looked_at: list[Row] = []
+    checks = [*_combined(stated)]
+    reviews: list[PolicyCheck] = []
     if not call_spec.read_only:
-        looked_at.append(_crisis)
+        reviews.append(_crisis)
     if (escalates := escalation_of(call_spec)) is not None:
-        looked_at.append(escalates)
-    rows += _one_row(looked_at)
+        reviews.append(escalates)
+    checks += _combined(reviews)
     if own.requires_confirmation or own.sensitivity == "critical":
-        rows.append(lambda _stated, _caller, _arguments: _UNCONFIRMED)
+        checks.append(lambda _stated, _caller, _arguments: _UNCONFIRMED)
     elif own.confirm_when is not None:
-        rows.append(_when(call_spec, own.confirm_when, _UNCONFIRMED))
-    return tuple(rows)
+        checks.append(_when(call_spec, own.confirm_when, _UNCONFIRMED))
+    return tuple(checks)
 
 
-def escalation_of(call_spec: ToolCallSpec) -> Row | None:
+def escalation_of(call_spec: ToolCallSpec) -> PolicyCheck | None:
     """Return the check Escalate When of a tool, or None."""
     escalate_when = call_spec.safety.escalate_when
     return None if escalate_when is None else _when(call_spec, escalate_when, _ESCALATED)
@@ -72,7 +72,7 @@ def on_missing(call_spec: ToolCallSpec, safety: SafetySettings) -> OnMissingConf
     return call_spec.safety.on_missing_confidence or safety.on_missing_confidence
 
 
-def _one_row(checks: Sequence[Row]) -> Sequence[Row]:
+def _combined(checks: Sequence[PolicyCheck]) -> Sequence[PolicyCheck]:
     """Combine checks into one: the first of the strictest that fail gives the code.
 
     The message and the details list all that fail.
@@ -80,44 +80,46 @@ def _one_row(checks: Sequence[Row]) -> Sequence[Row]:
     if len(checks) < 2:  # noqa: PLR2004 - several
         return checks
 
-    def row(stated: float | None, caller: Caller, arguments: Mapping[str, Any]) -> Verdict:
+    def combined(stated: float | None, caller: Caller, arguments: Mapping[str, Any]) -> Verdict:
         failed = [v for check in checks if (v := check(stated, caller, arguments)) is not ALLOWED]
         if len(failed) < 2:  # noqa: PLR2004 - as above
             return failed[0] if failed else ALLOWED
         failed.sort(key=lambda verdict: -verdict.action)
-        told = " ".join(verdict.message for verdict in failed)
+        message = " ".join(verdict.message for verdict in failed)
         listed = [v.details or (Problem(v.code, "", v.message),) for v in failed]
-        return failed[0]._replace(message=told, details=tuple(chain.from_iterable(listed)))
+        return failed[0]._replace(message=message, details=tuple(chain.from_iterable(listed)))
 
-    return (row,)
+    return (combined,)
 
 
-_ESCALATED = Verdict(Action.REVIEW, "held_for_review", "Somebody must look at this call first.")
+_ESCALATED = Verdict(
+    Action.REVIEW, "review_required", "An operator must review this call before it runs."
+)
 _CRISIS = Verdict(
     Action.REVIEW,
-    "held_for_review",
-    "The conversation may tell of a crisis, so somebody must look at this call first.",
+    "review_required",
+    "The conversation may be about a crisis, so an operator must review this call before it runs.",
 )
 _UNCONFIRMED = Verdict(Action.CONFIRM, "confirmation_required", "The user must confirm it.")
 
 
-def _confidence(name: str, least: float, unstated: OnMissingConfidence) -> Row:
+def _confidence(name: str, least: float, unstated: OnMissingConfidence) -> PolicyCheck:
     wanted = f"{name} needs a confidence of at least {least:g}"
     action = Action.CONFIRM if unstated == "confirm" else Action.DENY
     missing = Verdict(action, "missing_confidence", f"{wanted}: state it (0 to 1) with the call.")
 
-    def row(stated: float | None, _caller: Caller, _arguments: Mapping[str, Any]) -> Verdict:
+    def check(stated: float | None, _caller: Caller, _arguments: Mapping[str, Any]) -> Verdict:
         if stated is None:
             return missing
         if stated >= least:
             return ALLOWED
-        told = f"{wanted}, not {stated:g}: ask the user instead."
-        return Verdict(Action.DENY, "low_confidence", told)
+        message = f"{wanted}, not {stated:g}: ask the user instead."
+        return Verdict(Action.DENY, "low_confidence", message)
 
-    return row
+    return check
 
 
-def _intent(call_spec: ToolCallSpec, languages: Languages) -> Row:
+def _intent(call_spec: ToolCallSpec, languages: Languages) -> PolicyCheck:
     name, keywords = call_spec.name, call_spec.safety.intent_keywords
     missing = Verdict(
         Action.DENY,
@@ -130,16 +132,16 @@ def _intent(call_spec: ToolCallSpec, languages: Languages) -> Row:
         f"It is not certain that the user asked for {name}: they must confirm it.",
     )
 
-    def row(_stated: float | None, caller: Caller, _arguments: Mapping[str, Any]) -> Verdict:
+    def check(_stated: float | None, caller: Caller, _arguments: Mapping[str, Any]) -> Verdict:
         # An intent after so many words does not count.
         said = asks_for(caller.message[:MAX_MESSAGE], keywords, languages)
         return ALLOWED if said is Said.YES else unsure if said is Said.UNSURE else missing
 
-    return row
+    return check
 
 
-def _verbatim(shapes: Mapping[str, Schema], languages: Languages) -> Row:
-    def row(_stated: float | None, caller: Caller, arguments: Mapping[str, Any]) -> Verdict:
+def _verbatim(shapes: Mapping[str, Schema], languages: Languages) -> PolicyCheck:
+    def check(_stated: float | None, caller: Caller, arguments: Mapping[str, Any]) -> Verdict:
         found = [
             (path, said)
             for name, shape in shapes.items()
@@ -148,7 +150,7 @@ def _verbatim(shapes: Mapping[str, Schema], languages: Languages) -> Row:
         ]
         return _not_stated(found) if found else ALLOWED
 
-    return row
+    return check
 
 
 def not_stated(call: Call, path: str, value: Any) -> Verdict | None:
@@ -171,10 +173,10 @@ def _not_stated(found: Sequence[tuple[str, Said]]) -> Verdict:
     problems = tuple(
         Problem("not_stated_by_user", path, f"{path} {_LACKS[said]}") for path, said in found
     )
-    told = "; ".join(problem.message for problem in problems)
+    message = "; ".join(problem.message for problem in problems)
     denied = any(said is Said.NO for _, said in found)
     action = Action.DENY if denied else Action.CONFIRM
-    return Verdict(action, "not_stated_by_user", f"{told}: ask the user.", problems)
+    return Verdict(action, "not_stated_by_user", f"{message}: ask the user.", problems)
 
 
 _LACKS = {
@@ -205,13 +207,13 @@ def _crisis(_stated: float | None, caller: Caller, _arguments: Mapping[str, Any]
     return _CRISIS if caller.crisis else ALLOWED
 
 
-def _when(call_spec: ToolCallSpec, expression: str, verdict: Verdict) -> Row:
+def _when(call_spec: ToolCallSpec, expression: str, verdict: Verdict) -> PolicyCheck:
     # Imported here: most tools have no expression, and the import costs a thousand calls.
     from toolmd._expressions import EvaluationError, compile_expression
 
     program = compile_expression(expression, frozenset(p.name for p in call_spec.parameters))
 
-    def row(_stated: float | None, _caller: Caller, arguments: Mapping[str, Any]) -> Verdict:
+    def check(_stated: float | None, _caller: Caller, arguments: Mapping[str, Any]) -> Verdict:
         try:
             answer = program.evaluate(arguments)
         except EvaluationError:
@@ -219,4 +221,4 @@ def _when(call_spec: ToolCallSpec, expression: str, verdict: Verdict) -> Row:
         # Only a plain false lets the call pass; anything odd counts as true.
         return ALLOWED if answer is False else verdict
 
-    return row
+    return check

@@ -41,7 +41,7 @@ class CallServices(Protocol):
     def open_client(self, call_spec: CallSpec, seconds: float) -> Any:
         """Open the HTTP client of one call with its deadline in seconds."""
 
-    async def take(self, call: Call, on_event: EventListener | None = None) -> Result:
+    async def dispatch(self, call: Call, on_event: EventListener | None = None) -> Result:
         """Run another call through the same pipeline."""
 
 
@@ -144,10 +144,10 @@ class CallContext:
 
     async def progress(self, text: str, fraction: float | None = None) -> None:
         """Report the progress of the work; `fraction` is 0..1."""
-        await self.tell(Event("progress", self._call_spec.name, self.call_id,
+        await self.send(Event("progress", self._call_spec.name, self.call_id,
                               {"text": hidden(text), "fraction": fraction}))  # fmt: skip
 
-    async def tell(self, event: Event) -> None:
+    async def send(self, event: Event) -> None:
         """Hand an event to the listener, if there is one."""
         if self._on_event is not None and (waiting := self._on_event(event)) is not None:
             await waiting
@@ -158,7 +158,7 @@ class CallContext:
         key = f"{self.idempotency_key}/{self._calls}"
         made = Call(name, arguments, None, self._call.confidence, self._call.caller, key=key,
                     depth=self._call.depth + 1)  # fmt: skip
-        return await self._dispatcher.take(made, self._on_event)
+        return await self._dispatcher.dispatch(made, self._on_event)
 
     async def resource(self, kind: type[Thing]) -> Thing:
         """Return a resource that a plugin provides by its type."""

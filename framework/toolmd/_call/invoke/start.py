@@ -86,7 +86,7 @@ async def _last_of(items: AsyncIterator[Any], context: CallContext) -> Any:
             last = item
             found = lifted(item)
             data = as_json(item if found is None else found.value)
-            await context.tell(Event("item", context.tool, context.call_id, data))
+            await context.send(Event("item", context.tool, context.call_id, data))
     finally:
         if (close := getattr(items, "aclose", None)) is not None:
             await close()

@@ -42,7 +42,7 @@ _STOPS = {
     "missing_confidence": "confidence",
     "no_explicit_intent": "intent",
     "not_stated_by_user": "intent",
-    "held_for_review": "review",
+    "review_required": "review",
     "rejected": "confirmation",
     "rate_limited": "limits",
     "budget_exhausted": "limits",

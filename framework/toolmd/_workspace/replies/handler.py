@@ -88,7 +88,7 @@ class ReplyHandler:
         shown = [await self._keeper.shown(result, caller.user) for result in results]
         return await self._turn(parsed, spoken, tuple(shown))
 
-    async def take(
+    async def dispatch(
         self, call: Call, spoken: str = "", on_event: EventListener | None = None
     ) -> Result:
         """Make one call of a tool or a skill, by its name or one it was exported under."""
@@ -111,7 +111,7 @@ class ReplyHandler:
         called = self._names.find(call.tool)
         if called is not None and isinstance(called.spec, SkillSpec):
             return await self._run(call)
-        return await self._dispatcher.take(call, on_event)
+        return await self._dispatcher.dispatch(call, on_event)
 
     async def _take_in_order(
         self, calls: Sequence[Call], on_event: EventListener | None
@@ -152,7 +152,7 @@ class ReplyHandler:
             return await self._dispatcher.deny_reply(
                 "malformed_call", told, caller=call.caller, dry_run=False
             )
-        result = await self.take(call, on_event=on_event)
+        result = await self.dispatch(call, on_event=on_event)
         return await self._keeper.shown(result, call.caller.user)
 
     async def _turn(self, parsed: Parsed, spoken: str, results: tuple[Result, ...]) -> Turn:

@@ -39,7 +39,7 @@ class Turns:
                 reply, dialect, caller=caller, dry_run=dry_run, on_event=on_event
             )
 
-    async def take(self, call: Call, on_event: EventListener | None) -> Result:
+    async def dispatch(self, call: Call, on_event: EventListener | None) -> Result:
         """Make one call of a model, of a tool or a skill."""
         async with self._handler() as handler:
             return await handler.take_alone(call, on_event)

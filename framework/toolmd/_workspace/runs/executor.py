@@ -24,7 +24,7 @@ class DispatchExecutor:
 
     async def call(self, call: Call) -> Result:
         """Run a call through the dispatcher."""
-        return await self._dispatcher.take(call, partial(self._heard, call))
+        return await self._dispatcher.dispatch(call, partial(self._heard, call))
 
     async def confirm(self, held: str, call: Call) -> Result:
         """Approve a pending call by its id, with the arguments of `call`, and run it."""
@@ -59,7 +59,7 @@ class _Through:
         self.open_client = dispatcher.open_client
         self._through = through
 
-    async def take(self, call: Call, on_event: EventListener | None = None) -> Result:
+    async def dispatch(self, call: Call, on_event: EventListener | None = None) -> Result:
         """Pass the call to the run, which dispatches and records it."""
         del on_event
         return await self._through(call.tool, _object(call))

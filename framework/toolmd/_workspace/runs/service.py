@@ -122,7 +122,7 @@ class RunService:
         question = await self._open(run_id, key)
         review = question is not None and question.kind == "review"
         if review and answer.approved and user is not None and user == call.caller.user:
-            not_theirs = denied(call, Failure("held_for_review", NOT_YOURS))
+            not_theirs = denied(call, Failure("review_required", NOT_YOURS))
             return await self._said(call, not_theirs, began)
         notes: tuple[str, ...] = ()
         if question is not None:

@@ -86,7 +86,7 @@ def toolmd_default_min() -> float:  # type: ignore[empty-body]
 
 @hookspec
 def toolmd_crisis_words() -> Iterable[str]:  # type: ignore[empty-body]
-    """Return words and phrases of a user that may tell of a crisis, for a package of tools.
+    """Return words and phrases of a user that may signal a crisis, for a package of tools.
 
     Called once per snapshot, when it is loaded. A message with one of them sends all calls of the
     project that are not Read Only to review. It is a restriction: if the hook fails or returns

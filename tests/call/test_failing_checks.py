@@ -26,7 +26,7 @@ CALLER = {"confidence": 0.9, "message": "say it", "user": "u1"}
 
 
 class Broken:
-    """Stands where a part of the door belongs; whatever is asked of it raises."""
+    """A part of the pipeline whose every use raises."""
 
     def __getattr__(self, name):
         raise RuntimeError("hunter2")
@@ -75,7 +75,7 @@ def break_part(name):
 
 GATES = {
     "the clock": break_clock,
-    "a judge": break_guard,
+    "a guard": break_guard,
     "the audit": break_audit,
     "the arguments": break_part("validator"),
     "the rules": break_part("_rules"),
@@ -135,7 +135,7 @@ def test_a_call_behind_a_failing_check_does_not_run(world, gate):
     result = world.call()
     assert (result.outcome, result.error.code) == ("denied", "internal_guard_error")
     assert "hunter2" not in str(result.to_dict())
-    # What is held before the gate is reached does not run either.
+    # Calls that wait before the broken check do not run either.
     for word in ("ask", "help"):
         assert not world.call(word).success
     assert world.ran == []

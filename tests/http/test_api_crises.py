@@ -1,4 +1,4 @@
-"""An operator sees the conversations in which a crisis was heard, and clears them."""
+"""An operator sees the conversations with a crisis flag, and clears them."""
 
 from collections.abc import Callable
 from typing import Any

@@ -24,7 +24,7 @@ _REMEDIES = {
     "unauthorized": "check the key in OPENROUTER_API_KEY or OPENAI_API_KEY",
     "not_paid": "add credit, or choose another model",
     "not_found": "check --base-url and --model",
-    "rate_limited": "wait, then say it again",
+    "rate_limited": "wait, then send the message again",
     "unavailable": "say it again later",
     "timeout": "say it again, or allow more time",
     "unreachable": "check --base-url and the network",

@@ -36,7 +36,7 @@ def read_call(value: Any, keys: Keys) -> Call:
     for key in value:
         if key not in keys.names:
             shown = json.dumps(key[:64])
-            raise MalformedReplyError(f"no key {shown} in a call: write {', '.join(keys.names)}")
+            raise MalformedReplyError(f"a call has no key {shown}; write {', '.join(keys.names)}")
     arguments = read_arguments(value.get(keys.arguments), keys.arguments)
     confidence = None
     if keys.confidence is None:

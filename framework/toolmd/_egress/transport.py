@@ -45,7 +45,7 @@ def check(tool: str, approved: Approved, request: httpx.Request) -> None:
         )
     if url.userinfo:
         raise _not_approved(
-            tool, approved, "an address with a user in it: hand on credentials apart"
+            tool, approved, "an address with a user in it: pass credentials separately"
         )
     port = PORTS[url.scheme] if url.port is None else url.port
     if approved.permit(host, port, url.scheme) is None:
@@ -53,9 +53,9 @@ def check(tool: str, approved: Approved, request: httpx.Request) -> None:
         raise _not_approved(tool, approved, f"{host[:100] or 'an address without a host'}{at}")
     netloc = url.netloc.decode("ascii", "replace").lower()
     if request.headers.get("host", netloc).lower() != netloc:
-        raise _not_approved(tool, approved, "a host by another one's name: the header Host differs")
+        raise _not_approved(tool, approved, "a host other than its header Host names")
     if "sni_hostname" in request.extensions:
-        raise _not_approved(tool, approved, "a host by another one's name: sni_hostname is set")
+        raise _not_approved(tool, approved, "a host other than sni_hostname names")
 
 
 def invalid_url(tool: str, approved: Approved) -> DomainNotApprovedError:

@@ -132,7 +132,7 @@ class SchemaReader:
                     f"renamed {confirmation!r}: not a valid name; adapt the caller",
                 )
             if name not in properties:
-                self.tell(path, "required, but not described: read as any value")
+                self.tell(path, "required, but without a schema: read as any value")
             shape = self.shape(properties.get(name, {}), path, depth)
             made[confirmation] = Parameter(
                 name=confirmation, shape=shape, required=name in required
@@ -238,7 +238,7 @@ class SchemaReader:
         """Add an enum; the one of an array that names its items is theirs."""
         items = shape.items or Schema(types=("string",))
         if shape.types == ("array",) and not any(problems(value, items) for value in values):
-            self.tell(path, "the enum names the items, and no array: it is kept for the items")
+            self.tell(path, "the enum lists items instead of arrays: it is kept for the items")
             return replace(shape, items=replace(items, enum=tuple(values)))
         kept = [value for value in values if not problems(value, shape)]
         if left := [value for value in values if value not in kept]:

@@ -93,7 +93,7 @@ def _add(function: Mapping[str, Any], module: str, report: ImportReport) -> None
         if parameter in fields:
             fields[parameter].setdefault("description", text)
         else:
-            report.note(name, parameter, f"the docstring has it, the function not: {text}", line)
+            report.note(name, parameter, f"only the docstring has this parameter: {text}", line)
     bounded = {one for one, field in fields.items() if not _OPEN.issuperset(field)}
     said = [(one, text) for one, text in described.items() if one not in bounded]
     for path, text in (("", description), ("", returned), *said):

@@ -21,7 +21,7 @@ class SqlCrises:
         self._opened = Opened(store, state, _table, pace)
 
     def flag(self, crisis: Crisis) -> None:
-        """Flag a conversation, or note that a crisis was heard in it again."""
+        """Flag a conversation, or renew its flag."""
         with self._opened.transaction() as connection:
             row = {**crisis.to_dict(), "user": crisis.user or ""}
             again = upsert_of(connection)(self._opened.tables).values(row)

@@ -56,7 +56,7 @@ class CrisisStore(Protocol):
     """
 
     def flag(self, crisis: Crisis) -> None:
-        """Flag a conversation, or note that a crisis was heard in it again."""
+        """Flag a conversation, or renew its flag."""
 
     def is_flagged(self, conversation: str, user: str | None) -> bool:
         """Return whether a user's conversation is flagged."""

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 
 class Crisis(NamedTuple):
-    """A conversation in which a crisis was heard."""
+    """A conversation with a crisis flag."""
 
     conversation: str
     """The host's name for it."""

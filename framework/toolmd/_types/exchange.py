@@ -69,7 +69,7 @@ class Exchange(NamedTuple):
     pending: tuple[PendingCall, ...] = ()
     """The calls that still wait for a decision."""
     crisis: bool = False
-    """Whether a crisis was heard in the conversation; a human should read it then."""
+    """Whether the conversation has a crisis flag; a person should read it then."""
     stopped: Stop = ""
     """The reason why the answer is missing or incomplete; empty if it is complete."""
     rounds: int = 0

@@ -72,9 +72,9 @@ class FileEvents:
             if self.problem:
                 raise
             if error.errno not in _EXHAUSTED:
-                self._fall_back(f"the files can't be watched ({error})", "mend that")
+                self._fall_back(f"the files can't be watched ({error})", "repair that")
             else:
-                why = f"the system watches no more files ({error.strerror})"
+                why = f"the system can't watch more files ({error.strerror})"
                 self._fall_back(why, "raise fs.inotify.max_user_watches or max_user_instances")
             return self._follow(wanted)
 

@@ -97,7 +97,7 @@ class Follower:
         self._busy_since = now if self._busy_since is None else self._busy_since
         if now - self._busy_since >= STUCK_S and not self._said:
             self._said = True
-            _log.warning("nothing is reloaded while git's index.lock is there; no git? remove it")
+            _log.warning("reloads wait for git: remove its index.lock if no git command runs")
 
 
 class Watcher:

@@ -1,4 +1,4 @@
-"""The conversations in which a crisis was heard."""
+"""The conversations with a crisis flag."""
 
 from toolmd._types.call import Caller
 from toolmd._types.crisis import Crisis

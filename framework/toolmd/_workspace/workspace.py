@@ -75,7 +75,7 @@ class Workspace(ReadProject):
         self.confirmations = Confirmations(self._project, self.runs)
         """The calls and questions that wait for a person, and the decisions on them."""
         self.crises = Crises(self._project)
-        """The conversations in which a crisis was heard; an operator clears their flags."""
+        """The conversations with a crisis flag; an operator clears their flags."""
         self.results = Results(self._project)
         """What models read of results, and the whole of those that are too large."""
         self._turns = Turns(self._project, self.runs)

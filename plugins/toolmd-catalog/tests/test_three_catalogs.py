@@ -153,7 +153,7 @@ def test_helpers_that_are_not_exposed_stay_hidden() -> None:
 def test_every_guess_is_noted_with_its_place() -> None:
     notes = [str(note) for note in imported("health").notes]
 
-    assert "line 15: log_blood_pressure: what it gives back is not told: anything" in notes
+    assert "line 15: log_blood_pressure: no result in the text: any value" in notes
     assert any("days" in note and "every value there is" in note for note in notes)
     assert any("log_blood_pressure.notes: only an example has it" in note for note in notes)
     assert any("Intent Keywords were guessed" in note for note in notes)

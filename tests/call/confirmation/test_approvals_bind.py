@@ -105,7 +105,7 @@ def test_an_approval_below_a_raised_threshold_is_denied(world):
     held = world.dispatcher().call("act", {"number": 1}, confidence=0.5)
     refused = world.decide(world.dispatcher(floor=0.9), held)
     assert (refused.outcome, refused.error.code) == ("denied", "confirmation_stale")
-    assert "changed since this call was held" in refused.error.message
+    assert "changed since this call was stored" in refused.error.message
     assert world.ran == []
 
 

@@ -153,7 +153,7 @@ class Upkeep:
             self._failed = False
         except Exception as error:  # noqa: BLE001 - noted a second later, or by the next writer
             if not self._failed:
-                logger.warning("the audit's newest record is not noted in the store: %s", error)
+                logger.warning("the store can't note the audit's newest record: %s", error)
             self._failed = True
 
     def _note(self, heads: Callable[[], HeadStore], tracked: Tracked) -> bool:

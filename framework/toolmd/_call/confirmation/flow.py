@@ -286,7 +286,7 @@ class ConfirmationFlow:
 
 def _denied_now(denial: CallDenied) -> CallDenied:
     why = denial.failure
-    message = f"The tool or its policy changed since this call was held: {why.message}"
+    message = f"The tool or its policy changed since this call was stored: {why.message}"
     return deny("confirmation_stale", message, why.details, why.retry_after_ms)
 
 

@@ -27,7 +27,7 @@ def tell(exchange: Any, *, limited: bool) -> None:
     if used := _used(exchange.usage, limited=limited):
         err(f"{paint('usage', 'dim', sys.stderr)}: {used}")
     if exchange.crisis:
-        words = "a crisis was heard in this conversation: a person should read it"
+        words = "this conversation has a crisis flag: a person should read it"
         err(f"{paint('crisis', 'red', sys.stderr)}: {words}")
     for confirmation in exchange.pending:
         waits = "for review" if confirmation.kind == "review" else "for a confirmation"

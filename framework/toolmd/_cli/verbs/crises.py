@@ -1,4 +1,4 @@
-"""`crises`: list the conversations in which a crisis was heard, and clear one."""
+"""`crises`: list the conversations with a crisis flag, and clear one."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -26,7 +26,7 @@ def crises(
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """List the conversations in which a crisis was heard, or clear the flag of one.
+    """List the conversations with a crisis flag, or clear the flag of one.
 
     In a flagged conversation, calls that are not Read Only wait for an operator. Exit code 5:
     CONVERSATION has no flag.

@@ -43,7 +43,7 @@ def try_out(
     keywords, and confirms.
 
     With --transcript, recorded replies of a model and decisions of a person pass through all
-    checks again, and nothing runs. Each call must be allowed, denied or held as it was.
+    checks again, and nothing runs. Each call must be allowed, denied or pending as before.
 
     Exit codes: 1 an example fails, or a transcript differs; 5 unknown tool.
     """

@@ -37,7 +37,7 @@ def add(app: typer.Typer) -> None:
 
 
 def tokens(ctx: typer.Context, *, json: JsonOption = False, project: ProjectOption = None) -> None:
-    """List the tokens of the settings: the begin of each hash, its user and its rights."""
+    """List the tokens of the settings: the first digits of each hash, its user and its rights."""
     if ctx.invoked_subcommand is not None:
         return
     known = _settings(ctx, project).serve.tokens
@@ -100,7 +100,9 @@ def revoke(
     ctx: typer.Context,
     prefix: Annotated[
         str,
-        typer.Argument(metavar="TOKEN", help="The begin of its hash; `toolmd tokens` lists it."),
+        typer.Argument(
+            metavar="TOKEN", help="The first digits of its hash; `toolmd tokens` lists it."
+        ),
     ],
     *,
     project: ProjectOption = None,

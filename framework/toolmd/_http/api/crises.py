@@ -1,4 +1,4 @@
-"""The operations on conversations in which a crisis was heard: list them and clear one."""
+"""The operations on conversations with a crisis flag: list them and clear one."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ class Crises:
                 "GET",
                 "/api/crises",
                 "listCrises",
-                "List the conversations in which a crisis was heard, oldest first.",
+                "List the conversations with a crisis flag, oldest first.",
                 self._list,
                 "Crises",
             ),

@@ -224,7 +224,7 @@ def _weakened(edit: PendingChange) -> Diagnostic:
     message = f"this edit weakens {edit.name}, so the stricter policy stays live: {told}"
     help_ = (
         f"`toolmd accept {edit.name}` makes the edit live; `trust_edits = true` in the settings "
-        "takes every edit at once, for as long as you alone write and call the tools"
+        "accepts every edit at once: use it while nobody else writes or calls the tools"
     )
     span = Span(edit.path, edit.line, 1, edit.line, 2)
     return Diagnostic(span, Code.WEAKENED_POLICY, Severity.WARNING, message, help_)

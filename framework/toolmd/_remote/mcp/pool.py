@@ -79,7 +79,7 @@ class Pool:
         """
         running = self._parked.get(name)
         if running is None or not running.is_asking or self._loop is None:
-            raise LostAnswerError("the server does not wait for the answer any more")
+            raise LostAnswerError("the server no longer waits for the answer")
         running.wait_again()
         self._loop.call_soon_threadsafe(running.answer, answer)
         return await running.outcome(self._loop)

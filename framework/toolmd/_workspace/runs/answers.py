@@ -44,7 +44,7 @@ def waits(run_id: str, call: Call, ended: SkillResult, questions: tuple[Question
         )
         message = "The user must confirm it."
         if first.kind == "review":
-            outcome, message = "review", "Somebody must look at one of its calls first."
+            outcome, message = "review", "An operator must review one of its calls first."
     waiting = tuple(pending_of(question, call) for question in asked)
     return Result(success=False, tool=call.tool, outcome=outcome, message=message, attempts=1,
                   confirmation=held, run_id=run_id, waiting=waiting)  # fmt: skip

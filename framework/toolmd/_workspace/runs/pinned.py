@@ -1,4 +1,4 @@
-"""Return a run the snapshot on which it began, also when files or the process changed since."""
+"""Find the snapshot on which a run began, even if files or the process changed since."""
 
 import threading
 from collections import OrderedDict
@@ -17,13 +17,13 @@ from toolmd._workspace.snapshot.live import Live
 from toolmd.errors import ImplementationError
 
 MOST = 32
-"""How many snapshots of before are kept for the next run that began on them."""
+"""The number of earlier snapshots that are kept for further runs."""
 FindCode = Callable[[str], tuple[str, Mapping[str, bytes]] | None]
 """Return the manifest and the files that were pinned under a hash."""
 
 
 class PinnedLives:
-    """The snapshots of before on which runs go on; safe for threads."""
+    """The earlier snapshots on which runs continue; safe for threads."""
 
     def __init__(
         self, current: Callable[[], Live], given: Mapping[str, object] | None = None
@@ -36,9 +36,10 @@ class PinnedLives:
         self._lock = threading.Lock()
 
     def began_on(self, order: Order, code: FindCode) -> Live:
-        """Return what a run of another process began on; raises ImplementationError.
+        """Return the snapshot on which a run of another process began.
 
-        It is today's snapshot where that says the same; else it is made of what was pinned.
+        It is today's snapshot if the two are equal, else one built from the pinned files.
+        Raises ImplementationError.
         """
         plan, now = order.plan, self._current()
         if self._is_same(plan, now):
@@ -55,12 +56,12 @@ class PinnedLives:
         return live
 
     def strictest(self, order: Order, then: Live) -> tuple[Live, Order]:
-        """Put a run under the stricter of the policies of then and now."""
+        """Return a run with the stricter of its policies then and now, and its snapshot."""
         now = self._current()
         if then is now:
             return then, order
         with self._lock:
-            # The two are kept beside what was made of them: an id alone may come again.
+            # Both snapshots stay referenced, since an id of a freed object may return.
             kept = self._pairs.get((id(then), id(now)))
             if kept is None:
                 kept = self._pairs[id(then), id(now)] = then, now, _pairs(then, now)
@@ -77,7 +78,7 @@ class PinnedLives:
         return live, order._replace(plan=plan)
 
     def close(self) -> None:
-        """Close what they hold."""
+        """Close the dispatchers, and release the resources, of all earlier snapshots."""
         with self._lock:
             made, self._made = list(self._made.values()), OrderedDict()
             pair, self._pairs = list(self._pairs.values()), OrderedDict()
@@ -88,7 +89,7 @@ class PinnedLives:
 
     @staticmethod
     def _is_same(plan: Plan, now: Live) -> bool:
-        """Return whether today's snapshot says of a plan what was said then."""
+        """Return whether a plan has the same files and Python in today's snapshot."""
         tools, skills = now.registry.tools, now.registry.skills
         python = {name: plan.skills.get(name, plan.skill) for name in plan.python}
         there = plan.tools.keys() <= tools.keys() and python.keys() <= skills.keys()
@@ -105,7 +106,9 @@ class PinnedLives:
     def _make(self, plan: Plan, now: Live, code: FindCode) -> Live:
         found = code(plan.code) if plan.code else None
         if found is None:
-            raise ImplementationError("its Python was not pinned, and tools of it are gone")
+            raise ImplementationError(
+                "its Python was not pinned, and some of its tools no longer exist"
+            )
         pinned = Pinned(_specs(plan), plan.given, *found)
         live = now.taking_up(unpin(pinned, now.settings, self._given))
         try:
@@ -120,7 +123,7 @@ def _pairs(then: Live, now: Live) -> Live:
     tools, changed = dict(then.registry.tools), False
     for name, mine in then.registry.tools.items():
         if (todays := now.registry.tools.get(name)) is None:
-            # What is gone restricts no more than it did, and what is broken can't be read.
+            # A missing tool adds no restriction, and a broken one can't be read.
             continue
         least = _higher(mine.default_min, todays.default_min)
         spec = tightened(mine.spec, todays.spec, default_min=least)
@@ -137,7 +140,7 @@ def _specs(plan: Plan) -> tuple[ToolSpec | SkillSpec, ...]:
 
 
 def _load(plan: Plan, live: Live) -> None:
-    """Load the Python of a plan, so that what can't be loaded stops no run half way."""
+    """Load the Python of a plan first, so that a failed import stops no run half-way."""
     bound: list[Bound[Any]] = [live.registry.tools[name] for name in plan.tools]
     bound += [live.registry.skills[name] for name in plan.python]
     for one in bound:
@@ -151,11 +154,11 @@ def _higher(one: float | None, other: float | None) -> float | None:
 
 
 def python_gone(order: Order, error: ImplementationError) -> Question:
-    """Make the question of a run whose Python can't be had as it was."""
+    """Return the question of a run whose Python is no longer available as it was."""
     skill = order.plan.skill
     prompt = (
-        f"{skill.title} can't go on with the Python with which it began: {error}. "
-        f"Yes goes on with it where it was mended, and with what is there now where it was not; "
-        f"no cancels the run and undoes what it did."
+        f"{skill.title} can't continue with the Python with which it began: {error}. "
+        f"Yes continues with that Python if it is repaired by then, else with today's; "
+        f"no cancels the run and undoes its steps."
     )
     return Question(order.id, "python:gone", skill.name, "Python", prompt)

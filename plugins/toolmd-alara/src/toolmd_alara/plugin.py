@@ -64,7 +64,7 @@ class Alara:
 
     @hookimpl
     def toolmd_crisis_words(self) -> Iterable[str]:
-        """Return the words that may tell of a crisis."""
+        """Return the words that may signal a crisis."""
         return CRISIS_WORDS
 
     @hookimpl

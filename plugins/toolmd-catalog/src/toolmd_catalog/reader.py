@@ -101,7 +101,7 @@ def _missing(defaults: Defaults, found: ToolsFound, report: ImportReport) -> Non
     """Note the defaults of all tools, and the tools that are named but not imported."""
     for line in sorted({*defaults.lines.values()}):
         facts = [key.replace("_", " ") for key, at in defaults.lines.items() if at == line]
-        report.note("", "", f"said of every tool: {', '.join(facts)}", line)
+        report.note("", "", f"applies to every tool: {', '.join(facts)}", line)
     for text, line in defaults.unread:
         report.note("", "", f"it names no tool, so it restricts none here: {text!r}", line)
     known = {draft.name for draft in report.drafts} | {note.definition for note in report.rejected}

@@ -31,7 +31,7 @@ def read_returns(page: Page, entry: ToolEntry, gives: str) -> tuple[Schema, str]
     said = read_shape(gives) if gives else None
     if said is not None:
         return Schema(**{"description": UNTOLD, **said}), ""
-    return Schema(description=UNTOLD), "what it gives back is not told: anything"
+    return Schema(description=UNTOLD), "no result in the text: any value"
 
 
 def _span(page: Page, span: TextSpan) -> tuple[Schema | None, str]:

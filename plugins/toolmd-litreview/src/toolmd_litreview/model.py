@@ -47,7 +47,7 @@ class Model:
     def _demand(self) -> Endpoint:
         if self._endpoint is None:
             raise ToolError(
-                "No language model is set: LITREVIEW_MODEL_URL and LITREVIEW_MODEL name one.",
+                "No language model is set: set LITREVIEW_MODEL_URL and LITREVIEW_MODEL.",
                 code="not_configured",
             )
         return self._endpoint

@@ -72,7 +72,7 @@ def _leading_type(found: ParameterFound, rest: str) -> str:
             found.said |= said
             found.read = True
             if rest[0] == "[":
-                found.guesses.append("a bare list is read as a list of these values")
+                found.guesses.append("a bare list is read as an array of these values")
             behind = rest[end:]
             if behind.lstrip().startswith("=") and not behind.lstrip().startswith("=="):
                 value, _, behind = _value_behind(behind.lstrip()[1:].strip())

@@ -2,12 +2,15 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
 
 from pydantic import Field, JsonValue
 
 from toolmd._types.call_spec import CallSpec
+from toolmd._types.canonical import content_hash, present
 from toolmd._types.definition import Noun
+from toolmd._types.schema import object_schema
 
 _PLACE = re.compile(r"(?P<escape>\\)?(?P<open>\{{1,2})\s*(?P<name>[A-Za-z_][\w-]*)\s*(?P<end>\}+)")
 
@@ -24,6 +27,8 @@ class PromptPlace(NamedTuple):
 class PromptSpec(Noun, CallSpec):
     """The content of a `.prompt.md` file (format.md, "Prompt file")."""
 
+    kind: ClassVar[str] = "prompt"
+
     title: str
     description: str
     text: str
@@ -34,6 +39,26 @@ class PromptSpec(Noun, CallSpec):
     """Prose that belongs to no field, by the title of its section."""
     extra: dict[str, JsonValue] = Field(default_factory=dict)
     """Metadata keys that Toolmd does not know."""
+
+    @cached_property
+    def canonical(self) -> dict[str, Any]:
+        """Return the canonical JSON without `hash` and `source`."""
+        said = {name: getattr(self, name) for name in ("kind", "name", "title", "description")}
+        return present(
+            {
+                **said,
+                "notes": self.notes,
+                "input_schema": object_schema(self.parameters),
+                "text": self.text,
+                "sections": self.sections,
+                "extra": self.extra,
+            }
+        )
+
+    @cached_property
+    def hash(self) -> str:
+        """Return the content hash: hex sha256 of the sorted, compact canonical JSON."""
+        return content_hash(self.canonical)
 
     def filled(self, values: Mapping[str, Any]) -> str:
         r"""Return the text with the values of its arguments; `\{name}` stays as `{name}`.

@@ -9,7 +9,6 @@ from toolmd._cli.project.opening import open_workspace
 from toolmd._cli.project.paths import STDIN, SUFFIXES, definitions_among
 from toolmd._cli.reports.diagnostics import LinesOf
 from toolmd._cli.terminal.screen import counted
-from toolmd._load.source.files import PROMPT_SUFFIX
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.settings import Settings
@@ -107,7 +106,7 @@ def _without_python(workspace: Any) -> dict[str, Path]:
 
 
 def _is_stray(path: Path) -> bool:
-    return path.is_file() and not path.name.endswith((*SUFFIXES, PROMPT_SUFFIX, ".py"))
+    return path.is_file() and not path.name.endswith((*SUFFIXES, ".py"))
 
 
 def _stdin() -> Findings:

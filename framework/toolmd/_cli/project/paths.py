@@ -6,7 +6,7 @@ from pathlib import Path
 from toolmd.errors import NotFoundError
 
 STDIN = "-"
-SUFFIXES = {".tool.md": "tool", ".skill.md": "skill"}
+SUFFIXES = {".tool.md": "tool", ".skill.md": "skill", ".prompt.md": "prompt"}
 _SKIPPED = {"__pycache__", "node_modules"}
 
 

@@ -11,10 +11,14 @@ from toolmd._types.schema import KEYWORDS
 def detail(described: dict[str, Any]) -> str:
     """Return the page: description, parameters, returns, restrictions, implementation."""
     kind = described["kind"]
-    head = f"{paint(described['name'], 'bold')} {described['version']} ({kind}, "
-    parts = [head + f"{described['category']})", described["description"]]
+    head = paint(described["name"], "bold")
+    if kind == "prompt":
+        head += " (prompt)"
+    else:
+        head += f" {described['version']} ({kind}, {described['category']})"
+    parts = [head, described["description"]]
     parts += [described[key] for key in ("when_to_use", "notes") if key in described]
-    takes = "Parameters" if kind == "tool" else "Inputs"
+    takes = {"tool": "Parameters", "prompt": "Arguments"}.get(kind, "Inputs")
     parts.append(_section(takes, fields(described["input_schema"]) or ["none"]))
     if returns := described.get("output_schema"):
         parts.append(
@@ -39,6 +43,8 @@ def detail(described: dict[str, Any]) -> str:
     if examples := described.get("examples"):
         told = [f"{e['title']}: {json.dumps(e['arguments'], ensure_ascii=False)}" for e in examples]
         parts.append(_section("Examples", told))
+    if text := described.get("text"):
+        parts.append(_section("Prompt", text.split("\n")))
     parts.append(_section("Source", _source(described)))
     return "\n\n".join(parts)
 
@@ -108,9 +114,9 @@ def _step(step: dict[str, Any]) -> str:
 
 
 def _source(described: dict[str, Any]) -> list[str]:
-    source, behind = described["source"], described["implementation"]
-    runs = f"{behind['kind']} {behind.get('target', '')}".strip()
-    return [f"{source['path']}:{source['line']}", f"runs: {runs}", f"hash: {described['hash']}"]
+    source, behind = described["source"], described.get("implementation")
+    runs = [f"runs: {behind['kind']} {behind.get('target', '')}".strip()] if behind else []
+    return [f"{source['path']}:{source['line']}", *runs, f"hash: {described['hash']}"]
 
 
 def _section(title: str, lines: list[str]) -> str:

@@ -97,7 +97,7 @@ def _sum_up(findings: Findings, *, fix: bool) -> None:
         out()
         err(f"Found {summary(findings.diagnostics)}.{f' {bare}' if bare else ''}")
     elif findings.looked_at == "0 files":
-        err("Nothing to check: there are no `*.tool.md` or `*.skill.md` files.")
+        err("Nothing to check: there are no `*.tool.md`, `*.skill.md` or `*.prompt.md` files.")
     elif bare:
         err(f"{paint('No errors', 'yellow', sys.stderr)}: {findings.looked_at}. {bare}")
     else:

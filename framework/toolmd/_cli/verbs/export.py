@@ -100,6 +100,7 @@ def _write(exported: Exported, folder: Path, *, force: bool, as_json: bool) -> N
 
 def _export_file(target: str, file: str, *, skills: bool) -> Any:
     from toolmd._cli.project.single_file import implementation_of, read_alone
+    from toolmd._types.prompt import PromptSpec
     from toolmd._types.tool import ToolSpec
 
     read = read_alone(file)
@@ -111,6 +112,9 @@ def _export_file(target: str, file: str, *, skills: bool) -> Any:
         raise typer.Exit(ExitCode.FINDINGS)
     if isinstance(spec, ToolSpec):
         return export_specs(target, [spec])
+    if isinstance(spec, PromptSpec):
+        help_ = f"`toolmd show --file {file}` shows it"
+        stop(ExitCode.USAGE, f"{file} is a prompt, which people choose over MCP", help_)
     row = find_target(target)
     has_python = implementation_of(spec, file)[0] != "none"
     whole = row is not None and row.prose_skills

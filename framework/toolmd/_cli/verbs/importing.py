@@ -193,7 +193,7 @@ def _named(files: Mapping[str, str]) -> dict[str, str]:
             stop(
                 ExitCode.FINDINGS,
                 f"the plugin returned the file name {name!r}",
-                "it must return NAME.tool.md or NAME.skill.md",
+                "it must return NAME.tool.md, NAME.skill.md or NAME.prompt.md",
             )
     return dict(files)
 

@@ -25,8 +25,13 @@ NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="In snake_case
 def add(app: typer.Typer) -> None:
     """Add the commands."""
     app.command("init", rich_help_panel="Write")(init)
-    group = typer.Typer(help="Write a new tool, skill or plugin.", no_args_is_help=True)
-    for name, verb in (("tool", new_tool), ("skill", new_skill), ("plugin", new_plugin)):
+    group = typer.Typer(help="Write a new tool, skill, prompt or plugin.", no_args_is_help=True)
+    for name, verb in (
+        ("tool", new_tool),
+        ("skill", new_skill),
+        ("prompt", new_prompt),
+        ("plugin", new_plugin),
+    ):
         group.command(name)(verb)
     app.add_typer(group, name="new", rich_help_panel="Write")
 
@@ -88,6 +93,17 @@ def new_skill(
     _new(ctx, "skill", name, project, json)
 
 
+def new_prompt(
+    ctx: typer.Context,
+    name: NameArgument,
+    *,
+    json: JsonOption = False,
+    project: ProjectOption = None,
+) -> None:
+    """Write a prompt, which people choose over MCP."""
+    _new(ctx, "prompt", name, project, json)
+
+
 def new_plugin(
     name: NameArgument,
     folder: Annotated[
@@ -119,10 +135,11 @@ def _new(
     from toolmd.config import load_settings
 
     settings = load_settings(project_of(ctx, project))
-    folders = settings.tools if kind == "tool" else settings.skills
+    within = "skill" if kind == "skill" else "tool"
+    folders = settings.skills if kind == "skill" else settings.tools
     if not folders:
-        help_ = f'set {kind}s = ["{kind}s_md"]'
-        stop(ExitCode.USAGE, f"the project has no folder of {kind}s", help_)
+        help_ = f'set {within}s = ["{within}s_md"]'
+        stop(ExitCode.USAGE, f"the project has no folder of {within}s", help_)
     snake = checked_name(name)
     _refuse_a_second(settings.root, (*settings.tools, *settings.skills), snake)
     files = definition_files(kind, snake, folders[0])

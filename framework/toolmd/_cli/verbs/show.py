@@ -68,7 +68,8 @@ def _runs(entry: dict[str, Any], spec: AnySpec) -> str:
 def show(
     ctx: typer.Context,
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="A tool or skill.", autocompletion=named)
+        str | None,
+        typer.Argument(metavar="NAME", help="A tool, skill or prompt.", autocompletion=named),
     ] = None,
     *,
     file: Annotated[
@@ -82,7 +83,7 @@ def show(
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """Show one tool or skill in full.
+    """Show one tool, skill or prompt in full.
 
     Exit codes: 1 the file of --file has errors, 5 unknown name.
     """
@@ -93,12 +94,15 @@ def show(
     else:
         with open_workspace(project_of(ctx, project)) as workspace:
             folded = str(name).replace("-", "_")
-            bound = workspace.tools.get(folded) or workspace.skills.get(folded)
-            if bound is None:
-                unknown(str(name), (*workspace.tools, *workspace.skills), workspace)
-            from toolmd._export.definition import describe_bound
+            from toolmd._export.definition import describe, describe_bound
 
-            described = describe_bound(bound)
+            prompts = workspace.registry.prompts
+            if bound := workspace.tools.get(folded) or workspace.skills.get(folded):
+                described = describe_bound(bound)
+            elif prompt := prompts.get(folded):
+                described = describe(prompt, "none", "")
+            else:
+                unknown(str(name), (*workspace.tools, *workspace.skills, *prompts), workspace)
     if json:
         out_json(described)
     else:

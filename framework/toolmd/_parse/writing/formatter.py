@@ -4,12 +4,14 @@ from toolmd._parse.blocks.block import Block, Bullets, Comment, Paragraph, Table
 from toolmd._parse.blocks.outline import outline
 from toolmd._parse.blocks.tokens import source_lines
 from toolmd._parse.document.front_matter import front_comments
+from toolmd._parse.prompt import parse_prompt
 from toolmd._parse.skill import parse_skill
 from toolmd._parse.source.page import Page
 from toolmd._parse.tool import parse_tool
 from toolmd._parse.words.flow import comments
 from toolmd._parse.words.keys import fold, heading_text
 from toolmd._parse.writing.compact import is_compact
+from toolmd._parse.writing.prompt_text import prompt_text
 from toolmd._parse.writing.skill_text import skill_text
 from toolmd._parse.writing.tool_text import tool_text
 
@@ -22,12 +24,19 @@ def format_text(text: str, path: str, style: str = "keep") -> str | None:
 
     Args:
         text: the content of the file.
-        path: the file's path; its suffix says whether it is a tool or a skill.
+        path: the file's path; its suffix says whether it is a tool, a skill or a prompt.
         style: `long` or `compact`, for a tool; `keep` leaves a compact file compact.
 
     Returns:
         The canonical text, or None if the text has an error.
     """
+    if path.endswith(".prompt.md"):
+        prompt, _ = parse_prompt(text, path)
+        if prompt is None:
+            return None
+        written = _with_comments(text, prompt_text(prompt))
+        same, _ = parse_prompt(written, path)
+        return written if same is not None and same.hash == prompt.hash else text
     if path.endswith(".skill.md"):
         skill, _ = parse_skill(text, path)
         if skill is None:

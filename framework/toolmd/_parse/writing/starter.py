@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from toolmd._parse.writing.prompt_text import prompt_text
 from toolmd._parse.writing.skill_text import skill_text
 from toolmd._parse.writing.tool_text import tool_text
+from toolmd._types.prompt import PromptSpec
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.skill import (
     Argument,
@@ -29,9 +31,9 @@ _RETURNS = Schema(types=("object",), description="What comes back", properties=(
 
 
 def new_text(kind: str, name: str) -> str:
-    """Return the canonical text of a new `tool` or `skill` with this snake-case name."""
+    """Return the canonical text of a new `tool`, `skill` or `prompt` of this snake-case name."""
     title = name.replace("_", " ").replace("-", " ").title()
-    write = _tool if kind == "tool" else _skill
+    write = {"tool": _tool, "skill": _skill, "prompt": _prompt}[kind]
     return write(name.replace("-", "_"), title)
 
 
@@ -61,6 +63,17 @@ def _skill(name: str, title: str) -> str:
             workflow_sections=(
                 WorkflowSection(name="", steps=(Step(id="1", title="Return", returns=(answer,)),)),
             ),
+        )
+    )
+
+
+def _prompt(name: str, title: str) -> str:
+    kept = ("name", "title", "parameters", "source")
+    return prompt_text(
+        PromptSpec(
+            **{key: value for key, value in _head(name, title).items() if key in kept},
+            description="Say in one sentence what the prompt is for.",
+            text="Say what the model should do with {text}.",
         )
     )
 

@@ -11,6 +11,7 @@ from toolmd._parse.fields.table import TOOL_METADATA
 from toolmd._parse.writing.compact import compact_parameters, compact_result, joined_fields
 from toolmd._parse.writing.fields import behind, code, fields_text, parameters_text, shape_lines
 from toolmd._types.call_spec import Limits, Safety
+from toolmd._types.prompt import PromptSpec
 from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import Example, ToolSpec
 
@@ -62,7 +63,7 @@ def _tight(blocks: list[str]) -> str:
     return f"{text}\n"
 
 
-def head(spec: ToolSpec | SkillSpec) -> Iterator[str]:
+def head(spec: ToolSpec | SkillSpec | PromptSpec) -> Iterator[str]:
     """Yield the front matter if needed, the title, the description and the notes."""
     foreign = {k: v for k, v in spec.extra.items() if not isinstance(v, str)}
     if foreign:
@@ -88,25 +89,27 @@ def metadata(spec: ToolSpec) -> Iterator[str]:
     return fields_text(said, TOOL_METADATA)
 
 
-def extra_lines(spec: ToolSpec | SkillSpec) -> Iterator[str]:
+def extra_lines(spec: ToolSpec | SkillSpec | PromptSpec) -> Iterator[str]:
     """Yield the metadata with unknown names."""
     for key, value in spec.extra.items():
         if isinstance(value, str):
             yield f"- **{key.replace('_', ' ').title()}**:{behind(value)}"
 
 
-def section(title: str, spec: ToolSpec | SkillSpec, *blocks: str) -> list[str]:
+def section(title: str, spec: ToolSpec | SkillSpec | PromptSpec, *blocks: str) -> list[str]:
     """Return a section's heading, its prose and its blocks."""
     return [b for b in (f"## {title}", spec.sections.get(title, ""), *blocks) if b]
 
 
-def optional_section(title: str, spec: ToolSpec | SkillSpec, *blocks: str) -> list[str]:
+def optional_section(
+    title: str, spec: ToolSpec | SkillSpec | PromptSpec, *blocks: str
+) -> list[str]:
     """Return a section, or an empty list if it has no content."""
     found = section(title, spec, *blocks)
     return found if len(found) > 1 else []
 
 
-def others(spec: ToolSpec | SkillSpec, known: tuple[str, ...]) -> Iterator[str]:
+def others(spec: ToolSpec | SkillSpec | PromptSpec, known: tuple[str, ...]) -> Iterator[str]:
     """Yield the sections of prose."""
     for title, prose in spec.sections.items():
         if title not in known:

@@ -5,13 +5,11 @@ from pathlib import Path
 
 TEXT = """# Grown Prompt
 
-Grow while clients look on.
+Grow for the {version}th time.
 
 ## Metadata
 
 - **Name**: grown_prompt
-- **Version**: 1.0.{version}
-- **Category**: conformance
 
 ## Prompt
 

@@ -2,8 +2,12 @@
 
 import asyncio
 import json
+import os
 import re
+import subprocess
+import sys
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from ncbi_server import HEARTS, LUNGS
@@ -129,3 +133,28 @@ def test_a_large_cluster_is_confirmed_by_a_person(reviewed, literature, call, wo
     assert len(shelf.papers(largest)) == 800
     library.close()
     assert call("run_pico", {"cluster_id": largest}, dry_run=True).outcome == "allowed"
+
+
+def test_the_command_reviews_a_question_and_lists_its_handbook(literature, environ, tmp_path):
+    (tmp_path / "toolmd.toml").write_text('plugins = ["litreview"]\n')
+    command = Path(sys.executable).with_name("toolmd-litreview")
+
+    def typed(*words):
+        return subprocess.run(
+            [command, *words, "--user", "ana", f"--project={tmp_path}"],
+            env={**os.environ, **environ, "TOOLMD_LOAD_PLUGINS": "litreview"},
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+    asked = ("--query", QUESTION.query, "--eligibility", QUESTION.eligibility, "--retmax", "200")
+    done = typed("review", QUESTION.text, *asked, "--page", str(tmp_path / "page.html"))
+    listed = json.loads(typed("handbooks", "--json").stdout)["handbooks"]
+    empty = typed("review", "Nothing?", "--retmax", "0")
+
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith("Searching PubMed\n")
+    assert "failure heart statins" in done.stdout
+    assert "<svg" in (tmp_path / "page.html").read_text("utf-8")
+    assert QUESTION.text in [book["seed_query"] for book in listed]
+    assert (empty.returncode, empty.stdout) == (1, "")
+    assert empty.stderr.splitlines()[-1].startswith("error: ")

@@ -11,10 +11,11 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 import uvicorn
+from shop_app import build_app
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
-from starlette.routing import Route
+from starlette.routing import Mount, Route
 
 
 class EchoService:
@@ -33,6 +34,7 @@ class EchoService:
         seen = {
             "method": request.method,
             "path": request.scope["raw_path"].decode(),
+            "url": str(request.url),
             "query": parse_qsl(request.url.query, keep_blank_values=True),
             "headers": dict(request.headers),
             "body": body.decode(),
@@ -80,6 +82,7 @@ class EchoService:
         app = Starlette(
             routes=[
                 Route("/api/guarded", self.guarded),
+                Mount("/api/shop", build_app()),
                 Route("/api/answer/{kind}", self.answer, methods=every),
                 Route("/{path:path}", self.echo, methods=every),
             ]

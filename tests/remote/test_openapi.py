@@ -1,6 +1,7 @@
 """The operations of an OpenAPI document become tools that call the service."""
 
 import json
+import tomllib
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,11 @@ from echo_service import EchoService, json_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from toolmd import Workspace
+from toolmd import Workspace, parse_tool
 from toolmd._import.json_text import UnreadableSourceError
 from toolmd._import.openapi import read_service
+from toolmd.config.origin import Origin
+from toolmd.config.services import read_services
 
 DOCUMENT = """\
 openapi: 3.0.3
@@ -176,11 +179,82 @@ def test_a_service_without_an_address_is_told() -> None:
     document = {"openapi": "3.1.0", "paths": {"/a": {"get": {}}}}
     made, service = read_service(json.dumps(document), "a.json")
 
-    assert service is not None
+    assert service
     assert "write the url of the service" in " ".join(note.text for note in made.notes)
     _, service = read_service(json.dumps(document), "https://a.example/v1/openapi.json")
-    assert service is not None
-    assert service.url == "https://a.example"
+    assert service[0].url == "https://a.example"
+
+
+def _parameter(name: str, schema: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"name": name, "in": "query", "schema": schema, **more}
+
+
+def test_styles_of_parameters_are_kept_or_the_operation_is_rejected() -> None:
+    array = {"type": "array", "items": {"type": "string"}}
+    object_ = {"type": "object", "properties": {"min": {"type": "integer"}}}
+    parameters = [
+        _parameter("a", array),
+        _parameter("b", array, explode=False),
+        _parameter("c", array, style="pipeDelimited", explode=False),
+        _parameter("d", object_, style="deepObject"),
+        _parameter("e", object_, explode=False),
+        _parameter("f", object_),
+        {"name": "g", "in": "query", "content": {"application/json": {"schema": object_}}},
+    ]
+    label = {"name": "id", "in": "path", "required": True, "style": "label", "schema": {}}
+    document = {
+        "openapi": "3.1.0",
+        "paths": {
+            "/a": {"get": {"operationId": "a", "parameters": parameters}},
+            "/b/{id}": {"get": {"operationId": "b", "parameters": [label]}},
+            "/c": {"get": {"operationId": "c", "tags": ["other"]}},
+        },
+    }
+    made, _ = read_service(json.dumps(document), "x", only=["a", "/b/*"])
+    (draft,), (refused,) = made.drafts, made.refused
+
+    spec, _ = parse_tool(draft.text, "a.tool.md")
+    assert spec is not None
+    assert {one.name: one.shape.sent_in for one in spec.parameters} == {
+        "a": None, "b": "query as commas", "c": "query as pipes", "d": "query as brackets",
+        "e": "query as commas", "min": None, "g": "query as json",
+    }  # fmt: skip
+    assert str(refused) == "b: `id` is written in the style 'label', which can't be sent"
+
+
+def test_operations_of_different_credentials_call_different_services() -> None:
+    schemes = {
+        "token": {"type": "http", "scheme": "bearer"},
+        "oauth": {"type": "oauth2", "flows": {}},
+        "card": {"type": "mutualTLS"},
+    }
+    ways = {
+        "/a": [{"token": []}],
+        "/b": [{"oauth": ["read", "write"]}, {"token": []}],
+        "/c": [{"oauth": ["admin"]}],
+        "/d": [],
+        "/e": [{"card": []}],
+        "/f": [{"token": [], "oauth": []}],
+    }
+    document = {
+        "openapi": "3.1.0",
+        "info": {"title": "Shop"},
+        "paths": {path: {"get": {"security": way}} for path, way in ways.items()},
+        "components": {"securitySchemes": schemes},
+    }
+    made, services = read_service(json.dumps(document), "x")
+
+    called = {one.name: one.text.partition(" GET ")[2].partition(":")[0] for one in made.drafts}
+    assert called == {
+        "get_a": "shop_token", "get_b": "shop_token", "get_c": "shop_oauth", "get_d": "shop",
+        "get_e": "shop", "get_f": "shop",
+    }  # fmt: skip
+    tables = "".join(one.text() for one in services)
+    assert "# scopes: admin\nauth = " in tables
+    assert read_services(tomllib.loads(tables)["services"], Origin("x", "services"))
+    told = " ".join(note.text for note in made.notes)
+    assert "its way to sign in, card, can't be carried over" in told
+    assert "its way to sign in, oauth, token, can't be carried over" in told
 
 
 WORDS = st.sampled_from(

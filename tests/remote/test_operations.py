@@ -76,6 +76,39 @@ def test_each_argument_arrives_in_its_place(tmp_path: Path, service: EchoService
     assert result.data["path"] == seen["path"]
 
 
+def test_arrays_and_objects_are_written_as_the_standard_has_them(
+    tmp_path: Path, service: EchoService
+) -> None:
+    array = "- **Type**: array\n- **Items**: string\n- **Sent In**:"
+    object_ = "- **Type**: object\n- **Additional Properties**: any\n- **Sent In**:"
+    project = made(tmp_path, service)
+    project.tool("find", "http GET /find", {
+        "a": f"{array} query as commas",
+        "b": f"{array} query B[] as pipes",
+        "c": f"{array} query as spaces",
+        "d": f"{object_} query as brackets",
+        "e": f"{object_} query as json",
+        "f": f"{object_} query as commas",
+    })  # fmt: skip
+    project.tool("bad", "http GET /find", {"a": f"{array} header as commas"})
+    values = {"a": ["x,y", "z"], "b": ["x", "|"], "c": ["x y", "z"], "e": {"k": [1]},
+              "d": {"low": 1, "in": ["u", {"v": None, "w": True}]},
+              "f": {"R": 100, "G": 200}}  # fmt: skip
+
+    with Workspace.open(project.root) as workspace:
+        (wrong,) = [one for one in workspace.diagnostics if one.severity == "error"]
+        result = workspace.call_sync("find", values)
+        spoiled = workspace.call_sync("find", {"d": {"a][b": 1}})
+
+    assert result.success, result
+    assert service.received[0]["url"].partition("?")[2].split("&") == [
+        "a=x%2Cy,z", "B%5B%5D=x%7C%7C", "c=x%20y%20z", "d%5Blow%5D=1", "d%5Bin%5D%5B0%5D=u",
+        "d%5Bin%5D%5B1%5D%5Bw%5D=true", "e=%7B%22k%22%3A%20%5B1%5D%7D", "f=R,100,G,200",
+    ]  # fmt: skip
+    assert (spoiled.outcome, len(service.received)) == ("denied", 1)
+    assert "Sent In of a is 'header as commas'" in wrong.message
+
+
 def test_get_sends_the_rest_in_the_query_and_post_in_the_body(
     tmp_path: Path, service: EchoService
 ) -> None:

@@ -1,20 +1,25 @@
 """Import OpenAPI documents (3.0 and 3.1): one tool for each operation, and the service's table."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 import yaml
 
-from toolmd._import.json_text import MAX_BYTES, UnreadableSourceError
+from toolmd._import.json_text import UnreadableSourceError
 from toolmd._import.names import words
 from toolmd._import.operations import SCHEMAS, Operations
 from toolmd._import.report import ImportReport
+from toolmd._import.ways import Auth
 from toolmd._types.imported import Imported
 
-_MOST = 1_000_000
+MAX_BYTES = 32 << 20
+_MOST = 2_000_000
 """The most values of a document."""
+_SHOWN_SCOPES = 20
+_PLAIN = frozenset(("int32", "int64", "float", "double"))
+"""The formats of numbers, which any number of JSON fits."""
 
 
 class Service(NamedTuple):
@@ -22,7 +27,7 @@ class Service(NamedTuple):
 
     name: str
     url: str
-    auth: tuple[Mapping[str, str], ...]
+    auth: Auth
 
     @property
     def section(self) -> str:
@@ -34,10 +39,12 @@ class Service(NamedTuple):
         lines = [f"[{prefix}{self.section}.{self.name}]", f"url = {json.dumps(self.url)}"]
         entries = [
             "{ " + ", ".join(f"{key} = {json.dumps(value)}" for key, value in one.items()) + " }"
-            for one in self.auth
+            for one in self.auth.entries
         ]
         if entries:
             whole = entries[0] if len(entries) == 1 else f"[{', '.join(entries)}]"
+            if scopes := " ".join(self.auth.scopes[:_SHOWN_SCOPES]):
+                lines.append(f"# scopes: {json.dumps(scopes)[1:-1]}")
             lines.append(f"auth = {whole}")
         return "\n".join([*lines, ""])
 
@@ -47,36 +54,37 @@ def read(text: str, name: str) -> Imported:
     return read_service(text, name)[0]
 
 
-def read_service(text: str, source: str, named: str = "") -> tuple[Imported, Service | None]:
+def read_service(
+    text: str, source: str, named: str = "", only: Sequence[str] = ()
+) -> tuple[Imported, tuple[Service, ...]]:
     """Read an OpenAPI document, in JSON or YAML.
 
     Args:
         text: The document.
         source: Its path or URL, which a relative server URL follows.
         named: The name of the service; empty for one from the document's title.
+        only: Patterns of the tools, paths and tags to import; empty for all.
 
     Returns:
-        The drafts, and the service that they call; None for a document without operations.
+        The drafts, and the services that they call: one for each set of credentials.
 
     Raises:
         UnreadableSourceError: The text is not a document of OpenAPI 3.
     """
-    document = _document(text)
     report = ImportReport()
+    document = _document(text, report)
     title = str((document.get("info") or {}).get("title") or "service")
     name = "_".join(words(named or title))[:64].strip("_") or "service"
-    reader = Operations(document, name, report)
     report.note("", "", "no category or result policy in OpenAPI: `general`, version 1.0.0")
-    reader.read()
-    service = Service(name, _url(document, source, report), tuple(reader.auth.values()))
-    imported = report.close()
-    if not imported.drafts and not imported.refused:
-        report.reject("", "the document has no operation")
-        imported = report.close()
-    return imported, service if imported.drafts else None
+    services = Operations(document, report, only).read(name)
+    url = _url(document, source, report)
+    if not report.drafts and not report.rejected:
+        report.reject("", f"the document has no {'such ' if only else ''}operation")
+    made = [Service(name, url, auth) for name, auth in services.items()]
+    return report.close(), tuple(made if report.drafts else ())
 
 
-def _document(text: str) -> dict[str, Any]:
+def _document(text: str, report: ImportReport) -> dict[str, Any]:
     if len(text) > MAX_BYTES:
         raise UnreadableSourceError(f"over {MAX_BYTES >> 20} MiB: pass only the operations")
     try:
@@ -87,16 +95,18 @@ def _document(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError, yaml.YAMLError) as error:
         raise UnreadableSourceError(f"neither JSON nor YAML: {error}") from None
     try:
-        return _checked(document)
+        return _checked(document, report)
     except RecursionError:
         raise UnreadableSourceError("the document nests too deep") from None
 
 
-def _checked(document: Any) -> dict[str, Any]:
+def _checked(document: Any, report: ImportReport) -> dict[str, Any]:
     version = document.get("openapi") if isinstance(document, dict) else None
     if not isinstance(version, str) or not version.startswith("3."):
         raise UnreadableSourceError("no document of OpenAPI 3: its first key is `openapi: 3.…`")
-    made: dict[str, Any] = _modern(document, [_MOST])
+    made: dict[str, Any] = _modern(document, [_MOST], dropped := {})
+    for what, times in dropped.items():
+        report.note("", "", f"not kept, {times} times: {what}")
     return made
 
 
@@ -109,26 +119,39 @@ class _Loader(yaml.SafeLoader):
     }
 
 
-def _modern(value: Any, left: list[int]) -> Any:
+def _modern(value: Any, left: list[int], dropped: dict[str, int]) -> Any:
     """Return a document with text keys, and with the bounds of 3.0 as JSON Schema has them."""
     left[0] -= 1
     if left[0] < 0:
         # Anchors of YAML may repeat a part without end.
         raise UnreadableSourceError(f"the document has more than {_MOST:,} values")
     if isinstance(value, list):
-        return [_modern(one, left) for one in value]
+        return [_modern(one, left, dropped) for one in value]
     if not isinstance(value, dict):
         return value
-    made = {str(key): _modern(one, left) for key, one in value.items()}
+    made = {str(key): _modern(one, left, dropped) for key, one in value.items()}
     if isinstance(reference := made.get("$ref"), str):
         # Each tool's schema has the document's schemas where JSON Schema has them.
         made["$ref"] = reference.replace(SCHEMAS, "#/$defs/", 1)
+    if isinstance(made.get("type"), str | list):
+        _drop(made, dropped)
     for strict, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         if made.get(strict) is True and bound in made:
             made[strict] = made.pop(bound)
         elif made.get(strict) is False:
             del made[strict]
     return made
+
+
+def _drop(schema: dict[str, Any], dropped: dict[str, int]) -> None:
+    """Remove what says nothing about JSON: the shape of XML, and the size of a number in memory."""
+    said = schema.get("format")
+    if isinstance(schema.get("xml"), dict):
+        del schema["xml"]
+        dropped["`xml`"] = dropped.get("`xml`", 0) + 1
+    if isinstance(said, str) and said in _PLAIN and schema["type"] != "string":
+        del schema["format"]
+        dropped[f"`format` {said}"] = dropped.get(f"`format` {said}", 0) + 1
 
 
 def _url(document: Mapping[str, Any], source: str, report: ImportReport) -> str:

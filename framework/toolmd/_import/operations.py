@@ -1,12 +1,14 @@
 """Read the operations of an OpenAPI document as drafts of tools."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Any
 
 from toolmd._import.functions import add_function, returned_shape
-from toolmd._import.names import parameter_name, tool_name, words
+from toolmd._import.names import parameter_name, tool_name
 from toolmd._import.report import ImportReport
+from toolmd._import.ways import Auth, Ways
 from toolmd._types.call_spec import Safety
 from toolmd._types.operation import METHODS, read_operation
 
@@ -26,34 +28,43 @@ _READ = frozenset(
 class Operations:
     """Reads the operations of one document."""
 
-    def __init__(self, document: Mapping[str, Any], service: str, report: ImportReport) -> None:
+    def __init__(
+        self, document: Mapping[str, Any], report: ImportReport, only: Sequence[str] = ()
+    ) -> None:
         self._document = document
-        self._service = service
         self._report = report
-        self.auth: dict[str, dict[str, str]] = {}
-        """The credentials that operations need, by the name of their scheme."""
+        self._only = only
+        self._ways = Ways(document, report, self._resolved)
         self._schemas = _mapping(_mapping(document.get("components")).get("schemas"))
 
-    def read(self) -> None:
-        """Add a draft for each operation."""
+    def read(self, name: str) -> Mapping[str, Auth]:
+        """Add a draft for each operation; return the services that they call, by name.
+
+        `name` is the service of most of them. Operations with other credentials have their own.
+        """
         found = []
         for path, shared in _mapping(self._document.get("paths")).items():
             item = self._resolved(shared)
             for method, operation in item.items():
                 if method.upper() in METHODS and isinstance(operation, Mapping):
-                    found.append((method.upper(), path, operation, item))
-                    # Before any arguments: what one of them needs is sent by all.
-                    self._security(_name_of(method, path, operation), operation)
+                    if self._is_wanted(method, path, operation):
+                        found.append((method.upper(), path, operation, item))
                 elif method not in {"parameters", "summary", "description", "servers", "$ref"}:
                     self._report.reject(f"{method} {path}", "no method that a tool can call")
+        services = self._ways.services(name, [(_name_of(*one[:3]), one[2]) for one in found])
         for one in found:
             self._operation(*one)
+        return services
+
+    def _is_wanted(self, method: str, path: str, operation: Mapping[str, Any]) -> bool:
+        own = (_name_of(method, path, operation), path, *map(str, _list(operation.get("tags"))))
+        return not self._only or any(fnmatchcase(one, mask) for one in own for mask in self._only)
 
     def _operation(
         self, method: str, path: str, operation: Mapping[str, Any], item: Mapping[str, Any]
     ) -> None:
         name = _name_of(method, path, operation)
-        where = f"http {method} {self._service}:{path}"
+        where = f"http {method} {self._ways.service_of(name)}:{path}"
         if read_operation(where) is None:
             self._report.reject(name, f"{method} {path} can't be called: its path is not one")
             return
@@ -102,7 +113,11 @@ class Operations:
                 shown = f"{place.split(maxsplit=1)[0]}_{shown}"
             usual = "query" if method in _BY_QUERY else "body"
             by_itself = shown == own and place in {"path", usual}
-            sent = {} if by_itself else {"x-sent-in": place if shown == own else f"{place} {own}"}
+            kind, _, style = place.partition(" as ")
+            said = " ".join(
+                [kind, *([own] if shown != own else []), *([f"as {style}"] if style else [])]
+            )
+            sent = {} if by_itself else {"x-sent-in": said}
             if place == "whole body":
                 sent = {"x-sent-in": place}
             if shown != own:
@@ -129,24 +144,71 @@ class Operations:
             if place not in {"path", "query", "header", "cookie"}:
                 self._report.reject(name, f"`{own}` is sent in {place!r}, which is unknown")
                 return False
-            if (place == "header" and own.lower() in _OF_THE_CLIENT) or self._is_credential(
-                place, own
+            if (place == "header" and own.lower() in _OF_THE_CLIENT) or self._ways.has(
+                name, place, own
             ):
                 self._report.note(name, own, "left out: the client and the service's table set it")
                 continue
+            needed = place == "path" or parameter.get("required") is True
+            sent = self._style(name, parameter)
+            if sent is None:
+                return False
             schema = dict(_mapping(parameter.get("schema")))
-            if "content" in parameter:
-                self._report.note(name, own, "sent as encoded content: read as text")
-                schema = {"type": "string"}
+            if sent == "json":
+                schema = dict(
+                    _mapping(_mapping(parameter["content"])["application/json"].get("schema"))
+                )
+            if sent == "fields":
+                inner = self._resolved(schema)
+                for field, one in _mapping(inner.get("properties")).items():
+                    put(field, place, one, needed=needed and field in _list(inner.get("required")))
+                continue
             if parameter.get("description"):
                 schema.setdefault("description", parameter["description"])
-            if parameter.get("explode") is False or parameter.get("style", "form") not in {
-                "form",
-                "simple",
-            }:
-                self._report.note(name, own, "its style is not kept: a list repeats the name")
-            put(own, place, schema, needed=place == "path" or parameter.get("required") is True)
+            put(own, f"{place}{sent and f' as {sent}'}", schema, needed=needed)
         return True
+
+    def _style(self, name: str, parameter: Mapping[str, Any]) -> str | None:
+        """Return how a parameter is written, `fields` for one that is each of its fields.
+
+        None where it can't be sent, with the reason in the report.
+        """
+        place, own = parameter["in"], parameter["name"]
+        if "content" in parameter:
+            if place == "query" and "application/json" in _mapping(parameter["content"]):
+                return "json"
+            self._report.reject(name, f"`{own}` is sent as {', '.join(parameter['content'])}")
+            return None
+        usual = "form" if place in {"query", "cookie"} else "simple"
+        style = parameter.get("style", usual)
+        schema = self._resolved(parameter.get("schema"))
+        types = {"array" if "items" in schema else "", "object" if "properties" in schema else ""}
+        nested = {"array", "object"} & {*types, *_list(schema.get("type")), str(schema.get("type"))}
+        if style == "deepObject" and place == "query":
+            return "brackets"
+        if not nested and style == usual:
+            return ""
+        explode = parameter.get("explode", style == "form")
+        if style == "form" and place == "query":
+            if explode:
+                is_open = not _mapping(schema.get("properties"))
+                return (
+                    ""
+                    if nested == {"array"}
+                    else "fields"
+                    if not is_open
+                    else self._unsent(name, own, style)
+                )
+            return "commas"
+        between = {"spaceDelimited": "spaces", "pipeDelimited": "pipes"}.get(str(style))
+        if between and place == "query" and not explode:
+            return between
+        if style == "simple" and nested == {"array"}:
+            return ""
+        return self._unsent(name, own, style)
+
+    def _unsent(self, name: str, own: str, style: Any) -> None:
+        self._report.reject(name, f"`{own}` is written in the style {style!r}, which can't be sent")
 
     def _body(self, name: str, operation: Mapping[str, Any], put: Any) -> bool:
         """Add the arguments of the body; return whether it can be sent."""
@@ -193,26 +255,6 @@ class Operations:
                     return {**said, **media["schema"], "$defs": self._schemas}
         return None
 
-    def _security(self, name: str, operation: Mapping[str, Any]) -> None:
-        """Collect the credentials of the first way in that an operation names."""
-        ways = _list(operation.get("security", self._document.get("security")))
-        schemes = _mapping(_mapping(self._document.get("components")).get("securitySchemes"))
-        if len(ways) > 1:
-            self._report.note(name, "", "of several ways to sign in the first was taken")
-        for scheme in _mapping(ways[0]) if ways else ():
-            said = self._resolved(schemes.get(scheme))
-            entry = _credential(said, f"{self._service}_{'_'.join(words(scheme))}".upper())
-            if entry is None:
-                self._report.note(
-                    name, "", f"its way to sign in, {scheme!r}, can't be carried over"
-                )
-            else:
-                self.auth[scheme] = entry
-
-    def _is_credential(self, place: str, name: str) -> bool:
-        found = [(one["type"], one.get("name", "").lower()) for one in self.auth.values()]
-        return (place, name.lower()) in found
-
     def _resolved(self, value: Any) -> Mapping[str, Any]:
         """Follow local references; an unknown one is an empty object, which is noted."""
         for _ in range(32):
@@ -237,20 +279,6 @@ class Operations:
 
 def _name_of(method: str, path: str, operation: Mapping[str, Any]) -> str:
     return tool_name(str(operation.get("operationId") or f"{method} {path}")) or "operation"
-
-
-def _credential(scheme: Mapping[str, Any], variable: str) -> dict[str, str] | None:
-    kind = scheme.get("type")
-    if kind == "http" and str(scheme.get("scheme")).lower() == "basic":
-        return {"type": "basic", "user": f"${variable}_USER", "password": f"${variable}_PASSWORD"}
-    if kind in {"oauth2", "openIdConnect"} or (
-        kind == "http" and str(scheme.get("scheme")).lower() == "bearer"
-    ):
-        return {"type": "bearer", "token": f"${variable}"}
-    place = str(scheme.get("in"))
-    if kind == "apiKey" and place in {"header", "query", "cookie"}:
-        return {"type": place, "name": str(scheme.get("name")), "value": f"${variable}"}
-    return None
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

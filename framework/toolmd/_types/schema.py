@@ -135,7 +135,8 @@ class Schema:
     sent_in: str | None = _row(
         "x-sent-in", "text",
         "Where a web service gets the argument: `path`, `query`, `header`, `cookie`, `body`, "
-        "`form`, each with another name after it if the service has one, or `whole body`.")
+        "`form`, each with another name after it if the service has one, or `whole body`. In a "
+        "query or form, `as commas`, `as brackets` or `as json` may follow.")
     to_model: tuple[str, ...] | None = _row(
         "x-to-model", "list",
         "Of a result: the fields that a model sees. The rest is kept under a handle.",

@@ -53,7 +53,7 @@ def _with_front_matter(folder: Path) -> list[Path]:
 def _fetched(url: str) -> bytes:
     from urllib.request import urlopen
 
-    from toolmd._import.json_text import MAX_BYTES
+    from toolmd._import.openapi import MAX_BYTES
 
     try:
         with urlopen(url, timeout=_FETCH_S) as answer:  # noqa: S310 - http and https only

@@ -61,6 +61,12 @@ def import_(
         str,
         typer.Option(metavar="NAME", help="The name of the service in the settings (openapi)."),
     ] = "",
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATTERN", help="Import these tools, paths or tags only (openapi): 'issues_*'."
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
     json: JsonOption = False,
     project: ProjectOption = None,
@@ -88,9 +94,9 @@ def import_(
         if live:
             server = read_live_server(live, url, sources, folder)
             _add(imported, server.imported)
-            imported["table"] = server.server
+            imported["tables"] = [server.server]
         else:
-            imported |= _read(kind, sources[0], folder, service)
+            imported |= _read(kind, sources[0], folder, (service, only or []))
     if out_dir is None:
         out_dir = imported["folder"]
     files = {_target(name, folder, out_dir): text for name, text in imported["files"].items()}
@@ -98,8 +104,8 @@ def import_(
     if imported["folder"] is not None and out_dir is not None and files:
         files |= _made_known(out_dir.resolve(), imported)
     _write(files, executable, force=force)
-    if imported["table"] is not None:
-        said = add_table(imported["table"], folder)
+    for table in imported["tables"]:
+        said = add_table(table, folder)
         imported["notes"].append({"definition": "", "path": "", "text": said, "line": 0})
     if server is not None:
         accept_tools(server, folder)
@@ -111,7 +117,9 @@ def import_(
         raise typer.Exit(ExitCode.FINDINGS)
 
 
-def _read(kind: str, source: str, folder: Path | None, service: str) -> dict[str, Any]:
+def _read(
+    kind: str, source: str, folder: Path | None, of_service: tuple[str, list[str]]
+) -> dict[str, Any]:
     from toolmd._import import KINDS, read_source
 
     read = _nothing()
@@ -119,7 +127,7 @@ def _read(kind: str, source: str, folder: Path | None, service: str) -> dict[str
         from toolmd._import.openapi import read_service
 
         for name, text in texts_of(kind, source):
-            made_of, read["table"] = read_service(text, name, service)
+            made_of, read["tables"] = read_service(text, name, *of_service)
             _add(read, made_of)
         return read
     if kind in KINDS:
@@ -142,8 +150,8 @@ def _read(kind: str, source: str, folder: Path | None, service: str) -> dict[str
 
 
 def _nothing() -> dict[str, Any]:
-    lists = dict.fromkeys(("folder", "table"))
-    return {"files": {}, "executable": set(), "notes": [], "refused": [], **lists}
+    return {"files": {}, "executable": set(), "notes": [], "refused": [], "folder": None,
+            "tables": []}  # fmt: skip
 
 
 def _add_folder(read: dict[str, Any], source: str, name: str) -> None:

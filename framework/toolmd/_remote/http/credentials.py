@@ -16,7 +16,7 @@ class Credentials(NamedTuple):
     """What a service's table adds to each request."""
 
     headers: dict[str, str]
-    query: dict[str, list[str]]
+    query: dict[str, str]
     cookies: dict[str, str]
     secrets: tuple[str, ...]
     """The values that no answer may repeat."""
@@ -56,7 +56,7 @@ def credentials_of(name: str, service: ServiceSettings, environ: Mapping[str, st
             case "header":
                 found.headers[one.name] = values[0]
             case "query":
-                found.query[one.name] = [values[0]]
+                found.query[one.name] = values[0]
             case "cookie":
                 found.cookies[one.name] = values[0]
     return found._replace(secrets=tuple(sorted(secrets, key=len, reverse=True)))

@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -28,16 +29,14 @@ class Encoder:
 
 def encoder_of(slot: Slot) -> Encoder | None:
     """Return the encoder of a slot; None where JSON holds every value."""
+    if slot.kind in {"query", "form"}:
+        return Encoder(_WANTED[slot.style], partial(_pairs, slot))
     return _ENCODERS.get(slot.kind)
 
 
-def query_of(pairs: Mapping[str, list[str]]) -> str:
-    """Return a query or a form: one `key=value` for each value."""
-    return "&".join(
-        f"{quote(name, safe='')}={quote(value, safe='')}"
-        for name, values in pairs.items()
-        for value in values
-    )
+def pair(name: str, value: str) -> str:
+    """Return one `key=value` of a query or a form."""
+    return f"{quote(name, safe='')}={quote(value, safe='')}"
 
 
 def _text(value: Any) -> str:
@@ -63,10 +62,34 @@ def _part(value: Any) -> str:
     return quote(text, safe="")
 
 
-def _many(value: Any) -> list[str]:
+def _pairs(slot: Slot, value: Any) -> list[str]:
+    """Return each `key=value` of an argument in the query or in a form."""
     if value is None:
         return []
-    return [_text(each) for each in (value if isinstance(value, list) else [value])]
+    if slot.style == "json":
+        return [pair(slot.name, json.dumps(value, allow_nan=False))]
+    if slot.style == "brackets":
+        return list(_bracketed(slot.name, value))
+    every = value if isinstance(value, list) else [value]
+    if isinstance(value, dict) and slot.style:
+        every = [one for entry in value.items() for one in entry]
+    texts = [_text(one) for one in every]
+    if not slot.style:
+        return [pair(slot.name, text) for text in texts]
+    joined = _BETWEEN[slot.style].join(quote(text, safe="") for text in texts)
+    return [f"{quote(slot.name, safe='')}={joined}"] if texts else []
+
+
+def _bracketed(name: str, value: Any) -> Iterator[str]:
+    if not isinstance(value, dict | list):
+        yield pair(name, _text(value))
+        return
+    for key, one in value.items() if isinstance(value, dict) else enumerate(value):
+        if set(str(key)) & set("[]"):
+            message = "a key has a bracket"
+            raise ValueError(message)
+        if one is not None:
+            yield from _bracketed(f"{name}[{key}]", one)
 
 
 def _matching(pattern: re.Pattern[str]) -> Callable[[Any], str | None]:
@@ -82,10 +105,16 @@ def _matching(pattern: re.Pattern[str]) -> Callable[[Any], str | None]:
     return encode
 
 
+_BETWEEN = {"commas": ",", "spaces": "%20", "pipes": "%7C"}
+_FLAT = "text, a number, a boolean or a list of them"
+_WANTED = {
+    "": _FLAT,
+    **dict.fromkeys(_BETWEEN, f"{_FLAT}, or an object of them"),
+    "brackets": "JSON whose keys have no bracket",
+    "json": "JSON",
+}
 _ENCODERS: Mapping[str, Encoder] = {
     "path": Encoder("one part of a path: not empty, no slash, not `.` or `..`", _part),
-    "query": Encoder("text, a number, a boolean or a list of them", _many),
-    "form": Encoder("text, a number, a boolean or a list of them", _many),
     "header": Encoder("visible ASCII characters on one line", _matching(_HEADER)),
     "cookie": Encoder("visible ASCII characters without space, comma, semicolon, quote and "
                       "backslash", _matching(_COOKIE)),

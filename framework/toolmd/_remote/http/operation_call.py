@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 
 from toolmd._egress import Approved, open_client
 from toolmd._remote.http.credentials import Credentials, credentials_of
-from toolmd._remote.http.encode import query_of
+from toolmd._remote.http.encode import pair
 from toolmd._remote.http.slots import IN_BODY, Slot
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.context import Context
@@ -43,7 +43,9 @@ class OperationCall(NamedTuple):
         context: Context = arguments.pop(CONTEXT)
         extra = credentials_of(self.operation.service, self.service, os.environ)
         path = self._path(arguments)
-        query = query_of(extra.query | self._of("query", arguments))
+        query = "&".join(
+            [*(pair(*one) for one in extra.query.items()), *self._pairs("query", arguments)]
+        )
         headers, content = self._head_and_body(arguments, extra, context)
         url = f"{self.service.url}{path}{'?' if query else ''}{query}"
         approved = Approved(self.call_spec.source.path, origins=(origin_of(self.service),))
@@ -100,9 +102,11 @@ class OperationCall(NamedTuple):
         if not kinds:
             return "", None
         (kind,) = kinds
-        given = self._of(kind, arguments)
         if kind == "form":
-            return "application/x-www-form-urlencoded", query_of(given).encode()
+            return "application/x-www-form-urlencoded", "&".join(
+                self._pairs(kind, arguments)
+            ).encode()
+        given = self._of(kind, arguments)
         if kind == "whole body":
             if not given:
                 return "", None
@@ -110,6 +114,10 @@ class OperationCall(NamedTuple):
         else:
             value = given
         return "application/json", json.dumps(value, allow_nan=False).encode()
+
+    def _pairs(self, kind: str, arguments: Mapping[str, Any]) -> list[str]:
+        """Return each `key=value` of the query or the form."""
+        return [pair for pairs in self._of(kind, arguments).values() for pair in pairs]
 
     def _of(self, kind: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the given arguments of one kind of slot, by their names there."""

@@ -1,5 +1,6 @@
 """Decide where each argument goes in a request: path, query, header, cookie or body."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple, cast, get_args
 
@@ -10,17 +11,23 @@ from toolmd._types.settings import ServiceSettings
 from toolmd.config.services import OF_CONNECTION
 
 Kind = Literal["path", "query", "header", "cookie", "body", "form", "whole body"]
+Style = Literal["commas", "spaces", "pipes", "brackets", "json"]
 IN_BODY = ("body", "form", "whole body")
 _BY_QUERY = ("GET", "HEAD", "DELETE")
+_SAID = re.compile(
+    rf"(?P<kind>\w+)(?:\s+(?P<name>(?!as\s)\S+))?(?:\s+as\s+(?P<style>{'|'.join(get_args(Style))}))?",
+    re.IGNORECASE,
+)
 _PROTECTED = OF_CONNECTION | {"authorization", "cookie", "content-type", "accept"}
 """Headers that an argument may not set."""
 
 
 class Slot(NamedTuple):
-    """The place of one argument, and its name there."""
+    """The place of one argument, its name there, and how an array or an object is written."""
 
     kind: Kind
     name: str
+    style: Style | Literal[""] = ""
 
 
 class Problem(NamedTuple):
@@ -40,11 +47,12 @@ def slots_of(
     for parameter in call_spec.parameters:
         slot = _slot(operation, parameter)
         if slot is None:
-            kinds = ", ".join(get_args(Kind))
             message = f"Sent In of {parameter.name} is {parameter.shape.sent_in!r}"
-            problems.append(
-                Problem(parameter.name, message, f"write one of {kinds}, and a name if it differs")
+            help_ = f"write one of {', '.join(get_args(Kind))}, and a name if it differs; "
+            help_ += (
+                f"in a query or form, then perhaps `as` and one of {', '.join(get_args(Style))}"
             )
+            problems.append(Problem(parameter.name, message, help_))
             continue
         slots[parameter.name] = slot
         problems += _misfits(operation, parameter, slot)
@@ -67,10 +75,12 @@ def _slot(operation: Operation, parameter: Parameter) -> Slot | None:
         return Slot("query" if operation.method in _BY_QUERY else "body", parameter.name)
     if said.lower() == "whole body":
         return Slot("whole body", "")
-    kind, _, name = said.partition(" ")
-    if kind.lower() not in get_args(Kind) or " " in name.strip():
+    match = _SAID.fullmatch(said)
+    kind, style = (match["kind"].lower(), (match["style"] or "").lower()) if match else ("", "")
+    if match is None or kind not in get_args(Kind) or (style and kind not in {"query", "form"}):
         return None
-    return Slot(cast("Kind", kind.lower()), name.strip() or parameter.name)
+    name = match["name"] or parameter.name
+    return Slot(cast("Kind", kind), name, cast("Style", style))
 
 
 def _misfits(operation: Operation, parameter: Parameter, slot: Slot) -> Iterator[Problem]:
@@ -90,9 +100,13 @@ def _misfits(operation: Operation, parameter: Parameter, slot: Slot) -> Iterator
         message = f"{name} would set the header {slot.name}, which no argument may set"
         yield Problem(name, message, "put credentials and fixed headers into [services.NAME]")
     flat = shape.items if shape.items is not None else shape
-    if slot.kind not in {"body", "whole body"} and set(flat.types) == {"object"}:
+    is_nested = set(flat.types) == {"object"} and slot.style not in {"brackets", "json"}
+    if slot.style and flat is shape:
+        is_nested = False
+    if slot.kind not in {"body", "whole body"} and is_nested:
         message = f"{name} is an object, which can't be sent in the {slot.kind}"
-        yield Problem(name, message, "send it in the body, or make each field a parameter")
+        help_ = "make each field a parameter, or write for example `Sent In: query as brackets`"
+        yield Problem(name, message, help_)
 
 
 def _doubled(slots: Mapping[str, Slot], service: ServiceSettings) -> Iterator[Problem]:
@@ -101,7 +115,7 @@ def _doubled(slots: Mapping[str, Slot], service: ServiceSettings) -> Iterator[Pr
     headers = [*service.headers, *(one.name for one in service.auth if one.kind == "header")]
     used |= {Slot("header", name.lower()) for name in headers}
     for name, slot in slots.items():
-        place = Slot(slot.kind, slot.name.lower()) if slot.kind == "header" else slot
+        place = Slot(slot.kind, slot.name.lower() if slot.kind == "header" else slot.name)
         if place in used:
             message = f"{name} is sent in the {slot.kind} as {slot.name}, which is set already"
             yield Problem(name, message, "give it another name in Sent In, or remove one of them")

@@ -246,11 +246,11 @@ def test_operations_of_different_credentials_call_different_services() -> None:
 
     called = {one.name: one.text.partition(" GET ")[2].partition(":")[0] for one in made.drafts}
     assert called == {
-        "get_a": "shop_token", "get_b": "shop_token", "get_c": "shop_oauth", "get_d": "shop",
+        "get_a": "shop_token", "get_b": "shop_oauth", "get_c": "shop_oauth", "get_d": "shop",
         "get_e": "shop", "get_f": "shop",
     }  # fmt: skip
     tables = "".join(one.text() for one in services)
-    assert "# scopes: admin\nauth = " in tables
+    assert "# scopes: read write admin\nauth = " in tables
     assert read_services(tomllib.loads(tables)["services"], Origin("x", "services"))
     told = " ".join(note.text for note in made.notes)
     assert "its way to sign in, card, can't be carried over" in told

@@ -65,7 +65,7 @@ def test_each_argument_arrives_in_its_place(tmp_path: Path, service: EchoService
 
     result = call(project, "order", arguments)
 
-    assert result.success, result
+    assert result.success, result.error
     (seen,) = service.received
     assert (seen["method"], seen["path"]) == ("POST", "/api/shops/a%20b%3F%23/orders")
     assert json_of(seen) == {"item": "tea", "count": 2}
@@ -80,7 +80,7 @@ def test_arrays_and_objects_are_written_as_the_standard_has_them(
     tmp_path: Path, service: EchoService
 ) -> None:
     array = "- **Type**: array\n- **Items**: string\n- **Sent In**:"
-    object_ = "- **Type**: object\n- **Additional Properties**: any\n- **Sent In**:"
+    object_ = "- **Type**: object\n- **Sent In**:"
     project = made(tmp_path, service)
     project.tool("find", "http GET /find", {
         "a": f"{array} query as commas",
@@ -100,7 +100,7 @@ def test_arrays_and_objects_are_written_as_the_standard_has_them(
         result = workspace.call_sync("find", values)
         spoiled = workspace.call_sync("find", {"d": {"a][b": 1}})
 
-    assert result.success, result
+    assert result.success, result.error
     assert service.received[0]["url"].partition("?")[2].split("&") == [
         "a=x%2Cy,z", "B%5B%5D=x%7C%7C", "c=x%20y%20z", "d%5Blow%5D=1", "d%5Bin%5D%5B0%5D=u",
         "d%5Bin%5D%5B1%5D%5Bw%5D=true", "e=%7B%22k%22%3A%20%5B1%5D%7D", "f=R,100,G,200",
@@ -232,7 +232,7 @@ def test_the_service_receives_exactly_the_arguments(
 
     result = call(project, "send", {"part": part, "words": words, "head": head, "body": body})
 
-    assert result.success, result
+    assert result.success, result.error
     (seen,) = service.received
     assert unquote(seen["path"]) == f"/api/send/{part}/end"
     assert seen["query"] == [("words", word) for word in words]

@@ -104,7 +104,8 @@ def _checked(document: Any, report: ImportReport) -> dict[str, Any]:
     version = document.get("openapi") if isinstance(document, dict) else None
     if not isinstance(version, str) or not version.startswith("3."):
         raise UnreadableSourceError("no document of OpenAPI 3: its first key is `openapi: 3.…`")
-    made: dict[str, Any] = _modern(document, [_MOST], dropped := {})
+    dropped: dict[str, int] = {}
+    made: dict[str, Any] = _modern(document, [_MOST], dropped)
     for what, times in dropped.items():
         report.note("", "", f"not kept, {times} times: {what}")
     return made

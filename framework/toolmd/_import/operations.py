@@ -17,6 +17,8 @@ SCHEMAS = "#/components/schemas/"
 _BY_QUERY = frozenset(("GET", "HEAD", "DELETE"))
 _OF_THE_CLIENT = frozenset(("accept", "authorization", "content-type"))
 """The headers that OpenAPI does not let a parameter describe."""
+_STYLES = {"form": "commas", "spaceDelimited": "spaces", "pipeDelimited": "pipes"}
+"""How OpenAPI calls the ways to write an array or an object as one text."""
 _FORM = "application/x-www-form-urlencoded"
 _READ = frozenset(
     "operationId summary description tags parameters requestBody responses deprecated security"
@@ -182,33 +184,22 @@ class Operations:
         usual = "form" if place in {"query", "cookie"} else "simple"
         style = parameter.get("style", usual)
         schema = self._resolved(parameter.get("schema"))
-        types = {"array" if "items" in schema else "", "object" if "properties" in schema else ""}
-        nested = {"array", "object"} & {*types, *_list(schema.get("type")), str(schema.get("type"))}
+        types = schema.get("type")
+        is_array = "items" in schema or types == "array"
+        is_object = "properties" in schema or types == "object"
+        explode = parameter.get("explode", style == "form")
         if style == "deepObject" and place == "query":
             return "brackets"
-        if not nested and style == usual:
+        if style == usual and not (is_array or is_object):
             return ""
-        explode = parameter.get("explode", style == "form")
-        if style == "form" and place == "query":
-            if explode:
-                is_open = not _mapping(schema.get("properties"))
-                return (
-                    ""
-                    if nested == {"array"}
-                    else "fields"
-                    if not is_open
-                    else self._unsent(name, own, style)
-                )
-            return "commas"
-        between = {"spaceDelimited": "spaces", "pipeDelimited": "pipes"}.get(str(style))
-        if between and place == "query" and not explode:
-            return between
-        if style == "simple" and nested == {"array"}:
+        if place == "query" and not explode and style in _STYLES:
+            return _STYLES[style]
+        if (place, style) == ("query", "form") and (is_array or "properties" in schema):
+            return "" if is_array else "fields"
+        if style == "simple" and is_array:
             return ""
-        return self._unsent(name, own, style)
-
-    def _unsent(self, name: str, own: str, style: Any) -> None:
         self._report.reject(name, f"`{own}` is written in the style {style!r}, which can't be sent")
+        return None
 
     def _body(self, name: str, operation: Mapping[str, Any], put: Any) -> bool:
         """Add the arguments of the body; return whether it can be sent."""

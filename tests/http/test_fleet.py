@@ -5,6 +5,9 @@ from pathlib import Path
 
 from kiosk import Kiosk
 
+from toolmd import Workspace
+from toolmd._store.store import Store
+
 PAUSE = """# Pause
 
 Wait, and say so.
@@ -64,3 +67,12 @@ def test_the_fleet_is_read_from_the_store(project: Path) -> None:
     (schedule,) = fleet["schedules"]
     assert (schedule["skill"], schedule["schedule"]) == ("pause", "every 3600s")
     assert all(shown in page for shown in (worker["name"], "2 of 9 calls", "every 3600s"))
+
+
+def test_a_server_that_toolmd_guards_and_a_durable_skill_share_a_store(project: Path) -> None:
+    store = Store("sqlite", project / ".toolmd")
+    assert store.pins.of("notes") == {}
+    store.close()
+    (project / "skills_md" / "pause.skill.md").write_text(PAUSE, "utf-8")
+    with Workspace.open(project, overrides={"store": "sqlite"}) as workspace:
+        assert workspace.run_sync("pause").outcome == "waiting"

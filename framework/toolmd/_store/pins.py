@@ -96,7 +96,7 @@ class SqlPins:
 
 def _table(metadata: sa.MetaData) -> sa.Table:
     return sa.Table(
-        "toolmd_pin", metadata,
+        "toolmd_remote_tool", metadata,
         sa.Column("server", sa.Text, primary_key=True),
         sa.Column("tool", sa.Text, primary_key=True),
         sa.Column("accepted", sa.Text, nullable=False),

@@ -162,6 +162,8 @@ class Session:
                 ready.set_exception(
                     error if isinstance(error, Exception) else RuntimeError("it was cancelled")
                 )
+                # Nobody may wait for it any more, and asyncio would log it then.
+                ready.exception()
         finally:
             self._ended = True
 

@@ -14,7 +14,7 @@ from environments import CONFORMANCE, INSPECTOR, npm_packages, python_with
 from served import TOKEN, copied, over_http, stdio_command
 
 CLIENTS = Path(__file__).parent / "clients"
-TIMEOUT_S = 300
+TIMEOUT_S = 900
 GRADED = f"conformance {CONFORMANCE.rpartition('@')[2]}"
 INSPECTED = f"Inspector {INSPECTOR.rpartition('@')[2]}"
 REVISIONS = ("2026-07-28", "2025-11-25")

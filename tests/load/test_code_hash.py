@@ -261,6 +261,7 @@ def test_a_module_of_the_project_that_is_imported_by_its_full_name_is_covered(
     assert hash_of(project.build()) != before
 
 
+@pytest.mark.slow
 def test_a_packages_modules_are_covered_also_where_the_process_keeps_the_old_ones(
     project: Project, packages: Packages
 ) -> None:

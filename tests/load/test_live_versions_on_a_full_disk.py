@@ -15,6 +15,7 @@ def row(name, spec):
 STRICT, LOOSE, OTHER = row("a", '{"strict":true}'), row("a", "{}"), row("b", '{"b":1}')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spare", [10**6, 0], ids=["added", "written anew"])
 def test_the_live_versions_stay_known_wherever_writing_stopped(limited_disk, tmp_path, spare):
     for size in range(MOST):

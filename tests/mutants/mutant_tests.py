@@ -137,7 +137,7 @@ def _run(folder: Path, tests: tuple[str, ...], timeout: float | None, aloud: boo
     phases = (Phase.explicit, Phase.reuse, Phase.generate)
     patient = settings(deadline=None, phases=phases, suppress_health_check=list(HealthCheck))
     settings.register_profile("mutants", patient)
-    options = "-x -q --assert=plain -p no:cacheprovider -p no:schemathesis -p no:sybil"
+    options = "-x -q --assert=plain -p no:cacheprovider -p no:sybil"
     asked = [*options.split(), "--hypothesis-profile=mutants", *tests]
     # At once: threads that a mutant left behind must not hold the process.
     os._exit(pytest.main(asked))

@@ -47,6 +47,7 @@ TEXTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parse", [parse_tool, parse_skill])
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_hostile_text_gets_diagnostics_in_time(parse, name):

@@ -106,6 +106,7 @@ def same(text: str, again: str, path: Path) -> None:
     assert reread.hash == spec.hash
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rewriting", REWRITINGS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.name)
 def test_a_rewritten_file_reads_as_the_same_spec(path, rewriting):

@@ -85,6 +85,7 @@ def test_a_call_runs_with_its_record_or_not_at_all(limited_disk, shelves, before
     assert 0 < size < MOST
 
 
+@pytest.mark.slow
 def test_a_pending_call_is_stored_whole_or_not_at_all(limited_disk, shelves):
     for size, shelf in shelves():
         with limited_disk(size):
@@ -99,6 +100,7 @@ def test_a_pending_call_is_stored_whole_or_not_at_all(limited_disk, shelves):
     assert 0 < size < MOST
 
 
+@pytest.mark.slow
 def test_an_approval_runs_once_or_not_at_all(limited_disk, shelves):
     for size, shelf in shelves():
         held = shelf.ask()

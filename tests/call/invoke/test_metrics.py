@@ -110,6 +110,7 @@ print("toolmd.calls" in reader.get_metrics_data().to_json())
 """
 
 
+@pytest.mark.slow
 def test_the_provider_that_the_program_installed_is_used(tmp_path: Path) -> None:
     (tmp_path / "toolmd.toml").touch()
     done = subprocess.run(

@@ -71,6 +71,7 @@ def broken_skill(project: Project, number: int) -> None:
     project.write(f"tools_md/skill-{number}.skill.md", text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [unchanged, gone_and_unreadable, broken_skill])
 def test_the_cost_of_a_reload_grows_linearly_with_its_files(
     project: Project, change: Callable[[Project, int], None]

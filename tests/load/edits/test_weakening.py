@@ -249,6 +249,7 @@ def test_the_projects_have_lines_that_restrict() -> None:
     assert len(lines_of_project()) > 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "number"), lines_of_project())
 def test_removing_a_restricting_line_weakens_or_breaks_and_adding_it_never_does(
     text: str, number: int

@@ -1,9 +1,9 @@
-"""A durable run waits for the store and for Python that is imported late; nothing ran by then."""
+"""What a durable run sends again: calls that never started, and calls whose processes ended."""
 
 import asyncio
 
 from kept import Kept
-from run_world import skill, tool
+from run_world import YES, skill, tool
 
 from toolmd.errors import NotLoadedError
 
@@ -44,6 +44,28 @@ def test_python_that_is_imported_late_is_run_again(kept: Kept) -> None:
     order = kept.world.order(skill(STEPS, "look, act"), run_id="run-1")
 
     assert kept.run(order).data == {"tries": 2}
+
+
+def test_calls_within_which_processes_ended_run_one_at_a_time(kept: Kept) -> None:
+    both, alone = asyncio.Barrier(2), []
+
+    async def act() -> None:
+        try:
+            await asyncio.wait_for(both.wait(), 0.3)
+        except TimeoutError:
+            alone.append(1)
+            await both.reset()
+
+    kept.world.functions["act"] = act
+    for run_id in ("run-1", "run-2"):
+        kept.run(kept.order(run_id))
+    kept.rows("UPDATE toolmd_run SET held = 1, attempts = 3, tried = 2")
+
+    async def answer() -> None:
+        await asyncio.gather(*(kept.engine.answer(one, "2:ask", YES) for one in ("run-1", "run-2")))
+
+    asyncio.run(answer())
+    assert len(alone) == 2
 
 
 def test_a_run_in_memory_does_not_wait(kept: Kept) -> None:

@@ -3,6 +3,7 @@
 An attempt begins at the start of the run over its record, and ends with the run or at a question.
 """
 
+import asyncio
 import datetime as dt
 from collections.abc import Callable
 from typing import Any
@@ -38,6 +39,7 @@ class Attempts:
         self._waiters = waiters
         self._lives = lives
         self._clock = clock
+        self._suspects = asyncio.Lock()
         self.orders: dict[str, Order] = {}
         """The orders of this process's callers, which need not be read."""
         self.open = True
@@ -98,8 +100,9 @@ class Attempts:
 
     def _journal(self, head: Head, entries: tuple[JournalEntry, ...]) -> DurableJournal:
         journal = DurableJournal(
-            head, entries, self._store, self._waiters.cancelled, self._clock, self.may_go_on
-        )
+            head, entries, self._store, self._waiters.cancelled, self._clock, self.may_go_on,
+            suspects=self._suspects,
+        )  # fmt: skip
         if waiters := self._waiters.of(head.row.id):
             journal.bridge, journal.watch = waiters[-1].bridge, waiters[-1].watch
             journal.told = waiters[-1].told

@@ -29,8 +29,9 @@ class Heartbeat:
     """The processes that work on one Postgres; all use its clock.
 
     The session lock of a killed process is free at once, but not the lock of a lost machine or
-    of a stopped process; the time reveals those, but later. Neither counts if this process itself
-    could not write recently: then the server was away, and all processes were silent.
+    of a stopped process; the time reveals those, but later. The time does not count if this process
+    itself could not write recently: then all processes may have been silent. Neither counts if it
+    lost its own session recently: then all locks may have been free.
     """
 
     def __init__(self, engine: sa.Engine) -> None:
@@ -46,21 +47,24 @@ class Heartbeat:
         """The time that the last heartbeat wrote, by the server's clock."""
         self._steady = 0.0
         """Since when no heartbeat was late, by the monotonic clock."""
+        self._since = 0.0
+        """Since when this process has its session."""
 
     def live(self) -> None:
         """Register this process as alive, before it accepts any work."""
         if self._beating is None:
             self._beat()
             # No beat was missed yet, so orphans of other processes are seen at once.
-            self._steady = float("-inf")
+            self._steady = self._since = float("-inf")
             self._beating = threading.Thread(target=self._go_on, name="toolmd-beat", daemon=True)
             self._beating.start()
 
     def dead(self) -> list[str]:
         """Return the names of silent processes."""
         now = time.monotonic()
-        if now - self._last > LATE_S or now - self._steady < TTL_S:
+        if now - self._last > LATE_S or now - self._since < TTL_S:
             return []
+        ttl_s = TTL_S if now - self._steady >= TTL_S else float("inf")
         c = self._worker.c
         age = _age(c.beat).label("age")
         late = sa.select(c.id, age).where(age > LATE_S)
@@ -69,7 +73,7 @@ class Heartbeat:
             if any(row.id == self.own for row in rows):
                 # The server's clock jumped, or this machine was stopped since the check above.
                 return []
-            return [row.id for row in rows if row.age > TTL_S or self._is_free(connection, row.id)]
+            return [row.id for row in rows if row.age > ttl_s or self._is_free(connection, row.id)]
 
     def known(self) -> set[str]:
         """Return the names of all processes that are not evicted."""
@@ -134,7 +138,7 @@ class Heartbeat:
 
     def _beat(self) -> None:
         """Write the time, in the session that has the lock."""
-        if self._session is None:
+        if new := self._session is None:
             # The connection never returns to the pool: the lock ends with the session.
             self._session = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
             self._session.detach()
@@ -149,6 +153,7 @@ class Heartbeat:
         now = time.monotonic()
         if max(now - self._last, abs(written - self._written)) > LATE_S:
             self._steady = now
+        self._since = now if new else self._since
         self._last, self._written = now, written
 
     def _leave(self) -> None:

@@ -5,6 +5,7 @@ import contextlib
 import datetime as dt
 import itertools
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from dbos import DBOS
@@ -22,6 +23,8 @@ from toolmd._types.run import Answer, Clock, JournalEntry, Question, RunEvent, R
 
 WAIT_S, LONGEST_WAIT_S = 0.5, 15.0
 """The first and the longest pause before a call that never started is sent again, in seconds."""
+SUSPECT = 2
+"""After how many tries an effect runs while no other such effect of this process does."""
 MOST_WAITS = 24
 """How often it is sent again: for about five minutes."""
 
@@ -40,7 +43,7 @@ class StuckRunError(LostRunError):
 class DurableJournal:
     """One attempt's view of its run: effects of earlier attempts count as done."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what an attempt brings
         self,
         head: Head,
         entries: Sequence[JournalEntry],
@@ -48,13 +51,22 @@ class DurableJournal:
         cancelled: set[str],
         clock: Clock,
         may_go_on: Callable[[], bool],
+        *,
+        suspects: asyncio.Lock,
     ) -> None:
-        """Prepare it; `may_go_on` returns whether a new effect may begin in this process."""
+        """Prepare it; `may_go_on` returns whether a new effect may begin in this process.
+
+        `suspects` is for effects within which several processes ended.
+        """
         self._run_id = head.row.id
         self._now = head.row.began
         self._entries = {entry.key: entry for entry in entries}
         self._asked = {one.question.key: one for one in head.asked}
         self._again = head.again
+        self._turn: AbstractAsyncContextManager[Any] = contextlib.nullcontext()
+        if head.tried >= SUSPECT:
+            # If it kills its process, no other one must look guilty for it.
+            self._turn = suspects
         self._store = store
         self._cancelled = cancelled
         self._clock = clock
@@ -94,12 +106,14 @@ class DurableJournal:
         if entry is None:
             if not undoing:
                 await self.go_on()
-            await self._check()
-            if uncertain is not None and await self._happened(key, uncertain):
-                value = uncertain.happened
-            else:
-                value = await effect()
-            entry = await self._record(key, value)
+            turn, self._turn = self._turn, contextlib.nullcontext()
+            async with turn:
+                await self._check()
+                if uncertain is not None and await self._happened(key, uncertain):
+                    value = uncertain.happened
+                else:
+                    value = await effect()
+                entry = await self._record(key, value)
         self._now = max(self._now, dt.datetime.fromisoformat(entry.at))
         return entry.value
 

@@ -22,7 +22,7 @@ from toolmd._skills.engine.durable.workflows import Workflows, workflow_id
 from toolmd._types.result import SkillResult
 from toolmd._types.run import Answer, Order, Question
 
-MAX_TRIES = 5
+MAX_TRIES = 10
 """How many attempts may end within the same effect before the run waits for a person."""
 MAX_ATTEMPTS = 50
 """How many attempts may end without any progress, wherever they end."""
@@ -40,6 +40,8 @@ class Head(NamedTuple):
     asked: tuple[KeptQuestion, ...] = ()
     again: bool = False
     """Whether an earlier attempt began at the same place or before it, and did not end."""
+    tried: int = 0
+    """How many such attempts began the next effect again."""
 
 
 class Store:
@@ -116,7 +118,7 @@ class Store:
             order = order_in(connection, self._tables, row)
             asked = asked_in(connection, self._tables, question.c.run == run_id)
         kept = kept_run(row)._replace(stuck=bool(counted["stuck"]))
-        return Head(kept, order, asked, again=row.attempts > 0)
+        return Head(kept, order, asked, again=row.attempts > 0, tried=tried)
 
     def is_tried(self, run_id: str) -> bool:
         """Count that an attempt begins an effect again; return False where the run is stuck now."""

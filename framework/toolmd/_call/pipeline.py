@@ -141,7 +141,8 @@ class Pipeline:
 
         `confirmation_id` names the confirmation that a person approved, if any.
         """
-        if not tool.is_keyed or not call.is_named:
+        # An approved call runs once already, unless a person says again that it shall.
+        if not tool.is_keyed or not call.is_named or confirmation_id is not None:
             return self._run_within_limits(tool, call, arguments, began, on_event, confirmation_id)
 
         def run() -> Coroutine[Any, Any, Result]:

@@ -10,7 +10,7 @@ from toolmd._store.database import Pace
 from toolmd._store.opened import Opened
 from toolmd._types.asked import Asked
 from toolmd._types.call import Budget, Call, Caller
-from toolmd._types.confirmation import Confirmation, ConfirmationState
+from toolmd._types.confirmation import EXPIRES_S, UNDECIDED, Confirmation, ConfirmationState
 
 KEPT_S = 30 * 24 * 3600.0
 """For how long an expired confirmation is kept, in seconds: a late decision gets the reason."""
@@ -29,45 +29,65 @@ class SqlConfirmations:
 
     def add(self, confirmation: Confirmation) -> None:
         """Store a confirmation, and delete those that expired long ago."""
-        row = confirmation._asdict() | {
-            "call": json.dumps(confirmation.call),
-            "shown": json.dumps(confirmation.shown),
+        assert confirmation.expires is not None
+        now = self._opened.now(confirmation.created)
+        row = confirmation._asdict() | _texts(confirmation) | {
             "notes": json.dumps(confirmation.notes),
-        }
+            "created": now,
+            "expires": now + (confirmation.expires - confirmation.created),
+        }  # fmt: skip
         del row["saves"]
         with self._opened.transaction() as connection:
             table = self._opened.tables
             connection.execute(sa.insert(table).values(row))
-            old = table.c.expires < confirmation.created - KEPT_S
-            connection.execute(sa.delete(table).where(old))
+            connection.execute(sa.delete(table).where(table.c.expires < now - KEPT_S))
 
-    def get(self, confirmation_id: str) -> Confirmation | None:
-        """Return a confirmation by its id."""
+    def get(self, confirmation_id: str, now: float) -> Confirmation | None:
+        """Return a confirmation by its id, in its state by now."""
         with self._opened.transaction() as connection:
             table = self._opened.tables
-            row = connection.execute(sa.select(table).where(table.c.id == confirmation_id)).first()
+            chosen = sa.select(table, self._opened.now(now).label("now"))
+            row = connection.execute(chosen.where(table.c.id == confirmation_id)).first()
         return None if row is None else _read(row)
 
-    def claim(self, confirmation_id: str, state: ConfirmationState) -> bool:
-        """Set the state of a pending confirmation; True for exactly one of those who try."""
+    def claim(self, confirmation_id: str, state: ConfirmationState, now: float) -> bool:
+        """Set the state of an undecided confirmation; True for exactly one of those who try."""
+        return self._set(confirmation_id, now, {"state": state})
+
+    def begin(self, confirmation: Confirmation, now: float, seconds: float) -> bool:
+        """Claim a confirmation whose call runs now, for so many seconds at most."""
+        values = {"state": "running", "expires": self._opened.now(now) + seconds,
+                  "bound_to": confirmation.bound_to, "prompt": confirmation.prompt}  # fmt: skip
+        return self._set(confirmation.id, now, values | _texts(confirmation))
+
+    def end(self, confirmation_id: str, state: ConfirmationState) -> None:
+        """Set the state of a confirmation whose call has a result."""
         with self._opened.transaction() as connection:
             table = self._opened.tables
-            still = sa.and_(table.c.id == confirmation_id, table.c.state == "pending")
-            return (
-                connection.execute(sa.update(table).where(still).values(state=state)).rowcount == 1
-            )
+            runs = sa.and_(table.c.id == confirmation_id, table.c.state == "running")
+            connection.execute(sa.update(table).where(runs).values(state=state))
 
     def pending(self, now: float, tool: str | None = None) -> tuple[Confirmation, ...]:
-        """Return the confirmations that may still be decided, of one tool or all, oldest first."""
+        """Return the undecided confirmations of one tool or all, oldest first."""
         with self._opened.transaction() as connection:
-            table = self._opened.tables
-            still = sa.and_(table.c.state == "pending", table.c.expires > now)
+            table, moment = self._opened.tables, self._opened.now(now)
+            still = sa.and_(table.c.state == "pending", table.c.expires > moment)
+            still = sa.or_(still, _is_interrupted(table, moment))
             if tool is not None:
                 # The JSON of a call begins with its tool.
                 begins = f"[{json.dumps(tool)}, "
                 still = sa.and_(still, table.c.call.startswith(begins, autoescape=True))
-            chosen = sa.select(table).where(still).order_by(table.c.created, table.c.id)
-            return tuple(map(_read, connection.execute(chosen)))
+            chosen = sa.select(table, moment.label("now")).where(still)
+            rows = connection.execute(chosen.order_by(table.c.created, table.c.id))
+            return tuple(one for one in map(_read, rows) if one.state in UNDECIDED)
+
+    def _set(self, confirmation_id: str, now: float, values: dict[str, Any]) -> bool:
+        """Change an undecided confirmation; return whether it was undecided."""
+        with self._opened.transaction() as connection:
+            table = self._opened.tables
+            still = _is_interrupted(table, self._opened.now(now)) | (table.c.state == "pending")
+            change = sa.update(table).where(table.c.id == confirmation_id, still).values(values)
+            return connection.execute(change).rowcount == 1
 
     def close(self) -> None:
         """Close the database."""
@@ -91,8 +111,22 @@ def _table(metadata: sa.MetaData) -> sa.Table:
     )  # fmt: skip
 
 
+def _texts(confirmation: Confirmation) -> dict[str, str]:
+    return {"call": json.dumps(confirmation.call), "shown": json.dumps(confirmation.shown)}
+
+
+def _is_interrupted(table: sa.Table, now: sa.ColumnElement[float]) -> sa.ColumnElement[bool]:
+    return sa.and_(table.c.state == "running", table.c.expires <= now)
+
+
 def _read(row: Any) -> Confirmation:
     values = row._asdict()
+    now, state = values.pop("now"), values["state"]
+    if state == "running" and values["expires"] <= now:
+        values["state"] = "interrupted"
+    elif state == "pending" and not values["created"] - EXPIRES_S <= now < values["expires"]:
+        # It expired, or the clock went far back since: then nobody knows how long it waited.
+        values["state"] = "expired"
     call = Call(*json.loads(values["call"]))
     budget = None if call.budget is None else Budget(*call.budget)
     asked = None if call.asked is None else Asked(*call.asked)

@@ -112,6 +112,11 @@ def upsert_of(connection: sa.Connection) -> Any:
     return sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
 
 
+def server_now() -> sa.ColumnElement[float]:
+    """Return the time of a Postgres as SQL, in seconds since the epoch."""
+    return sa.cast(sa.func.extract("epoch", sa.func.clock_timestamp()), sa.Double)
+
+
 def outspoken(engine: sa.Engine) -> sa.Engine:
     """Return the same database with faults raised as UnreachableError, for direct callers.
 

@@ -29,7 +29,7 @@ class SqlKeyedCalls:
 
         Others get the call that began before.
         """
-        now = time.time()
+        now = self._opened.now(time.time())
         with self._opened.transaction() as connection:
             table = self._opened.tables
             connection.execute(sa.delete(table).where(table.c.began < now - KEPT_S))
@@ -37,11 +37,13 @@ class SqlKeyedCalls:
             new = row.on_conflict_do_nothing().returning(table.c.key)
             if connection.execute(new).first() is not None:
                 return None
-            before = connection.execute(sa.select(table).where(table.c.key == key)).first()
+            left = (table.c.until - now).label("left")
+            known = sa.select(left, table.c.result).where(table.c.key == key)
+            before = connection.execute(known).first()
         if before is None:
             # Forgotten in between: the next try begins it.
-            return KeyedCall(now + seconds, None)
-        return KeyedCall(before.until, before.result)
+            return KeyedCall(seconds, None)
+        return KeyedCall(before.left, before.result)
 
     def finish(self, key: str, result: str) -> None:
         """Store the result of a call."""

@@ -9,7 +9,14 @@ from typing import Generic, TypeVar
 import sqlalchemy as sa
 
 from toolmd._store import MEMORY, is_postgres
-from toolmd._store.database import Pace, address, file_of, open_database, outspoken
+from toolmd._store.database import (
+    Pace,
+    address,
+    file_of,
+    open_database,
+    outspoken,
+    server_now,
+)
 from toolmd._store.schema import create_tables, metadata_of
 from toolmd.config.state_files import is_there
 from toolmd.errors import UnreachableError
@@ -45,6 +52,10 @@ class Opened(Generic[T]):
     def is_postgres(self) -> bool:
         """Return whether the database is a Postgres."""
         return is_postgres(self._store)
+
+    def now(self, here: float) -> sa.ColumnElement[float]:
+        """Return the time as SQL: of the server, or `here`, this machine's, for a file."""
+        return server_now() if self.is_postgres else sa.literal(here, sa.Double)
 
     @contextmanager
     def transaction(self) -> Iterator[sa.Connection]:

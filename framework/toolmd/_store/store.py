@@ -28,22 +28,29 @@ class ConfirmationStore(Protocol):
     """The confirmations of a project.
 
     Each method may block, and may be called from several threads; an exception denies the call.
+    `now` is this machine's time in seconds since the epoch; a server uses its own.
     """
 
     def add(self, confirmation: Confirmation) -> None:
         """Store a confirmation."""
 
-    def get(self, confirmation_id: str) -> Confirmation | None:
-        """Return a confirmation by its id."""
+    def get(self, confirmation_id: str, now: float) -> Confirmation | None:
+        """Return a confirmation by its id, in its state by now."""
 
-    def claim(self, confirmation_id: str, state: ConfirmationState) -> bool:
-        """Set the state of a pending confirmation; True for exactly one of those who try."""
+    def claim(self, confirmation_id: str, state: ConfirmationState, now: float) -> bool:
+        """Set the state of an undecided confirmation; True for exactly one of those who try."""
+
+    def begin(self, confirmation: Confirmation, now: float, seconds: float) -> bool:
+        """Claim a confirmation whose call runs now, for so many seconds at most.
+
+        It stores the call and its prompt as they were approved.
+        """
+
+    def end(self, confirmation_id: str, state: ConfirmationState) -> None:
+        """Set the state of a confirmation whose call has a result."""
 
     def pending(self, now: float, tool: str | None = None) -> tuple[Confirmation, ...]:
-        """Return the confirmations that may still be decided, of one tool or all, oldest first.
-
-        `now` is in seconds since the epoch.
-        """
+        """Return the undecided confirmations of one tool or all, oldest first."""
 
     def close(self) -> None:
         """Close the store."""

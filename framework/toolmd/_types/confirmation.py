@@ -6,8 +6,15 @@ from typing import Any, Literal, NamedTuple
 from toolmd._types.call import Call
 
 ConfirmationState = Literal[
-    "pending", "approved", "edited", "rejected", "answered", "stale", "expired", "superseded"
-]
+    "pending", "running", "interrupted", "approved", "edited", "rejected", "answered", "stale",
+    "expired", "superseded",
+]  # fmt: skip
+"""`running`: approved, and its call has no result yet. `interrupted`: its process must have died
+before the result, so a person decides again."""
+EXPIRES_S = 600.0
+"""How long a pending call may be approved, in seconds."""
+UNDECIDED = frozenset({"pending", "interrupted"})
+"""The states in which a person may decide."""
 
 
 class Confirmation(NamedTuple):
@@ -30,7 +37,7 @@ class Confirmation(NamedTuple):
     expires: float | None
     """None for a run's question that never expires."""
     state: ConfirmationState = "pending"
-    """The state: pending, decided, stale, expired, or superseded by a correction."""
+    """The state: undecided, running, decided, stale, expired, or superseded by a correction."""
     shown: Any = None
     """The arguments with Sensitive values hidden."""
     notes: tuple[str, ...] = ()

@@ -6,7 +6,7 @@ from typing import NamedTuple
 class KeyedCall(NamedTuple):
     """A call that began under a key."""
 
-    until: float
-    """The time when it has ended in any case, in seconds since the epoch."""
+    left: float
+    """In how many seconds it has ended in any case; not positive for one that has."""
     result: str | None
     """Its result as JSON; None while it runs, and if its process died before the result."""

@@ -155,8 +155,10 @@ def two_machines(server: str, plan: matrix.Storm) -> Iterator[Row]:
     )  # fmt: skip
     told = f"{last.failed}, {last.lost}, {last.doubled}, {last.stuck}"
     yield "  runs that failed, were lost, did something twice, are stuck", told, "0, 0, 0, 0"
-    told = f"{last.unpaid}, {last.paid_twice}; {last.cut} cut by a kill"
+    told = f"{last.unpaid}, {last.paid_twice}"
     yield "  approved calls without an effect, with two", told, "0, 0"
+    told = f"{last.cut}; {last.repeated} ran again under their key"
+    yield "  decisions that a kill cut, after which a person decides again", told, ""
     told = f"{last.over} with more, {last.short} with fewer, of {last.rounds} rounds"
     yield "  Max Calls 3", told, "0, 0"
     yield "  Max Concurrent 1: calls at once", f"{last.overlaps} of {last.alone}", "0"

@@ -254,7 +254,7 @@ def _done(fleet: Fleet) -> tuple[int, int]:
     """Return how many runs ended and how many calls were decided."""
     ended = fleet.ask("SELECT count(*) FROM toolmd.toolmd_run WHERE result NOTNULL")
     decided = fleet.ask(
-        "SELECT count(*) FROM toolmd.toolmd_confirmation WHERE state <> 'pending'", "shop"
+        "SELECT count(*) FROM toolmd.toolmd_confirmation WHERE state = 'approved'", "shop"
     )
     return (ended[0][0] if ended else -1), (decided[0][0] if decided else 0)
 

@@ -47,9 +47,11 @@ class Counted(NamedTuple):
     decided: int
     paid_twice: int
     unpaid: int
-    """Approved calls without an effect, although no kill cut their decision."""
+    """Approved calls without an effect."""
+    repeated: int
+    """Calls that ran again under their key, after a person was asked again."""
     cut: int
-    """Approved calls without an effect, since the deciding process was killed."""
+    """Decisions that a kill cut."""
     rounds: int
     over: int
     """Rounds in which Max Calls 3 let more than three calls run."""
@@ -122,14 +124,19 @@ def _payments(fleet: Fleet) -> dict[str, int]:
         "WHERE state = 'approved'",
         "shop",
     )
-    paid = Counter(line[1] for line in noted(fleet.shop, "pay") if line[0] == "began")
-    begun, ended = Counter[str](), Counter[str]()
+    made = [(line[1], line[4]) for line in noted(fleet.shop, "pay") if line[0] == "began"]
+    # The bank knows a key that was paid: each mark must have one.
+    paid = Counter(mark for mark, _ in set(made))
+    cut = Counter[str]()
     for when, held, *_ in noted(fleet.shop, "decided"):
-        (begun if when == "begins" else ended)[held] += 1
-    without = [held for held, mark in rows if not paid[mark]]
-    cut = sum(begun[held] > ended[held] for held in without)
-    twice = sum(times - 1 for times in paid.values())
-    return {"decided": len(rows), "paid_twice": twice, "unpaid": len(without) - cut, "cut": cut}
+        cut[held] += 1 if when == "begins" else -1
+    return {
+        "decided": len(rows),
+        "paid_twice": sum(times - 1 for times in paid.values()),
+        "unpaid": sum(not paid[mark] for _, mark in rows),
+        "repeated": len(made) - len(set(made)),
+        "cut": cut.total(),
+    }
 
 
 def _rounds(shop: Path) -> tuple[int, int, int]:
@@ -152,7 +159,7 @@ def _alone(shop: Path, killed: dict[int, float]) -> tuple[int, int]:
     """Return the calls under Max Concurrent 1, and how many of them began during another one."""
     calls: list[list[float]] = []
     open_here: dict[str, list[float]] = {}
-    for what, _, pid, moment in noted(shop, "alone"):
+    for what, _, pid, moment, *_ in noted(shop, "alone"):
         if what == "began":
             # One whose process was killed ends there.
             call = open_here[pid] = [float(moment), killed.get(int(pid), float("inf"))]

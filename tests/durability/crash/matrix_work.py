@@ -38,12 +38,14 @@ Does {name}.
 - **Required**: true
 
 {policy}
-- **Timeout**: 60s
+- **Timeout**: {timeout}s
 
 ## Returns
 
 - **Type**: object
 """
+PAY_S = 10
+"""The Timeout of a payment: one whose process died is asked about again 30 s after its approval."""
 TOOLS = {
     "pay": ("- **Idempotent**: keyed\n",
             "## Safety\n\n- **Requires Confirmation**: true\n\n## Limits\n"),
@@ -57,6 +59,8 @@ import os
 import time
 from pathlib import Path
 
+from toolmd import Context
+
 BOOK = Path(__file__).with_suffix(".txt")
 
 
@@ -65,9 +69,10 @@ def note(*words: object) -> None:
         book.write(" ".join(map(str, words)) + "\\n")
 
 
-async def {name}(mark: str) -> dict[str, str]:
+async def {name}(mark: str, context: Context) -> dict[str, str]:
     began = time.monotonic()
-    note("began", mark, os.getpid(), began)
+    # A payment of a key that was paid is no second one, at any bank.
+    note("began", mark, os.getpid(), began, context.idempotency_key)
     try:
         await asyncio.sleep({seconds})
     finally:
@@ -81,7 +86,8 @@ def make_shop(folder: Path) -> None:
     tools = folder / "tools_md"
     tools.mkdir(parents=True)
     for name, (metadata, policy) in TOOLS.items():
-        text = TOOL.format(name=name, metadata=metadata, policy=policy)
+        timeout = PAY_S if name == "pay" else 60
+        text = TOOL.format(name=name, metadata=metadata, policy=policy, timeout=timeout)
         (tools / f"{name}.tool.md").write_text(text)
         seconds = "float(mark)" if name == "alone" else "0.02"
         (tools / f"{name}.py").write_text(PYTHON.format(name=name, seconds=seconds))

@@ -20,7 +20,7 @@ def add_replacing(
     replaced: tuple[str, ...] = ()
     if call.caller.conversation is not None and not call.is_of_a_run and call.asked is None:
         old = _corrected(call_spec, call, store.pending(confirmation.created, call.tool))
-        if old is not None and store.claim(old.id, "superseded"):
+        if old is not None and store.claim(old.id, "superseded", confirmation.created):
             replaced = (old.id,)
     notes = (*confirmation.notes, *map(REPLACES.format, replaced))
     store.add(confirmation._replace(notes=notes))
@@ -56,6 +56,7 @@ def _comes_before(one: Confirmation, call: Call) -> bool:
     before = one.call
     return (
         one.kind == "confirm"
+        and one.state == "pending"
         and not before.is_of_a_run
         and before.asked is None
         and (before.tool, before.caller.user) == (call.tool, call.caller.user)

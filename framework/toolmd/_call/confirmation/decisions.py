@@ -120,13 +120,19 @@ class Decisions:
         on_event: EventListener | None,
         confirmation_id: str,
     ) -> Result:
-        """Run an approved call; its server may ask for input. Raises CallDenied."""
+        """Run an approved call; its server may ask for input."""
         call, arguments = approved.call, approved.arguments
         tool = await self._tools.find(call)
         try:
-            return await self._pipeline.run(tool, call, arguments, began, on_event, confirmation_id)
+            result = await self._pipeline.run(
+                tool, call, arguments, began, on_event, confirmation_id
+            )
         except InputRequiredError as error:
-            return await self._pipeline.ask(tool, call, arguments, error.asked, began)
+            result = await self._pipeline.ask(tool, call, arguments, error.asked, began)
+        except Exception as error:  # noqa: BLE001 - any exception in a check denies
+            result = await self._pipeline.denied(call, error, began, confirmation_id)
+        await self._confirmations.end(confirmation_id, edited=approved.edited)
+        return result
 
     async def _stopped(self, decided: Stopped, began: float, confirmation_id: str) -> Result:
         """Record that a call waits again, and return its Result. Raises CallDenied."""

@@ -9,27 +9,22 @@ from typing import Any, Literal, NamedTuple
 
 from toolmd._call.compiled import CompiledTool, CompiledTools
 from toolmd._call.confirmation.corrections import add_replacing
-from toolmd._call.confirmation.prompt import prompt_of
+from toolmd._call.confirmation.shown import NOT_YOURS, asked_again, edited_call, shown_of
 from toolmd._call.denial import CallDenied, deny, guard_failed, overruled
 from toolmd._call.threads import AROUND
 from toolmd._store.store import Store
 from toolmd._types.call import Call
-from toolmd._types.confirmation import Confirmation, ConfirmationState
+from toolmd._types.confirmation import EXPIRES_S, UNDECIDED, Confirmation, ConfirmationState
 from toolmd._types.result import ConfirmationRequest
 from toolmd._types.settings import SafetySettings
 from toolmd._types.verdict import Action, Verdict
-from toolmd._validation.redact import changes, redacted
-from toolmd.errors import UnreachableError
+from toolmd._validation.redact import changes
+from toolmd.errors import UnreachableError, logged
 
-EXPIRES_S = 600.0
-"""How long a pending call may be approved, in seconds."""
+SPARE_S = 10.0
+"""How much longer than its wait and its Timeout an approved call may take, in seconds."""
 SUPERSEDED = "A later call corrected this one: decide that one instead."
 STALE = "The tool or its policy changed since this call was stored: it must be confirmed again."
-
-NOT_YOURS = (
-    "This call waits for an operator, not for the user who made it. Operators find it with"
-    " `toolmd pending`, or on the console's page of pending calls."
-)
 
 
 class ApprovedCall(NamedTuple):
@@ -38,6 +33,7 @@ class ApprovedCall(NamedTuple):
     call: Call
     arguments: dict[str, Any]
     notes: tuple[str, ...] = ()
+    edited: bool = False
 
 
 class Stopped(NamedTuple):
@@ -83,9 +79,7 @@ class ConfirmationFlow:
         """
         call_spec = tool.call_spec
         sensitivity = call_spec.safety.sensitivity or "low"
-        asked = call.asked
-        shown = redacted(arguments, call_spec.parameters) if asked is None else asked.defaults
-        prompt = asked.prompt if asked else prompt_of(call_spec, shown, call.arguments)
+        shown, prompt = shown_of(tool, call, arguments)
         if call.dry_run:
             return ConfirmationRequest("", prompt, sensitivity)
         await tool.invoker.prepare()
@@ -133,7 +127,7 @@ class ConfirmationFlow:
     def get_sync(self, confirmation_id: str) -> Confirmation | None:
         """Return a confirmation as `get` does; the calling thread waits."""
         try:
-            return self._store.confirmations.get(confirmation_id)
+            return asked_again(self._store.confirmations.get(confirmation_id, self._clock()))
         except Exception:  # noqa: BLE001 - its caller knows what a missing one means
             return None
 
@@ -169,10 +163,11 @@ class ConfirmationFlow:
         """
         if confirmation.state == "superseded":
             raise deny("confirmation_used", SUPERSEDED)
-        if confirmation.state not in {"pending", "expired"}:
+        if confirmation.state not in {*UNDECIDED, "expired"}:
             raise deny("confirmation_used", f"This call was decided before: {confirmation.state}.")
-        if confirmation.state == "expired" or self._is_over(confirmation):
-            await AROUND.run(lambda: self._store.confirmations.claim(confirmation.id, "expired"))
+        if confirmation.state == "expired":
+            claim, now = self._store.confirmations.claim, self._clock()
+            await AROUND.run(lambda: claim(confirmation.id, "expired", now))
             message = "The time to confirm this call is over: call the tool again."
             raise deny("confirmation_expired", message)
         is_own = user is not None and user == confirmation.call.caller.user
@@ -195,7 +190,7 @@ class ConfirmationFlow:
             await self.claim(confirmation, "stale")
             return await self._store_stale(tool, confirmation)
         arguments = tool.arguments(confirmation.call)
-        call = _edited(confirmation.call, edit)
+        call = edited_call(confirmation.call, edit)
         if edit:
             arguments = tool.arguments(call)
         verdict = await tool.guard(call, arguments)
@@ -209,11 +204,11 @@ class ConfirmationFlow:
             again = call._replace(caller=confirmation.call.caller)
             return await self._store_again(tool, again, arguments, verdict, notes)
         await tool.limits.check(call)
-        await self.claim(confirmation, "edited" if edit else "approved")
+        await self._begin(confirmation, tool, call._replace(arguments=arguments))
         runs = call._replace(
             arguments=arguments, caller=confirmation.call.caller, key=key or confirmation.id
         )
-        return ApprovedCall(runs, arguments, notes)
+        return ApprovedCall(runs, arguments, notes, edited=bool(edit))
 
     def pending(self, user: str | None) -> tuple[Confirmation, ...]:
         """Return the pending calls of one user or of all, without those that a run asks for.
@@ -221,22 +216,36 @@ class ConfirmationFlow:
         The calling thread waits where the store is locked.
         """
         kept = self._store.confirmations.pending(self._clock())
-        waiting = (h for h in kept if not self._is_over(h))
-        asked = (h for h in waiting if not h.call.is_of_a_run)
+        asked = (h for h in map(asked_again, kept) if h is not None and not h.call.is_of_a_run)
         return tuple(h for h in asked if user is None or h.call.caller.user == user)
-
-    def _is_over(self, confirmation: Confirmation) -> bool:
-        """Return whether the time to decide is over, or the clock went far back since.
-
-        The waiting time of a call from the future is unknown.
-        """
-        assert confirmation.expires is not None
-        return not confirmation.created - EXPIRES_S <= self._clock() < confirmation.expires
 
     async def claim(self, confirmation: Confirmation, state: ConfirmationState) -> None:
         """Claim a pending call. Raises CallDenied where another decision was faster."""
+        claim, now = self._store.confirmations.claim, self._clock()
+        await self._won(confirmation, lambda: claim(confirmation.id, state, now))
+
+    async def end(self, confirmation_id: str, *, edited: bool) -> None:
+        """Note that an approved call has a result; else a person is asked about it again."""
+        state: ConfirmationState = "edited" if edited else "approved"
         try:
-            won = await AROUND.run(lambda: self._store.confirmations.claim(confirmation.id, state))
+            await AROUND.run(lambda: self._store.confirmations.end(confirmation_id, state))
+        except Exception as error:  # noqa: BLE001 - the call has run: too late to deny it
+            logged(error, "the end of the approved call %s was not recorded", confirmation_id)
+
+    async def _begin(self, confirmation: Confirmation, tool: CompiledTool, call: Call) -> None:
+        """Claim a call that runs now. Raises CallDenied where another decision was faster."""
+        assert isinstance(call.arguments, dict)
+        shown, prompt = shown_of(tool, call, call.arguments)
+        bound = self.bound(tool, call.arguments)
+        approved = confirmation._replace(call=call, shown=shown, prompt=prompt, bound_to=bound)
+        # It waits for its turn as long as it may run.
+        seconds, now = 2 * tool.invoker.seconds + SPARE_S, self._clock()
+        begin = self._store.confirmations.begin
+        await self._won(confirmation, lambda: begin(approved, now, seconds))
+
+    async def _won(self, confirmation: Confirmation, claim: Callable[[], bool]) -> None:
+        try:
+            won = await AROUND.run(claim)
         except Exception as error:  # noqa: BLE001 - as above
             raise guard_failed(confirmation.call.tool, "confirmation", error) from None
         if not won:
@@ -244,9 +253,9 @@ class ConfirmationFlow:
 
     async def _read(self, confirmation_id: str) -> Confirmation | None:
         found: Confirmation | None = await AROUND.run(
-            lambda: self._store.confirmations.get(confirmation_id)
+            lambda: self._store.confirmations.get(confirmation_id, self._clock())
         )
-        return found
+        return asked_again(found)
 
     async def _store_stale(self, tool: CompiledTool, confirmation: Confirmation) -> Stopped:
         """Store a call again, as the tool is now. Raises CallDenied where it can't wait."""
@@ -288,13 +297,3 @@ def _denied_now(denial: CallDenied) -> CallDenied:
     why = denial.failure
     message = f"The tool or its policy changed since this call was stored: {why.message}"
     return deny("confirmation_stale", message, why.details, why.retry_after_ms)
-
-
-def _edited(call: Call, edit: Mapping[str, Any] | None) -> Call:
-    if not edit:
-        return call
-    assert isinstance(call.arguments, dict)
-    # Values that the user typed into the form count as stated by the user.
-    typed = json.dumps(dict(edit), ensure_ascii=False, default=str)
-    caller = call.caller._replace(message=f"{call.caller.message}\n{typed}")
-    return call._replace(arguments={**call.arguments, **edit}, caller=caller)

@@ -76,7 +76,7 @@ class KeyedCalls:
                 before = await AROUND.run(lambda: self._store.keyed_calls.begin(key, most))
             except Exception as error:  # noqa: BLE001 - a second effect can't be excluded
                 raise guard_failed(name, "idempotency key", error) from None
-            is_over = before is None or before.result is not None or before.until <= time.time()
+            is_over = before is None or before.result is not None or before.left <= 0
             if is_over or time.monotonic() >= until:
                 return before
             await asyncio.sleep(pause)

@@ -5,7 +5,7 @@ from typing import Any, Literal, NamedTuple
 
 from toolmd._http.console.form import FormField, fields_of
 from toolmd._types.asked import fields_of as asked_fields
-from toolmd._types.confirmation import Confirmation
+from toolmd._types.confirmation import UNDECIDED, Confirmation
 from toolmd._validation.redact import HIDDEN, redacted
 from toolmd._workspace import Workspace
 
@@ -36,7 +36,7 @@ async def find_slip(workspace: Workspace, confirmation_id: str) -> Slip | None:
     confirmation = await workspace.confirmations.get(confirmation_id)
     return (
         _slip(workspace, confirmation)
-        if confirmation is not None and confirmation.state == "pending"
+        if confirmation is not None and confirmation.state in UNDECIDED
         else None
     )
 

@@ -15,6 +15,7 @@ from sqlalchemy.dialects import postgresql
 
 from toolmd._skills.engine.durable.outage import Outage
 from toolmd._skills.engine.durable.tables import Tables
+from toolmd._store.database import server_now
 
 BEAT_S = 1.0
 """How often a process writes the time, in seconds."""
@@ -143,12 +144,12 @@ class Heartbeat:
             self._session = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
             self._session.detach()
             self._session.execute(sa.select(sa.func.pg_try_advisory_lock(_key(self.own))))
-        row = {"id": self.own, "beat": _now()}
+        row = {"id": self.own, "beat": server_now()}
         insert = postgresql.insert(self._worker).values(row)
         written = self._session.execute(
-            insert.on_conflict_do_update(index_elements=["id"], set_={"beat": _now()}).returning(
-                self._worker.c.beat
-            )
+            insert.on_conflict_do_update(
+                index_elements=["id"], set_={"beat": server_now()}
+            ).returning(self._worker.c.beat)
         ).scalar_one()
         now = time.monotonic()
         if max(now - self._last, abs(written - self._written)) > LATE_S:
@@ -175,8 +176,4 @@ def _key(name: str) -> int:
 
 def _age(beat: sa.ColumnElement[float]) -> sa.ColumnElement[float]:
     """Return the seconds since a heartbeat; one in the future is as odd as one in the past."""
-    return sa.func.abs(_now() - beat)
-
-
-def _now() -> sa.ColumnElement[float]:
-    return sa.cast(sa.func.extract("epoch", sa.func.clock_timestamp()), sa.Double)
+    return sa.func.abs(server_now() - beat)

@@ -1,5 +1,6 @@
 """Heartbeats on Postgres: an odd clock or a stopped machine makes no live process dead."""
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -55,3 +56,13 @@ def test_a_process_that_ended_in_order_is_dead_at_once(engine: sa.Engine) -> Non
     one.evict(other.own)
     assert one.known() == {one.own}
     one.end()
+
+
+@pytest.mark.parametrize("apart_s", [-LONG_S, 0.5, LONG_S])
+def test_the_clock_of_the_server_counts_where_a_machine_has_another(
+    engine: sa.Engine, apart_s: float
+) -> None:
+    one = Heartbeat(engine, epoch=lambda: time.time() + apart_s)
+
+    expected = -apart_s if apart_s != 0.5 else 0.0
+    assert abs(one.ahead.total_seconds() - expected) < 1

@@ -71,11 +71,11 @@ class DurableEngine:
         self.unfinished = self._reader.unfinished
         self._locks = Heartbeat(told) if postgres else Locks(state / "workers")
         self.workers = Workers(self._workflows, self._locks)
-        self._clock = clock
+        self._clock: Clock = lambda: clock() + self._locks.ahead
         self._waiters = Waiters(
             self._reader, lambda: self._process.runs() if self._process else set(), store_wait_s
         )
-        self._attempts = Attempts(play, self._store, self._waiters, self._locks.lives, clock)
+        self._attempts = Attempts(play, self._store, self._waiters, self._locks.lives, self._clock)
         self._process: Process | None = None
         self._starting = threading.Lock()
         self._reclaimer: Reclaimer | None = None

@@ -1,5 +1,6 @@
 """Track live processes on several machines: each writes the time and keeps a lock."""
 
+import datetime as dt
 import hashlib
 import logging
 import os
@@ -7,7 +8,7 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 import sqlalchemy as sa
@@ -23,6 +24,8 @@ LATE_S = 2.5
 """Silence after which a process without its lock counts as dead, in seconds."""
 TTL_S = 6.0
 """Silence after which a process counts as dead even with its lock, in seconds."""
+APART_S = 2.0
+"""Up to how many seconds apart two clocks count as equal."""
 logger = logging.getLogger(__name__)
 
 
@@ -35,11 +38,17 @@ class Heartbeat:
     lost its own session recently: then all locks may have been free.
     """
 
-    def __init__(self, engine: sa.Engine) -> None:
+    def __init__(self, engine: sa.Engine, epoch: Callable[[], float] = time.time) -> None:
+        """`epoch` returns this machine's seconds since the epoch."""
         self._engine = engine
+        self._epoch = epoch
         self._worker = Tables(engine).worker
         self.own = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
         """The unique name of this process, never reused."""
+        self.ahead = dt.timedelta()
+        """How far the server's clock is ahead of this machine's, by seconds or more."""
+        with engine.connect() as connection:
+            self._compare(connection.execute(sa.select(server_now())).scalar_one())
         self._session: sa.Connection | None = None
         self._beating: threading.Thread | None = None
         self._ended = threading.Event()
@@ -155,7 +164,12 @@ class Heartbeat:
         if max(now - self._last, abs(written - self._written)) > LATE_S:
             self._steady = now
         self._since = now if new else self._since
+        self._compare(written)
         self._last, self._written = now, written
+
+    def _compare(self, server: float) -> None:
+        ahead = server - self._epoch()
+        self.ahead = dt.timedelta(seconds=ahead if abs(ahead) > APART_S else 0.0)
 
     def _leave(self) -> None:
         session, self._session = self._session, None

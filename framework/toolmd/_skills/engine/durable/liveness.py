@@ -1,5 +1,6 @@
 """Track live processes on one machine: each keeps a lock on its own file."""
 
+import datetime as dt
 import errno
 import logging
 import os
@@ -26,6 +27,8 @@ class Locks:
         self._folder = folder
         self.own = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
         """The unique name of this process, never reused."""
+        self.ahead = dt.timedelta()
+        """How far the store's clock is ahead of this machine's: it is this machine's."""
         self._lock: int | None = None
 
     def live(self) -> None:

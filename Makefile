@@ -114,7 +114,7 @@ pictures: $(STAMP)  ## take the pictures of the console and the terminal again; 
 
 # PARTS=matrix does only the two machines, in at most 15 minutes; RUNS=60 makes their storm smaller.
 crash: $(STAMP)  ## kill processes during durable runs, and cut machines off: an hour
-	@$(BIN)/python tests/durability/crash/crash.py $(PARTS) $(if $(RUNS),--runs $(RUNS)) $(if $(JSON),--json $(JSON))
+	@$(BIN)/python tests/durability/crash/crash.py $(PARTS) $(if $(RUNS),--runs $(RUNS)) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(JSON),--json $(JSON))
 
 # Two processes test copies of the project at the lowest priority. GUARD=name tests one guard;
 # WRITE=1 writes the results into docs/explanation/figures.md.

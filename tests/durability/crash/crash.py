@@ -31,7 +31,6 @@ from postgres_server import database, own_server
 
 TIMES = 50
 STATEMENTS = 30
-RUNS, KILLS = 600, 100
 STRIKES = 10
 WAITING, LOOK_S = 1000, 30.0
 ROUNDS = 25
@@ -63,15 +62,15 @@ def kill_between(server: str) -> Iterator[Row]:
         yield "  lost, done twice without need", f"{last.lost}, {last.doubled}", "0, 0"
 
 
-def rampage(server: str) -> Iterator[Row]:
+def rampage(server: str, runs: int) -> Iterator[Row]:
     """Kill workers at random, on Postgres."""
     last = None
     with database(server) as url:
-        for last in chaos.rampage(url, RUNS, KILLS, seed=7):
+        for last in chaos.rampage(url, runs, runs // 6, seed=7):
             say(f"  {last}")
     assert last is not None
-    what = f"Postgres: {chaos.WORKERS} workers, {RUNS} runs, {KILLS} kills"
-    yield what, f"{last.ended} ended, {last.failed} failed, {last.seconds:.0f} s", f"{RUNS}, 0"
+    what = f"Postgres: {chaos.WORKERS} workers, {runs} runs, {last.kills} kills"
+    yield what, f"{last.ended} ended, {last.failed} failed, {last.seconds:.0f} s", f"{runs}, 0"
     yield "  lost, booked twice, texted twice", _thrice(last), "0, 0, 0"
     yield "  taken over after a kill", str(last.taken), "p90 5 s"
 
@@ -180,7 +179,6 @@ def two_machines(server: str, plan: matrix.Storm) -> Iterator[Row]:
 PARTS: dict[str, Callable[[str], Iterator[Row]]] = {
     "boundaries": kill_everywhere,
     "statements": kill_between,
-    "chaos": rampage,
     "takeover": take_over,
     "parked": park,
     "overhead": weigh,
@@ -196,15 +194,18 @@ def say(words: str) -> None:
 def main(words: Sequence[str] | None = None) -> None:
     """Measure, and print a table."""
     parser = argparse.ArgumentParser(description="Kill processes during durable runs.")
-    parser.add_argument("parts", nargs="*", choices=[*PARTS, "matrix", []], metavar="PART",
-                        help=f"{', '.join(PARTS)} or matrix; by default all")  # fmt: skip
-    parser.add_argument("--runs", type=int, default=600, help="runs of the matrix")
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, "chaos", "matrix", []], metavar="PART",
+                        help=f"{', '.join(PARTS)}, chaos or matrix; by default all")  # fmt: skip
+    parser.add_argument("--runs", type=int, default=600, help="runs of chaos and matrix")
     parser.add_argument("--minutes", type=float, default=11, help="the longest storm of the matrix")
     parser.add_argument("--json", type=Path, help="a file for the table as JSON")
     asked = parser.parse_args(words)
     # A third as many confirmations as runs, and a fifth as many kills.
     plan = matrix.Storm(asked.runs, asked.runs // 3, asked.runs // 5, 60 * asked.minutes)
-    parts = PARTS | {"matrix": lambda server: two_machines(server, plan)}
+    parts = PARTS | {
+        "chaos": lambda server: rampage(server, asked.runs),
+        "matrix": lambda server: two_machines(server, plan),
+    }
     rows: list[Row] = []
     with own_server() as server:
         for name in asked.parts or parts:

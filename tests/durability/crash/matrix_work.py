@@ -69,7 +69,7 @@ def note(*words: object) -> None:
         book.write(" ".join(map(str, words)) + "\\n")
 
 
-async def {name}(mark: str, context: Context) -> dict[str, str]:
+async def {name}(mark: str, *, context: Context) -> dict[str, str]:
     began = time.monotonic()
     # A payment of a key that was paid is no second one, at any bank.
     note("began", mark, os.getpid(), began, context.idempotency_key)

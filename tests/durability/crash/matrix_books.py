@@ -74,7 +74,8 @@ class Counted(NamedTuple):
             f"{self.seconds:.0f} s: {self.ended} of {self.ended + self.left} runs ended, "
             f"{self.decided} calls approved, {self.kills} kills, {self.faults} faults; failed "
             f"{self.failed}, lost {self.lost}, twice {self.doubled + self.paid_twice}, "
-            f"stuck {self.stuck}, without an effect {self.unpaid}, over a limit {self.over + self.overlaps}; "
+            f"stuck {self.stuck}, without an effect {self.unpaid}, "
+            f"over a limit {self.over + self.overlaps}; "
             f"{sum(self.processor.values()):.0f} s of processor time"
         )
 

@@ -236,7 +236,7 @@ class ConfirmationFlow:
         """Claim a call that runs now. Raises CallDenied where another decision was faster."""
         assert isinstance(call.arguments, dict)
         shown, prompt = shown_of(tool, call, call.arguments)
-        bound = self.bound(tool, call.arguments)
+        bound = self.approval_hash(tool, call.arguments)
         approved = confirmation._replace(call=call, shown=shown, prompt=prompt, bound_to=bound)
         # It waits for its turn as long as it may run.
         seconds, now = 2 * tool.invoker.seconds + SPARE_S, self._clock()

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any
 
 from toolmd._call.arguments.argument_errors import mismatch
-from toolmd._call.confirmation.flow import NOT_YOURS
+from toolmd._call.confirmation.shown import NOT_YOURS
 from toolmd._call.denial import CallDenied
 from toolmd._call.pipeline import check_call
 from toolmd._skills.engine.memory import utc_now

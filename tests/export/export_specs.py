@@ -160,7 +160,17 @@ def shapes(draw: st.DrawFn, depth: int = 2) -> Schema:
             fields |= draw(st.sampled_from([{}, {"values": Schema(types=("integer",))}]))
             if not fields.get("values") and draw(st.booleans()):
                 fields["properties"] = draw(parameters(depth - 1))
+            elif not fields.get("values") and draw(st.booleans()):
+                each = (shape_of(name, draw(parameters(depth - 1))) for name in ("card", "iban"))
+                fields |= {"one_of": tuple(each), "discriminator": "kind"}
     return Schema(**fields)
+
+
+def shape_of(name: str, others: tuple[Parameter, ...]) -> Parameter:
+    """A shape of One Of that its `kind` tells apart."""
+    kind = Parameter("kind", Schema(("string",), enum=(name,)), required=True)
+    fields = (kind, *(each for each in others if each.name != "kind"))
+    return Parameter(name, Schema(("object",), properties=fields))
 
 
 @st.composite
@@ -208,6 +218,8 @@ def _of_type(shape: Schema, name: str) -> st.SearchStrategy[Any]:  # noqa: PLR09
             items = values(shape.items or Schema())
             return st.lists(items, min_size=shape.min_items or 0, max_size=shape.max_items or 3)
         case _:
+            if shape.one_of is not None:
+                return st.one_of(*(arguments(one.shape.properties or ()) for one in shape.one_of))
             if shape.properties is None:
                 return st.dictionaries(_names, values(shape.values or Schema()), max_size=2)
             return arguments(shape.properties)

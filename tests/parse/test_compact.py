@@ -24,6 +24,14 @@ Refund an order.
   - `count` (integer, at least 1, default 1)
 - `since` (date): The first day
 - `how` (string, default card, one of card, voucher)
+- `to` (object): To whom
+  - **Discriminator**: kind
+  - **One Of**:
+    - `card` (object): A card
+      - `kind` (string, required, enum card)
+    - `iban` (object)
+      - `kind` (string, required, enum iban)
+      - `iban` (string, required, at least 15 characters)
 ## Returns
 - **Type**: array of object; **Max Items**: 20; **Description**: What was paid back
 - `amount` (number, required, at least 0): In euros

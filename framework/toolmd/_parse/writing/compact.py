@@ -152,10 +152,12 @@ def _details(shape: Schema) -> Iterator[tuple[str, set[str]]]:
         yield f"pattern `{shape.pattern}`", {"pattern"}
     if shape.has_default and _fits(told := literal(shape.default)):
         yield f"default {told}", {"default"}
-    if shape.enum is not None and len(shape.enum) > 1:
+    if shape.enum:
         values = words_text([enum_word(value, shape) for value in shape.enum])
-        if all(isinstance(value, str) for value in shape.enum) and '"' not in values:
-            yield f"one of {values}", {"enum"}
+        several = len(shape.enum) > 1
+        plain_words = all(isinstance(value, str) for value in shape.enum) and '"' not in values
+        if plain_words and (several or not values.startswith("`")):
+            yield f"{'one of' if several else 'enum'} {values}", {"enum"}
 
 
 def _is_line(text: str) -> bool:

@@ -78,7 +78,10 @@ def new_tool(
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """Write a tool: its markdown, its Python and a test; of a function that is there, a draft."""
+    """Write a tool: its markdown, its Python and a test.
+
+    Where the folder has a function of that name, only its markdown is written, as a draft of it.
+    """
     _new(ctx, "tool", name, project, json)
 
 

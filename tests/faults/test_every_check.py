@@ -128,21 +128,21 @@ Speaks.
 SAID = {"message": "say hello, ask, help", "user": "u1", "conversation": "c1"}
 CALLER = {**SAID, "context": {"patient": "p1"}, "confidence": 0.9}
 LISTENING = {"_call/observers.py:Observers.finish", "_call/observers.py:Observers.call_before_hook"}
-"""What only listens, or looks at the user's words once more: it refuses nothing."""
+"""Functions that only observe: they deny nothing."""
 RUNNING = {"_call/invoke/invoker.py:Invoker._run"}
-"""What comes behind the gates."""
+"""The function after all checks."""
 PROMISING = {
     "_call/pipeline.py:Pipeline.dispatch",
-    "_call/confirmation/decisions.py:Decisions.confirm",
-    "_call/confirmation/decisions.py:Decisions._decide",
+    "_call/decisions.py:Decisions.confirm",
+    "_call/decisions.py:Decisions._decide",
 }
-"""What gives a result whatever happens, once it is entered."""
+"""Functions that always return a result."""
 REFUSING = {"_call/pipeline.py:Pipeline.denied", "_call/observers.py:Observers.finish"}
-"""What such a result is made by."""
+"""Functions that build such a result."""
 
 
 class World:
-    """A project with a tool behind every gate that there is, and one behind few."""
+    """A project with a tool that has every check, and one that has few."""
 
     def __init__(self, root, caplog, **overrides):
         self.root, self.caplog = root, caplog

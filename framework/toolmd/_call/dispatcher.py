@@ -35,8 +35,8 @@ from toolmd.hooks import Guard
 if TYPE_CHECKING:
     # A call without confirmation and audit does not wait for these imports.
     from toolmd._call.audit.log import AuditLog
-    from toolmd._call.confirmation.decisions import Decisions
     from toolmd._call.confirmation.flow import ConfirmationFlow
+    from toolmd._call.decisions import Decisions
     from toolmd._types.language import Language
 
 
@@ -103,7 +103,7 @@ class Dispatcher:
     @cached_property
     def decisions(self) -> "Decisions":
         """The decisions of people on pending calls."""
-        from toolmd._call.confirmation.decisions import Decisions
+        from toolmd._call.decisions import Decisions
 
         return Decisions(self._confirmations, self._recorder, self._tools, self._pipeline)
 

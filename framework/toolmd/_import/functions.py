@@ -27,8 +27,6 @@ _READ = frozenset(("name", "title", "description", "type", "strict"))
 CONFIDENCE = "_confidence"
 """The argument that an export adds for a tool with a threshold; it is not the tool's own."""
 _CLOSED = "arguments that a schema does not name are rejected, though the schema allows them"
-NO_CATEGORY = "no category in the source: `general`"
-NO_VERSION = "no version in the source: `1.0.0`"
 
 
 def is_function(entry: Any) -> bool:

@@ -24,11 +24,6 @@ class Finding(NamedTuple):
         return bool(self.before or self.meant or self.after)
 
     @property
-    def gutter(self) -> str:
-        """The spaces and tabs that move a caret below its column."""
-        return "".join("\t" if letter == "\t" else " " for letter in self.before)
-
-    @property
     def carets(self) -> str:
         """A caret for each marked character."""
         return "^" * max(1, len(self.meant.rstrip()))

@@ -1,57 +1,22 @@
 """The decisions of people on pending calls: approve, edit, reject or respond, once."""
 
 import json
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any
 
 from toolmd._call.audit.recorder import Recorder
-from toolmd._call.compiled import CompiledTool, CompiledTools
+from toolmd._call.compiled import CompiledTools
 from toolmd._call.confirmation.flow import ApprovedCall, ConfirmationFlow, Stopped
 from toolmd._call.confirmation.input import answer, values_of
 from toolmd._call.denial import deny
+from toolmd._call.pipeline import Pipeline
 from toolmd._call.result.outcome import answered, stale, stopped
 from toolmd._remote.mcp.error import InputRequiredError
 from toolmd._types.asked import Asked
 from toolmd._types.call import Call
 from toolmd._types.confirmation import Confirmation, ConfirmationState
 from toolmd._types.result import EventListener, Result
-
-
-class RestOfPipeline(Protocol):
-    """The part of the pipeline that follows an approval."""
-
-    def run(
-        self,
-        tool: CompiledTool,
-        call: Call,
-        arguments: dict[str, Any],
-        began: float,
-        on_event: EventListener | None,
-        confirmation_id: str | None = None,
-    ) -> Coroutine[Any, Any, Result]:
-        """Wait for the limits, record the decision, and run the call."""
-
-    async def with_crisis_flag(self, call: Call) -> Call:
-        """Return a call with the crisis flag, if its message or conversation has it now."""
-
-    async def ask(
-        self,
-        tool: CompiledTool,
-        call: Call,
-        arguments: dict[str, Any],
-        asked: Asked,
-        began: float,
-    ) -> Result:
-        """Store what a server asks for, and stop the call until a person answers."""
-
-    def denied(
-        self, call: Call, error: Exception, began: float, confirmation_id: str | None = None
-    ) -> Coroutine[Any, Any, Result]:
-        """Return the Result of a call that a check denied, or in which a check crashed."""
-
-    def finish(self, call: Call, result: Result) -> Result:
-        """Add the crisis flag to a result, and call the after-hook."""
 
 
 class Decisions:
@@ -62,7 +27,7 @@ class Decisions:
         confirmations: ConfirmationFlow,
         recorder: Recorder,
         tools: CompiledTools,
-        pipeline: RestOfPipeline,
+        pipeline: Pipeline,
     ) -> None:
         self._confirmations = confirmations
         self._recorder = recorder

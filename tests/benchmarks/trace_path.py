@@ -59,6 +59,7 @@ Greet a person twice.
 - **Name**: greet_twice
 - **Version**: 1.0.0
 - **Category**: talk
+- **Required Tools**: greet
 - **Durable**: yes
 
 ## Input Schema
@@ -71,15 +72,15 @@ Greet a person twice.
 
 ## Workflow
 
-### Step 1: First
+1. **Greet**.
+   - **Use**: greet
+   - **With**:
+     - name: `name`
 
-- **Use**: greet
-- **With**: name: {name}
-
-### Step 2: Second
-
-- **Use**: greet
-- **With**: name: {name}
+2. **Greet again**.
+   - **Use**: greet
+   - **With**:
+     - name: `name`
 
 ## Output Schema
 
@@ -94,6 +95,7 @@ class Tracer:
     def __init__(self) -> None:
         """Watch this thread and those that start from now on."""
         self._entered: list[tuple[str, str]] | None = None
+        self._frames: set[FrameType] = set()
         threading.setprofile(self._enter)
         sys.setprofile(self._enter)
 
@@ -109,7 +111,9 @@ class Tracer:
         code = frame.f_code
         if event != "call" or self._entered is None or code.co_name.startswith("<"):
             return  # A comprehension is a part of its function.
-        if code.co_filename.startswith(SOURCE):
+        # A coroutine that is resumed has the frame with which it began.
+        if code.co_filename.startswith(SOURCE) and frame not in self._frames:
+            self._frames.add(frame)
             self._entered.append((code.co_filename.removeprefix(SOURCE), code.co_qualname))
 
 
@@ -118,26 +122,24 @@ def measure(folder: Path, tracer: Tracer, wanted: str | None, *, lean: bool) -> 
     overrides = {"plugins": [], **({"audit.enabled": False} if lean else {})}
     with Workspace.open(folder, overrides=overrides) as workspace, asyncio.Runner() as runner:
 
-        def call() -> None:
-            result = runner.run(workspace.call("greet", {"name": "Ana"}, 0.9))
-            assert result.success, result
+        async def call() -> None:
+            assert (await workspace.call("greet", {"name": "Ana"}, 0.9)).success
 
-        def denied() -> None:
-            result = runner.run(workspace.call("greet", {"name": 1}, 0.9))
-            assert result.error is not None, result
+        async def denied() -> None:
+            assert (await workspace.call("greet", {"name": 1}, 0.9)).error is not None
 
-        def handle() -> None:
-            turn = runner.run(workspace.handle(REPLY, "action"))
-            assert turn.results[0].success, turn
+        async def handle() -> None:
+            assert (await workspace.handle(REPLY, "action")).results[0].success
+
+        async def run() -> None:
+            assert (await workspace.run("greet_twice", {"name": "Ana"}, confidence=0.9)).success
 
         paths: dict[str, Callable[[], Any]] = {
-            "call": call,
-            "denied": denied,
-            "handle": handle,
+            "call": lambda: runner.run(call()),
+            "denied": lambda: runner.run(denied()),
+            "handle": lambda: runner.run(handle()),
             "parse": lambda: parse_tool(TOOL, "greet.tool.md"),
-            "durable run": lambda: runner.run(
-                workspace.run("greet_twice", {"name": "Ana"}, confidence=0.9)
-            ),
+            "durable run": lambda: runner.run(run()),
         }
         for name, path in paths.items():
             if wanted in {None, name}:

@@ -92,7 +92,7 @@ def test_a_module_of_another_folder_is_never_found(project: Project) -> None:
 
     assert target(snapshot, "book") == ("none", "")
     assert target(snapshot, "cancel") == ("entry_point", "clinic:cancel")
-    with pytest.raises(ImplementationError, match="no module `clinic` stands beside"):
+    with pytest.raises(ImplementationError, match="no module `clinic` is next to"):
         load(snapshot, "cancel")
 
 
@@ -276,9 +276,9 @@ def test_a_module_of_the_folder_goes_before_an_installed_one(
         ("x = (", "acme:book", "'(' was never closed"),
         ("", "acme:book", "the module acme has no function `book`"),
         ("book = 3", "acme:book", "the module acme has no function `book`"),
-        ("", "acme.desk:book", "no module `acme.desk` stands beside"),
-        ("", "nothing_like_it:book", "no module `nothing_like_it` stands beside"),
-        ("", "__main__:book", "no module `__main__` stands beside"),
+        ("", "acme.desk:book", "no module `acme.desk` is next to"),
+        ("", "nothing_like_it:book", "no module `nothing_like_it` is next to"),
+        ("", "__main__:book", "no module `__main__` is next to"),
     ],
 )
 def test_an_installed_module_that_can_not_run_is_a_diagnostic(

@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 
 
 class Target(NamedTuple):
-    """A row of the table; its file is imported on use, so that the names are known at once."""
+    """A row of the table; its file is imported on use, so that the names are known at once.
+
+    A file has `RULE`, the names that the format allows, and `item`, which writes a function; for a
+    document also `document`, and for files `items` instead.
+    """
 
     file: str
     form: Literal["list", "document", "files"] = "list"

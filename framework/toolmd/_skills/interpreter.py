@@ -97,8 +97,8 @@ class Interpreter:
         in_python = ready.spec.name in ready.order.plan.python
         if not (in_python or ready.spec.executable):
             message = (
-                f"{ready.spec.name} can't run: its workflow is prose, and no Python stands "
-                f"beside {ready.spec.source.path}"
+                f"{ready.spec.name} can't run: its workflow is prose, and no Python is "
+                f"next to {ready.spec.source.path}"
             )
             return SkillResult.failed("not_executable", message)
         try:

@@ -168,7 +168,7 @@ class Invoker:
         if binding.load is None:
             name, path = self._call_spec.name, self._call_spec.source.path
             why = [found.message for found in binding.inspect()] if binding.inspect else []
-            told = "; ".join(why) or f"no Python stands beside {path}"
+            told = "; ".join(why) or f"no Python is next to {path}"
             raise ToolError(f"{name} has no implementation: {told}", code="not_implemented")
         made = binding.load()
         self._implementation = made

@@ -74,7 +74,7 @@ class Loader:
     plugin: str | None = None
     """The plugin of the folder; its tools are denied without it."""
     python: File | None = None
-    """The file that is imported, where it stands beside the markdown."""
+    """The file that is imported, where it is next to the markdown."""
     _load: Load[tuple[Implementation, Bond]] | None = None
     _bond: Bond | None = None
     _found: Implementation | None = None
@@ -196,7 +196,7 @@ def from_plugins(around: SnapshotParts, spec_of: Callable[[], AnySpec]) -> Find:
                     "function, or None for a definition of others"
                 )
         raise ImplementationError(
-            f"{call_spec.name} has no implementation: no Python stands beside "
+            f"{call_spec.name} has no implementation: no Python is next to "
             f"{call_spec.source.path}, and no plugin gives any"
         )
 

@@ -121,7 +121,7 @@ def _broken(
 
 def _not_there(call_spec: CallSpec, place: Place, holders: Sequence[File]) -> ImplementationError:
     source, module = call_spec.source, place.module
-    message = f"no module `{module}` stands beside {source.path}, and none is installed"
+    message = f"no module `{module}` is next to {source.path}, and none is installed"
     write = f"write {module}.py there" if "." not in module else "install it"
     help_ = _elsewhere(place.function, holders) or f"{write}, or correct Implemented By"
     found = whole_file(source.path, Code.BROKEN_IMPLEMENTATION, message, help_)

@@ -160,7 +160,7 @@ def test_an_unknown_error_of_a_pending_call_names_the_code_to_expect(project):
     assert (
         console("test")
         .out.splitlines()[1]
-        .endswith("; it was held before it ran, which the error review_required expects")
+        .endswith("; it waits for a person, which the error review_required expects")
     )
 
 

@@ -32,7 +32,7 @@ _LEFT_OUT: Mapping[str, Mapping[str, Any]] = {
     "not_stated_by_user": {"message": ""},
 }
 """The facts that the host leaves out, so that a call is denied with this code."""
-_HELD = {"confirmation_required": "confirm", "review_required": "review"}
+_PENDING = {"confirmation_required": "confirm", "review_required": "review"}
 """The errors that expect a hold, and the outcome of each; no run can give them."""
 
 
@@ -99,11 +99,11 @@ class _Trial:
             if example.error in _LEFT_OUT and _code(result) != example.error:
                 without = {**caller, **_LEFT_OUT[example.error]}
                 result = _dry(workspace, spec, example, without)
-            if result.outcome == "denied" or example.error in _HELD:
+            if result.outcome == "denied" or example.error in _PENDING:
                 return _outcome(spec, example, "validated", _other_error(example.error, result))
             why = _other_error(example.error, self._called(spec, example, caller))
             if why and (stopped_by := _stopped_by(result)):
-                why += f"; it was held before it ran, which the error {stopped_by} expects"
+                why += f"; it waits for a person, which the error {stopped_by} expects"
             return _outcome(spec, example, "called", why)
         if result.outcome == "denied":
             return _outcome(spec, example, "validated", _told(result))
@@ -191,13 +191,13 @@ def _code(result: Result) -> str:
 
 
 def _stopped_by(result: Result) -> str:
-    """Return the error that expects this hold; nothing where the call is not held."""
-    return next((error for error, outcome in _HELD.items() if outcome == result.outcome), "")
+    """Return the expected error of a pending call; empty if the call is not pending."""
+    return next((error for error, outcome in _PENDING.items() if outcome == result.outcome), "")
 
 
 def _other_error(expected: str, result: Result) -> str:
     """Report how the result is not the error that was expected; nothing where it is."""
-    if _code(result) == expected or result.outcome == _HELD.get(expected):
+    if _code(result) == expected or result.outcome == _PENDING.get(expected):
         return ""
     return f"expected the error {expected}, got {_told(result)}"
 

@@ -1,4 +1,4 @@
-"""Word the Results of runs that did not begin, broke, were late, or wait for a person."""
+"""Build the Results of runs that did not begin, crashed, were late, or wait for a person."""
 
 from toolmd._types.call import Budget, Call
 from toolmd._types.result import ConfirmationRequest, Failure, Outcome, Result, SkillResult
@@ -13,7 +13,7 @@ def denied(call: Call, failure: Failure) -> Result:
 
 
 def crashed(call: Call, error: Exception) -> Result:
-    """Return the Result of a run that broke inside; the log has the reason."""
+    """Return the Result of a run that crashed; the log has the reason."""
     reference = logged(error, "the run of %s failed", call.tool)
     message = f"{call.tool} failed inside; the log has the reason under {reference}."
     failure = Failure("tool_error", message)

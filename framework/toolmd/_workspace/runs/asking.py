@@ -1,4 +1,4 @@
-"""Ask a person who is at hand, whichever way the host does."""
+"""Ask the run's own user through the host's `ask`, a function or a coroutine function."""
 
 import inspect
 from collections.abc import Awaitable, Callable
@@ -8,9 +8,9 @@ from toolmd._types.run import Answer, Asker, Question
 
 
 def asking(ask: Asker) -> Callable[[Question], Awaitable[Answer | None]]:
-    """Make a coroutine function of what asks a person, whichever way it does.
+    """Return a coroutine function that asks a person through `ask`.
 
-    Who is at hand is the run's own user: a review waits for somebody else.
+    It asks the run's own user, so a review stays open for somebody else.
     """
 
     async def asked(question: Question) -> Answer | None:

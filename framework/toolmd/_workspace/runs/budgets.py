@@ -11,19 +11,19 @@ from toolmd._types.result import Result
 
 T = TypeVar("T")
 LOOK_S = 0.2
-"""The seconds between requests to stop a late run."""
+"""The pause between requests to stop a late run, in seconds."""
 _stopping: set[asyncio.Task[None]] = set()
-"""What stops late runs: nobody waits for it, and the loop holds no task by itself."""
+"""Tasks that stop late runs; the event loop itself keeps no reference to them."""
 
 
 class LateRunError(Exception):
-    """The time of the plan was up before the run had ended."""
+    """The plan's time was over before the run ended."""
 
 
 async def in_time(run: Awaitable[T], seconds: float, stop: Callable[[], Awaitable[object]]) -> T:
-    """Return what a run comes to within so many seconds; one that is late is stopped meanwhile.
+    """Return the value of a run that ends within `seconds`.
 
-    Raises LateRunError, and does not wait for the stopping, which may undo a lot.
+    Raises LateRunError for a late run, and stops it in the background, since its undo may be long.
     """
     running = asyncio.ensure_future(run)
     try:

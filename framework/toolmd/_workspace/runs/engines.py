@@ -1,4 +1,4 @@
-"""The engines that keep runs: the one in memory, and the one that outlives this process."""
+"""The engines of runs: one in memory, and one whose runs survive this process."""
 
 import asyncio
 from collections import Counter
@@ -44,7 +44,7 @@ class Engines:
 
     @property
     def _any_kept(self) -> bool:
-        """Whether there may be runs of other processes; a look that imports nothing."""
+        """Whether there may be runs of other processes; this check imports nothing."""
         if self._durable is not None or self._settings.store not in {"sqlite", "memory"}:
             return True
         return self.keep and has_runs(self._settings.state / STORE_FILE)
@@ -61,7 +61,7 @@ class Engines:
         """Return the engine that keeps runs, opened on first use."""
         with self._lock:
             if self._stopped:
-                raise ToolmdError("this process is ending; its runs go on at the next start")
+                raise ToolmdError("this process is ending; its runs continue at the next start")
             if self._durable is None:
                 from toolmd._skills.engine.durable.engine import DurableEngine
 
@@ -91,11 +91,11 @@ class Engines:
         return self._memory.knows(run_id) or not self._any_kept
 
     def order(self, run_id: str) -> Order | None:
-        """Return what was ordered; None where there is no such run."""
+        """Return the order of a run; None if there is no such run."""
         return self.orders([run_id]).get(run_id)
 
     def orders(self, ids: Collection[str]) -> dict[str, Order]:
-        """Return what was ordered, by the run's id, without missing runs."""
+        """Return the orders of runs by their ids, without missing runs."""
         found = list(self._memory.orders(ids))
         if self._any_kept and len(found) < len(ids):
             found += self.durable().orders(ids)
@@ -124,7 +124,7 @@ class Engines:
     def stop(
         self, timeout_s: float | None = None, on_hold: Callable[[], None] | None = None
     ) -> None:
-        """Stop the runs that are kept at their next step; they go on at the next start.
+        """Stop the stored runs at their next step; they continue at the next start.
 
         `on_hold` is called once no further step begins.
         """
@@ -139,7 +139,7 @@ class Engines:
             durable.close(timeout_s)
 
     def close(self) -> None:
-        """End what is under way here; runs that are kept go on at the next start."""
+        """Stop the runs of this process; stored runs continue at the next start."""
         self._memory.close()
         self.stop()
 

@@ -31,7 +31,7 @@ class DispatchExecutor:
         return await self._dispatcher.decisions.confirm_call(held, call, partial(self._heard, call))
 
     async def reject(self, held: str, call: Call) -> None:
-        """Drop a pending call by its id: it never runs."""
+        """Reject a pending call by its id: it never runs."""
         await self._dispatcher.decisions.reject(held, user=call.caller.user)
 
     async def python(self, call: Call, through: Through) -> Any:

@@ -1,4 +1,4 @@
-"""Return notice of a run while it is played: its steps, what it waits for, and how it ends."""
+"""Report the events of a run while it is executed: its steps, its questions and its end."""
 
 import time
 from typing import Any
@@ -15,7 +15,7 @@ PROGRESS_S = 0.2
 
 
 class NotifyingJournal:
-    """The journal of a run, with a notice of each event while it is played."""
+    """The journal of a run that also reports each event to the workspace's listeners."""
 
     def __init__(
         self,
@@ -24,7 +24,7 @@ class NotifyingJournal:
         tell: WorkspaceEventListener,
         told: set[tuple[str, str, str]],
     ) -> None:
-        """`told` are the events of when the run was played before, which are not told again."""
+        """`told` are the events that were reported before, which are not reported again."""
         self._told = told
         self._order = order
         self._journal = journal
@@ -48,13 +48,13 @@ class NotifyingJournal:
         undoing: bool = False,
         uncertain: UncertainOutcome | None = None,
     ) -> Any:
-        """Do as the journal does; a run that was not agreed to does nothing new but undo."""
+        """Perform an effect as the journal does; a stopped run only undoes."""
         if self._stopped and not undoing and not self._journal.holds(key):
             raise CancelledRunError
         return await self._journal.perform(key, effect, undoing=undoing, uncertain=uncertain)
 
     async def answer(self, question: Question) -> Answer:
-        """Do as the journal does."""
+        """Return the journal's answer; a stopped run asks only to undo."""
         try:
             return await self._journal.answer(question)
         except ParkedError:
@@ -63,20 +63,20 @@ class NotifyingJournal:
             raise
 
     async def go_on(self) -> None:
-        """Do as the journal does; a run that was not agreed to goes on no more either."""
+        """Check that the run may continue; a stopped one may not."""
         if self._stopped:
             raise CancelledRunError
         await self._journal.go_on()
 
     async def agreed(self, question: Question) -> None:
-        """Let a person say whether the run goes on at all; raises ParkedError."""
+        """Ask a person whether the run may continue, and stop it on a no. Raises ParkedError."""
         try:
             self._stopped = not (await self._journal.answer(question)).approved
         except CancelledRunError:
             self._stopped = True
 
     def tell(self, event: RunEvent) -> None:
-        """Hand an event on, and tell it."""
+        """Pass an event to the journal, and report it once."""
         self._titles[event.step] = event.skill, event.title
         self._journal.tell(event)
         self._once(event)
@@ -102,7 +102,7 @@ class NotifyingJournal:
             self.tell(RunEvent(self._order.id, "progress", skill, step, title, shown))
 
     def state(self, state: RunState) -> None:
-        """Report where the run stands now."""
+        """Report the state of the run."""
         order = self._order
         told = {"run_id": order.id, "skill": order.plan.skill.name, "state": state}
         self._tell("run", told, order.caller.user)

@@ -1,4 +1,4 @@
-"""Play runs, each on the snapshot on which it began, under today's policy where it is stricter."""
+"""Execute runs, each on the snapshot on which it began, under today's policy if it is stricter."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ from toolmd.errors import ImplementationError
 
 
 class Player:
-    """Keeps the snapshots of runs alive until they end."""
+    """Executes runs, and keeps their snapshots until they end."""
 
     def __init__(
         self,
@@ -25,7 +25,7 @@ class Player:
         find_code: FindCode,
         given: Mapping[str, object] | None,
     ) -> None:
-        """Play on what `current` returns when a run begins; `find_code` gives pinned Python."""
+        """`current` returns today's snapshot, `find_code` pinned Python, `tell` reports events."""
         self._current = current
         self._tell = tell
         self._find_code = find_code
@@ -38,15 +38,15 @@ class Player:
         self._lives.setdefault(run_id, live)
 
     def end(self, run_id: str) -> None:
-        """Let the snapshot of a run go."""
+        """Release the snapshot of a run."""
         self._lives.pop(run_id, None)
 
     def close(self) -> None:
-        """Let all snapshots go."""
+        """Release all snapshots."""
         self._pinned.close()
 
     async def play(self, order: Order, journal: Journal) -> SkillResult:
-        """Play a run as far as it goes; raises ParkedError."""
+        """Execute a run to its end. Raises ParkedError where it waits."""
         noted = self._marks.setdefault(order.id, set())
         notifying = NotifyingJournal(order, journal, self._tell, noted)
         notifying.state("running")
@@ -64,9 +64,9 @@ class Player:
         return result
 
     async def _resumed(self, order: Order, journal: NotifyingJournal) -> tuple[Live, Order]:
-        """Return the snapshot on which a run goes on: its own, made stricter by today's policy.
+        """Return the snapshot on which a run continues: its own, made stricter by today's policy.
 
-        Where its Python is not available any more a person decides; raises ParkedError.
+        If its Python is no longer available, a person decides. Raises ParkedError.
         """
         live = self._lives.get(order.id)
         if live is None:

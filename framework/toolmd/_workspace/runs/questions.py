@@ -21,7 +21,7 @@ def question_id(question: Question) -> str:
 
 
 def pending_of(question: Question, call: Call) -> PendingCall:
-    """Return what the caller of a run needs to know of a question; `call` began it, as shown."""
+    """Return a question as the pending call that the run's caller sees; `call` began the run."""
     given = question.arguments if question.tool is not None else call.arguments
     assert isinstance(given, Mapping)
     tool, kind = question.tool or call.tool, _kind(question)
@@ -34,7 +34,7 @@ def _kind(question: Question) -> Literal["confirm", "review"]:
 
 
 class Questions:
-    """What runs ask; each method reads the records of the runs, and blocks meanwhile."""
+    """The questions of runs; each method reads the stored runs, and blocks."""
 
     def __init__(self, engines: Engines) -> None:
         self._engines = engines
@@ -45,10 +45,10 @@ class Questions:
         orders = self._engines.orders({one.question.run_id for one in asked})
         # A run may be deleted meanwhile.
         kept = [one for one in asked if one.question.run_id in orders]
-        return tuple(_held(one, orders[one.question.run_id]) for one in kept)
+        return tuple(_confirmation(one, orders[one.question.run_id]) for one in kept)
 
     def find(self, confirmation_id: str) -> Confirmation | None:
-        """Return an open question by its id; None where nothing of that id is open."""
+        """Return an open question by its id; None if it is not open."""
         run_id = confirmation_id.partition("/")[0]
         return next((held for held in self.waiting(run_id) if held.id == confirmation_id), None)
 
@@ -74,12 +74,12 @@ class Questions:
 
 
 def _asked(question: Question, order: Order) -> ToolSpec | SkillSpec:
-    """Return whose call a question is about; the run's skill where it is about none."""
+    """Return the tool or skill that a question is about, else the run's skill."""
     name, plan = question.tool or "", order.plan
     return plan.tools.get(name) or plan.skills.get(name) or plan.skill
 
 
-def _held(one: OpenQuestion, order: Order) -> Confirmation:
+def _confirmation(one: OpenQuestion, order: Order) -> Confirmation:
     question, skill = one.question, order.plan.skill
     asked = _asked(question, order)
     given: Any = (question.arguments if question.tool is not None else order.inputs) or {}

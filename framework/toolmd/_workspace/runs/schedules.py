@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from toolmd._workspace.runs.service import RunService
 
 LOOK_S = 1.0
-"""Pause between two looks, in seconds."""
+"""The pause between two checks of the schedules, in seconds."""
 LATE = dt.timedelta(minutes=1)
 """How late a run starts before the log reports it."""
 MOST_MISSED = 1000
@@ -34,11 +34,11 @@ class Schedules:
         self._service = service
         self._run = run
         self._next: dict[tuple[str, str], dt.datetime] = {}
-        """When each schedule is looked at again."""
+        """When each schedule is checked again."""
         self._told: set[str] = set()
-        """The errors that the log has."""
+        """The errors that were logged."""
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._look, name="toolmd-schedules", daemon=True)
+        self._thread = threading.Thread(target=self._work, name="toolmd-schedules", daemon=True)
 
     def start(self) -> None:
         """Start the thread, unless it runs."""
@@ -51,18 +51,20 @@ class Schedules:
         if self._thread.ident and self._thread is not threading.current_thread():
             self._thread.join()
 
-    def _look(self) -> None:
+    def _work(self) -> None:
         while not self._ended.is_set():
             for spec in self._service.scheduled():
                 try:
                     self._check(spec, spec.schedule or "", self._service.clock())
-                except Exception as error:  # noqa: BLE001 - the next look may succeed
+                except Exception as error:  # noqa: BLE001 - the next check may succeed
                     if not self._ended.is_set():
-                        self._tell(f"the Schedule of {spec.name} can't start a run now: {error}")
+                        self._log_once(
+                            f"the Schedule of {spec.name} can't start a run now: {error}"
+                        )
             self._ended.wait(LOOK_S)
 
     def _check(self, spec: SkillSpec, schedule: str, now: dt.datetime) -> None:
-        """Start the run of the last tick if no process has done so; it makes up for missed ones."""
+        """Start the run of the last tick, unless a process has; skip earlier missed ticks."""
         place = (spec.name, schedule)
         if now < self._next.get(place, now):
             return
@@ -76,7 +78,7 @@ class Schedules:
                     "%s was due at %s and starts now; missed runs before it, which are skipped: %d",
                     spec.name, f"{tick:%Y-%m-%d %H:%M:%S} UTC", missed,
                 )  # fmt: skip
-        # A new schedule has missed nothing: it begins with its next tick.
+        # A new schedule begins with its next tick.
         ticks.keep(*place, tick)
         self._next[place] = next_tick(schedule, tick)
 
@@ -87,19 +89,19 @@ class Schedules:
             call = Call(spec.name, schedule_inputs(spec))
             result = self._run(self._service.run(call, run_id=run_id, at=tick))
         except (InvalidScheduleError, ToolmdError) as error:
-            self._tell(f"the Schedule of {spec.name} started no run: {error}")
+            self._log_once(f"the Schedule of {spec.name} started no run: {error}")
             return
         if result.error is not None:
-            self._tell(f"the Schedule of {spec.name} started no run: {result.error.message}")
+            self._log_once(f"the Schedule of {spec.name} started no run: {result.error.message}")
 
-    def _tell(self, message: str) -> None:
+    def _log_once(self, message: str) -> None:
         if message not in self._told:
             self._told.add(message)
             logger.warning("%s", message)
 
 
 def _between(schedule: str, last: dt.datetime, tick: dt.datetime) -> int:
-    """Return how many ticks lie between two."""
+    """Return the number of ticks between two ticks."""
     missed, at = 0, next_tick(schedule, last)
     while at < tick and missed < MOST_MISSED:
         missed, at = missed + 1, next_tick(schedule, at)

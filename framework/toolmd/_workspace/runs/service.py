@@ -1,4 +1,4 @@
-"""The runs of a workspace: begun, answered, resumed and cancelled; each ends in a Result."""
+"""Begin, answer, resume and cancel runs; each of these returns a Result."""
 
 import asyncio
 import datetime as dt
@@ -49,7 +49,7 @@ MAX_CALLS = 1000
 
 
 class RunService:
-    """Begins runs, and takes them further."""
+    """Begins runs, and continues them."""
 
     def __init__(
         self,
@@ -58,21 +58,21 @@ class RunService:
         tell: WorkspaceEventListener,
         given: Mapping[str, object] | None = None,
     ) -> None:
-        """Begin runs on the snapshot that `current` returns; `tell` hears of them.
+        """`current` returns the snapshot on which runs begin; `tell` reports their events.
 
         `given` are the plugins that the workspace was opened with, by name.
         """
         self._current = current
         self._tell = tell
-        # What plays needs the engine's pinned Python, and the engine what plays.
+        # The player needs the engine's pinned Python, and the engine needs the player.
         self._player = Player(current, tell, self._find_code, given)
         self.clock = clock or utc_now
         self.engines = Engines(self._player.play, self.clock, current().settings)
         self.questions = Questions(self.engines)
         self._scheduled: tuple[object, tuple[SkillSpec, ...]] = None, ()
-        """The skills with a Schedule, and the registry that they are of."""
+        """A registry, and its skills with a Schedule."""
         self._calls: dict[str, Call] = {}
-        """By their runs: a record keeps neither a model's name for its call nor a budget."""
+        """The calls of runs that have an id or a budget, which the stored runs lack."""
 
     async def run(
         self,
@@ -91,13 +91,15 @@ class RunService:
             check_call(call)
             inputs = ArgumentsValidator(skill.spec.parameters).validate(call.arguments)
         except (MalformedError, InvalidArgumentsError) as error:
-            return await self._said(call, denied(call, CallDenied(mismatch(error)).failure), began)
+            return await self._completed(
+                call, denied(call, CallDenied(mismatch(error)).failure), began
+            )
         except CallDenied as denial:
-            return await self._said(call, denied(call, denial.failure), began)
+            return await self._completed(call, denied(call, denial.failure), began)
         call = call._replace(arguments=inputs)
         if call.dry_run or live.rehearses:
             allowed = Result(success=True, tool=call.tool, outcome="allowed")
-            return await self._said(call, allowed, began)
+            return await self._completed(call, allowed, began)
         await live.settle()
         engine, code = await self.engines.begin(skill, live)
         plan = _plan(skill.spec, live, code)
@@ -115,7 +117,7 @@ class RunService:
     async def decide(
         self, run_id: str, key: str, answer: Answer, user: str | None
     ) -> Result | None:
-        """Answer a question and run on; None where there is no such run, or another user's is."""
+        """Answer a question and continue the run; None if this user has no such run."""
         began, call = perf_counter(), await self._call_of(run_id)
         if call is None or (user is not None and call.caller.user not in {None, user}):
             return None
@@ -123,7 +125,7 @@ class RunService:
         review = question is not None and question.kind == "review"
         if review and answer.approved and user is not None and user == call.caller.user:
             not_theirs = denied(call, Failure("review_required", NOT_YOURS))
-            return await self._said(call, not_theirs, began)
+            return await self._completed(call, not_theirs, began)
         notes: tuple[str, ...] = ()
         if question is not None:
             notes = await asyncio.to_thread(self.questions.notes, question, answer)
@@ -134,15 +136,15 @@ class RunService:
         except NotFoundError as error:
             used = isinstance(error, AnsweredError)
             code = "confirmation_used" if used else "confirmation_expired"
-            return await self._said(call, denied(call, Failure(code, str(error))), began)
+            return await self._completed(call, denied(call, Failure(code, str(error))), began)
         except Exception as error:  # noqa: BLE001 - the deciding person gets a result
-            return await self._said(call, crashed(call, error), began)
+            return await self._completed(call, crashed(call, error), began)
         return result._replace(notes=(*notes, *result.notes))
 
     async def resume(
         self, run_id: str, *, ask: Asker | None = None, on_event: RunListener | None = None
     ) -> Result:
-        """Resume a run that stands still; raises NotFoundError."""
+        """Resume a stopped run; raises NotFoundError."""
         began, engine = perf_counter(), await self.engines.of(run_id)
         call = await self._known(run_id)
         ended = await engine.resume(run_id, ask=ask and asking(ask), watch=on_event)
@@ -176,21 +178,21 @@ class RunService:
         return await (await self.engines.of(run_id)).show(run_id)
 
     async def trace(self, run_id: str) -> RunTrace:
-        """Return what a run did so far, and how its steps fare; raises NotFoundError."""
+        """Return the calls of a run so far, and the states of its steps; raises NotFoundError."""
         view = await self._kept(run_id)
         order = await asyncio.to_thread(self.engines.order, run_id)
         if order is None:
             raise NotFoundError(
-                f"run {run_id!r} is kept no more; `toolmd runs` lists those that are"
+                f"run {run_id!r} is no longer stored; `toolmd runs` lists the stored runs"
             )
         return await trace(order, view)
 
     async def user_of(self, run_id: str) -> str | None:
-        """Return whose run it is; None where it is nobody's."""
+        """Return the user of a run; None if it has none."""
         return (await self._known(run_id)).caller.user
 
     def is_repeatable(self, name: str) -> bool:
-        """Check whether a skill may run again whatever became of a run: all its tools may."""
+        """Return whether a skill may run again after an unknown outcome, as all its tools may."""
         live = self._current()
         skill = live.registry.skills.get(name)
         if skill is None:
@@ -198,7 +200,7 @@ class RunService:
         return all(tool.is_repeatable for tool in _plan(skill.spec, live, "").tools.values())
 
     def scheduled(self) -> tuple[SkillSpec, ...]:
-        """Return the skills that run by themselves, as they are now."""
+        """Return the durable skills with a Schedule in today's snapshot."""
         registry = self._current().registry
         if self._scheduled[0] is not registry:
             specs = [bound.spec for bound in registry.skills.values()]
@@ -207,7 +209,7 @@ class RunService:
         return self._scheduled[1]
 
     def close(self) -> None:
-        """End what is under way here; runs that are kept go on at the next start."""
+        """Stop the runs of this process; stored runs continue at the next start."""
         self.engines.close()
         self._player.close()
 
@@ -221,7 +223,7 @@ class RunService:
             del self._calls[next(iter(self._calls))]
 
     async def _call_of(self, run_id: str) -> Call | None:
-        """Return the call that began a run, in whichever process; None where none is kept."""
+        """Return the call that began a run, in any process; None if the run is not stored."""
         order = await asyncio.to_thread(self.engines.order, run_id)
         if order is None:
             return None
@@ -255,41 +257,43 @@ class RunService:
             ended = await in_time(running, left, lambda: self.cancel(run_id))
         except LateRunError:
             repeatable = await asyncio.to_thread(self.is_repeatable, call.tool)
-            return await self._said(call, late(run_id, call, budget, repeatable=repeatable), began)
+            return await self._completed(
+                call, late(run_id, call, budget, repeatable=repeatable), began
+            )
         result = await self._ended(run_id, call, ended, began)
         return within(result, budget) if result.success else result
 
     async def _ended(self, run_id: str, call: Call, ended: SkillResult, began: float) -> Result:
         if ended.code == "waiting":
             questions = (await self._kept(run_id)).questions
-            await self._tell_waiting(run_id)
+            await self._report_waiting(run_id)
             shown = await asyncio.to_thread(self.questions.inputs, run_id)
             waiting = waits(run_id, call._replace(arguments=shown), ended, questions)
-            return await self._said(call, waiting, began)
+            return await self._completed(call, waiting, began)
         if ended.code != "stuck":
             self._player.end(run_id)
             self._calls.pop(run_id, None)
-        return await self._said(call, result_of(run_id, call.tool, ended), began)
+        return await self._completed(call, result_of(run_id, call.tool, ended), began)
 
-    async def _tell_waiting(self, run_id: str) -> None:
-        """Report what a run asks once `pending` lists it; its steps tell of it a moment before."""
+    async def _report_waiting(self, run_id: str) -> None:
+        """Report the questions of a run, now that `pending` lists them."""
         for one in await asyncio.to_thread(self.questions.waiting, run_id):
             told = {"id": one.id, "state": "pending", "tool": one.call.tool}
             self._tell("pending", told, one.call.caller.user)
 
-    async def _said(self, call: Call, result: Result, began: float) -> Result:
-        """Add what each Result has: the model's name for the call, its time, the crisis flag."""
+    async def _completed(self, call: Call, result: Result, began: float) -> Result:
+        """Add what every Result has: the call's id, its duration and the crisis flag."""
         result = result._replace(tool_call_id=call.id, duration_ms=(perf_counter() - began) * 1000)
         return (await self._current().ready_dispatcher()).finish(call, result)
 
 
 def new_run_id() -> str:
-    """Return a name that no run has."""
+    """Return a new id of a run."""
     return f"run-{secrets.token_hex(8)}"
 
 
 def _plan(spec: SkillSpec, live: Live, code: str) -> Plan:
-    """Pin what a run is interpreted by."""
+    """Return the plan of a run: the specs and the Python that it is executed with."""
     tools, skills = live.registry.tools, live.registry.skills
     python = [name for name, bound in skills.items() if bound.binding.kind != "none"]
     every: list[tuple[str, Bound[Any]]] = [*tools.items(), *skills.items()]

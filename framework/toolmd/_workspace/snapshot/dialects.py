@@ -10,7 +10,7 @@ from toolmd._types.reply import Dialect
 
 
 class Dialects(NamedTuple):
-    """The dialects, and what is wrong with those that plugins gave."""
+    """The dialects, and the errors of plugins' dialects."""
 
     by_name: Mapping[str, Dialect]
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -35,7 +35,7 @@ def dialects_of(plugins: Plugins) -> Dialects:
 
 
 def _given(answer: PluginAnswer) -> tuple[list[Dialect], BaseException | None]:
-    """Return a plugin's whole share, or nothing of it and why."""
+    """Return all dialects of a plugin, or none and the reason."""
     if answer.error is not None:
         return [], answer.error
     try:

@@ -71,7 +71,7 @@ class Live:
 
     @property
     def registry(self) -> Registry:
-        """What can be called."""
+        """The tools and skills of the snapshot."""
         return self.snapshot.registry
 
     @cached_property
@@ -163,7 +163,7 @@ class Live:
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Everything there is to say, over files, skills and bindings: imports all Python.
+        """All diagnostics of files, skills and bindings; it imports all Python.
 
         A late import is reported, and checked again the next time: it may have ended.
         """
@@ -195,7 +195,7 @@ class Live:
         return in_reading_order(found)
 
     def same_as(self, other: "Live") -> bool:
-        """Return whether the two read the same, so that nothing needs replacing."""
+        """Return whether two snapshots are equal, so that none needs to be replaced."""
         return self.settings == other.settings and self.snapshot.stamp == other.snapshot.stamp
 
 

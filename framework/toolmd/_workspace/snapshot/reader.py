@@ -78,7 +78,7 @@ class FileReader:
     def check_skill(
         self, spec: SkillSpec, tools: ToolSpecs, skills: SkillSpecs, *, implemented: bool
     ) -> tuple[Diagnostic, ...]:
-        """Report what a skill asks that its tools can't give."""
+        """Report the steps of a skill that its tools can't serve."""
         from toolmd._skills.check import check_skill
 
         return check_skill(spec, tools, skills, implemented=implemented)

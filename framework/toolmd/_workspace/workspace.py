@@ -130,11 +130,28 @@ class Workspace(ReadProject):
         budget: Budget | None = None,
         on_event: EventListener | None = None,
     ) -> Coroutine[Any, Any, Result]:
-        """Call a tool with an object or its JSON text, and return its Result.
+        """Call a tool, and return its Result.
 
-        `confidence` is 0..1; `message` is what the user said; `user`, `context` and
-        `conversation` (for Max Calls) come from the host, never from a model. Errors of
-        the call are in the Result. Raises ArgumentError for an invalid value from the host.
+        The host names the user, the context and the conversation; a model never does.
+
+        Args:
+            name: The tool.
+            arguments: An object, or its JSON text.
+            confidence: The model's confidence, from 0 to 1.
+            message: The user's own message.
+            user: The user's id.
+            context: Facts about the caller, such as `{"patient": "P-1001"}`.
+            conversation: The conversation's id; Max Calls counts by it.
+            dry_run: Whether to run all checks, but not the tool.
+            call_id: The model's id of the call; the Result repeats it.
+            budget: The limits that a plan sets.
+            on_event: Receives the progress and the items of the call.
+
+        Returns:
+            The Result; a denial or a failure is its `error`.
+
+        Raises:
+            ArgumentError: The host passed an invalid value.
         """
         plain = dry_run is False and budget is None and on_event is None and type(message) is str
         if not plain or not is_usual(context, name, user, conversation, call_id):

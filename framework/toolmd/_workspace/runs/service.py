@@ -91,15 +91,13 @@ class RunService:
             check_call(call)
             inputs = ArgumentsValidator(skill.spec.parameters).validate(call.arguments)
         except (MalformedError, InvalidArgumentsError) as error:
-            return await self._completed(
-                call, denied(call, CallDenied(mismatch(error)).failure), began
-            )
+            return await self._done(call, denied(call, CallDenied(mismatch(error)).failure), began)
         except CallDenied as denial:
-            return await self._completed(call, denied(call, denial.failure), began)
+            return await self._done(call, denied(call, denial.failure), began)
         call = call._replace(arguments=inputs)
         if call.dry_run or live.rehearses:
             allowed = Result(success=True, tool=call.tool, outcome="allowed")
-            return await self._completed(call, allowed, began)
+            return await self._done(call, allowed, began)
         await live.settle()
         engine, code = await self.engines.begin(skill, live)
         plan = _plan(skill.spec, live, code)
@@ -125,7 +123,7 @@ class RunService:
         review = question is not None and question.kind == "review"
         if review and answer.approved and user is not None and user == call.caller.user:
             not_theirs = denied(call, Failure("review_required", NOT_YOURS))
-            return await self._completed(call, not_theirs, began)
+            return await self._done(call, not_theirs, began)
         notes: tuple[str, ...] = ()
         if question is not None:
             notes = await asyncio.to_thread(self.questions.notes, question, answer)
@@ -136,9 +134,9 @@ class RunService:
         except NotFoundError as error:
             used = isinstance(error, AnsweredError)
             code = "confirmation_used" if used else "confirmation_expired"
-            return await self._completed(call, denied(call, Failure(code, str(error))), began)
+            return await self._done(call, denied(call, Failure(code, str(error))), began)
         except Exception as error:  # noqa: BLE001 - the deciding person gets a result
-            return await self._completed(call, crashed(call, error), began)
+            return await self._done(call, crashed(call, error), began)
         return result._replace(notes=(*notes, *result.notes))
 
     async def resume(
@@ -257,9 +255,7 @@ class RunService:
             ended = await in_time(running, left, lambda: self.cancel(run_id))
         except LateRunError:
             repeatable = await asyncio.to_thread(self.is_repeatable, call.tool)
-            return await self._completed(
-                call, late(run_id, call, budget, repeatable=repeatable), began
-            )
+            return await self._done(call, late(run_id, call, budget, repeatable=repeatable), began)
         result = await self._ended(run_id, call, ended, began)
         return within(result, budget) if result.success else result
 
@@ -269,11 +265,11 @@ class RunService:
             await self._report_waiting(run_id)
             shown = await asyncio.to_thread(self.questions.inputs, run_id)
             waiting = waits(run_id, call._replace(arguments=shown), ended, questions)
-            return await self._completed(call, waiting, began)
+            return await self._done(call, waiting, began)
         if ended.code != "stuck":
             self._player.end(run_id)
             self._calls.pop(run_id, None)
-        return await self._completed(call, result_of(run_id, call.tool, ended), began)
+        return await self._done(call, result_of(run_id, call.tool, ended), began)
 
     async def _report_waiting(self, run_id: str) -> None:
         """Report the questions of a run, now that `pending` lists them."""
@@ -281,7 +277,7 @@ class RunService:
             told = {"id": one.id, "state": "pending", "tool": one.call.tool}
             self._tell("pending", told, one.call.caller.user)
 
-    async def _completed(self, call: Call, result: Result, began: float) -> Result:
+    async def _done(self, call: Call, result: Result, began: float) -> Result:
         """Add what every Result has: the call's id, its duration and the crisis flag."""
         result = result._replace(tool_call_id=call.id, duration_ms=(perf_counter() - began) * 1000)
         return (await self._current().ready_dispatcher()).finish(call, result)

@@ -92,7 +92,7 @@ def test_a_result_without_rows_is_omitted(harness, tool):
         result = given(harness, tool, value, limits=Limits(max_bytes=100))
         assert (result.success, result.data) == (True, None)
         assert result.truncated == {"rows": False, "bytes": True}
-        assert "left out" in result.notes[0]
+        assert "so it was omitted" in result.notes[0]
 
 
 def test_a_first_row_that_is_too_long_leaves_none(harness, tool):
@@ -189,7 +189,7 @@ def test_a_value_that_the_tool_lowered_is_reported(harness, tool):
     result = harness(tool("act", act, context="context", mode="inline")).call("act")
     assert result.data == [1, 2, 3]
     assert result.truncated == {"rows": True, "bytes": False, "next": {"offset": 3}}
-    assert result.notes == ("`limit` was lowered to 200, the most that the tool gives.",)
+    assert result.notes == ("`limit` was lowered to 200, the most that the tool accepts.",)
 
 
 def test_a_tool_adds_notes_to_its_result(harness, tool):

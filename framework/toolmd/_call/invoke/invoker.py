@@ -16,7 +16,7 @@ from toolmd._call.invoke.work import Work
 from toolmd._call.limits.call_limits import CallLimits
 from toolmd._call.limits.deadline import DEFAULT_S, DeadlineError, Deadlines, LostPlaceError
 from toolmd._call.result.answer import AnswerError, answer_of
-from toolmd._call.result.returned import Remarks, given
+from toolmd._call.result.returned import Remarks, build_result
 from toolmd._call.result.truncate import bounds_of
 from toolmd._egress import DomainNotApprovedError
 from toolmd._remote.mcp.error import InputRequiredError, SuspendedToolError
@@ -121,7 +121,7 @@ class Invoker:
             return self._answer(value, call.id, began, text)
 
         remarks = remarks or Remarks(self._call_spec.name)
-        return given(value, bounds, remarks, arguments, work.notes, answer)
+        return build_result(value, bounds, remarks, arguments, work.notes, answer)
 
     def _handed_on(
         self, result: Result, call_id: str | None, began: float, attempts: int

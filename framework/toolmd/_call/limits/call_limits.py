@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 
 from toolmd._call.denial import CallDenied, deny
-from toolmd._call.limits.counter import CallCounter, Who
+from toolmd._call.limits.counter import CallCounter, CallerKey
 from toolmd._call.limits.deadline import DEFAULT_S
 from toolmd._call.limits.rate_limiter import RateLimiter, WaitListener
 from toolmd._call.limits.semaphore import CallSemaphore
@@ -46,7 +46,7 @@ class CallLimits:
 
     async def check(self, call: Call) -> None:
         """Check the limits without counting. Raises CallDenied where one is reached."""
-        if self._max_calls is not None and await self._counted(_who(call)) >= self._max_calls:
+        if self._max_calls is not None and await self._counted(_caller_of(call)) >= self._max_calls:
             raise self._too_many(self._max_calls)
         if self._places is not None:
             self._places.check()
@@ -60,8 +60,8 @@ class CallLimits:
         The longest wait is the call's Timeout, or what its plan allows. A wait of more than a
         second is an event.
         """
-        who, longest = _who(call), self._longest(call)
-        if self._max_calls is not None and not await self._count(who, self._max_calls):
+        caller, longest = _caller_of(call), self._longest(call)
+        if self._max_calls is not None and not await self._count(caller, self._max_calls):
             raise self._too_many(self._max_calls)
         try:
             place = await self._places.enter(longest) if self._places is not None else None
@@ -72,7 +72,7 @@ class CallLimits:
                 raise
         except BaseException:
             if self._max_calls is not None:
-                await self._uncount(who)
+                await self._uncount(caller)
             raise
         return place
 
@@ -100,27 +100,27 @@ class CallLimits:
         if self._places is not None:
             self._places.leave(place)
 
-    async def _counted(self, who: Who) -> int:
+    async def _counted(self, caller: CallerKey) -> int:
         if self._shared is not None:
-            return await self._shared.counted(self._name, _key_of(who))
+            return await self._shared.counted(self._name, _key_of(caller))
         with self._counter.lock:
-            return self._counter.made_by(who)
+            return self._counter.made_by(caller)
 
-    async def _count(self, who: Who, most: int) -> bool:
+    async def _count(self, caller: CallerKey, most: int) -> bool:
         if self._shared is not None:
-            return await self._shared.count(self._name, _key_of(who), most)
+            return await self._shared.count(self._name, _key_of(caller), most)
         with self._counter.lock:
-            is_free = self._counter.made_by(who) < most
+            is_free = self._counter.made_by(caller) < most
             if is_free:
-                self._counter.count(who, 1)
+                self._counter.count(caller, 1)
             return is_free
 
-    async def _uncount(self, who: Who) -> None:
+    async def _uncount(self, caller: CallerKey) -> None:
         if self._shared is not None:
-            await self._shared.uncount(self._name, _key_of(who))
+            await self._shared.uncount(self._name, _key_of(caller))
             return
         with self._counter.lock:
-            self._counter.count(who, -1)
+            self._counter.count(caller, -1)
 
     def _too_many(self, most: int) -> CallDenied:
         times = "once" if most == 1 else f"{most} times"
@@ -144,9 +144,9 @@ def limits_of(
     return limits
 
 
-def _who(call: Call) -> Who:
+def _caller_of(call: Call) -> CallerKey:
     return call.caller.user, call.caller.conversation
 
 
-def _key_of(who: Who) -> str:
-    return json.dumps(who)
+def _key_of(caller: CallerKey) -> str:
+    return json.dumps(caller)

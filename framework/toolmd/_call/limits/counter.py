@@ -8,7 +8,7 @@ from threading import Lock
 MAX_CONVERSATIONS = 100_000
 """The most callers that are remembered; the least recent one is forgotten."""
 
-Who = tuple[str | None, str | None]
+CallerKey = tuple[str | None, str | None]
 """A user and a conversation, whose calls count together."""
 
 
@@ -26,15 +26,15 @@ class CallCounter:
         """The number of running calls."""
         self.wakers: deque[Callable[[], bool]] = deque()
         """The calls that wait for the semaphore; each returns whether it uses the place."""
-        self._made: OrderedDict[Who, int] = OrderedDict()
+        self._made: OrderedDict[CallerKey, int] = OrderedDict()
 
-    def made_by(self, who: Who) -> int:
+    def made_by(self, caller: CallerKey) -> int:
         """Return how many calls were made in this conversation."""
-        return self._made.get(who, 0)
+        return self._made.get(caller, 0)
 
-    def count(self, who: Who, calls: int) -> None:
+    def count(self, caller: CallerKey, calls: int) -> None:
         """Add calls to a conversation; -1 takes back one that never started."""
-        self._made[who] = self.made_by(who) + calls
-        self._made.move_to_end(who)
+        self._made[caller] = self.made_by(caller) + calls
+        self._made.move_to_end(caller)
         if len(self._made) > MAX_CONVERSATIONS:
             self._made.popitem(last=False)

@@ -46,7 +46,7 @@ def answer_of(tool: str, returns: Schema) -> MakeResult:
     caller's: it is returned with a note. Raises AnswerError for a value that is not JSON.
     """
     any_object = returns.types == ("object",) and returns.enum is None and not is_bounded(returns)
-    look = _closer_look(returns)
+    examine = _examination(returns)
 
     def answer(value: Any, call_id: str | None, began: float, text: bytes | None = None) -> Result:
         if text is None:
@@ -56,7 +56,7 @@ def answer_of(tool: str, returns: Schema) -> MakeResult:
                 raise no_json(error) from None
         message, source, notes = _NOTHING
         if not any_object or type(value) is not dict or "message" in value or "source" in value:
-            text, message, source, notes = look(text)
+            text, message, source, notes = examine(text)
         ms = (perf_counter() - began) * 1000
         # In the order of the fields: by name it takes half a microsecond longer.
         values = True, tool, _OK, message, text, None, call_id, None, 1, ms, False, notes, source
@@ -65,26 +65,26 @@ def answer_of(tool: str, returns: Schema) -> MakeResult:
     return answer
 
 
-Looked = tuple[bytes, str, dict[str, str] | None, tuple[str, ...]]
+Examined = tuple[bytes, str, dict[str, str] | None, tuple[str, ...]]
 
 
-def _closer_look(returns: Schema) -> Callable[[bytes], Looked]:
+def _examination(returns: Schema) -> Callable[[bytes], Examined]:
     closed = all(one.properties is not None and one.values is None for one in returns.objects)
-    aside = [name for name in _BESIDE if closed and not returns.of_field(name)]
-    fit = _guard(returns)
+    aside = [name for name in _ASIDE if closed and not returns.of_field(name)]
+    fit = _fits(returns)
 
-    def look(text: bytes) -> Looked:
+    def examine(text: bytes) -> Examined:
         data = from_json(text)
-        message, source = _beside(data)
+        message, source = _message_and_source(data)
         if type(data) is dict and any(name in data for name in aside):
             data = {name: item for name, item in data.items() if name not in aside}
             text = write(data)
         return text, message, source, () if fit(data) else _mismatch(data, returns)
 
-    return look
+    return examine
 
 
-_BESIDE = ("message", "source")
+_ASIDE = ("message", "source")
 
 
 def as_json(value: Any) -> Any:
@@ -97,10 +97,10 @@ def as_json(value: Any) -> Any:
 
 def no_json(error: Exception) -> AnswerError:
     """Return the error of a value that can't be written."""
-    return AnswerError(f"it gave what JSON can't hold: {error}")
+    return AnswerError(f"it returned a value that JSON can't represent: {error}")
 
 
-def _guard(returns: Schema) -> Callable[[Any], bool]:
+def _fits(returns: Schema) -> Callable[[Any], bool]:
     try:
         return fits(returns)
     except PatternError:
@@ -108,15 +108,15 @@ def _guard(returns: Schema) -> Callable[[Any], bool]:
 
 
 def _mismatch(data: Any, returns: Schema) -> tuple[str, ...]:
-    first, *others = problems(data, returns, path="data") or (_UNTOLD,)
+    first, *others = problems(data, returns, path="data") or (_UNEXPLAINED,)
     more = f" (and {len(others)} more)" if others else ""
     return (f"The result is not what the tool's file says it Returns: {first.message}{more}.",)
 
 
-_UNTOLD = Problem("invalid_value", "data", "data does not fit")
+_UNEXPLAINED = Problem("invalid_value", "data", "data does not fit")
 
 
-def _beside(data: Any) -> tuple[str, dict[str, str] | None]:
+def _message_and_source(data: Any) -> tuple[str, dict[str, str] | None]:
     if type(data) is not dict:
         return "", None
     message, source = data.get("message"), data.get("source")

@@ -26,7 +26,7 @@ class Remarks:
         self.notes: list[str] = []
 
 
-def given(
+def build_result(
     value: Any,
     bounds: Bounds,
     remarks: Remarks,
@@ -39,17 +39,17 @@ def given(
     Raises AnswerError for a value that is neither JSON nor content parts.
     """
     try:
-        return _given(value, bounds, remarks, arguments, notes, answer)
+        return _build(value, bounds, remarks, arguments, notes, answer)
     except AnswerError:
         # Only a value with parts is searched for them.
         found = lifted(value)
         if found is None:
             raise
-    result = _given(found.value, bounds, remarks, arguments, notes, answer)
+    result = _build(found.value, bounds, remarks, arguments, notes, answer)
     return result._replace(parts=found.parts, notes=(*result.notes, *found.notes))
 
 
-def _given(
+def _build(
     value: Any,
     bounds: Bounds,
     remarks: Remarks,
@@ -70,7 +70,7 @@ def _given(
         *(() if missing else result.notes),
         *notes,
         *remarks.notes,
-        *(f"`{name}` was lowered to {most:g}, the most that the tool gives."
+        *(f"`{name}` was lowered to {most:g}, the most that the tool accepts."
           for name, most in lowered.items()),
         *found.notes,
     ]  # fmt: skip
@@ -88,5 +88,5 @@ def _truncated(found: Cut, remarks: Remarks, arguments: Mapping[str, Any]) -> di
             changed = remarks.read_on(found.kept)
             truncated["next"] = as_json({**arguments, **changed})
         except Exception as error:  # noqa: BLE001 - the result is returned in any case
-            logged(error, "%s could not say how to read on", remarks.tool)
+            logged(error, "%s could not name the arguments of the next page", remarks.tool)
     return truncated

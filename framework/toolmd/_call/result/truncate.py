@@ -66,11 +66,11 @@ def cut(value: Any, bounds: Bounds) -> Cut:
         value, text, size = _written(value, bounds.bytes)
         by_bytes = size > bounds.bytes
         if text is None:
-            reason = f"it has {size} bytes, of which {bounds.bytes} may be given"
-            note = f"The result is left out: {reason}, and no rows to cut it at."
+            sizes = f"The result is {size:,} bytes; the limit is {bounds.bytes:,}."
+            note = f"{sizes} It has no rows to cut, so it was omitted."
             return Cut(None, None, by_rows, by_bytes, None, (note,))
     kept = {name: len(rows) for name, rows in arrays_of(value).items()}
-    notes = tuple(_told(name, kept[name], rows) for name, rows in whole.items()
+    notes = tuple(_note(name, kept[name], rows) for name, rows in whole.items()
                   if kept[name] < rows)  # fmt: skip
     return Cut(value, text, by_rows, by_bytes, _only(kept.values()), notes)
 
@@ -93,8 +93,8 @@ def _only(counts: Collection[int]) -> int | None:
     return next(iter(counts)) if len(counts) == 1 else None
 
 
-def _told(name: str, kept: int, of: int) -> str:
-    return f"{kept} of {of} rows{' of ' * bool(name)}{name} are given."
+def _note(name: str, kept: int, of: int) -> str:
+    return f"{kept} of {of} rows{' of ' * bool(name)}{name} are returned."
 
 
 def _stricter(own: int | None, planned: int) -> int:

@@ -39,6 +39,7 @@ def main() -> None:
         toolmd("clinic", "seed", f"--today={TODAY}", f"--project={project}")
         with served(project) as link:
             page = opened.new_page()
+            page.set_default_timeout(120_000)  # A busy machine takes its time.
             page.goto(link)
             page.wait_for_selector("[data-feed=live]")
             for name, scene in SCENES.items():

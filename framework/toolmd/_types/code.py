@@ -21,57 +21,60 @@ class Code(StrEnum):
     FILE_TOO_LARGE = "file-too-large", "The file is over 64 KiB. Split it, or move prose away."
     UNREADABLE_FILE = "unreadable-file", "The file can't be opened; nothing of it was read."
     OUTSIDE_ROOT = "outside-root", "A link leads out of the folder of definitions: not followed."
-    EMPTY_FILE = "empty-file", "The file holds nothing."
-    NESTED_TOO_DEEP = "nested-too-deep", "A list or an object is nested deeper than is read."
+    EMPTY_FILE = "empty-file", "The file is empty."
+    NESTED_TOO_DEEP = "nested-too-deep", "A list or an object is nested too deep to be read."
     UNCLOSED_FENCE = "unclosed-fence", "A code fence is never closed: it hides all that follows."
     UNCLOSED_COMMENT = "unclosed-comment", "A comment is never closed: it hides all that follows."
-    UNREAD_LINE = "unread-line", "A line ended nowhere in the definition."
+    UNREAD_LINE = "unread-line", "A line has no place in the definition."
     MOJIBAKE = "mojibake", "Text was saved with the wrong encoding and reads as nonsense."
 
     # Front matter
     FRONT_MATTER = "front-matter", "The YAML block at the head can't be read."
     FRONT_MATTER_COLON = "front-matter-colon", "A value with a colon needs quotes."
-    CONFLICT = "conflict", "The same thing is said twice, differently."
+    CONFLICT = "conflict", "Two places state the same thing differently."
 
     # Structure
     MISSING_TITLE = "missing-title", "A definition begins with `# Title`."
-    MISSING_DESCRIPTION = "missing-description", "A paragraph below the title tells what it does."
-    MISSING_SECTION = "missing-section", "A needed section is not there."
+    MISSING_DESCRIPTION = "missing-description", "A paragraph below the title must describe it."
+    MISSING_SECTION = "missing-section", "A required section is missing."
     MISSPELT_SECTION = (
         "misspelt-section",
-        "A section's title is nearly right; it was read as the near one, or rejected.",
+        "A section's title is misspelt; it was read as the nearest one, or rejected.",
     )
-    DUPLICATE_SECTION = "duplicate-section", "A section stands twice. Keep one."
-    MISSING_NAME = "missing-name", "Without Name the file's name is taken."
-    MISSING_VERSION = "missing-version", "Without Version 1.0.0 is taken."
-    MISSING_CATEGORY = "missing-category", "Without Category `general` is taken."
-    MISSING_FIELD = "missing-field", "A field is needed here."
+    DUPLICATE_SECTION = "duplicate-section", "A section occurs twice. Keep one."
+    MISSING_NAME = "missing-name", "Name is missing, so the file's name is used."
+    MISSING_VERSION = "missing-version", "Version is missing, so 1.0.0 is used."
+    MISSING_CATEGORY = "missing-category", "Category is missing, so `general` is used."
+    MISSING_FIELD = "missing-field", "A required field is missing."
     INVALID_NAME = "invalid-name", "A name is a letter, then letters, digits and `_`."
 
     # Fields
     UNKNOWN_FIELD = "unknown-field", "No field of this name belongs here."
     MISSPELT_FIELD = (
         "misspelt-field",
-        "A field's name is nearly right; it was read as the near one.",
+        "A field's name is misspelt; it was read as the nearest one.",
     )
-    DUPLICATE_FIELD = "duplicate-field", "A field stands twice in one place. Keep one."
+    DUPLICATE_FIELD = "duplicate-field", "A field occurs twice in one place. Keep one."
     MISPLACED_FIELD = "misplaced-field", "The field belongs in another section."
-    UNSUPPORTED_FIELD = "unsupported-field", "A constraint that Toolmd can't hold. Use a rule."
+    UNSUPPORTED_FIELD = "unsupported-field", "Toolmd can't enforce this constraint. Use a rule."
     UNREADABLE_VALUE = "unreadable-value", "A field's value can't be read."
     UNREAD_DETAIL = "unread-detail", "Words next to a type are kept as text and enforce nothing."
     UNKNOWN_TYPE = "unknown-type", "A type is one of JSON Schema's, or a common word for one."
-    MISSING_TYPE = "missing-type", "Without Type, `string` is taken."
+    MISSING_TYPE = "missing-type", "Type is missing, so `string` is used."
     FIELD_MISMATCH = "field-mismatch", "The field does not fit the parameter's type."
     DUPLICATE_PARAMETER = "duplicate-parameter", "Two parameters have one name."
-    TOO_MANY = "too-many", "There are more of these than a definition may hold."
-    INVALID_ONE_OF = "invalid-one-of", "One Of holds named object shapes that can be told apart."
+    TOO_MANY = "too-many", "A definition may not contain so many of these."
+    INVALID_ONE_OF = "invalid-one-of", "One Of contains named object shapes that can be told apart."
     EMPTY_ENUM = "empty-enum", "An enum names at least one value."
     INVALID_ENUM = "invalid-enum", "An enum's value does not fit the type."
-    INVALID_DEFAULT = "invalid-default", "The default is not a value that the parameter takes."
-    INVALID_EXAMPLE = "invalid-example", "An example can't be read, or is not what the tool takes."
+    INVALID_DEFAULT = "invalid-default", "The parameter does not accept the default."
+    INVALID_EXAMPLE = "invalid-example", "An example can't be read, or does not fit the tool."
     INVALID_PATTERN = "invalid-pattern", "A pattern is not RE2."
-    INVALID_RANGE = "invalid-range", "A minimum lies above its maximum: nothing could pass."
-    ARRAY_WITHOUT_ITEMS = "array-without-items", "The array takes anything. Say what with Items."
+    INVALID_RANGE = "invalid-range", "A minimum is above its maximum, so no value fits."
+    ARRAY_WITHOUT_ITEMS = (
+        "array-without-items",
+        "The array accepts any items. State their type with Items.",
+    )
     INVALID_EXPRESSION = "invalid-expression", "An expression can't be compiled or does not fit."
     RULE_MAY_NOT_COMPUTE = (
         "rule-may-not-compute",
@@ -92,39 +95,42 @@ class Code(StrEnum):
     # Skills, checked against their tools
     UNKNOWN_TOOL = "unknown-tool", "A skill names a tool that does not exist."
     UNKNOWN_SKILL = "unknown-skill", "A skill names a skill that does not exist."
-    NOT_REQUIRED = "not-required", "A step uses what the skill's lists do not name."
-    UNUSED_REQUIREMENT = "unused-requirement", "A skill requires what no step uses."
+    NOT_REQUIRED = "not-required", "A step uses a tool or skill that the lists do not name."
+    UNUSED_REQUIREMENT = "unused-requirement", "No step uses a tool or skill that is required."
     SKILL_CIRCLE = "skill-circle", "Skills use one another in a circle: none could end."
     UNKNOWN_ARGUMENT = "unknown-argument", "The tool has no parameter of this name."
     MISSING_ARGUMENT = "missing-argument", "A step leaves out an argument that the tool needs."
     ARGUMENT_MISMATCH = "argument-mismatch", "A value does not fit its parameter."
-    WORD_OR_NAME = "word-or-name", "Bare text is a word; a name stands in a code span."
+    WORD_OR_NAME = "word-or-name", "Bare text is a word; a name needs a code span."
     INVALID_SCHEDULE = "invalid-schedule", "The runs of a Schedule could not start."
     UNATTENDED = "unattended", "A run of a Schedule needs a person, and nobody is there."
     NOT_A_TIME = "not-a-time", "Wait needs a duration or a time."
     NOT_A_CONDITION = "not-a-condition", "When and Check must be true or false."
     NOT_A_LIST = "not-a-list", "For each goes through a list."
     MAY_BE_UNSET = "may-be-unset", "A name is read that may have no value here. Guard it by has()."
-    UNSAFE_RETRY = "unsafe-retry", "Only what is Read Only or Idempotent may be tried again."
+    UNSAFE_RETRY = "unsafe-retry", "Only a Read Only or Idempotent tool may be tried again."
     UNKNOWN_JUMP = "unknown-jump", "A `go to` names no section of the workflow."
     JUMP_BACKWARDS = "jump-backwards", "A `go to` leads back. Steps run forward only."
-    DUPLICATE_SAVE = "duplicate-save", "A name is given to a second thing. Choose another."
-    UNREACHABLE_STEP = "unreachable-step", "No way leads to this step."
+    DUPLICATE_SAVE = "duplicate-save", "Two steps save under one name. Choose another."
+    UNREACHABLE_STEP = "unreachable-step", "No path leads to this step."
     CONTEXT = "context", "Context names a fact about the caller and the input that supplies it."
-    NOT_EXECUTABLE = "not-executable", "The workflow is prose: alone it can't run."
+    NOT_EXECUTABLE = "not-executable", "The workflow is prose, which can't run without Python."
     NOT_DURABLE = "not-durable", "Only a skill whose tools are all Read Only may say Durable: no."
 
     # Settings
-    UNREADABLE_SETTINGS = "unreadable-settings", "The settings can't be read; the old ones hold."
+    UNREADABLE_SETTINGS = (
+        "unreadable-settings",
+        "The settings can't be read; the old ones stay in force.",
+    )
 
     # Reloading
     WEAKENED_POLICY = (
         "weakened-policy",
         "An edit drops a restriction: the stricter one stays until `toolmd accept NAME`.",
     )
-    STALE_DEFINITION = "stale-definition", "The file is broken; what it said last stays live."
+    STALE_DEFINITION = "stale-definition", "The file is broken; its last good version stays live."
     SUSPENDED_TOOL = "suspended-tool", "The file of a critical tool is broken: it can't be called."
-    STALE_PYTHON = "stale-python", "The Python is broken; what it was before runs on."
+    STALE_PYTHON = "stale-python", "The Python is broken; its last good version runs."
     WEAKENED_SETTINGS = (
         "weakened-settings",
         "The settings drop a restriction while they are in use: it stays until a restart.",
@@ -152,7 +158,7 @@ class Code(StrEnum):
     )
     MISSING_FUNCTION = "missing-function", "The Python has no function of the definition's name."
     PARAMETER_DRIFT = "parameter-drift", "Markdown and Python do not have the same parameters."
-    TYPE_DRIFT = "type-drift", "A type in Python can't hold the values that the markdown allows."
+    TYPE_DRIFT = "type-drift", "A type in Python rejects values that the markdown allows."
     UNPROVIDED_PARAMETER = "unprovided-parameter", "Nothing provides a keyword-only parameter."
     INVALID_OPERATION = (
         "invalid-operation",

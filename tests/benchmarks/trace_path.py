@@ -139,7 +139,7 @@ def measure(folder: Path, tracer: Tracer, wanted: str | None, *, lean: bool) -> 
             "denied": lambda: runner.run(denied()),
             "handle": lambda: runner.run(handle()),
             "parse": lambda: parse_tool(TOOL, "greet.tool.md"),
-            "durable run": lambda: runner.run(run()),
+            "run": lambda: runner.run(run()),
         }
         for name, path in paths.items():
             if wanted in {None, name}:

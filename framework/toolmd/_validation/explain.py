@@ -161,7 +161,7 @@ def _one_of(
         if known := shapes_for(value, shape):
             yield from _object(value, known[0].shape, path, sensitive=sensitive)
         else:
-            yield _untold(value, shape, field, path, sensitive=sensitive)
+            yield _without_tag(value, shape, field, path, sensitive=sensitive)
         return
     wrong: dict[str, list[Problem]] = {}
     rank: dict[str, tuple[bool, int]] = {}
@@ -183,7 +183,7 @@ def _one_of(
     yield from wrong[nearest]
 
 
-def _untold(
+def _without_tag(
     value: dict[str, Any], shape: Schema, field: str, path: str, *, sensitive: bool
 ) -> Problem:
     """Explain an object whose Discriminator names no shape."""

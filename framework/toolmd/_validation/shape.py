@@ -1,4 +1,4 @@
-"""Build a pydantic-core schema straight from a Schema; nothing is looser than the document."""
+"""Build a pydantic-core schema from a Schema; it accepts no more than the document does."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress

@@ -92,7 +92,7 @@ class Invoker:
             if isinstance(value, Result):
                 # Raised for a call that this tool made: its outcome becomes this call's outcome.
                 if not value.success:
-                    return self._handed_on(value, call.id, began, work.made)
+                    return self._passed_on(value, call.id, began, work.made)
                 result = self._result(value.data, work, call, arguments, began)
                 if value.parts:
                     result = result._replace(parts=value.parts)
@@ -123,7 +123,7 @@ class Invoker:
         remarks = remarks or Remarks(self._call_spec.name)
         return build_result(value, bounds, remarks, arguments, work.notes, answer)
 
-    def _handed_on(
+    def _passed_on(
         self, result: Result, call_id: str | None, began: float, attempts: int
     ) -> Result:
         """Return another call's failed result as this call's."""
@@ -234,7 +234,7 @@ class Invoker:
         return "failed", Failure(API_OFFLINE, message)
 
     def interrupted(self, call: Call, began: float) -> Result:
-        """Return the Result of a call that lost its place among those that may run at one time."""
+        """Return the Result of a call that lost its place under Max Concurrent."""
         return self._settle(LostPlaceError(), call.id, began)
 
     def _late(self, error: DeadlineError, *, begun: bool) -> tuple[Outcome, Failure]:

@@ -109,9 +109,9 @@ class _Watch:
         if self._timer is not None:
             self._timer.cancel()
         self.due = until
-        self._timer = self._loop.call_at(until, self._look)
+        self._timer = self._loop.call_at(until, self._expire_due)
 
-    def _look(self) -> None:
+    def _expire_due(self) -> None:
         self._timer, self.due = None, math.inf
         now = self._loop.time()
         left = []

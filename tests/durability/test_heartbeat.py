@@ -53,6 +53,7 @@ def test_a_process_that_ended_in_order_is_dead_at_once(engine: sa.Engine) -> Non
     dead = one.dead()
 
     assert dead == [other.own]
+    assert one.workers() == {one.own: True, other.own: False}
     one.evict(other.own)
     assert one.known() == {one.own}
     one.end()

@@ -17,6 +17,7 @@ from toolmd._types.asked import Asked
 from toolmd._types.call import Call
 from toolmd._types.confirmation import Confirmation, ConfirmationState
 from toolmd._types.result import EventListener, Result
+from toolmd.errors import logged
 
 
 class Decisions:
@@ -96,7 +97,10 @@ class Decisions:
             result = await self._pipeline.ask(tool, call, arguments, error.asked, began)
         except Exception as error:  # noqa: BLE001 - any exception in a check denies
             result = await self._pipeline.denied(call, error, began, confirmation_id)
-        await self._confirmations.end(confirmation_id, edited=approved.edited)
+        try:
+            await self._confirmations.end(confirmation_id, edited=approved.edited)
+        except Exception as error:  # noqa: BLE001 - the call has run: too late to deny it
+            logged(error, "the end of the approved call %s was not recorded", confirmation_id)
         return result
 
     async def _stopped(self, decided: Stopped, began: float, confirmation_id: str) -> Result:

@@ -19,7 +19,7 @@ from toolmd._types.result import ConfirmationRequest
 from toolmd._types.settings import SafetySettings
 from toolmd._types.verdict import Action, Verdict
 from toolmd._validation.redact import changes
-from toolmd.errors import UnreachableError, logged
+from toolmd.errors import UnreachableError
 
 SPARE_S = 10.0
 """How much longer than its wait and its Timeout an approved call may take, in seconds."""
@@ -227,10 +227,7 @@ class ConfirmationFlow:
     async def end(self, confirmation_id: str, *, edited: bool) -> None:
         """Note that an approved call has a result; else a person is asked about it again."""
         state: ConfirmationState = "edited" if edited else "approved"
-        try:
-            await AROUND.run(lambda: self._store.confirmations.end(confirmation_id, state))
-        except Exception as error:  # noqa: BLE001 - the call has run: too late to deny it
-            logged(error, "the end of the approved call %s was not recorded", confirmation_id)
+        await AROUND.run(lambda: self._store.confirmations.end(confirmation_id, state))
 
     async def _begin(self, confirmation: Confirmation, tool: CompiledTool, call: Call) -> None:
         """Claim a call that runs now. Raises CallDenied where another decision was faster."""

@@ -1,6 +1,7 @@
 """Raise an exception at the n-th function that is entered, without a list of functions."""
 
 import sys
+from inspect import CO_COROUTINE
 from pathlib import Path
 from typing import Any, Self
 
@@ -26,6 +27,7 @@ class Breaker:
         self.at = at
         self._once = f"{PACKAGE}/{once}" if once else ""
         self._met: set[Any] = set()
+        self._begun: set[Any] = set()
         self.seen = 0
         self.dropped = False
         """Whether Python dropped the exception, as it does where a finalizer runs or a generator
@@ -53,8 +55,10 @@ class Breaker:
     def _enter(self, frame: Any, event: str, _: object) -> None:
         code = frame.f_code
         ours = code.co_filename.startswith(PACKAGE) and "__repr__" not in code.co_qualname
-        if event != "call" or not ours:
-            return
+        if event != "call" or not ours or frame in self._begun:
+            return  # A coroutine that goes on calls nothing.
+        if code.co_flags & CO_COROUTINE:
+            self._begun.add(frame)
         if self._once and code.co_filename.startswith(self._once):
             if code in self._met:
                 return

@@ -132,8 +132,25 @@ class Operations:
             return None
         return {
             "type": "object", "properties": fields, "required": required,
-            "additionalProperties": False, "$defs": self._schemas,
+            "additionalProperties": False, "$defs": self._used(fields),
         }  # fmt: skip
+
+    def _used(self, value: Any) -> dict[str, Any]:
+        """Return the document's schemas that a schema refers to, directly or not."""
+        found: dict[str, Any] = {}
+        left = [value]
+        while left:
+            one = left.pop()
+            if isinstance(one, Mapping):
+                left += one.values()
+                name = str(one.get("$ref", "")).removeprefix("#/$defs/").partition("/")[0]
+                name = name.replace("~1", "/").replace("~0", "~")
+                if name in self._schemas and name not in found:
+                    found[name] = self._schemas[name]
+                    left.append(found[name])
+            elif isinstance(one, list):
+                left += one
+        return found
 
     def _listed(
         self, name: str, operation: Mapping[str, Any], item: Mapping[str, Any], put: Any
@@ -243,7 +260,7 @@ class Operations:
             for kind, media in _mapping(answer.get("content")).items():
                 if kind.endswith("json") and isinstance(_mapping(media).get("schema"), Mapping):
                     said = {"description": str(answer.get("description") or "The answer")}
-                    return {**said, **media["schema"], "$defs": self._schemas}
+                    return {**said, **media["schema"], "$defs": self._used(media["schema"])}
         return None
 
     def _resolved(self, value: Any) -> Mapping[str, Any]:

@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Mapping
 
 from toolmd._import.finish import finished_skill, finished_tool
+from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.imported import Draft, Imported, Note
+from toolmd._types.schema import Schema
 from toolmd._types.tool import ToolSpec
 
 
@@ -55,6 +57,12 @@ class ImportReport:
         if self._is_taken(spec.name, "tool", line):
             return
         draft, changed, found = finished_tool(spec, self._style)
+        if any(one.code == Code.FILE_TOO_LARGE for one in found):
+            returns = Schema(types=spec.returns.types, description=spec.returns.description)
+            bare = spec.model_copy(update={"returns": returns})
+            draft, changed, found = finished_tool(bare, self._style)
+            if draft is not None:
+                self.note(spec.name, "", "the fields of its result are left out: too many", line)
         if draft is None:
             self._reject_invalid(spec.name, found, line)
             return

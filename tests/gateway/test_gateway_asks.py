@@ -2,8 +2,11 @@
 
 import asyncio
 import json
+import sqlite3
 import sys
 import textwrap
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -55,27 +58,67 @@ anyio.run(main)
 """
 
 
-@pytest.fixture(params=["2025-11-25", "2026-07-28"])
-def project(tmp_path: Path, request: pytest.FixtureRequest) -> Guarded:
-    """A project with one tool, whose server asks how large it should be."""
-    made = Guarded(tmp_path / "p", "ask")
+BOX = """\
+# Box
+
+Make a box.
+
+## Metadata
+
+- **Name**: box
+- **Version**: 1.0.0
+- **Category**: general
+- **Required Tools**: ask
+
+## Input Schema
+
+None
+
+## Output Schema
+
+- **Type**: any
+- **Description**: What was made
+
+## Workflow
+
+1. **Make it**
+   - Use: ask
+   - Save as: made
+2. **End**
+   - Return: `made`
+"""
+
+
+@pytest.fixture(params=["2025-11-25", "2026-07-28"], scope="module")
+def workspace(
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[Workspace]:
+    """A project with one server, which asks how large it should be."""
+    made = Guarded(tmp_path_factory.mktemp("asks") / "p", "ask", table="start_timeout = 60")
+    made.add("ask_first", "ask", more="## Safety\n\n- **Requires Confirmation**: true")
+    (made.root / "skills_md").mkdir()
+    (made.root / "skills_md" / "box.skill.md").write_text(BOX, encoding="utf-8")
     if request.param == "2026-07-28":
         command = json.dumps([sys.executable, "-c", textwrap.dedent(MODERN)])
-        (made.root / "toolmd.toml").write_text(f"[servers.plain]\ncommand = {command}\n")
-    return made
+        (made.root / "toolmd.toml").write_text(
+            f"[servers.plain]\ncommand = {command}\nstart_timeout = 60\n"
+        )
+    with made.open() as opened:
+        yield opened
 
 
 def _answered(workspace: Workspace, confirmation_id: str, **values: Any) -> Any:
     return asyncio.run(workspace.confirmations.approve(confirmation_id, values))
 
 
-def test_the_question_is_a_confirmation_and_the_values_reach_the_server(project: Guarded) -> None:
-    with project.open() as workspace:
-        asked = called(workspace, "ask", text="box")
-        (pending,) = asyncio.run(workspace.confirmations.pending())
-        wrong = _answered(workspace, pending.id, size=9)
-        result = _answered(workspace, pending.id, size=3)
-        again = _answered(workspace, pending.id, size=3)
+def test_the_question_is_a_confirmation_and_the_values_reach_the_server(
+    workspace: Workspace,
+) -> None:
+    asked = called(workspace, "ask", text="box")
+    (pending,) = asyncio.run(workspace.confirmations.pending())
+    wrong = _answered(workspace, pending.id, size=9)
+    result = _answered(workspace, pending.id, size=3)
+    again = _answered(workspace, pending.id, size=3)
 
     assert asked.outcome == "confirm"
     assert asked.confirmation.prompt == "The server plain asks: How large?"
@@ -86,31 +129,27 @@ def test_the_question_is_a_confirmation_and_the_values_reach_the_server(project:
     assert (again.outcome, again.error.code) == ("denied", "confirmation_used")
 
 
-def test_a_rejected_question_is_declined_and_the_server_ends_the_call(project: Guarded) -> None:
-    with project.open() as workspace:
-        asked = called(workspace, "ask")
-        result = asyncio.run(workspace.confirmations.reject(asked.confirmation.id))
+def test_a_rejected_question_is_declined_and_the_server_ends_the_call(workspace: Workspace) -> None:
+    asked = called(workspace, "ask")
+    result = asyncio.run(workspace.confirmations.reject(asked.confirmation.id))
 
     assert json.loads(result.data)["action"] == "decline"
 
 
-def test_words_answer_a_form_only_as_its_values(project: Guarded) -> None:
-    with project.open() as workspace:
-        asked = called(workspace, "ask")
-        respond = workspace.confirmations.respond
-        words = asyncio.run(respond(asked.confirmation.id, "a large one"))
-        result = asyncio.run(respond(asked.confirmation.id, '{"size": 2}'))
+def test_words_answer_a_form_only_as_its_values(workspace: Workspace) -> None:
+    asked = called(workspace, "ask")
+    respond = workspace.confirmations.respond
+    words = asyncio.run(respond(asked.confirmation.id, "a large one"))
+    result = asyncio.run(respond(asked.confirmation.id, '{"size": 2}'))
 
     assert (words.outcome, words.error.code) == ("denied", "invalid_arguments")
     assert json.loads(result.data)["content"]["size"] == 2
 
 
-def test_a_confirmation_comes_first_and_the_question_after_it(project: Guarded) -> None:
-    project.add("ask", more="## Safety\n\n- **Requires Confirmation**: true")
-    with project.open() as workspace:
-        pending = called(workspace, "ask")
-        asked = asyncio.run(workspace.confirmations.approve(pending.confirmation.id))
-        result = _answered(workspace, asked.confirmation.id, size=1)
+def test_a_confirmation_comes_first_and_the_question_after_it(workspace: Workspace) -> None:
+    pending = called(workspace, "ask_first")
+    asked = asyncio.run(workspace.confirmations.approve(pending.confirmation.id))
+    result = _answered(workspace, asked.confirmation.id, size=1)
 
     assert pending.confirmation.form is None
     assert asked.confirmation.form is not None
@@ -119,7 +158,7 @@ def test_a_confirmation_comes_first_and_the_question_after_it(project: Guarded) 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_toolmds_own_mcp_server_passes_the_question_on_to_its_client(
-    project: Guarded, mode: str
+    workspace: Workspace, mode: str
 ) -> None:
     asked = []
 
@@ -132,52 +171,18 @@ def test_toolmds_own_mcp_server_passes_the_question_on_to_its_client(
         async with Client(server.low, mode=mode, elicitation_callback=person) as client:
             return (await client.call_tool("ask", {})).content[0].text
 
-    with project.open() as workspace:
-        said = asyncio.run(run(workspace))
+    said = asyncio.run(run(workspace))
 
     assert [one.message for one in asked] == ["The server plain asks: How large?"]
     assert asked[0].requested_schema["properties"]["size"]["maximum"] == 5
     assert '"size": 4' in said.replace('\\"', '"').replace('":4', '": 4')
 
 
-def test_a_step_of_a_skill_asks_its_person(project: Guarded) -> None:
-    (project.root / "skills_md").mkdir()
-    text = """\
-        # Box
-
-        Make a box.
-
-        ## Metadata
-
-        - **Name**: box
-        - **Version**: 1.0.0
-        - **Category**: general
-        - **Required Tools**: ask
-
-        ## Input Schema
-
-        None
-
-        ## Output Schema
-
-        - **Type**: any
-        - **Description**: What was made
-
-        ## Workflow
-
-        1. **Make it**
-           - Use: ask
-           - Save as: made
-        2. **End**
-           - Return: `made`
-        """
-    path = project.root / "skills_md" / "box.skill.md"
-    path.write_text(textwrap.dedent(text), encoding="utf-8")
-    with project.open() as workspace:
-        assert [one for one in workspace.diagnostics if one.severity.name == "ERROR"] == []
-        waits = asyncio.run(workspace.run("box", {}))
-        (pending,) = asyncio.run(workspace.confirmations.pending())
-        result = _answered(workspace, pending.id, size=5)
+def test_a_step_of_a_skill_asks_its_person(workspace: Workspace) -> None:
+    assert [one for one in workspace.diagnostics if one.severity.name == "ERROR"] == []
+    waits = asyncio.run(workspace.run("box", {}))
+    (pending,) = asyncio.run(workspace.confirmations.pending())
+    result = _answered(workspace, pending.id, size=5)
 
     assert waits.outcome == "confirm"
     assert waits.confirmation.form is not None
@@ -190,6 +195,25 @@ def test_another_process_can_not_answer_for_a_server_that_keeps_no_state(tmp_pat
     asked = Asked("How large?", {"type": "object"}, parked="of another process")
 
     assert not is_parked(asked)
+
+
+def test_a_call_whose_question_can_not_be_stored_is_unknown_since_it_began(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOOLMD_STORE", "sqlite")
+    project = Guarded(tmp_path / "p", "ask")
+    with project.open() as workspace:
+        asked = called(workspace, "ask", text="box")
+        asyncio.run(workspace.confirmations.reject(asked.confirmation.id))
+        with closing(sqlite3.connect(workspace.settings.state / "store.sqlite3")) as store:
+            store.executescript(
+                "DROP TABLE toolmd_confirmation; CREATE TABLE toolmd_confirmation (odd TEXT) STRICT"
+            )
+        result = called(workspace, "ask", text="box")
+
+    assert (result.outcome, result.error.code) == ("unknown", "outcome_unknown")
+    assert "its server asked for input; the question could not be stored" in result.error.message
+    assert len(project.lines("calls.txt")) == 2
 
 
 def test_a_request_for_a_model_is_refused_with_the_reason() -> None:

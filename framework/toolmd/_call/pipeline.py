@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 MAX_CALL_DEPTH = 16
 """How deep calls may nest: tools that call tools must come to an end."""
 
+LOST_PLACE = "was stopped, since its place under Max Concurrent was lost with the store"
+LOST_QUESTION = "began, and its server asked for input; the question could not be stored"
 INPUT_REQUIRED = Verdict(
     Action.CONFIRM, "input_required", "The tool's server asks the user for input first."
 )
@@ -201,7 +203,7 @@ class Pipeline:
             with place.wait:
                 return await running
         except DeadlineError:
-            return tool.invoker.interrupted(call, began)
+            return tool.invoker.interrupted(call, began, LOST_PLACE)
 
     async def _stop(
         self,
@@ -237,7 +239,8 @@ class Pipeline:
             call = call._replace(asked=asked)
             return await self._stop(tool, call, arguments, INPUT_REQUIRED, began)
         except Exception as error:  # noqa: BLE001 - a question that can't be stored is not asked
-            return await self.denied(call, error, began)
+            logged(error, "the question of %s could not be stored", call.tool)
+            return tool.invoker.interrupted(call, began, LOST_QUESTION)
 
     async def denied(
         self, call: Call, error: Exception, began: float, confirmation_id: str | None = None

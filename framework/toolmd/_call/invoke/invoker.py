@@ -14,7 +14,12 @@ from toolmd._call.invoke.start import Arguments
 from toolmd._call.invoke.tries import retries_of
 from toolmd._call.invoke.work import Work
 from toolmd._call.limits.call_limits import CallLimits
-from toolmd._call.limits.deadline import DEFAULT_S, DeadlineError, Deadlines, LostPlaceError
+from toolmd._call.limits.deadline import (
+    DEFAULT_S,
+    DeadlineError,
+    Deadlines,
+    InterruptedCallError,
+)
 from toolmd._call.result.answer import AnswerError, answer_of
 from toolmd._call.result.returned import Remarks, build_result
 from toolmd._call.result.truncate import bounds_of
@@ -233,9 +238,9 @@ class Invoker:
             return "unknown", Failure("outcome_unknown", message)
         return "failed", Failure(API_OFFLINE, message)
 
-    def interrupted(self, call: Call, began: float) -> Result:
-        """Return the Result of a call that lost its place under Max Concurrent."""
-        return self._settle(LostPlaceError(), call.id, began)
+    def interrupted(self, call: Call, began: float, why: str) -> Result:
+        """Return the Result of a call that began and can't go on; `why` follows the tool's name."""
+        return self._settle(InterruptedCallError(why), call.id, began)
 
     def _late(self, error: DeadlineError, *, begun: bool) -> tuple[Outcome, Failure]:
         call_spec = self._call_spec

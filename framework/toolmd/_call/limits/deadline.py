@@ -24,14 +24,15 @@ class DeadlineError(Exception):
         self.seconds = seconds
 
 
-class LostPlaceError(DeadlineError):
-    """The call's place under Max Concurrent could not be renewed."""
+class InterruptedCallError(DeadlineError):
+    """The call began, and its outcome can't be learned any more."""
 
-    def __init__(self) -> None:
+    def __init__(self, why: str) -> None:
         super().__init__(0.0)
+        self._why = why
 
     def __str__(self) -> str:
-        return "was stopped, since its place under Max Concurrent was lost with the store"
+        return self._why
 
 
 class Deadlines:

@@ -51,6 +51,7 @@ class Decisions:
         the idempotency key where a runtime made one. Never raises but for cancellation.
         """
         began = perf_counter()
+        approved: ApprovedCall | None = None
         call = Call(str(confirmation_id), {})
         try:
             confirmation = await self._confirmations.find(confirmation_id, user)
@@ -71,12 +72,18 @@ class Decisions:
                 decided = await answer(self._confirmations, tool, confirmation, given)
             call = decided.call
             if isinstance(decided, ApprovedCall):
+                approved = decided
                 result = await self._ran(decided, began, on_event, confirmation_id)
             else:
                 result = await self._stopped(decided, began, confirmation_id)
             result = result._replace(notes=(*decided.notes, *result.notes))
         except Exception as error:  # noqa: BLE001 - any exception in a check denies
             result = await self._pipeline.denied(call, error, began, confirmation_id)
+        if approved is not None:
+            try:
+                await self._confirmations.end(confirmation_id, edited=approved.edited)
+            except Exception as error:  # noqa: BLE001 - the call has run: too late to deny it
+                logged(error, "the end of the approved call %s was not recorded", confirmation_id)
         return self._pipeline.finish(call, result)
 
     async def _ran(
@@ -86,22 +93,13 @@ class Decisions:
         on_event: EventListener | None,
         confirmation_id: str,
     ) -> Result:
-        """Run an approved call; its server may ask for input."""
+        """Run an approved call; its server may ask for input. Raises CallDenied."""
         call, arguments = approved.call, approved.arguments
         tool = await self._tools.find(call)
         try:
-            result = await self._pipeline.run(
-                tool, call, arguments, began, on_event, confirmation_id
-            )
+            return await self._pipeline.run(tool, call, arguments, began, on_event, confirmation_id)
         except InputRequiredError as error:
-            result = await self._pipeline.ask(tool, call, arguments, error.asked, began)
-        except Exception as error:  # noqa: BLE001 - any exception in a check denies
-            result = await self._pipeline.denied(call, error, began, confirmation_id)
-        try:
-            await self._confirmations.end(confirmation_id, edited=approved.edited)
-        except Exception as error:  # noqa: BLE001 - the call has run: too late to deny it
-            logged(error, "the end of the approved call %s was not recorded", confirmation_id)
-        return result
+            return await self._pipeline.ask(tool, call, arguments, error.asked, began)
 
     async def _stopped(self, decided: Stopped, began: float, confirmation_id: str) -> Result:
         """Record that a call waits again, and return its Result. Raises CallDenied."""

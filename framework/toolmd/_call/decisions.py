@@ -59,10 +59,7 @@ class Decisions:
             await self._confirmations.check_decision(confirmation, user)
             call = await self._pipeline.with_crisis_flag(call)
             confirmation = confirmation._replace(call=call)
-            if call.is_of_a_run and key != call.key:
-                # Its run would run it a second time, under its own key.
-                message = f"A run waits for this call: it is decided there ({call.id})."
-                raise deny("confirmation_not_found", message)  # noqa: TRY301 - a check like others
+            _check_run(call, key)
             decided: ApprovedCall | Stopped
             if call.asked is None:
                 decided = await self._confirmations.resume(confirmation, edit, key)
@@ -202,6 +199,13 @@ class Decisions:
         except Exception as error:  # noqa: BLE001 - as above
             result = await self._pipeline.denied(call, error, began, confirmation_id)
         return self._pipeline.finish(call, result)
+
+
+def _check_run(call: Call, key: str | None) -> None:
+    """Raise CallDenied for a call of a run, which would run it a second time under its own key."""
+    if call.is_of_a_run and key != call.key:
+        message = f"A run waits for this call: it is decided there ({call.id})."
+        raise deny("confirmation_not_found", message)
 
 
 def _text(value: Any) -> str:

@@ -1,8 +1,6 @@
 """Read a project's definitions and their Python into one immutable registry."""
 
-import gc
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -11,22 +9,24 @@ from typing import Any, NamedTuple, cast
 from toolmd._load.definitions.cache import Cache
 from toolmd._load.definitions.checks import Checks, has_errors
 from toolmd._load.definitions.folders import Group, package_groups, project_groups
-from toolmd._load.definitions.prompts import read_prompts
+from toolmd._load.definitions.prompts import ReadPrompt, read_prompts
 from toolmd._load.definitions.reading import DefinitionReader, FoundDefinition, Reading
 from toolmd._load.edits.baseline import Baseline, Known
 from toolmd._load.edits.keeping import Keeper, Kept, Waiting, parted
 from toolmd._load.edits.last_python import Put, path_of, used_of
 from toolmd._load.edits.stored_changes import StoredChanges
+from toolmd._load.edits.warnings import forgetful, unasked
 from toolmd._load.plugins.manager import Plugins
 from toolmd._load.plugins.resources import SnapshotResources
 from toolmd._load.python.binding import bind_all
 from toolmd._load.python.implementation import SnapshotParts
 from toolmd._load.source.files import File, Folder, whole_file
+from toolmd._load.source.walk import SETTLED_NS, Walker
 from toolmd._remote.mcp.servers import Servers
 from toolmd._store import MEMORY
 from toolmd._store.store import Store
 from toolmd._types.code import Code
-from toolmd._types.diagnostic import Diagnostic, Severity, in_reading_order
+from toolmd._types.diagnostic import Diagnostic, in_reading_order
 from toolmd._types.registry import Bound, BoundSkill, BoundTool, Registry
 from toolmd._types.settings import Settings
 
@@ -34,7 +34,28 @@ _TRIES = 8
 """How often to decide again where another process wrote at the same time."""
 
 
-_UNKNOWN = Known({}, None)
+class Made(NamedTuple):
+    """What a snapshot was made of: the next one takes from it what has not changed."""
+
+    settings: Settings
+    groups: Sequence[Group]
+    around: SnapshotParts
+    definitions: Mapping[str, FoundDefinition]
+    """As they were read, by path."""
+    prompts: Mapping[str, ReadPrompt]
+    named: Mapping[str, FoundDefinition]
+    """As they are live, by name."""
+    put: Put
+
+    def has_code_of(self, settings: Settings, plugins: Plugins, groups: Sequence[Group]) -> bool:
+        """Return whether these settings, plugins and folders bring the same Python."""
+        return (
+            not self.put
+            and self.settings == settings
+            and self.around.plugins.installed == plugins.installed
+            and len(self.groups) == len(groups)
+            and all(map(Group.has_code_of, self.groups, groups))
+        )
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
@@ -60,18 +81,8 @@ class Snapshot:
     """The digest of each live definition, by name."""
     used: frozenset[str] = frozenset()
     """The definitions whose Python was loaded in a snapshot before."""
-
-
-@contextmanager
-def collector_paused() -> Iterator[None]:
-    """Pause garbage collection while many files are read: it would free nothing."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
+    made: Made | None = None
+    """None where it was made of pinned bytes."""
 
 
 def build(  # noqa: PLR0913 - by keyword, but for two
@@ -84,60 +95,82 @@ def build(  # noqa: PLR0913 - by keyword, but for two
     store: Store | None = None,
     old: Snapshot | None = None,
     put: Put = MappingProxyType({}),
+    settled_ns: int = SETTLED_NS,
 ) -> Snapshot:
     """Read everything, bind it, and report the errors; a bad file never raises.
 
     `given` are plugins by name. The cache and the baseline are brought up to date; without a
-    baseline no edit is checked. `store` knows accepted edits. `put` stays of the `old` snapshot.
+    baseline no edit is checked. `store` knows accepted edits. `put` stays of the `old` snapshot. A
+    file that was not changed for `settled_ns` is not read again until it changes.
     """
-    plugins = _plugins(settings, given)
-    groups, resources = _groups(settings, plugins, put), SnapshotResources(plugins, settings)
-    servers = Servers(settings, store := store or Store(MEMORY, settings.state))
-    around = SnapshotParts(settings.root, plugins, resources, settings.services, servers)
-    reading = Reading(reader, cache)
+    last = old.made if old is not None else None
+    store = store or Store(MEMORY, settings.state)
+    fresh = _plugins(settings, given)
+    walker = Walker([group.folder for group in last.groups] if last else (), settled_ns)
+    groups = _groups(settings, fresh, put, walker)
+    bound: Mapping[str, BoundTool] = {}
+    python = {file.path: file for group in groups for file in group.folder.modules}
+    if old is not None and last and not put and last.has_code_of(settings, fresh, groups):
+        for group, new in zip(last.groups, groups, strict=True):
+            group.folder = new.folder
+        around, groups = last.around, last.groups
+        bound, python = old.registry.tools, old.python
+    else:
+        servers, resources = Servers(settings, store), SnapshotResources(fresh, settings)
+        around = SnapshotParts(settings.root, fresh, resources, settings.services, servers)
+    reading = Reading(reader, cache, last.definitions if last is not None else None)
     whole, broken = parted(d for group in groups for d in reading.group(group))
     named = _first_of_each_name(whole, reading.diagnostics)
-    prompts = read_prompts(groups, reader, named.values(), reading.diagnostics)
-    said = [*plugins.diagnostics, *reading.diagnostics, *(d for p in put.values() for d in p.said)]
+    read, said = last.prompts if last is not None else {}, reading.diagnostics
+    prompts, read = read_prompts(groups, reader, named.values(), said, read)
+    said = [*fresh.diagnostics, *said, *(d for p in put.values() for d in p.said)]
     changes = StoredChanges(store)
 
     def decide(known: Known) -> _Decided:
         keeper = Keeper(groups, known, settings, changes)
         kept = keeper.keep(named, broken)
         checks = Checks(reader, cache, kept.named)
-        return _Decided(kept, checks, _registry(kept, keeper, checks, groups, around, said))
+        same = {
+            name: bound[name]
+            for name, definition in kept.named.items()
+            if last is not None and last.named.get(name) is definition and name in bound
+        }
+        return _Decided(kept, checks, _registry(kept, keeper, checks, groups, around, said, same))
 
     kept, checks, registry = _settled(decide, baseline, changes)
     reading.save(checks.done, fresh=checks.fresh)
     _mark_stale(registry, put)
+    digests = {name: one.digest for name, one in kept.named.items()}
     return Snapshot(
         replace(registry, prompts=MappingProxyType(prompts)),
-        plugins,
-        resources,
-        _stamp(groups, registry, plugins, kept),
+        around.plugins,
+        around.resources,
+        _stamp(groups, registry, fresh, digests),
         kept.waiting,
         tuple(group.folder.root for group in groups),
         tuple(link for group in groups for link in group.folder.links),
         tuple(group.folder for group in groups if group.package is None),
-        {file.path: file for group in groups for file in group.folder.modules},
-        {name: definition.digest for name, definition in kept.named.items()},
+        python,
+        digests,
         used_of(old) if old is not None else frozenset(),
+        Made(settings, groups, around, reading.definitions, read, kept.named, put),
     )
 
 
 def _plugins(settings: Settings, given: Mapping[str, object] | None = None) -> Plugins:
-    late = settings.import_timeout
-    return Plugins(settings.plugins, given, settings.root, import_timeout=late)
+    return Plugins(settings.plugins, given, settings.root, import_timeout=settings.import_timeout)
 
 
-def _groups(settings: Settings, plugins: Plugins, put: Put) -> list[Group]:
+def _groups(settings: Settings, plugins: Plugins, put: Put, walker: Walker) -> Sequence[Group]:
     """Return the folders of the project, then those of packages."""
-    before = {path: last.file for path, last in put.items()}
-    given = list(package_groups(settings, plugins))
-    return [*project_groups(settings, plugins, before, given), *given]
+    files = {path: last.file for path, last in put.items()}
+    given = list(package_groups(settings, plugins, walker))
+    return [*project_groups(settings, plugins, files, given, walker), *given]
 
 
 def _mark_stale(registry: Registry, put: Put) -> None:
+    if not put:
+        return
     failed = {path: last.names for path, last in put.items() if last.names}
     names = {name for failing in failed.values() for name in failing}
     every: tuple[Bound[Any], ...] = (*registry.tools.values(), *registry.skills.values())
@@ -156,7 +189,7 @@ def _settled(
 ) -> _Decided:
     """Compare with the last live definitions and store the new ones; repeat where they changed."""
     if baseline is None:
-        return decide(_UNKNOWN)
+        return decide(Known({}, None))
     tries = 0
     while True:
         known, tries = baseline.load(), tries + 1
@@ -167,9 +200,9 @@ def _settled(
     changes.propose((one.key, one.live.spec, one.live.taken) for one in waiting)
     registry = decided.registry
     if baseline.problem:
-        registry = _forgetful(registry, baseline.problem)
+        registry = forgetful(registry, baseline.problem)
     if changes.problem:
-        registry = _unasked(registry, changes.problem)
+        registry = unasked(registry, changes.problem)
     return decided._replace(registry=registry)
 
 
@@ -200,16 +233,22 @@ def _first_of_each_name(
     return named
 
 
-def _registry(
+def _registry(  # noqa: PLR0913, PLR0917 - the parts of a decision
     kept: Kept,
     keeper: Keeper,
     checks: Checks,
     groups: Sequence[Group],
     around: SnapshotParts,
     said: Iterable[Diagnostic],
+    same: Mapping[str, BoundTool],
 ) -> Registry:
-    """Bind the kept definitions, check skills against tools, and leave out the broken ones."""
-    bound = bind_all(kept.named, groups, around)
+    """Bind the kept definitions, check skills against tools, and leave out the broken ones.
+
+    `same` are the tools that are bound already.
+    """
+    changed = {name: one for name, one in kept.named.items() if name not in same}
+    made = bind_all(changed, groups, around)
+    bound = {name: same.get(name) or made[name] for name in kept.named}
     found = checks.check(*_by_kind(kept, bound))
     faults: list[Diagnostic] = []
     reverted: dict[str, FoundDefinition] = {}
@@ -249,31 +288,13 @@ def _by_kind(
     return tools, skills
 
 
-def _forgetful(registry: Registry, problem: str) -> Registry:
-    message = f"what is live can't be kept for the next start: {problem}"
-    help_ = "mend or remove the file; until then edits are held by this process alone"
-    return _warned(registry, message, help_)
-
-
-def _unasked(registry: Registry, problem: str) -> Registry:
-    message = f"the store can't say which edits were accepted: {problem}"
-    return _warned(registry, message, "until it answers, edits that weaken a policy stay pending")
-
-
-def _warned(registry: Registry, message: str, help_: str) -> Registry:
-    told = whole_file("settings", Code.UNREADABLE_STATE, message, help_)
-    told = told._replace(severity=Severity.WARNING)
-    return replace(registry, diagnostics=(*registry.diagnostics, told))
-
-
 def _stamp(
-    groups: Iterable[Group], registry: Registry, plugins: Plugins, kept: Kept
+    groups: Iterable[Group], registry: Registry, plugins: Plugins, digests: Mapping[str, str]
 ) -> tuple[Any, ...]:
     folders = [group.folder for group in groups]
     return (
-        tuple((file.path, file.data) for f in folders for _, file in f.definitions),
-        tuple((file.path, file.data) for f in folders for file in (*f.modules, *f.prompts)),
+        [(f.definitions, f.modules, f.prompts) for f in folders],
         registry.diagnostics,
-        tuple((name, d.digest, d.stale) for name, d in kept.named.items()),
-        tuple(info for info in plugins.listed.values() if info.package is not None),
+        digests,
+        plugins.installed,
     )

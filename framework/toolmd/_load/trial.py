@@ -52,8 +52,13 @@ class Trial:
                 del self._put[useless]
             else:
                 return self.candidate
-            self.candidate.resources.retire()
+            self.drop()
             self.candidate = self._make(self._put)
+
+    def drop(self) -> None:
+        """Close what only the candidate has."""
+        if self.candidate.resources is not self._old.resources:
+            self.candidate.resources.retire()
 
     def meanwhile(self) -> Snapshot:
         """Return what the markdown says now, with the Python of before."""

@@ -1,11 +1,13 @@
 """An open project: the state that all parts of a workspace share, and how it is closed."""
 
+import gc
 import threading
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from toolmd._load.build import Snapshot, build, collector_paused
+from toolmd._load.build import Snapshot, build
 from toolmd._load.definitions.cache import Cache
 from toolmd._load.definitions.reading import DefinitionReader
 from toolmd._load.edits.baseline import Baseline
@@ -67,6 +69,7 @@ class OpenProject:
         self.drop_trial: Callable[[], None] | None = None
         """What lets go a reload that waits for Python, once there may be one."""
         self._closed = False
+        self._cache = Cache.load(settings.state, reader.fingerprint)
         self.live = self.made_live(settings, self.read(settings))
 
     @property
@@ -114,11 +117,11 @@ class OpenProject:
         self, settings: Settings, old: Snapshot | None = None, put: Put = MappingProxyType({})
     ) -> Snapshot:
         """Read the project's files into a new snapshot; `put` is Python of `old` that stays."""
-        with collector_paused():
+        with _collector_paused():
             return build(
                 settings,
                 self._reader,
-                cache=Cache.load(settings.state, self._reader.fingerprint),
+                cache=self._cache,
                 given=self.plugins,
                 baseline=self.baseline,
                 store=self.store,
@@ -134,3 +137,15 @@ class OpenProject:
 
 async def _call_on(live: Live, given: tuple[Any, ...]) -> Result:
     return await (await live.ready_dispatcher()).call(*given)
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Pause garbage collection while many files are read: it would free nothing."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

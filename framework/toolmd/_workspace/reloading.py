@@ -132,7 +132,7 @@ class Reloader:
             trial = Trial(kept.snapshot, partial(project.read, settings, kept.snapshot))
             before = self._trial
             if before is not None and before.stamp == trial.stamp and settings == kept.settings:
-                trial.candidate.resources.retire()
+                trial.drop()
                 return project.live.registry
             self._drop_trial()
             snapshot = trial.settle(time.monotonic() + SETTLE_S)
@@ -151,7 +151,8 @@ class Reloader:
         spare = fresh
         if not fresh.same_as(kept):
             spare, self._project.live = kept, fresh
-        spare.snapshot.resources.retire()
+        if spare.snapshot.resources is not self._project.live.snapshot.resources:
+            spare.snapshot.resources.retire()
 
     def _finish(self, trial: Trial) -> None:
         """Publish a trial when its Python is imported, unless a later reading took its place."""
@@ -163,7 +164,7 @@ class Reloader:
             with self._turn:
                 with project.lock:
                     if snapshot is None or self._trial is not trial:
-                        trial.candidate.resources.retire()
+                        trial.drop()
                         return
                     self._trial, old = None, project.live.registry
                     self._publish(snapshot, project.live.settings)

@@ -56,6 +56,8 @@ class Cache:
     fingerprint: str
     entries: Mapping[str, CacheEntry] = field(default_factory=dict)
     checks: Mapping[str, Sequence[Sequence[Any]]] = field(default_factory=dict)
+    unsaved: int = 0
+    """How many entries the files lack."""
 
     @classmethod
     def load(cls, folder: Path, fingerprint: str) -> "Cache":

@@ -17,9 +17,10 @@ from toolmd._load.plugins.manager import (
     reason,
     several,
 )
-from toolmd._load.source.files import File, Folder, read_one, walk, whole_file
+from toolmd._load.source.files import File, Folder, whole_file
 from toolmd._load.source.imports import imports_of
 from toolmd._load.source.modules import Modules, module_parts
+from toolmd._load.source.walk import Walker, read_one
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.settings import Settings
@@ -45,18 +46,31 @@ class Group:
     may_implement: bool = False
     """Whether the folder's own plugin may give implementations; known without running it."""
 
+    def has_code_of(self, other: "Group") -> bool:
+        """Return whether both bring the same Python, and restrict their tools alike."""
+        mine, others = self.folder, other.folder
+        return (
+            (mine.root, mine.shown) == (others.root, others.shown)
+            and self.package == other.package
+            and self.default_min == other.default_min
+            and self.crisis_words == other.crisis_words
+            and mine.modules == others.modules
+        )
+
 
 def project_groups(
     settings: Settings,
     plugins: Plugins,
-    before: Mapping[str, File] | None = None,
+    put: Mapping[str, File] | None = None,
     packages: list[Group] | None = None,
+    walker: Walker | None = None,
 ) -> Iterator[Group]:
     """Read the folders that the settings name; one inside another is read once.
 
-    `before` is Python, by path, that stands for what the files hold now. A folder that is one of
+    `put` is Python, by path, that stands for what the files hold now. A folder that is one of
     `packages`, too, is the project's own and leaves them, unless its Python imports from above it.
     """
+    walker = walker or Walker()
     roots: dict[Path, Path] = {}
     wanted = dict.fromkeys(settings.tools, "tools") | dict.fromkeys(settings.skills, "skills")
     for name, setting in wanted.items():
@@ -69,9 +83,9 @@ def project_groups(
         if not any(real.is_relative_to(known) for known in roots):
             roots = {k: v for k, v in roots.items() if not k.is_relative_to(real)} | {real: root}
     for real, root in roots.items():
-        folder = walk(real, settings.root, Path(os.path.normpath(root)))
-        if before:
-            folder.modules = [before.get(file.path, file) for file in folder.modules]
+        folder = walker.read(real, settings.root, Path(os.path.normpath(root)))
+        if put:
+            folder.modules = [put.get(file.path, file) for file in folder.modules]
         twin = next((group for group in packages or () if group.folder.root == root), None)
         if twin is None or packages is None:
             yield own_group(folder, plugins)
@@ -83,7 +97,9 @@ def project_groups(
             yield group
 
 
-def package_groups(settings: Settings, plugins: Plugins) -> Iterator[Group]:
+def package_groups(
+    settings: Settings, plugins: Plugins, walker: Walker | None = None
+) -> Iterator[Group]:
     """Read the folders that installed plugins provide."""
     rejected: set[str] = set()
     least = _restriction(plugins, "toolmd_default_min", _confidence, "no number 0..1", rejected)
@@ -91,7 +107,7 @@ def package_groups(settings: Settings, plugins: Plugins) -> Iterator[Group]:
     for answer in plugins.ask("toolmd_definitions", awake=False):
         if answer.plugin in rejected:
             continue
-        for folder in _given(answer, settings, plugins):
+        for folder in _given(answer, settings, plugins, walker or Walker()):
             module = _importer(plugins.plugin(answer.plugin), folder, plugins.modules)
             yield Group(
                 folder,
@@ -157,7 +173,9 @@ def own_group(folder: Folder, plugins: Plugins) -> Group:
     return group
 
 
-def _given(answer: PluginAnswer, settings: Settings, plugins: Plugins) -> Iterator[Folder]:
+def _given(
+    answer: PluginAnswer, settings: Settings, plugins: Plugins, walker: Walker
+) -> Iterator[Folder]:
     if answer.error is not None:
         fault = f"fails in toolmd_definitions: {reason(answer.error)}"
         plugins.diagnostics.append(broken_plugin(answer.plugin, fault))
@@ -170,7 +188,7 @@ def _given(answer: PluginAnswer, settings: Settings, plugins: Plugins) -> Iterat
         return
     for path in paths:
         if path.is_dir():
-            yield walk(path.resolve(), settings.root)
+            yield walker.read(path.resolve(), settings.root)
         elif path.is_file():
             yield read_one(path.resolve(), settings.root)
         else:

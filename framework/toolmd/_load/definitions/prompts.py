@@ -1,7 +1,7 @@
 """Read the prompts of a project: text for models, which restricts and runs nothing."""
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 from toolmd._load.definitions.folders import Group
 from toolmd._load.definitions.reading import DefinitionReader, FoundDefinition, fault
@@ -13,20 +13,34 @@ if TYPE_CHECKING:
     from toolmd._types.prompt import PromptSpec
 
 
+class ReadPrompt(NamedTuple):
+    """A prompt's file and what was read of it."""
+
+    file: File
+    spec: "PromptSpec | None"
+    said: tuple[Diagnostic, ...]
+
+
 def read_prompts(
     groups: Iterable[Group],
     reader: DefinitionReader,
     definitions: Iterable[FoundDefinition],
     diagnostics: list[Diagnostic],
-) -> "dict[str, PromptSpec]":
-    """Return the prompts by name, and add what is wrong with their files to `diagnostics`.
+    before: "Mapping[str, ReadPrompt]",
+) -> "tuple[dict[str, PromptSpec], dict[str, ReadPrompt]]":
+    """Return the prompts by name and by path, and add what is wrong to `diagnostics`.
 
-    A skill goes before a prompt of its name, and the first of two prompts before the second.
+    `before` are those read last, by path: a file that has not changed is not read again. A skill
+    goes before a prompt of its name, and the first of two prompts before the second.
     """
     taken = {one.name: one.file.path for one in definitions if one.kind == "skill"}
     prompts: dict[str, PromptSpec] = {}
+    read: dict[str, ReadPrompt] = {}
     for file in [file for group in groups for file in group.folder.prompts]:
-        spec = _read(file, reader, diagnostics)
+        last = before.get(file.path)
+        one = last if last is not None and last.file is file else _read(file, reader)
+        read[file.path], spec = one, one.spec
+        diagnostics += one.said
         if spec is None:
             continue
         if (first := taken.setdefault(spec.name, file.path)) is not file.path:
@@ -38,16 +52,11 @@ def read_prompts(
             diagnostics.append(whole_file(file.path, Code.DUPLICATE_NAME, message, help_))
         else:
             prompts[spec.name] = spec
-    return prompts
+    return prompts, read
 
 
-def _read(
-    file: File, reader: DefinitionReader, diagnostics: list[Diagnostic]
-) -> "PromptSpec | None":
+def _read(file: File, reader: DefinitionReader) -> ReadPrompt:
     try:
-        spec, said = reader.parse_prompt(file.data, file.path)
+        return ReadPrompt(file, *reader.parse_prompt(file.data, file.path))
     except Exception as error:  # noqa: BLE001 - a fault of ours in one file costs that file only
-        diagnostics.append(fault(file, error))
-        return None
-    diagnostics += said
-    return spec
+        return ReadPrompt(file, None, (fault(file, error),))

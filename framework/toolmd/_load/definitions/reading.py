@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from toolmd._load.definitions.cache import NONSENSE, Cache, CacheEntry, digest
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from toolmd._types.skill import SkillSpec
 
 _log = logging.getLogger(__name__)
+_SPARE = 64
+"""Written whole, the cache costs as much as this part of its entries does to parse again."""
 
 
 @runtime_checkable
@@ -94,21 +96,32 @@ class Reading:
 
     reader: DefinitionReader
     cache: Cache | None
+    before: Mapping[str, FoundDefinition] | None = None
+    """What was read for the snapshot of before, by path; None for the first one."""
     diagnostics: list[Diagnostic] = field(default_factory=list)
     entries: dict[str, CacheEntry] = field(default_factory=dict)
-    fresh: bool = False
-    """Whether anything was parsed, so that the cache must be written."""
+    definitions: dict[str, FoundDefinition] = field(default_factory=dict)
+    parsed: int = 0
 
     def group(self, group: Group) -> Iterator[FoundDefinition]:
         """Read a folder's definitions; one without a spec has no name."""
         self.diagnostics += group.folder.diagnostics
         known = self.cache.entries if self.cache is not None else {}
+        before = self.before or {}
         for kind, file in group.folder.definitions:
-            key = digest(file.data)
-            entry = known.get(file.path)
-            kept = self._kept(kind, file, group, entry) if entry and entry.digest == key else None
-            definition = kept or self._parsed(kind, file, key, group)
-            self.diagnostics += definition.diagnostics
+            entry, last = known.get(file.path), before.get(file.path)
+            if last is not None and last.file is file:
+                definition = last if last.group is group else replace(last, group=group)
+                if entry is not None:
+                    self.entries[file.path] = entry
+            else:
+                key = digest(file.data)
+                same = entry is not None and entry.digest == key
+                kept = self._kept(kind, file, group, entry) if entry and same else None
+                definition = kept or self._parsed(kind, file, key, group)
+            self.definitions[file.path] = definition
+            if definition.diagnostics:
+                self.diagnostics += definition.diagnostics
             yield definition
 
     def _kept(
@@ -131,7 +144,7 @@ class Reading:
             spec, said = self.reader.parse(kind, file.data, file.path)
         except Exception as error:  # noqa: BLE001 - a fault of ours in one file costs that file only
             return FoundDefinition(kind, file, key, group, "", None, (), (fault(file, error),))
-        self.fresh = True
+        self.parsed += 1
         requires = requires_of(spec)
         name = spec.name if spec is not None else ""
         encoded = encode(spec) if spec is not None else b""
@@ -142,12 +155,15 @@ class Reading:
         return FoundDefinition(kind, file, key, group, name, told, requires, said, encoded)
 
     def save(self, checks: Mapping[str, Any], *, fresh: bool) -> None:
-        """Bring the cache up to date, where anything changed."""
-        if self.cache is None:
+        """Bring the cache up to date; later readings write its files only where much changed."""
+        if (cache := self.cache) is None:
             return
-        gone = len(self.cache.entries) != len(self.entries)
-        if self.fresh or fresh or gone:
-            self.cache.save(self.entries, checks)
+        cache.unsaved += self.parsed + fresh + (len(cache.entries) != len(self.entries))
+        cache.entries, cache.checks = self.entries, checks
+        least = 1 if self.before is None else len(self.entries) / _SPARE
+        if cache.unsaved and cache.unsaved >= least:
+            cache.save(self.entries, checks)
+            cache.unsaved = 0
 
 
 class _Encoded:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -55,9 +57,7 @@ class Keeper:
         self._known = known
         self._changes = changes
         self._settings = settings
-        self._at: dict[str, list[LastLive]] = {}
-        for row in known.rows.values():
-            self._at.setdefault(row.path, []).append(row)
+        self._names_at = Counter(row.path for row in known.rows.values())
         # The files and folders that are there and were not read, by path.
         self._unread: dict[str, tuple[Group, Diagnostic]] = {}
         for group in groups:
@@ -68,8 +68,20 @@ class Keeper:
     def keep(self, named: Mapping[str, FoundDefinition], broken: Iterable[FoundDefinition]) -> Kept:
         """Keep the definitions, and bring back what the broken files said last."""
         kept = Kept(dict(named))
+        rows = self._known.rows
         for name, definition in named.items():
-            self._keep(kept, name, definition, named)
+            own, path = rows.get(name), definition.file.path
+            if (
+                own is not None
+                and own.digest == definition.digest
+                and own.path == path
+                and own.kind == definition.kind
+                and own.spec == definition.encoded
+                and self._names_at[path] == 1
+            ):
+                kept.rows[name] = own
+            else:
+                self._keep(kept, name, definition, named)
         unread = {d.file.path: d for d in broken}
         for row in self._known.rows.values():
             if row.name in named or row.name in kept.forget:
@@ -77,6 +89,14 @@ class Keeper:
             if (file := unread.get(row.path) or self._unreadable(row)) is not None:
                 self._bring_back(kept, row, file)
         return kept
+
+    @cached_property
+    def _at(self) -> Mapping[str, list[LastLive]]:
+        """The rows by path."""
+        found: dict[str, list[LastLive]] = {}
+        for row in self._known.rows.values():
+            found.setdefault(row.path, []).append(row)
+        return found
 
     def revert(self, kept: Kept, name: str) -> bool:
         """Bring back what a skill said last, where its file says what its tools can't give."""
@@ -98,9 +118,6 @@ class Keeper:
         own = self._known.rows.get(name)
         taken = own.taken if own is not None else 0
         row = LastLive(name, kind, path, definition.digest, definition.encoded, taken)
-        if own == row and self._at[path] == [own]:
-            kept.rows[name] = own
-            return
         # The file of a removed definition: it was renamed and is compared with its old version.
         olds = [old for old in self._at.get(path, ()) if old.name not in named]
         kept.forget.update(old.name for old in olds)

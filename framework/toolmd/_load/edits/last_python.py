@@ -113,6 +113,8 @@ def broken_python(old: Loaded, new: Loaded, tried: Collection[str]) -> LastPytho
 
 def useless_python(old: Loaded, new: Loaded, put: Put) -> str | None:
     """Return the path of a file that was restored for nothing: what failed with it still fails."""
+    if not put:
+        return None
     bound = dict(_bound(new.registry))
 
     def works(name: str) -> bool:
@@ -140,6 +142,8 @@ def _failures(
             bound.binding.load()
         except ImplementationError as error:
             yield name, _suspects(bound, error), error.diagnostics
+    if new.python is old.python:
+        return
     before = {name: path_of(bound.target) for name, bound in _bound(old.registry)}
     for name, bound in _bound(new.registry):
         path = before.get(name, "")
@@ -155,9 +159,11 @@ def changed_in_use(old: Loaded, new: Loaded) -> Iterator[tuple[str, Bound[Any]]]
     """Yield what was in use and whose Python or markdown may have changed."""
     # Compared once: the loop runs over as many definitions as there are files.
     same_python = new.python == old.python
-    for name, bound in _bound(new.registry):
-        same = same_python and new.digests.get(name) == old.digests.get(name)
-        if name in new.used and not same and bound.binding.load is not None:
+    for name in new.used:
+        if same_python and new.digests.get(name) == old.digests.get(name):
+            continue
+        bound = new.registry.tools.get(name) or new.registry.skills.get(name)
+        if bound is not None and bound.binding.load is not None:
             yield name, bound
 
 

@@ -69,10 +69,17 @@ class Plugins:
         """The modules of implementations; they load when their tools are called."""
         self._broken: dict[str, BaseException] = {}
         self._lock = threading.RLock()
+        self._given = dict(given or {})
         for name, plugin in (given or {}).items():
             self._register(name, plugin)
         for name, point, package in entry_points(allowed, project, self._report):
             self._load(name, point, package)
+
+    @property
+    def installed(self) -> tuple[Any, ...]:
+        """The installed plugins and those that were passed in: equal where they are the same."""
+        known = tuple(info for info in self.listed.values() if info.package is not None)
+        return known, self._points, self._given
 
     def add_late(self, name: str, load: Callable[[], object]) -> None:
         """Register a folder's plugin; it loads when a hook is first called."""

@@ -1,4 +1,4 @@
-"""Find the definitions, the prompts and the Python of a folder, and read each file once."""
+"""Describe the files of a folder of definitions: what is read, under which names and limits."""
 
 import os
 from collections.abc import Iterator
@@ -22,11 +22,6 @@ SKIPPED = frozenset({"__pycache__", "node_modules"})
 DefinitionKind = Literal["tool", "skill"]
 SUFFIXES: dict[str, DefinitionKind] = {".tool.md": "tool", ".skill.md": "skill"}
 PROMPT_SUFFIX = ".prompt.md"
-_NEAR_SUFFIXES = (
-    *(f".{kind}{end}" for kind in ("tool", "skill") for end in (".markdown", ".mdx", ".txt")),
-    ".tools.md",
-    ".skills.md",
-)
 
 
 class File(NamedTuple):
@@ -41,6 +36,19 @@ class File(NamedTuple):
     data: bytes
 
 
+class Listing(NamedTuple):
+    """The content of one folder of plain files, as it was listed."""
+
+    names: list[str]
+    """All names in it, sorted."""
+    items: list[tuple[str, tuple[str, ...], str]]
+    """Each file that is read, and each folder: its place, parts, and shown path (of a file)."""
+
+
+Stamp = tuple[int, int, int, int, int]
+"""Of a file: it changes with the file's content."""
+
+
 @dataclass(slots=True, eq=False, repr=False)
 class Folder:
     """The files of one folder of definitions."""
@@ -53,6 +61,19 @@ class Folder:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     links: list[Path] = field(default_factory=list)
     """The files that are symbolic links: what they lead to may change."""
+    stamps: dict[str, tuple[Stamp, File]] = field(default_factory=dict)
+    """What was read of each place, where a later change shows in its stamp."""
+    listings: dict[str, Listing] = field(default_factory=dict)
+
+    def same_as(self, other: "Folder") -> bool:
+        """Return whether both were read with the same content."""
+        return (
+            self.modules == other.modules
+            and self.definitions == other.definitions
+            and self.prompts == other.prompts
+            and self.diagnostics == other.diagnostics
+            and self.links == other.links
+        )
 
 
 def links_along(path: Path) -> Iterator[Path]:
@@ -78,168 +99,3 @@ def shown_path(path: Path, project: Path) -> str:
 def whole_file(path: str, code: Code, message: str, help_: str = "") -> Diagnostic:
     """Make an error about a file as a whole."""
     return Diagnostic(Span(path, 1, 1, 1, 1), code, Severity.ERROR, message, help_)
-
-
-def walk(root: Path, project: Path, named: Path | None = None) -> Folder:
-    """Read the definitions and the Python below `root`, in the order of their paths.
-
-    Hidden folders and files are left out. Links are followed to files within `root` only. What
-    can't be read is a diagnostic, and the rest is read. `named` is what people call the folder,
-    where a link leads to it: it stays when the link leads elsewhere.
-    """
-    folder = Folder(root, shown_path(named or root, project))
-    below = "" if folder.shown == "." else f"{folder.shown}/"
-    real = os.path.realpath(root)
-    for entry, parts in _entries(folder, str(root), (), below):
-        _take(folder, entry, parts, _printable(f"{below}{'/'.join(parts)}"), real)
-    return folder
-
-
-def read_one(path: Path, project: Path) -> Folder:
-    """Read a single definition, without its neighbours."""
-    folder = Folder(path.parent, shown_path(path.parent, project))
-    shown = shown_path(path, project)
-    if (data := _read(folder, str(path), shown, MAX_DEFINITION)) is not None:
-        for suffix, kind in SUFFIXES.items():
-            if path.name.endswith(suffix):
-                folder.definitions.append((kind, File(shown, str(path), (path.name,), data)))
-    return folder
-
-
-def _entries(
-    folder: Folder, place: str, parts: tuple[str, ...], below: str
-) -> Iterator[tuple[os.DirEntry[str], tuple[str, ...]]]:
-    try:
-        with os.scandir(place) as found:
-            entries = sorted(found, key=lambda entry: entry.name)
-    except OSError as error:
-        shown = f"{below}{'/'.join(parts)}" or "."
-        folder.diagnostics.append(_unreadable(shown, "folder", error))
-        return
-    for entry in entries:
-        name = entry.name
-        if name[0] == "." or name in SKIPPED:
-            continue
-        if entry.is_dir(follow_symlinks=False) and not name.endswith((*SUFFIXES, ".py")):
-            if len(parts) < MAX_DEPTH:
-                yield from _entries(folder, entry.path, (*parts, name), below)
-        else:
-            yield entry, (*parts, name)
-
-
-def _take(
-    folder: Folder, entry: os.DirEntry[str], parts: tuple[str, ...], shown: str, real: str
-) -> None:
-    name = entry.name
-    if name.endswith(".py"):
-        limit = MAX_PYTHON
-    elif name.endswith(".md") and name.endswith((*SUFFIXES, PROMPT_SUFFIX)):
-        limit = MAX_DEFINITION
-    else:
-        _notice(folder, entry, shown, real)
-        return
-    if not _readable(folder, entry, shown, real):
-        return
-    data = _read(folder, entry.path, shown, limit)
-    if data is None:
-        return
-    file = File(shown, entry.path, parts, data)
-    if limit == MAX_PYTHON:
-        folder.modules.append(file)
-    elif name.endswith(PROMPT_SUFFIX):
-        folder.prompts.append(file)
-    else:
-        folder.definitions.append(("tool" if name.endswith(".tool.md") else "skill", file))
-
-
-def _notice(folder: Folder, entry: os.DirEntry[str], shown: str, real: str) -> None:
-    """Report a near miss: a file that is almost a definition, or a linked folder."""
-    near = entry.name.lower()
-    if near.endswith((*SUFFIXES, *_NEAR_SUFFIXES)) and _is_file(entry):
-        folder.diagnostics.append(
-            whole_file(
-                shown,
-                Code.IGNORED_FILE,
-                f"{entry.name} is no definition by its name",
-                "name it NAME.tool.md or NAME.skill.md",
-            )._replace(severity=Severity.WARNING)
-        )
-    elif entry.is_symlink() and Path(entry.path).is_dir():
-        inside = _within(os.path.realpath(entry.path), real)
-        # What lies within is read at its own place, so a link to it adds nothing.
-        if not inside:
-            folder.diagnostics.append(_outside(shown, "folder")._replace(severity=Severity.WARNING))
-
-
-def _readable(folder: Folder, entry: os.DirEntry[str], shown: str, real: str) -> bool:
-    if entry.is_symlink():
-        folder.links.append(Path(entry.path))
-        target = os.path.realpath(entry.path)
-        if not _within(target, real):
-            folder.diagnostics.append(_outside(shown, "file"))
-            return False
-    plain = _is_file(entry) and (entry.name.isascii() or _printable(entry.name) == entry.name)
-    if not plain:
-        what = "a folder" if Path(entry.path).is_dir() else "no plain file with a name in UTF-8"
-        folder.diagnostics.append(
-            whole_file(shown, Code.UNREADABLE_FILE, f"this is {what}", "give it another name")
-        )
-    return plain
-
-
-def _is_file(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_file()
-    except OSError:
-        return False  # A link in a circle, or what vanished since it was listed.
-
-
-def _printable(shown: str) -> str:
-    # A name that is not UTF-8 comes with lone surrogates, which nothing can print.
-    return shown if shown.isascii() else shown.encode(errors="replace").decode()
-
-
-def _within(path: str, root: str) -> bool:
-    return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
-
-
-def _outside(shown: str, what: str) -> Diagnostic:
-    return whole_file(
-        shown,
-        Code.OUTSIDE_ROOT,
-        f"the link leads to a {what} outside the folder of definitions, and was not followed",
-        f"put the {what} itself here, or add its folder to `tools` in the settings",
-    )
-
-
-def _read(folder: Folder, location: str, shown: str, limit: int) -> bytes | None:
-    try:
-        # A pipe that took the file's place since it was listed must not block.
-        descriptor = os.open(location, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-        try:
-            # As much as a definition may have, for a larger buffer costs more than it holds.
-            data = os.read(descriptor, MAX_DEFINITION + 1)
-            # A short read is the end of the file, but for signals and odd file systems.
-            while data and len(data) <= limit and (more := os.read(descriptor, MAX_DEFINITION)):
-                data += more
-        finally:
-            os.close(descriptor)
-    except OSError as error:
-        folder.diagnostics.append(_unreadable(shown, "file", error))
-        return None
-    if len(data) > limit:
-        folder.diagnostics.append(_too_large(location, shown, limit))
-        return None
-    return data
-
-
-def _unreadable(shown: str, what: str, error: OSError) -> Diagnostic:
-    message = f"the {what} can't be read: {error.strerror}"
-    help_ = "let the user who runs Toolmd read it, or move it elsewhere"
-    return whole_file(shown, Code.UNREADABLE_FILE, message, help_)
-
-
-def _too_large(location: str, shown: str, limit: int) -> Diagnostic:
-    size = Path(location).stat().st_size
-    message = f"the file has {size:,} bytes; at most {limit:,} are read"
-    return whole_file(shown, Code.FILE_TOO_LARGE, message, "split it, or move its prose elsewhere")

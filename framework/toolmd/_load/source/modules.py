@@ -12,7 +12,8 @@ import itertools
 import linecache
 import sys
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from importlib.machinery import ModuleSpec
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, cast
@@ -33,8 +34,7 @@ class Modules:
 
     def __init__(self) -> None:
         self.root = f"{PREFIX}{next(_serial)}"
-        self.files: dict[str, File | None] = {self.root: None}
-        """By dotted name; a package without an `__init__.py` has no file."""
+        self._folders: dict[str, Sequence[File]] = {}
         _live[self.root] = self
         weakref.finalize(self, _forget, self.root).atexit = False
         if _finder not in sys.meta_path:
@@ -45,20 +45,26 @@ class Modules:
         """Add a folder's Python; return the dotted name of its package."""
         package = wanted = f"{self.root}.{_part(name)}"
         for number in itertools.count(2):
-            if package not in self.files:
+            if package not in self._folders:
                 break
             package = f"{wanted}_{number}"
-        self.files[package] = None
-        for file in files:
-            self._add(package, file)
+        self._folders[package] = files
+        self.__dict__.pop("files", None)
         return package
 
-    def _add(self, package: str, file: File) -> None:
-        dotted = package
-        for part in module_parts(file):
-            self.files.setdefault(dotted, None)
-            dotted = f"{dotted}.{_part(part)}"
-        self.files[dotted] = file
+    @cached_property
+    def files(self) -> Mapping[str, File | None]:
+        """The files by dotted name; a package without an `__init__.py` has no file."""
+        found: dict[str, File | None] = {self.root: None}
+        for package, files in self._folders.items():
+            found[package] = None
+            for file in files:
+                dotted = package
+                for part in module_parts(file):
+                    found.setdefault(dotted, None)
+                    dotted = f"{dotted}.{_part(part)}"
+                found[dotted] = file
+        return found
 
     def fingerprint(self) -> str:
         """Return the hex sha256 over all files, by their names in any snapshot."""

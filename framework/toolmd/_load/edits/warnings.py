@@ -1,0 +1,27 @@
+"""Warn in a registry that what it was compared with can't be read or stored."""
+
+from dataclasses import replace
+
+from toolmd._load.source.files import whole_file
+from toolmd._types.code import Code
+from toolmd._types.diagnostic import Severity
+from toolmd._types.registry import Registry
+
+
+def forgetful(registry: Registry, problem: str) -> Registry:
+    """Add that the journal of what is live can't be used."""
+    message = f"what is live can't be kept for the next start: {problem}"
+    help_ = "mend or remove the file; until then edits are held by this process alone"
+    return _warned(registry, message, help_)
+
+
+def unasked(registry: Registry, problem: str) -> Registry:
+    """Add that the store does not answer which edits were accepted."""
+    message = f"the store can't say which edits were accepted: {problem}"
+    return _warned(registry, message, "until it answers, edits that weaken a policy stay pending")
+
+
+def _warned(registry: Registry, message: str, help_: str) -> Registry:
+    told = whole_file("settings", Code.UNREADABLE_STATE, message, help_)
+    told = told._replace(severity=Severity.WARNING)
+    return replace(registry, diagnostics=(*registry.diagnostics, told))

@@ -1,0 +1,281 @@
+"""Read the definitions, the prompts and the Python of a folder; each changed file once."""
+
+import contextlib
+import os
+import stat
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from toolmd._load.source.files import (
+    MAX_DEFINITION,
+    MAX_DEPTH,
+    MAX_PYTHON,
+    PROMPT_SUFFIX,
+    SKIPPED,
+    SUFFIXES,
+    DefinitionKind,
+    File,
+    Folder,
+    Listing,
+    Stamp,
+    shown_path,
+    whole_file,
+)
+from toolmd._types.code import Code
+from toolmd._types.diagnostic import Diagnostic, Severity
+
+SETTLED_NS = 2_000_000_000
+"""How long ago a file must have changed, so that its next change has another time."""
+_NEAR_SUFFIXES = (
+    *(f".{kind}{end}" for kind in ("tool", "skill") for end in (".markdown", ".mdx", ".txt")),
+    ".tools.md",
+    ".skills.md",
+)
+
+
+class Walker:
+    """Reads folders of definitions; what has not changed is taken from `before`."""
+
+    def __init__(self, before: Iterable[Folder] = (), settled_ns: int = SETTLED_NS) -> None:
+        """`settled_ns` is how long ago a file must have changed to be known by its stamp."""
+        self._before = {folder.root: folder for folder in before}
+        self._settled_ns = settled_ns
+
+    def read(self, root: Path, project: Path, named: Path | None = None) -> Folder:
+        """Read the definitions and the Python below `root`, in the order of their paths.
+
+        Hidden folders and files are left out. Links are followed to files within `root` only. What
+        can't be read is a diagnostic, and the rest is read. `named` is what people call the
+        folder, where a link leads to it: it stays when the link leads elsewhere.
+        """
+        folder = Folder(root, shown_path(named or root, project))
+        before = self._before.get(root)
+        if before is None or before.shown != folder.shown:
+            before = Folder(root, folder.shown)
+        _Walk(folder, before, time.time_ns() - self._settled_ns).visit(str(root), ())
+        return folder
+
+
+def read_one(path: Path, project: Path) -> Folder:
+    """Read a single definition, without its neighbours."""
+    folder = Folder(path.parent, shown_path(path.parent, project))
+    shown = shown_path(path, project)
+    if (read := _read(folder, str(path), shown, MAX_DEFINITION)) is not None:
+        for suffix, kind in SUFFIXES.items():
+            if path.name.endswith(suffix):
+                folder.definitions.append((kind, File(shown, str(path), (path.name,), read[0])))
+    return folder
+
+
+class _Walk:
+    """Reads one folder and all folders in it; what did not change is taken from before."""
+
+    def __init__(self, folder: Folder, before: Folder, settled: int) -> None:
+        self._folder = folder
+        self._before = before
+        self._below = "" if folder.shown == "." else f"{folder.shown}/"
+        self._real = os.path.realpath(folder.root)
+        self._settled = settled
+
+    def visit(self, place: str, parts: tuple[str, ...]) -> None:
+        """Read a folder, `parts` below the root."""
+        try:
+            names = sorted(os.listdir(place))  # noqa: PTH208 - a Path each would double its cost
+            if not self._again(place, names):
+                self._scan(place, parts, names)
+        except OSError as error:
+            shown = f"{self._below}{'/'.join(parts)}" or "."
+            self._folder.diagnostics.append(_unreadable(shown, "folder", error))
+
+    def _again(self, place: str, names: list[str]) -> bool:
+        """Read what changed in a folder; False where other names or kinds of files are in it."""
+        known = self._before.listings.get(place)
+        if known is None or known.names != names:
+            return False
+        try:
+            found = [os.lstat(at) for at, _, _ in known.items]
+        except OSError:
+            return False
+        for status, (_, _, shown) in zip(found, known.items, strict=True):
+            if stat.S_IFMT(status.st_mode) != (stat.S_IFREG if shown else stat.S_IFDIR):
+                return False
+        self._folder.listings[place] = known
+        for status, (at, parts, shown) in zip(found, known.items, strict=True):
+            if shown:
+                self._read(shown, at, parts, status)
+            else:
+                self.visit(at, parts)
+        return True
+
+    def _scan(self, place: str, parts: tuple[str, ...], names: list[str]) -> None:
+        items: list[tuple[str, tuple[str, ...], str]] = []
+        plain = True
+        with os.scandir(place) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
+        for entry in entries:
+            name = entry.name
+            if name[0] == "." or name in SKIPPED:
+                continue
+            if entry.is_dir(follow_symlinks=False) and not name.endswith((*SUFFIXES, ".py")):
+                if len(parts) < MAX_DEPTH:
+                    items.append((entry.path, (*parts, name), ""))
+                    self.visit(entry.path, (*parts, name))
+                continue
+            said = len(self._folder.diagnostics)
+            file = self._take(entry, (*parts, name))
+            if file is not None:
+                items.append((entry.path, file.parts, file.path))
+            plain &= len(self._folder.diagnostics) == said and not entry.is_symlink()
+        if plain and [entry.name for entry in entries] == names:
+            self._folder.listings[place] = Listing(names, items)
+
+    def _take(self, entry: os.DirEntry[str], parts: tuple[str, ...]) -> File | None:
+        folder, name = self._folder, entry.name
+        shown = _printable(f"{self._below}{'/'.join(parts)}")
+        if not name.endswith((*SUFFIXES, PROMPT_SUFFIX, ".py")):
+            _notice(folder, entry, shown, self._real)
+            return None
+        if not _readable(folder, entry, shown, self._real):
+            return None
+        status = None
+        with contextlib.suppress(OSError):  # Gone since it was listed: reading it reports that.
+            status = entry.stat()
+        return self._read(shown, entry.path, parts, status)
+
+    def _read(
+        self, shown: str, place: str, parts: tuple[str, ...], status: os.stat_result | None
+    ) -> File | None:
+        last = self._before.stamps.get(place)
+        if last is not None and status is not None and last[0] == _stamp(status):
+            self._folder.stamps[place] = last
+            self._add(last[1])
+            return last[1]
+        limit = MAX_PYTHON if shown.endswith(".py") else MAX_DEFINITION
+        if (read := _read(self._folder, place, shown, limit)) is None:
+            return None
+        data, status = read
+        file = File(shown, place, parts, data)
+        if last is not None and last[1] == file:
+            file = last[1]
+        if max(status.st_mtime_ns, status.st_ctime_ns) < self._settled:
+            self._folder.stamps[place] = _stamp(status), file
+        self._add(file)
+        return file
+
+    def _add(self, file: File) -> None:
+        path = file.path
+        if path.endswith(".py"):
+            self._folder.modules.append(file)
+        elif path.endswith(PROMPT_SUFFIX):
+            self._folder.prompts.append(file)
+        else:
+            kind: DefinitionKind = "tool" if path.endswith(".tool.md") else "skill"
+            self._folder.definitions.append((kind, file))
+
+
+def _stamp(status: os.stat_result) -> Stamp:
+    return (
+        status.st_ino,
+        status.st_size,
+        status.st_mtime_ns,
+        status.st_ctime_ns,
+        status.st_mode,
+    )
+
+
+def _notice(folder: Folder, entry: os.DirEntry[str], shown: str, real: str) -> None:
+    """Report a near miss: a file that is almost a definition, or a linked folder."""
+    near = entry.name.lower()
+    if near.endswith((*SUFFIXES, *_NEAR_SUFFIXES)) and _is_file(entry):
+        folder.diagnostics.append(
+            whole_file(
+                shown,
+                Code.IGNORED_FILE,
+                f"{entry.name} is no definition by its name",
+                "name it NAME.tool.md or NAME.skill.md",
+            )._replace(severity=Severity.WARNING)
+        )
+    elif entry.is_symlink() and Path(entry.path).is_dir():
+        inside = _within(os.path.realpath(entry.path), real)
+        # What lies within is read at its own place, so a link to it adds nothing.
+        if not inside:
+            folder.diagnostics.append(_outside(shown, "folder")._replace(severity=Severity.WARNING))
+
+
+def _readable(folder: Folder, entry: os.DirEntry[str], shown: str, real: str) -> bool:
+    if entry.is_symlink():
+        folder.links.append(Path(entry.path))
+        target = os.path.realpath(entry.path)
+        if not _within(target, real):
+            folder.diagnostics.append(_outside(shown, "file"))
+            return False
+    plain = _is_file(entry) and (entry.name.isascii() or _printable(entry.name) == entry.name)
+    if not plain:
+        what = "a folder" if Path(entry.path).is_dir() else "no plain file with a name in UTF-8"
+        folder.diagnostics.append(
+            whole_file(shown, Code.UNREADABLE_FILE, f"this is {what}", "give it another name")
+        )
+    return plain
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:
+        return False  # A link in a circle, or what vanished since it was listed.
+
+
+def _printable(shown: str) -> str:
+    # A name that is not UTF-8 comes with lone surrogates, which nothing can print.
+    return shown if shown.isascii() else shown.encode(errors="replace").decode()
+
+
+def _within(path: str, root: str) -> bool:
+    return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
+
+
+def _outside(shown: str, what: str) -> Diagnostic:
+    return whole_file(
+        shown,
+        Code.OUTSIDE_ROOT,
+        f"the link leads to a {what} outside the folder of definitions, and was not followed",
+        f"put the {what} itself here, or add its folder to `tools` in the settings",
+    )
+
+
+def _read(
+    folder: Folder, location: str, shown: str, limit: int
+) -> tuple[bytes, os.stat_result] | None:
+    """Return a file's bytes, and its state before they were read."""
+    try:
+        # A pipe that took the file's place since it was listed must not block.
+        descriptor = os.open(location, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        try:
+            status = os.fstat(descriptor)
+            # As much as a definition may have, for a larger buffer costs more than it holds.
+            data = os.read(descriptor, MAX_DEFINITION + 1)
+            # A short read is the end of the file, but for signals and odd file systems.
+            while data and len(data) <= limit and (more := os.read(descriptor, MAX_DEFINITION)):
+                data += more
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        folder.diagnostics.append(_unreadable(shown, "file", error))
+        return None
+    if len(data) > limit:
+        folder.diagnostics.append(_too_large(location, shown, limit))
+        return None
+    return data, status
+
+
+def _unreadable(shown: str, what: str, error: OSError) -> Diagnostic:
+    message = f"the {what} can't be read: {error.strerror}"
+    help_ = "let the user who runs Toolmd read it, or move it elsewhere"
+    return whole_file(shown, Code.UNREADABLE_FILE, message, help_)
+
+
+def _too_large(location: str, shown: str, limit: int) -> Diagnostic:
+    size = Path(location).stat().st_size
+    message = f"the file has {size:,} bytes; at most {limit:,} are read"
+    return whole_file(shown, Code.FILE_TOO_LARGE, message, "split it, or move its prose elsewhere")

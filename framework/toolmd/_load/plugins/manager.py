@@ -26,7 +26,6 @@ from toolmd.errors import ImplementationError, ToolmdError, did_you_mean
 from toolmd.hooks import new_manager
 
 _log = logging.getLogger(__name__)
-
 _PRIVATE = re.compile(rf"{PREFIX}\d+\.")
 
 
@@ -69,7 +68,6 @@ class Plugins:
         """The modules of implementations; they load when their tools are called."""
         self._broken: dict[str, BaseException] = {}
         self._lock = threading.RLock()
-        self._given = dict(given or {})
         for name, plugin in (given or {}).items():
             self._register(name, plugin)
         for name, point, package in entry_points(allowed, project, self._report):
@@ -77,9 +75,8 @@ class Plugins:
 
     @property
     def installed(self) -> tuple[Any, ...]:
-        """The installed plugins and those that were passed in: equal where they are the same."""
-        known = tuple(info for info in self.listed.values() if info.package is not None)
-        return known, self._points, self._given
+        """The installed plugins: equal where they are the same."""
+        return tuple(i for i in self.listed.values() if i.package is not None), self._points
 
     def add_late(self, name: str, load: Callable[[], object]) -> None:
         """Register a folder's plugin; it loads when a hook is first called."""

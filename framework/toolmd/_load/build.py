@@ -4,31 +4,38 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolmd._load.definitions.cache import Cache
 from toolmd._load.definitions.checks import Checks, has_errors
 from toolmd._load.definitions.folders import Group, package_groups, project_groups
 from toolmd._load.definitions.prompts import ReadPrompt, read_prompts
-from toolmd._load.definitions.reading import DefinitionReader, FoundDefinition, Reading
+from toolmd._load.definitions.reading import (
+    DefinitionReader,
+    FoundDefinition,
+    Reading,
+    first_of_each_name,
+)
 from toolmd._load.edits.baseline import Baseline, Known
-from toolmd._load.edits.keeping import Keeper, Kept, Waiting, parted
-from toolmd._load.edits.last_python import Put, path_of, used_of
+from toolmd._load.edits.keeping import Keeper, Kept, Waiting, by_kind, parted
+from toolmd._load.edits.last_python import Put, mark_stale, used_of
 from toolmd._load.edits.stored_changes import StoredChanges
 from toolmd._load.edits.warnings import forgetful, unasked
 from toolmd._load.plugins.manager import Plugins
 from toolmd._load.plugins.resources import SnapshotResources
 from toolmd._load.python.binding import bind_all
 from toolmd._load.python.implementation import SnapshotParts
-from toolmd._load.source.files import File, Folder, whole_file
+from toolmd._load.source.files import File, Folder
 from toolmd._load.source.walk import SETTLED_NS, Walker
 from toolmd._remote.mcp.servers import Servers
 from toolmd._store import MEMORY
 from toolmd._store.store import Store
-from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, in_reading_order
-from toolmd._types.registry import Bound, BoundSkill, BoundTool, Registry
+from toolmd._types.registry import BoundTool, Registry
 from toolmd._types.settings import Settings
+
+if TYPE_CHECKING:
+    from toolmd._types.prompt import PromptSpec
 
 _TRIES = 8
 """How often to decide again where another process wrote at the same time."""
@@ -56,6 +63,13 @@ class Made(NamedTuple):
             and len(self.groups) == len(groups)
             and all(map(Group.has_code_of, self.groups, groups))
         )
+
+    def same(
+        self, named: Mapping[str, FoundDefinition], bound: Mapping[str, BoundTool]
+    ) -> dict[str, BoundTool]:
+        """Return those of `bound` whose definition has not changed."""
+        known = self.named
+        return {n: bound[n] for n, one in named.items() if known.get(n) is one and n in bound}
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
@@ -99,62 +113,84 @@ def build(  # noqa: PLR0913 - by keyword, but for two
 ) -> Snapshot:
     """Read everything, bind it, and report the errors; a bad file never raises.
 
-    `given` are plugins by name. The cache and the baseline are brought up to date; without a
-    baseline no edit is checked. `store` knows accepted edits. `put` stays of the `old` snapshot. A
-    file that was not changed for `settled_ns` is not read again until it changes.
+    `given` are plugins by name. Without a baseline no edit is checked. `store` knows accepted
+    edits. `put` stays of `old`. A file older than `settled_ns` is read again when it changes.
     """
     last = old.made if old is not None else None
-    store = store or Store(MEMORY, settings.state)
+    changes = StoredChanges(store := store or Store(MEMORY, settings.state))
     fresh = _plugins(settings, given)
     walker = Walker([group.folder for group in last.groups] if last else (), settled_ns)
-    groups = _groups(settings, fresh, put, walker)
-    bound: Mapping[str, BoundTool] = {}
-    python = {file.path: file for group in groups for file in group.folder.modules}
-    if old is not None and last and not put and last.has_code_of(settings, fresh, groups):
-        for group, new in zip(last.groups, groups, strict=True):
-            group.folder = new.folder
-        around, groups = last.around, last.groups
-        bound, python = old.registry.tools, old.python
-    else:
-        servers, resources = Servers(settings, store), SnapshotResources(fresh, settings)
-        around = SnapshotParts(settings.root, fresh, resources, settings.services, servers)
+    groups, around, python, bound = _parts(settings, store, fresh, walker, put, old)
     reading = Reading(reader, cache, last.definitions if last is not None else None)
-    whole, broken = parted(d for group in groups for d in reading.group(group))
-    named = _first_of_each_name(whole, reading.diagnostics)
-    read, said = last.prompts if last is not None else {}, reading.diagnostics
-    prompts, read = read_prompts(groups, reader, named.values(), said, read)
-    said = [*fresh.diagnostics, *said, *(d for p in put.values() for d in p.said)]
-    changes = StoredChanges(store)
+    named, broken, prompts, read = _read(reading, groups, last.prompts if last is not None else {})
+    said = [*fresh.diagnostics, *reading.diagnostics, *(d for p in put.values() for d in p.said)]
 
     def decide(known: Known) -> _Decided:
-        keeper = Keeper(groups, known, settings, changes)
-        kept = keeper.keep(named, broken)
+        kept = (keeper := Keeper(groups, known, settings, changes)).keep(named, broken)
         checks = Checks(reader, cache, kept.named)
-        same = {
-            name: bound[name]
-            for name, definition in kept.named.items()
-            if last is not None and last.named.get(name) is definition and name in bound
-        }
+        same = last.same(kept.named, bound) if last is not None else {}
         return _Decided(kept, checks, _registry(kept, keeper, checks, groups, around, said, same))
 
     kept, checks, registry = _settled(decide, baseline, changes)
     reading.save(checks.done, fresh=checks.fresh)
-    _mark_stale(registry, put)
-    digests = {name: one.digest for name, one in kept.named.items()}
+    digests, folders = kept.digests, [group.folder for group in groups]
     return Snapshot(
-        replace(registry, prompts=MappingProxyType(prompts)),
+        replace(mark_stale(registry, put), prompts=MappingProxyType(prompts)),
         around.plugins,
         around.resources,
-        _stamp(groups, registry, fresh, digests),
+        _stamp(folders, registry, fresh, digests),
         kept.waiting,
-        tuple(group.folder.root for group in groups),
-        tuple(link for group in groups for link in group.folder.links),
+        tuple(folder.root for folder in folders),
+        tuple(link for folder in folders for link in folder.links),
         tuple(group.folder for group in groups if group.package is None),
         python,
         digests,
         used_of(old) if old is not None else frozenset(),
         Made(settings, groups, around, reading.definitions, read, kept.named, put),
     )
+
+
+class _Parts(NamedTuple):
+    groups: Sequence[Group]
+    around: SnapshotParts
+    python: Mapping[str, File]
+    bound: Mapping[str, BoundTool]
+    """Tools whose binding stays if their definition does."""
+
+
+def _parts(
+    settings: Settings,
+    store: Store,
+    plugins: Plugins,
+    walker: Walker,
+    put: Put,
+    old: Snapshot | None,
+) -> _Parts:
+    """Return the parts of the snapshot of before where all Python is the same, else new ones."""
+    groups, last = _groups(settings, plugins, put, walker), old.made if old is not None else None
+    if old is not None and last and not put and last.has_code_of(settings, plugins, groups):
+        for group, new in zip(last.groups, groups, strict=True):
+            group.folder = new.folder
+        return _Parts(last.groups, last.around, old.python, old.registry.tools)
+    servers, resources = Servers(settings, store), SnapshotResources(plugins, settings)
+    around = SnapshotParts(settings.root, plugins, resources, settings.services, servers)
+    python = {file.path: file for group in groups for file in group.folder.modules}
+    return _Parts(groups, around, python, {})
+
+
+def _read(
+    reading: Reading, groups: Sequence[Group], before: Mapping[str, ReadPrompt]
+) -> tuple[
+    dict[str, FoundDefinition],
+    list[FoundDefinition],
+    dict[str, "PromptSpec"],
+    Mapping[str, ReadPrompt],
+]:
+    """Return the definitions by name, the broken ones, and the prompts by name and by path."""
+    whole, broken = parted(d for group in groups for d in reading.group(group))
+    named = first_of_each_name(whole, reading.diagnostics)
+    found = reading.diagnostics
+    return named, broken, *read_prompts(groups, reading.reader, named.values(), found, before)
 
 
 def _plugins(settings: Settings, given: Mapping[str, object] | None = None) -> Plugins:
@@ -166,16 +202,6 @@ def _groups(settings: Settings, plugins: Plugins, put: Put, walker: Walker) -> S
     files = {path: last.file for path, last in put.items()}
     given = list(package_groups(settings, plugins, walker))
     return [*project_groups(settings, plugins, files, given, walker), *given]
-
-
-def _mark_stale(registry: Registry, put: Put) -> None:
-    if not put:
-        return
-    failed = {path: last.names for path, last in put.items() if last.names}
-    names = {name for failing in failed.values() for name in failing}
-    every: tuple[Bound[Any], ...] = (*registry.tools.values(), *registry.skills.values())
-    for bound in every:
-        bound.stale |= bound.name in names or path_of(bound.target) in failed
 
 
 class _Decided(NamedTuple):
@@ -215,24 +241,6 @@ def open_plugins(settings: Settings) -> Plugins:
     return plugins
 
 
-def _first_of_each_name(
-    read: Iterable[FoundDefinition], diagnostics: list[Diagnostic]
-) -> dict[str, FoundDefinition]:
-    named: dict[str, FoundDefinition] = {}
-    for definition in read:
-        first = named.setdefault(definition.name, definition)
-        if first is not definition:
-            message = (
-                f"{definition.name} is the name of two definitions: {first.file.path} stays, "
-                f"{definition.file.path} does not load"
-            )
-            help_ = "give one of them another Name, or remove it"
-            diagnostics.append(
-                whole_file(definition.file.path, Code.DUPLICATE_NAME, message, help_)
-            )
-    return named
-
-
 def _registry(  # noqa: PLR0913, PLR0917 - the parts of a decision
     kept: Kept,
     keeper: Keeper,
@@ -249,7 +257,7 @@ def _registry(  # noqa: PLR0913, PLR0917 - the parts of a decision
     changed = {name: one for name, one in kept.named.items() if name not in same}
     made = bind_all(changed, groups, around)
     bound = {name: same.get(name) or made[name] for name in kept.named}
-    found = checks.check(*_by_kind(kept, bound))
+    found = checks.check(*by_kind(kept, bound))
     faults: list[Diagnostic] = []
     reverted: dict[str, FoundDefinition] = {}
     for name in [name for name, told in found.items() if has_errors(told)]:
@@ -259,13 +267,13 @@ def _registry(  # noqa: PLR0913, PLR0917 - the parts of a decision
             reverted[name] = kept.named[name]
     bound |= bind_all(reverted, groups, around)
     if faults:
-        found = checks.check(*_by_kind(kept, bound))
+        found = checks.check(*by_kind(kept, bound))
     for name, told in found.items():
         bound[name].diagnostics += told
         faults += told
         if has_errors(told):
             del bound[name]
-    tools, skills = _by_kind(kept, bound)
+    tools, skills = by_kind(kept, bound)
     diagnostics = {*said, *kept.diagnostics, *faults}
     return Registry(
         MappingProxyType(tools),
@@ -275,23 +283,9 @@ def _registry(  # noqa: PLR0913, PLR0917 - the parts of a decision
     )
 
 
-def _by_kind(
-    kept: Kept, bound: Mapping[str, Bound[Any]]
-) -> tuple[dict[str, BoundTool], dict[str, BoundSkill]]:
-    tools: dict[str, BoundTool] = {}
-    skills: dict[str, BoundSkill] = {}
-    for name, one in bound.items():
-        if kept.named[name].kind == "tool":
-            tools[name] = cast("BoundTool", one)
-        else:
-            skills[name] = cast("BoundSkill", one)
-    return tools, skills
-
-
 def _stamp(
-    groups: Iterable[Group], registry: Registry, plugins: Plugins, digests: Mapping[str, str]
+    folders: Iterable[Folder], registry: Registry, plugins: Plugins, digests: Mapping[str, str]
 ) -> tuple[Any, ...]:
-    folders = [group.folder for group in groups]
     return (
         [(f.definitions, f.modules, f.prompts) for f in folders],
         registry.diagnostics,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -224,3 +224,22 @@ def requires_of(spec: AnySpec | None) -> tuple[str, ...]:
     if spec is None or isinstance(spec, ToolCallSpec):
         return ()
     return (*spec.required_tools, *spec.required_skills)
+
+
+def first_of_each_name(
+    read: Iterable[FoundDefinition], diagnostics: list[Diagnostic]
+) -> dict[str, FoundDefinition]:
+    """Return the first definition of each name, and report the others."""
+    named: dict[str, FoundDefinition] = {}
+    for definition in read:
+        first = named.setdefault(definition.name, definition)
+        if first is not definition:
+            message = (
+                f"{definition.name} is the name of two definitions: {first.file.path} stays, "
+                f"{definition.file.path} does not load"
+            )
+            help_ = "give one of them another Name, or remove it"
+            diagnostics.append(
+                whole_file(definition.file.path, Code.DUPLICATE_NAME, message, help_)
+            )
+    return named

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 from toolmd._load.definitions.cache import digest
 from toolmd._load.definitions.encoded import decode, encode
@@ -20,7 +20,7 @@ from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.pending_change import ChangeKey, PendingChange, Weakening
-from toolmd._types.registry import AnySpec
+from toolmd._types.registry import AnySpec, Bound, BoundSkill, BoundTool
 from toolmd._types.settings import Settings
 from toolmd._types.source import Span
 
@@ -46,6 +46,11 @@ class Kept:
     forget: set[str] = field(default_factory=set)
     waiting: dict[str, Waiting] = field(default_factory=dict)
     diagnostics: list[Diagnostic] = field(default_factory=list)
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """The digest of each definition, by name."""
+        return {name: one.digest for name, one in self.named.items()}
 
 
 class Keeper:
@@ -256,3 +261,17 @@ def _stale(name: str, path: str) -> Diagnostic:
 def _suspended(name: str, path: str) -> Diagnostic:
     message = f"the file is broken, and {name} is critical: it can't be called until it is mended"
     return whole_file(path, Code.SUSPENDED_TOOL, message, "mend the file, or delete it")
+
+
+def by_kind(
+    kept: Kept, bound: Mapping[str, Bound[Any]]
+) -> tuple[dict[str, BoundTool], dict[str, BoundSkill]]:
+    """Return the bound tools, and the bound skills."""
+    tools: dict[str, BoundTool] = {}
+    skills: dict[str, BoundSkill] = {}
+    for name, one in bound.items():
+        if kept.named[name].kind == "tool":
+            tools[name] = cast("BoundTool", one)
+        else:
+            skills[name] = cast("BoundSkill", one)
+    return tools, skills

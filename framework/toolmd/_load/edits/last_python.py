@@ -194,3 +194,15 @@ def _stale(path: str, name: str) -> Diagnostic:
     message = f"{name} can't be loaded with this file, so what the file held before runs on"
     told = whole_file(path, Code.STALE_PYTHON, message, "mend the file")
     return told._replace(severity=Severity.WARNING)
+
+
+def mark_stale(registry: Registry, put: Put) -> Registry:
+    """Mark what runs on Python that was put back; return the registry."""
+    if not put:
+        return registry
+    failed = {path: last.names for path, last in put.items() if last.names}
+    names = {name for failing in failed.values() for name in failing}
+    every: tuple[Bound[Any], ...] = (*registry.tools.values(), *registry.skills.values())
+    for bound in every:
+        bound.stale |= bound.name in names or path_of(bound.target) in failed
+    return registry

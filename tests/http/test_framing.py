@@ -7,7 +7,7 @@ import pytest
 from kiosk import Kiosk, copied
 from raw import answer, call, called, connected, everything, head
 
-from toolmd._auth.framing import ambiguity
+from toolmd._auth.framing import framing
 
 
 @pytest.fixture(scope="module")
@@ -120,9 +120,36 @@ def test_a_body_that_breaks_after_its_answer_leaves_no_trace_in_the_log(
 
 
 @pytest.mark.parametrize(
-    "head",
-    [b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", b"GET / HTTP/1.1\r\nHost: a\r\n\r\nX: a\n\n",
-     b"POST / HTTP/1.1\r\nContent-Length: 2\r\nX: Content-Length: 3\r\n\r\n{}"],
+    ("head", "length"),
+    [(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", 0),
+     (b"POST / HTTP/1.1\r\ncontent-length:2\r\nX: Content-Length: 3\r\n\r\n", 2),
+     (b"POST / HTTP/1.1\r\nTransfer-Encoding: Chunked\r\n\r\n", None)],
 )  # fmt: skip
-def test_a_plain_head_is_not_ambiguous(head: bytes) -> None:
-    assert ambiguity(head) == ""
+def test_a_plain_head_is_not_ambiguous(head: bytes, length: int | None) -> None:
+    assert framing(head) == ("", length)
+
+
+def test_bytes_in_the_same_packet_as_the_end_of_chunks_are_not_read(kiosk: Any) -> None:
+    body = b"2\r\n{}\r\n0\r\n\r\n"
+    with connected(kiosk.port) as sock:
+        sock.sendall(first(kiosk.port, CHUNKED, body=body) + call(kiosk.port, "surplus"))
+        answered = everything(sock)
+
+    assert answered.startswith(b"HTTP/1.1 200 ")
+    assert b"connection: close" in answered
+    assert answered.count(b"HTTP/1.1 ") == 1
+    assert "surplus" not in called(kiosk)
+
+
+def test_requests_in_one_packet_are_answered_in_order(kiosk: Any) -> None:
+    with connected(kiosk.port) as sock:
+        sock.sendall(call(kiosk.port, "one") + call(kiosk.port, "two"))
+        assert [answer(sock)[0], answer(sock)[0]] == [200, 200]
+    assert called(kiosk)[-2:] == ["one", "two"]
+
+
+def test_a_trailer_is_not_a_header(kiosk: Any) -> None:
+    trailer = b"2\r\n{}\r\n0\r\nToolmd-Context-Patient: of-nobody\r\n\r\n"
+    with connected(kiosk.port) as sock:
+        sock.sendall(first(kiosk.port, CHUNKED, body=trailer))
+        assert answer(sock)[0] == 200

@@ -1,41 +1,31 @@
 """Handle one HTTP connection: strict framing, and a deadline for everything its client sends."""
 
 import asyncio
+import contextlib
 import json
-from enum import Enum
 from http import HTTPStatus
 from typing import Any
 
-import h11
+import httptools
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 from toolmd._auth.authentication import CALLER
 from toolmd._auth.capacity import Capacity
-from toolmd._auth.framing import StrictConnection
+from toolmd._auth.framing import HEAD_END, MAX_HEAD, framing
+from toolmd._auth.phase import WAITING, Phase
 from toolmd._types.settings import ServeSettings
 
 CLOSE_S = 5.0
 """The time for the last bytes to leave before the connection is cut, in seconds."""
 
 
-class Phase(Enum):
-    """The event that a connection waits for."""
+class Connection(HttpToolsProtocol):
+    """The uvicorn protocol, with strict framing, and deadlines for all that a client does.
 
-    HEAD = "the head of a request"
-    IDLE = "the first byte of the next request"
-    BODY = "the body of a request"
-    ANSWER = "the answer of the app"
-    STALLED = "its client to read"
-    CLOSING = "its last bytes to leave"
-
-
-WAITING = frozenset((Phase.HEAD, Phase.IDLE, Phase.BODY))
-
-
-class Connection(H11Protocol):
-    """The uvicorn protocol, with deadlines for head, body and reading; uvicorn closes idle ones."""
+    The parser gets one request at a time: what follows it stays here until it is answered.
+    """
 
     def __init__(
         self,
@@ -47,14 +37,23 @@ class Connection(H11Protocol):
         capacity: Capacity,
     ) -> None:
         super().__init__(config, server_state, app_state)
-        self.conn = StrictConnection()
         self._capacity = capacity
         self._limits: dict[Phase, float] = {
             Phase.HEAD: settings.head_timeout,
+            Phase.IDLE: settings.idle_timeout,
             Phase.BODY: settings.body_timeout,
             Phase.STALLED: settings.body_timeout,
             Phase.CLOSING: CLOSE_S,
         }
+        self._unread = b""
+        """Bytes that the parser has not got."""
+        self._checked = False
+        """Whether the parser may begin a request."""
+        self._in_body = False
+        self._left: int | None = 0
+        """The bytes of the body that are to come; None if it comes in chunks."""
+        self._loose = 0
+        """Bytes since the last chunk began that are not of its data."""
         self._known = False
         self._at: tuple[Phase, Any] | None = None
         """The phase, and the request that it belongs to."""
@@ -75,6 +74,10 @@ class Connection(H11Protocol):
 
     def give_up(self) -> None:
         """Close the connection to make room for another."""
+        # uvloop sends an answer at the end of a turn, and this one may have written it.
+        self.loop.call_soon(self._close_or_cut)
+
+    def _close_or_cut(self) -> None:
         if self.transport.get_write_buffer_size():
             self.transport.abort()
         else:
@@ -89,19 +92,119 @@ class Connection(H11Protocol):
         """Forget the connection and stop its timer."""
         self._capacity.remove(self)
         self._due = None
+        self._unread = b""
         if self._timer is not None:
             self._timer.cancel()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         """Read incoming bytes."""
-        super().data_received(data)
+        self._unread = self._unread + data if self._unread else data
+        self._read()
         self._enter()
 
+    def _read(self) -> None:
+        """Pass bytes on to the parser, up to the end of a request that is not answered."""
+        try:
+            while self._unread and not self.transport.is_closing():
+                if self._in_body:
+                    self._feed_body()
+                elif self._is_answering:
+                    self.flow.pause_reading()
+                    return
+                elif not self._feed_head():
+                    return
+        except httptools.HttpParserError:
+            self.send_400_response("Invalid HTTP request received.")
+
+    @property
+    def _is_answering(self) -> bool:
+        """Whether a request has no whole answer yet."""
+        cycle: RequestResponseCycle | None = self.cycle
+        return cycle is not None and not cycle.response_complete
+
+    def _feed_head(self) -> bool:
+        """Pass a head on to the parser; return whether it was there and unambiguous."""
+        found = HEAD_END.search(self._unread)
+        end = found.end() if found else len(self._unread)
+        if end > MAX_HEAD:
+            self.send_400_response(f"The head is larger than {MAX_HEAD // 1024} KiB.")
+            return False
+        if not found:
+            return False
+        problem, self._left = framing(self._unread[:end])
+        before, self._loose = self.cycle, 0
+        if not problem:
+            self._checked = True
+            self._feed(end)
+            if self.cycle is not before:
+                return True
+        self.send_400_response(problem or "Invalid HTTP request received.")
+        return False
+
+    def _feed_body(self) -> None:
+        if self._left is not None:
+            self._feed(min(self._left, len(self._unread)))
+            return
+        self._loose += len(self._unread)
+        try:
+            self._feed(len(self._unread))
+        except httptools.HttpParserError:
+            if self._in_body:
+                raise
+            # Only the parser knows where chunks end. A request in the same bytes is not read, and
+            # its client sends it again, as it must when a connection closes.
+            self.cycle.keep_alive = False
+            if self.cycle.response_complete:
+                self.transport.close()
+        if self._in_body and self._loose > MAX_HEAD:
+            self.send_400_response("The head of a chunk, or the trailers, are too large.")
+
+    def _feed(self, size: int) -> None:
+        fed, self._unread = self._unread[:size], self._unread[size:]
+        with contextlib.suppress(httptools.HttpParserUpgrade):
+            self.parser.feed_data(fed)
+
+    def on_message_begin(self) -> None:
+        """Begin to read a request whose head was checked."""
+        checked, self._checked = self._checked, False
+        if not checked:
+            raise ValueError
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        """Start the app, and read the body."""
+        super().on_headers_complete()
+        self._in_body = True
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Keep a header of the head; a trailer after the body is ignored."""
+        if not self._in_body:
+            super().on_header(name, value)
+
+    def on_chunk_header(self) -> None:
+        """Begin to count what is not data."""
+        self._loose = 0
+
+    def on_body(self, body: bytes) -> None:
+        """Read a part of the body."""
+        self._loose -= len(body)
+        if self._left is not None:
+            self._left -= len(body)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """Stop to read until the answer is complete."""
+        self._in_body = False
+        super().on_message_complete()
+
     def on_response_complete(self) -> None:
-        """Wait for the next request."""
+        """Read the next request."""
         self._known = self.known
-        super().on_response_complete()
+        self.server_state.total_requests += 1
+        if not self.transport.is_closing():
+            self.flow.resume_reading()
+            self._read()
         self._enter()
 
     def pause_writing(self) -> None:
@@ -114,35 +217,26 @@ class Connection(H11Protocol):
         super().resume_writing()
         self._enter()
 
-    def timeout_keep_alive_handler(self) -> None:
-        """Close a connection that was idle for too long."""
-        super().timeout_keep_alive_handler()
-        self._enter()
-
     def send_400_response(self, msg: str) -> None:
         """Reject an unreadable request, and close: the bytes after it may belong to its body."""
         self._reject(HTTPStatus.BAD_REQUEST, "malformed_request", msg)
 
     def _reject(self, status: HTTPStatus, code: str, detail: str) -> None:
         """Answer with a problem if no answer has begun, detach the app, and close."""
-        if self.cycle is not None:
-            self.cycle.disconnected = True
-            self.cycle.message_event.set()
-        if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
+        cycle: RequestResponseCycle | None = self.cycle
+        if cycle is not None:
+            cycle.disconnected = True
+            cycle.message_event.set()
+        begun = cycle is not None and cycle.response_started
+        if not begun or not (self._in_body or self._is_answering):
             problem = {"type": "about:blank", "title": status.phrase, "status": status,
                        "detail": detail, "code": code}  # fmt: skip
             body = json.dumps(problem).encode()
-            headers = [
-                ("content-type", "application/problem+json"),
-                ("content-length", str(len(body))),
-                ("connection", "close"),
-            ]
-            answer = (
-                h11.Response(status_code=status, headers=headers, reason=status.phrase),
-                h11.Data(data=body),
-                h11.EndOfMessage(),
+            head = (
+                b"HTTP/1.1 %d %s\r\ncontent-type: application/problem+json\r\n"
+                b"content-length: %d\r\nconnection: close\r\n\r\n"
             )
-            self.transport.write(b"".join(self.conn.send(part) or b"" for part in answer))
+            self.transport.write(head % (status, status.phrase.encode(), len(body)) + body)
         self.transport.close()
 
     def _enter(self) -> None:
@@ -165,12 +259,12 @@ class Connection(H11Protocol):
             return Phase.CLOSING
         if self.flow.write_paused:
             return Phase.STALLED
-        if self.conn.their_state is h11.SEND_BODY:
+        if self._in_body:
             return Phase.BODY
-        if self.conn.their_state is not h11.IDLE:
+        if self._is_answering:
             return Phase.ANSWER
         fresh = self._at is None or self._at == (Phase.HEAD, None)
-        return Phase.HEAD if fresh or self.conn.trailing_data[0] else Phase.IDLE
+        return Phase.HEAD if fresh or self._unread else Phase.IDLE
 
     def _arm(self) -> None:
         """Start a timer that fires no later than the deadline."""
@@ -190,7 +284,7 @@ class Connection(H11Protocol):
         match self._at[0]:
             case Phase.STALLED | Phase.CLOSING:
                 self.transport.abort()
-            case Phase.HEAD if not self.conn.trailing_data[0]:
+            case phase if phase is not Phase.BODY and not self._unread:
                 self.transport.close()
             case phase:
                 detail = f"{phase.value.capitalize()} did not come within {self._limits[phase]} s."

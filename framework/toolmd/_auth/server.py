@@ -73,7 +73,7 @@ class HttpServer(uvicorn.Server):
         self._in_flight = InFlight(app)
         config = uvicorn.Config(
             self._in_flight,
-            http="h11",
+            http="httptools",
             # Errors of clients are answered to them; in the log, they could fill the disk.
             log_level="error",
             server_header=False,

@@ -7,7 +7,7 @@ from toolmd.errors import ToolmdError
 
 def require_server() -> None:
     """Raise ToolmdError with the remedy if the server's packages are not installed."""
-    packages = ("starlette", "uvicorn", "sse_starlette", "jinja2")
+    packages = ("httptools", "starlette", "uvicorn", "sse_starlette", "jinja2")
     lacking = [name.replace("_", "-") for name in packages if find_spec(name) is None]
     if lacking:
         raise ToolmdError(

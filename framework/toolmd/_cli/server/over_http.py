@@ -8,7 +8,15 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from toolmd._cli.server.reloading import following, reload_at_hangup
-from toolmd._cli.server.serving import ON_STDERR, Entrance, Told, listen, own_token, serve_workspace
+from toolmd._cli.server.serving import (
+    ON_STDERR,
+    Entrance,
+    Told,
+    listen,
+    own_token,
+    run,
+    serve_workspace,
+)
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import stop
 from toolmd._cli.terminal.screen import err
@@ -93,8 +101,6 @@ def serve_plan(
         started: Called when the server answers.
         told: Where the end of the server is shown.
     """
-    import asyncio
-
     from toolmd._auth import Addresses, Tokens
     from toolmd._types.call import Caller
 
@@ -113,7 +119,7 @@ def serve_plan(
         serving = serve_workspace(
             workspace, entrance, source, mcp_at_once=True, ready=ready, started=started, told=told
         )
-        asyncio.run(serving)
+        run(serving)
 
 
 def tell_losses(workspace: Any) -> None:

@@ -4,7 +4,7 @@ import errno
 import os
 import re
 import socket
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
@@ -88,6 +88,19 @@ def listen(host: str, port: int | None) -> socket.socket:
             err(f"note: port {wanted} is in use, so the port is {number}")
         return bound
     raise AssertionError("the last try returns or ends")
+
+
+def run(serving: Coroutine[Any, Any, None]) -> None:
+    """Run a server until it ends, on uvloop where that is installed."""
+    import asyncio
+
+    try:
+        from uvloop import new_event_loop
+    except ImportError:
+        asyncio.run(serving)
+        return
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(serving)
 
 
 async def serve_workspace(

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from toolmd._cli.server.serving import PORT, Entrance, listen, own_token, serve_workspace
+from toolmd._cli.server.serving import PORT, Entrance, listen, own_token, run, serve_workspace
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import (
     ContextOption,
@@ -94,8 +94,6 @@ def _shown(url: str, token: str) -> str:
 
 
 def _serve(folder: Any, overrides: dict[str, str], place: Entrance, open_link: str) -> None:
-    import asyncio
-
     from toolmd._cli.reports.live import LiveReport
     from toolmd._http.api.event_stream import PLUGIN, EventSource
     from toolmd._http.api.feed import Feed
@@ -124,7 +122,7 @@ def _serve(folder: Any, overrides: dict[str, str], place: Entrance, open_link: s
             finally:
                 watcher.stop()
 
-        asyncio.run(serve())
+        run(serve())
     err("Stopped.")
 
 

@@ -99,6 +99,13 @@ def test_unreadable_python_is_reported_once_with_its_line(project) -> None:
     assert told.endswith("can't be imported: SyntaxError: '(' was never closed")
 
 
+def test_a_module_in_a_folder_of_tools_is_imported_by_its_path(project) -> None:
+    told = project("import", "python", "say_hello")
+
+    assert told.err.endswith("; did you mean tools_md/say_hello.py?\n")
+    assert told.code == 5
+
+
 def test_an_invalid_plugin_of_a_folder_is_reported_with_its_line(project) -> None:
     project.write("tools_md/plugin.py", "x = 1\ndef broken(:\n")
 

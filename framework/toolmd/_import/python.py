@@ -53,7 +53,9 @@ def list_functions(source: str) -> str:
         raise NotFoundError(f"{module}: its import took over {TIMEOUT_S} s") from None
     if done.returncode:
         said = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
-        raise NotFoundError(f"{module} can't be imported: {said[-1]}")
+        beside = next(iter(sorted(Path().glob(f"*/{module}.py"))), None)
+        guess = f"; did you mean {beside.as_posix()}?" if beside else ""
+        raise NotFoundError(f"{module} can't be imported: {said[-1]}{guess}")
     return done.stdout
 
 

@@ -44,7 +44,9 @@ class ImportReport:
         """Add something that could not be imported, and the reason."""
         self.rejected.append(Note(definition, "", text, line))
 
-    def add_tool(self, spec: ToolSpec, line: int = 0) -> None:
+    def add_tool(
+        self, spec: ToolSpec, line: int = 0, unread: Mapping[str, str] | None = None
+    ) -> None:
         """Add a tool as a draft, its prose escaped so that none of it is read as a field.
 
         A second tool of the same name is rejected, and so is an invalid one. Parts that the text
@@ -53,6 +55,7 @@ class ImportReport:
         Args:
             spec: The tool as the importer read it.
             line: Its line in the source, from 1; 0 where there is none.
+            unread: Restrictions that no field expresses: the draft has an error for each.
         """
         if self._is_taken(spec.name, "tool", line):
             return
@@ -68,7 +71,7 @@ class ImportReport:
             return
         for path, text in changed:
             self.note(spec.name, path, text, line)
-        self.drafts.append(draft)
+        self.drafts.append(_with_fields(draft, unread or {}))
 
     def add_skill(
         self, name: str, candidates: Iterable[str], unread: Mapping[str, str] | None = None
@@ -84,12 +87,7 @@ class ImportReport:
         if draft is None:
             self._reject_invalid(name, found, 0)
             return False
-        if unread:
-            lines = "".join(f"- **{key}**: {text}\n" for key, text in unread.items())
-            head, category, rest = draft.text.partition("- **Category**: ")
-            first, _, rest = rest.partition("\n")
-            draft = draft._replace(text=f"{head}{category}{first}\n{lines}{rest}")
-        self.drafts.append(draft)
+        self.drafts.append(_with_fields(draft, unread or {}))
         return True
 
     def close(self) -> Imported:
@@ -105,3 +103,11 @@ class ImportReport:
     def _reject_invalid(self, name: str, found: tuple[Diagnostic, ...], line: int) -> None:
         errors = [d.message for d in found if d.severity is Severity.ERROR]
         self.reject(name, f"a definition can't contain it: {'; '.join(errors[:3])}", line)
+
+
+def _with_fields(draft: Draft, fields: Mapping[str, str]) -> Draft:
+    """Write fields first below Metadata; a key that no field has is an error of the draft."""
+    head, heading, rest = draft.text.partition("## Metadata\n")
+    blank = "\n" if rest.startswith("\n") else ""
+    lines = "".join(f"- **{key}**: {text}\n" for key, text in fields.items())
+    return draft._replace(text=f"{head}{heading}{blank}{lines}{rest.removeprefix(blank)}")

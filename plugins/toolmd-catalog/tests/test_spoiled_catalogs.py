@@ -1,4 +1,4 @@
-"""A spoiled catalogue becomes drafts without an error, or the report says why not."""
+"""A spoiled catalogue becomes drafts, or the report says why not."""
 
 from pathlib import Path
 
@@ -35,11 +35,12 @@ def spoiled(draw: st.DrawFn) -> str:
 @settings(max_examples=150, deadline=None)
 @given(text=spoiled())
 @example(text="## water_bed\n\n| | |\n|---|---|\n| a | b |\n")
-def test_a_spoiled_catalogue_becomes_drafts_without_an_error(text: str) -> None:
+def test_a_spoiled_catalogue_becomes_drafts_whose_only_errors_are_open_restrictions(text: str) -> None:
     made = read(text, "tools.md")
 
     assert made.drafts or made.refused
     for draft in made.drafts:
         spec, found = parse_tool(draft.text, f"{draft.name.replace('_', '-')}.tool.md")
         assert spec is not None, found
-        assert not [d for d in found if d.severity is Severity.ERROR]
+        errors = [d.message for d in found if d.severity is Severity.ERROR]
+        assert [text for text in errors if not text.startswith("'Restriction ")] == []

@@ -11,6 +11,7 @@ from toolmd_catalog.defaults import Defaults
 from toolmd_catalog.layout.entries import ToolEntry
 from toolmd_catalog.layout.page import Page
 from toolmd_catalog.layout.spans import TextSpan, fences, sentences, text_of
+from toolmd_catalog.leftovers import leftovers
 from toolmd_catalog.names import tool_name
 from toolmd_catalog.notes import head, labels, sections
 from toolmd_catalog.parameters.code import CodeBlocks, read_code
@@ -19,13 +20,14 @@ from toolmd_catalog.policy.intent import keywords
 from toolmd_catalog.policy.rules import condition_of
 from toolmd_catalog.policy.statements import read_sentence
 from toolmd_catalog.returns import UNTOLD, read_returns
-from toolmd_catalog.words import clean, fold, one_line
+from toolmd_catalog.words import clean, fold, one_line, restricts
 
 _NO_CATEGORY = "no category in the source: `general`"
 _NO_VERSION = "no version in the source: `1.0.0`"
 _POLICY_ROLES = ("safety", "limits", "notes", "other")
 _SHORT = 10
 """Longest sentence, in words, that a field can replace completely."""
+_SHOWN = 100
 _RETURNS = re.compile(r"returns?\s*:\s*(?P<what>.+)", re.IGNORECASE | re.DOTALL)
 
 
@@ -42,6 +44,8 @@ class ToolBuilder:
     policy: Policy = field(default_factory=Policy)
     kept: list[str] = field(default_factory=list)
     """Sentences without a field."""
+    restrictions: list[str] = field(default_factory=list)
+    """Texts that restrict calls and that no field expresses."""
     returned: str = ""
     """What a sentence says about the result."""
 
@@ -70,6 +74,13 @@ class ToolBuilder:
         said["examples"] = self._examples(said, arguments.calls)
         unread = [text for text, _ in arguments.gathered.unread]
         said["sections"] = sections(self.entry, [*unread, *self.kept])
+        lost = self._lost(said)
+        said["sections"] = sections(self.entry, [*unread, *self.kept, *lost])
+        self.restrictions += [
+            text
+            for text in (*unread, *lost)
+            if restricts(text) and not read_sentence(Policy(), text, self.entry.line)
+        ]
         said |= {"category": "general", "version": "1.0.0"}
         said |= self.policy.facts | labels(self.entry)
         for key, words in (("category", _NO_CATEGORY), ("version", _NO_VERSION)):
@@ -134,6 +145,8 @@ class ToolBuilder:
             plain = read and len(text.split()) < _SHORT and not guessed
             if span.role in {"safety", "limits"} and not plain:
                 self.kept.append(text)
+            if restricts(text) and not read:
+                self.restrictions.append(text)
 
     def _own_words(self, text: str) -> None:
         """Read restrictions from a description; sections about policy have priority."""
@@ -153,6 +166,15 @@ class ToolBuilder:
         if guess:
             self.note("", guess)
         return returns
+
+    def _lost(self, said: dict[str, Any]) -> list[str]:
+        """Return the texts that are neither in the draft nor in a note, and note them."""
+        notes = [note.text for note in self.report.notes if note.definition == self.name]
+        drafted = f"{self.name} {self.entry.heading} {said} {notes}"
+        lost = leftovers(self.entry, drafted, [p.name for p in said["parameters"]])
+        for text, line in lost:
+            self.note("", f"no field holds {text[:_SHOWN]!r}: it is kept as a note", line)
+        return [text for text, _ in lost]
 
     def _limits(self, said: dict[str, Any]) -> dict[str, Any]:
         for count in self.policy.counts:

@@ -12,6 +12,7 @@ from toolmd_catalog.layout.page import Page, page_of
 from toolmd_catalog.layout.spans import TextSpan, spans
 from toolmd_catalog.names import tool_name
 from toolmd_catalog.parameters.code import read_code
+from toolmd_catalog.words import clean, one_line
 
 MAX_CHARACTERS = 2_000_000
 _RULE = frozenset("-*_ ")
@@ -38,7 +39,7 @@ def read(text: str, name: str) -> Imported:
             builder.note("", f"called {entry.heading.name!r} in the catalogue")
         spec = builder.spec()
         if spec is not None:
-            report.add_tool(spec, entry.line)
+            report.add_tool(spec, entry.line, _undecided(builder, report))
     for passed, why, line in found.passed:
         report.note(passed, "", f"not imported: {why}", line)
     _missing(defaults, found, report)
@@ -47,6 +48,15 @@ def read(text: str, name: str) -> Imported:
             "", "no tool was found in it: a heading or a bullet with its name, and Params"
         )
     return report.close()
+
+
+def _undecided(builder: ToolBuilder, report: ImportReport) -> dict[str, str]:
+    """Return the restrictions that no field expresses as fields, which `check` rejects."""
+    texts = [one_line(clean(text)) for text in dict.fromkeys(builder.restrictions)]
+    for text in texts:
+        shown = f"no field expresses {text!r}: `check` fails until you decide"
+        report.note(builder.name, "", shown, builder.entry.line)
+    return {f"Restriction {number}": text for number, text in enumerate(texts, 1)}
 
 
 def _tails(page: Page, parts: list[Part]) -> list[Block]:

@@ -15,13 +15,10 @@ from toolmd_catalog.parameters.needs import in_code, settle
 from toolmd_catalog.phrases.clauses import read_clause
 from toolmd_catalog.phrases.found import ParameterFound, Relation
 from toolmd_catalog.phrases.shapes import alternatives
-from toolmd_catalog.words import bare, clean
+from toolmd_catalog.words import bare, clean, restricts
 
 _COMPARED = re.compile(
     r"`?(?P<one>[A-Za-z][\w ]*?)`? (?:must|should|has to) be (?P<rest>.+)", re.IGNORECASE
-)
-_RESTRICTS = re.compile(
-    r"\b(?:must|never|only|at most|cannot|can't|do not|don't|scopes?)\b", re.IGNORECASE
 )
 _ONE_OF = re.compile(
     r"(?P<how>exactly one|at least one|either|one) of (?P<list>.+?)"
@@ -233,7 +230,7 @@ def _mixed(page: Page, block: Bullets, gathered: Gathered, keys: set[str]) -> No
     if not any(typed):
         gathered.none_said = gathered.none_said or any(map(says_none, texts))
         restricting = ((text, item.line) for item, text in zip(block.items, texts, strict=True))
-        gathered.unread += [(text, line) for text, line in restricting if _RESTRICTS.search(text)]
+        gathered.unread += [(text, line) for text, line in restricting if restricts(text)]
         return
     gathered.listed = True
     pairs = list(zip(block.items, texts, typed, strict=True))

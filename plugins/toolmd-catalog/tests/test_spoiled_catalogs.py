@@ -35,7 +35,9 @@ def spoiled(draw: st.DrawFn) -> str:
 @settings(max_examples=150, deadline=None)
 @given(text=spoiled())
 @example(text="## water_bed\n\n| | |\n|---|---|\n| a | b |\n")
-def test_a_spoiled_catalogue_becomes_drafts_whose_only_errors_are_open_restrictions(text: str) -> None:
+def test_a_spoiled_catalogue_becomes_drafts_whose_only_errors_are_open_restrictions(
+    text: str,
+) -> None:
     made = read(text, "tools.md")
 
     assert made.drafts or made.refused

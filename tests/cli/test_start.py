@@ -38,6 +38,12 @@ FOR_SKILLS_AND_SERVERS = {
 """Modules that a call of a tool does not need."""
 FOR_THE_STORE = {"greenlet", "sqlalchemy"}
 """Modules that note the newest record of the audit, after the call."""
+OPEN = """
+import json, sys
+from toolmd import Workspace
+workspace = Workspace.open(".")
+print(json.dumps([0, sorted(sys.modules)]), file=sys.__stderr__)
+"""
 OPEN_AND_CALL = """
 import json, sys
 from toolmd import Workspace
@@ -89,9 +95,10 @@ def test_check_on_a_warm_cache_imports_no_parser_and_no_expressions(shop) -> Non
     [
         (LIST, ("check",), set()),
         (LIST, ("call", "sell_flowers", "kind=rose", "number=2"), FOR_THE_STORE),
+        (OPEN, (), set()),
         (OPEN_AND_CALL, (), FOR_THE_STORE),
     ],
-    ids=["check", "call", "Workspace.open"],
+    ids=["check", "call", "Workspace.open", "Workspace.call"],
 )
 def test_a_project_of_tools_imports_nothing_of_skills_and_servers(
     shop, script, words, needed

@@ -17,7 +17,7 @@ from toolmd._call.limits.counter import CallCounter
 from toolmd._call.limits.deadline import DeadlineError
 from toolmd._call.limits.semaphore import CallSemaphore
 from toolmd._call.limits.shared_limits import SharedLimits
-from toolmd._store.limits import LEASE_S
+from toolmd._store import LEASE_S
 from toolmd._store.store import Store
 from toolmd.errors import UnreachableError
 

@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
+from toolmd._store import LEASE_S
 from toolmd._store.database import Pace, upsert_of
 from toolmd._store.opened import Opened
 
-LEASE_S = 15.0
-"""How long a place of a dead process stays taken, in seconds."""
 FORGET_S = 24 * 3600.0
 """How long after its last call the count of a conversation is kept, in seconds."""
 _MOMENT = 1e-6

@@ -9,7 +9,7 @@ from typing import Any
 from toolmd._call.denial import CallDenied, guard_failed
 from toolmd._call.limits.deadline import Deadlines
 from toolmd._call.threads import AROUND
-from toolmd._store.limits import LEASE_S
+from toolmd._store import LEASE_S
 from toolmd._store.store import Store
 from toolmd.errors import logged
 

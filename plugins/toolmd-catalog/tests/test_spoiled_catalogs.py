@@ -1,5 +1,6 @@
 """A spoiled catalogue becomes drafts, or the report says why not."""
 
+import re
 from pathlib import Path
 
 from hypothesis import example, given, settings
@@ -10,6 +11,7 @@ from toolmd_catalog.reader import read
 
 HERE = Path(__file__).parent / "catalogs"
 LINES = [line for file in sorted(HERE.glob("*.md")) for line in file.read_text("utf-8").split("\n")]
+OPEN = re.compile(r"^- \*\*Restriction \d+\*\*: .*\n", re.MULTILINE)
 SIGNS = st.sampled_from(
     [
         *"| ` ( ) { } [ ] ** ≥ ‚â• - : ``` # \\ ' \" ? = 1 … default enum or required {}".split(),
@@ -42,7 +44,7 @@ def test_a_spoiled_catalogue_becomes_drafts_whose_only_errors_are_open_restricti
 
     assert made.drafts or made.refused
     for draft in made.drafts:
-        spec, found = parse_tool(draft.text, f"{draft.name.replace('_', '-')}.tool.md")
+        decided = OPEN.sub("", draft.text)
+        spec, found = parse_tool(decided, f"{draft.name.replace('_', '-')}.tool.md")
         assert spec is not None, found
-        errors = [d.message for d in found if d.severity is Severity.ERROR]
-        assert [text for text in errors if not text.startswith("'Restriction ")] == []
+        assert not [d for d in found if d.severity is Severity.ERROR]

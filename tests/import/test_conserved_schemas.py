@@ -104,6 +104,9 @@ def noted(read: Imported) -> str:
 @example({"type": ["string", "null"], "enum": ["none", None, ""]}, ["none", None, "", "null"])
 @example({"type": "object", "additionalProperties": {"type": "integer", "maximum": 5}}, [{"a": 9}])
 @example({"type": "object", "properties": {}}, [{"a": 1}])
+@example({"oneOf": [{"type": "integer"}, {"type": "number"}]}, [1, 1.5])
+@example({"oneOf": [{"x-note": "kept"}, {"x-note": "kept"}]}, [[]])
+@example({"oneOf": [{"type": "object", "properties": {"a": {"type": "string"}}}] * 2}, [{"a": ""}])
 def test_a_schema_without_a_note_accepts_exactly_what_its_source_accepts(
     field: dict[str, Any], values: list[Any]
 ) -> None:

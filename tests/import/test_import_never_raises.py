@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from toolmd._import import read_source
@@ -75,6 +75,7 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 
 @settings(max_examples=300, deadline=None)
 @given(schema=VALUES, description=VALUES)
+@example({"const": 0, "minimum": None, "exclusiveMinimum": 0}, None)
 def test_a_strange_schema(schema: Any, description: Any) -> None:
     entry = {"name": "strange", "description": description, "parameters": schema}
     hold(read_source("openai", json.dumps([{"type": "function", "function": entry}]), "-"))

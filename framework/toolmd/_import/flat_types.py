@@ -1,6 +1,7 @@
 """The types that a flat JSON Schema names or implies, and the object shapes of its unions."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 from toolmd._parse.parameters.types import TypeProblem, read_type
@@ -43,6 +44,20 @@ def expanded(branch: dict[str, Any]) -> list[dict[str, Any]]:
     return [*shapes, *([{**without_shape(branch), "type": rest}] if rest else [])]
 
 
+def overlap(branches: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether a value may fit two of these flat schemas, by their types and enums."""
+    return any(_share(one, two) for one, two in combinations(branches, 2))
+
+
+def _share(one: Mapping[str, Any], two: Mapping[str, Any]) -> bool:
+    if "enum" in one and "enum" in two:
+        return bool(common(list_of(one["enum"]), list_of(two["enum"])))
+    types, others = types_of(one), types_of(two)
+    if not types or not others:
+        return True
+    return any(takes(types, n) for n in others) or any(takes(others, n) for n in types)
+
+
 def without_shape(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in schema.items() if k not in OF_OBJECT}
 
@@ -79,6 +94,14 @@ def takes(types: list[str], owner: str) -> bool:
 
 def common(one: list[Any], two: list[Any]) -> list[Any]:
     return [value for value in one if value in two]
+
+
+def are_all(values: list[Any], kind: type) -> bool:
+    return all(isinstance(value, kind) for value in values)
+
+
+def are_numbers(*values: Any) -> bool:
+    return all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values)
 
 
 def narrower(one: list[Any], two: list[Any]) -> list[Any]:

@@ -7,12 +7,15 @@ from toolmd._import.differences import shown
 from toolmd._import.flat_types import (
     OWNER,
     SHAPED,
+    are_all,
+    are_numbers,
     common,
     expanded,
     in_words_of_json,
     is_shape,
     list_of,
     narrower,
+    overlap,
     referred,
     takes,
     types_of,
@@ -26,17 +29,18 @@ TellUnheld = Callable[[str, str], None]
 MAX_DEPTH, MAX_SHAPES, _MAX_REFERENCES = 16, 128, 4096
 _COMBINING = ("allOf", "anyOf", "oneOf")
 _WORDS = frozenset({"description", "title", "default", "examples", "example", "deprecated"})
+_LEAST = ("exclusiveMinimum", *(KEYWORDS[low].word for low in UPPER))
+_MOST = ("exclusiveMaximum", *(KEYWORDS[high].word for high in UPPER.values()))
 _KINDS: Mapping[str, Callable[[Any], bool]] = {
-    "type": lambda value: bool(value) and _all(list_of(value), str),
+    "type": lambda value: bool(value) and are_all(list_of(value), str),
     "enum": lambda value: isinstance(value, list) and bool(value),
-    "required": lambda value: isinstance(value, list) and _all(value, str),
+    "required": lambda value: isinstance(value, list) and are_all(value, str),
     "properties": lambda value: isinstance(value, Mapping),
     "items": lambda value: isinstance(value, (Mapping, bool)),
+    **dict.fromkeys((*_LEAST, *_MOST, "multipleOf"), are_numbers),
     **dict.fromkeys(_COMBINING, lambda value: isinstance(value, list) and bool(value)),
 }
 """The type that the value of a keyword must have, so that the rest can rely on it."""
-_LEAST = ("exclusiveMinimum", *(KEYWORDS[low].word for low in UPPER))
-_MOST = ("exclusiveMaximum", *(KEYWORDS[high].word for high in UPPER.values()))
 
 
 class Flattener:
@@ -104,13 +108,16 @@ class Flattener:
         named = zip(titles, branches, strict=True)
         flat = [title | one for title, branch in named for one in expanded(branch)]
         shapes = [{**one, "type": "object"} for one in flat if is_shape(one, plain)]
-        shapes = [one for at, one in enumerate(shapes) if one not in shapes[:at]]
+        distinct = keyword == "anyOf" or nested
+        shapes = [one for at, one in enumerate(shapes) if not (distinct and one in shapes[:at])]
         others = [one for one in flat if not is_shape(one, plain)]
-        if len(shapes) < 2 or len(shapes) > MAX_SHAPES:  # noqa: PLR2004 - a choice
-            if len(shapes) <= MAX_SHAPES:
-                return self._either(branches, path)
+        if len(shapes) > MAX_SHAPES:
             self.tell(path, f"more than {MAX_SHAPES} shapes: read as any object")
             return {"type": "object"}
+        if len(shapes) < 2:  # noqa: PLR2004 - a choice
+            if keyword == "oneOf" and overlap(branches):
+                self.tell(path, "a value that fits several shapes is accepted, though not there")
+            return self._either(branches, path)
         if any("object" in types_of(one) or not types_of(one) for one in others):
             self.tell(path, "one of several shapes allows any object: read as any object")
             return self._either([{"type": "object"}, *map(without_shape, others)], path)
@@ -201,9 +208,9 @@ class Flattener:
             if not both:
                 self.tell(path, f"no value fits both `{keyword}` {shown(one)} and {shown(two)}")
             return both
-        if keyword in _LEAST and _numbers(one, two):
+        if keyword in _LEAST and are_numbers(one, two):
             return max(one, two)
-        if keyword in _MOST and _numbers(one, two):
+        if keyword in _MOST and are_numbers(one, two):
             return min(one, two)
         if keyword == "required":
             return list(dict.fromkeys([*list_of(one), *list_of(two)]))
@@ -290,11 +297,3 @@ class Flattener:
         elif keyword != "additionalProperties" or any(isinstance(v, Mapping) for v in values):
             found = ", ".join(map(shown, values))
             self.tell(path, f"`{keyword}` is not the same in all shapes, and not kept: {found}")
-
-
-def _all(values: list[Any], kind: type) -> bool:
-    return all(isinstance(value, kind) for value in values)
-
-
-def _numbers(*values: Any) -> bool:
-    return all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values)

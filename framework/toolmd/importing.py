@@ -2,12 +2,13 @@
 
 A plugin offers an importer by the hook `toolmd_importers`. The importer makes an `ImportReport`,
 adds each tool as a `ToolSpec` and a note for each guess, and returns `report.close()`. Toolmd
-escapes the prose, writes the canonical text, and keeps only drafts that read without an error.
+escapes the prose and writes the canonical text. A draft has no error, but for a restriction that no
+field expresses.
 """
 
 from typing import Any
 
-from toolmd._import import ImportReport, read_function
+from toolmd._import import ImportReport, read_function, restricts
 from toolmd._parse.parameters.types import TypeProblem
 from toolmd._parse.parameters.types import read_type as _read_type
 from toolmd._parse.words import scalars
@@ -24,6 +25,7 @@ __all__ = [
     "read_function",
     "read_type",
     "read_value",
+    "restricts",
 ]
 
 

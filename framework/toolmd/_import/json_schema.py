@@ -122,21 +122,19 @@ class SchemaReader:
         made: dict[str, Parameter] = {}
         for name in dict.fromkeys([*properties, *required]):
             path = f"{prefix}{name}"
-            confirmation = parameter_name(name)
-            if not confirmation or confirmation in made:
+            own = parameter_name(name)
+            if not own or own in made:
                 self.tell(path, "a definition can't contain such a name: left out")
                 continue
-            if confirmation != name:
+            if own != name:
                 self.tell(
                     path,
-                    f"renamed {confirmation!r}: not a valid name; adapt the caller",
+                    f"renamed {own!r}: not a valid name; adapt the caller",
                 )
             if name not in properties:
                 self.tell(path, "required, but without a schema: read as any value")
             shape = self.shape(properties.get(name, {}), path, depth)
-            made[confirmation] = Parameter(
-                name=confirmation, shape=shape, required=name in required
-            )
+            made[own] = Parameter(name=own, shape=shape, required=name in required)
         return tuple(made.values())
 
     def _bounds(self, flat: dict[str, Any], path: str, types: Iterable[str]) -> dict[str, Any]:

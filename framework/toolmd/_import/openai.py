@@ -37,10 +37,8 @@ def entries(value: Any) -> Iterator[Any]:
     """Return each tool of a list, of an object with a list, or a single tool."""
     if isinstance(value, list):
         for item in value:
-            confirmation = isinstance(item, Mapping) and next(
-                (k for k in _LISTS if k in item), None
-            )
-            yield from entries(item) if confirmation else [item]
+            has_list = isinstance(item, Mapping) and any(key in item for key in _LISTS)
+            yield from entries(item) if has_list else [item]
     elif isinstance(value, Mapping):
         for key in _LISTS:
             if isinstance(value.get(key), list):

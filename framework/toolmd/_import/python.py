@@ -11,6 +11,7 @@ from typing import Any
 
 from toolmd._import.functions import add_function, returned_shape
 from toolmd._import.report import ImportReport
+from toolmd._import.text import restricts
 from toolmd._types.imported import Imported
 from toolmd.errors import NotFoundError
 
@@ -19,9 +20,6 @@ TIMEOUT_S = 60
 _CHILD = "from toolmd._import.python_child import main; main()"
 _REMEDY = "pip install 'toolmd[python]'"
 _NAMED = re.compile(r"(?P<module>.+?\.py|[\w.]+)(?::(?P<names>\w+(?:,\w+)*))?")
-_RULE = re.compile(
-    r"\b(?:must|never|only|at most|at least|cannot|can't|do not|don't)\b", re.IGNORECASE
-)
 _STATE = "state this as a rule or a limit, if a call must keep it"
 _OPEN = frozenset(("type", "description", "default", "items", "$ref", "anyOf"))
 """The keywords of a schema without a bound: a sentence may say one that nothing enforces."""
@@ -99,7 +97,7 @@ def _add(function: Mapping[str, Any], module: str, report: ImportReport) -> None
     bounded = {one for one, field in fields.items() if not _OPEN.issuperset(field)}
     said = [(one, text) for one, text in described.items() if one not in bounded]
     for path, text in (("", description), ("", returned), *said):
-        for sentence in filter(_RULE.search, _SENTENCE.split(text)):
+        for sentence in filter(restricts, _SENTENCE.split(text)):
             rule = " ".join(sentence.split())
             report.note(name, path, f"{_STATE}: {rule}", line)
     known: dict[str, Any] = {"implemented_by": f"{module}:{name}"}

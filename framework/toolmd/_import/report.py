@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from toolmd._import.finish import finished_skill, finished_tool
+from toolmd._import.text import plain_line
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.imported import Draft, Imported, Note
@@ -109,5 +110,5 @@ def _with_fields(draft: Draft, fields: Mapping[str, str]) -> Draft:
     """Write fields first below Metadata; a key that no field has is an error of the draft."""
     head, heading, rest = draft.text.partition("## Metadata\n")
     blank = "\n" if rest.startswith("\n") else ""
-    lines = "".join(f"- **{key}**: {text}\n" for key, text in fields.items())
+    lines = "".join(f"- **{key}**: {plain_line(text)}\n" for key, text in fields.items())
     return draft._replace(text=f"{head}{heading}{blank}{lines}{rest.removeprefix(blank)}")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toolmd import Parameter, Schema, Source, ToolSpec
-from toolmd.importing import ImportReport, problems, read_function
+from toolmd.importing import ImportReport, problems, read_function, restricts
 from toolmd_catalog.arguments import KnownArguments
 from toolmd_catalog.defaults import Defaults
 from toolmd_catalog.layout.entries import ToolEntry
@@ -20,7 +20,7 @@ from toolmd_catalog.policy.intent import keywords
 from toolmd_catalog.policy.rules import condition_of
 from toolmd_catalog.policy.statements import read_sentence
 from toolmd_catalog.returns import UNTOLD, read_returns
-from toolmd_catalog.words import clean, fold, one_line, restricts
+from toolmd_catalog.words import clean, fold, one_line
 
 _NO_CATEGORY = "no category in the source: `general`"
 _NO_VERSION = "no version in the source: `1.0.0`"
@@ -73,9 +73,10 @@ class ToolBuilder:
         said["safety"] = self._safety(said["parameters"])
         said["examples"] = self._examples(said, arguments.calls)
         unread = [text for text, _ in arguments.gathered.unread]
-        said["sections"] = sections(self.entry, [*unread, *self.kept])
-        lost = self._lost(said)
-        said["sections"] = sections(self.entry, [*unread, *self.kept, *lost])
+        kept = [*unread, *self.kept]
+        said["sections"] = sections(self.entry, kept)
+        if lost := self._lost(said):
+            said["sections"] = sections(self.entry, [*kept, *lost])
         self.restrictions += [
             text
             for text in (*unread, *lost)

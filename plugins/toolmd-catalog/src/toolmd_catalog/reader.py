@@ -52,7 +52,7 @@ def read(text: str, name: str) -> Imported:
 
 def _undecided(builder: ToolBuilder, report: ImportReport) -> dict[str, str]:
     """Return the restrictions that no field expresses as fields, which `check` rejects."""
-    texts = [one_line(clean(text)) for text in dict.fromkeys(builder.restrictions)]
+    texts = list(dict.fromkeys(one_line(clean(text)) for text in builder.restrictions))
     for text in texts:
         shown = f"no field expresses {text!r}: `check` fails until you decide"
         report.note(builder.name, "", shown, builder.entry.line)

@@ -14,9 +14,6 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _ESCAPABLE = set("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 _ITALIC = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])")
 _OPENING, _CLOSING = "([{", ")]}"
-_RESTRICTS = re.compile(
-    r"\b(?:must|never|only|at most|cannot|can't|do not|don't|scopes?)\b", re.IGNORECASE
-)
 NUMBER = r"(?<!\w)[-+−]?(?:\d{1,3}(?:,\d{3})+|\d[\d_]{0,17})(?:\.\d{1,18})?(?!\d)"  # noqa: RUF001 - a minus
 """A number in any text; a run of more digits is none."""
 
@@ -25,11 +22,6 @@ def fold(text: str) -> str:
     """Return what names are compared by: `min_length`, `Min Length` and `minLength` are equal."""
     normal = unicodedata.normalize("NFKC", text).translate(_LOOKALIKES)
     return "".join(c for c in normal if c.isalnum()).casefold()
-
-
-def restricts(text: str) -> bool:
-    """Return whether a text has a word that restricts calls."""
-    return _RESTRICTS.search(text) is not None
 
 
 def without_invisible(text: str) -> str:

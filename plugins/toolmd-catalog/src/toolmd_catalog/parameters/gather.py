@@ -15,7 +15,7 @@ from toolmd_catalog.parameters.needs import in_code, settle
 from toolmd_catalog.phrases.clauses import read_clause
 from toolmd_catalog.phrases.found import ParameterFound, Relation
 from toolmd_catalog.phrases.shapes import alternatives
-from toolmd_catalog.words import bare, clean, restricts
+from toolmd_catalog.words import bare, clean
 
 _COMPARED = re.compile(
     r"`?(?P<one>[A-Za-z][\w ]*?)`? (?:must|should|has to) be (?P<rest>.+)", re.IGNORECASE
@@ -229,8 +229,6 @@ def _mixed(page: Page, block: Bullets, gathered: Gathered, keys: set[str]) -> No
     ]
     if not any(typed):
         gathered.none_said = gathered.none_said or any(map(says_none, texts))
-        restricting = ((text, item.line) for item, text in zip(block.items, texts, strict=True))
-        gathered.unread += [(text, line) for text, line in restricting if restricts(text)]
         return
     gathered.listed = True
     pairs = list(zip(block.items, texts, typed, strict=True))

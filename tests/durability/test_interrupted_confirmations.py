@@ -12,37 +12,12 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from payments import pay
 
 from toolmd import Workspace, load_settings
 from toolmd._types.confirmation import EXPIRES_S
 
-TOOL = """# Pay
-
-Pays.
-
-## Metadata
-
-- **Name**: pay
-- **Version**: 1.0.0
-- **Category**: money
-- **Idempotent**: keyed
-
-## Parameters
-
-### amount
-
-- **Type**: integer
-- **Description**: How much
-
-## Safety
-
-- **Requires Confirmation**: true
-
-## Returns
-
-- **Type**: object
-- **Description**: What came of it
-"""
+TOOL = pay("## Safety\n\n- **Requires Confirmation**: true")
 PYTHON = """
 import asyncio
 from pathlib import Path

@@ -11,37 +11,12 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from payments import pay
 
 from toolmd import Workspace
 from toolmd._store.keyed_calls import KEPT_S
 
-TOOL = """# Pay
-
-Pays.
-
-## Metadata
-
-- **Name**: pay
-- **Version**: 1.0.0
-- **Category**: money
-- **Idempotent**: keyed
-
-## Parameters
-
-### amount
-
-- **Type**: integer
-- **Description**: How much
-
-## Limits
-
-- **Timeout**: 2s
-
-## Returns
-
-- **Type**: object
-- **Description**: What came of it
-"""
+TOOL = pay("## Limits\n\n- **Timeout**: 2s")
 PYTHON = """
 import asyncio, os, time
 from pathlib import Path

@@ -1,13 +1,16 @@
 """The fleet over HTTP and in the console: workers, queue, schedules, and the use of limits."""
 
 import os
+import time
 from pathlib import Path
 
+import httpx
 from kiosk import Kiosk
 
 from toolmd import Workspace
 from toolmd._store.store import Store
 
+DEADLINE_S = 10.0
 PAUSE = """# Pause
 
 Wait, and say so.
@@ -42,6 +45,17 @@ LIMITS = """
 """
 
 
+def running(api: httpx.Client, calls: int) -> None:
+    """Wait until so many calls of `echo` run: a place is released soon after its call."""
+    ends = time.monotonic() + DEADLINE_S
+    while [
+        limit["running"]
+        for limit in api.get("/api/fleet").json()["limits"]
+        if limit["tool"] == "echo"
+    ] != [calls]:
+        assert time.monotonic() < ends
+
+
 def test_the_fleet_is_read_from_the_store(project: Path) -> None:
     with (project / "tools_md" / "echo.tool.md").open("a", encoding="utf-8") as tool:
         tool.write(LIMITS)
@@ -54,6 +68,7 @@ def test_the_fleet_is_read_from_the_store(project: Path) -> None:
         for _ in range(2):
             called = kiosk.workspace.call_sync("echo", {"value": {}}, user="ana", conversation="c1")
             assert called.success
+        running(api, 0)
         fleet, page = api.get("/api/fleet").json(), api.get("/fleet").text
 
     (worker,) = fleet["workers"]

@@ -29,7 +29,7 @@ FAULTS = [
     (RawReply(400, error_body("too many tools")), "rejected", "too many tools"),
     (RawReply(429, error_body("slow down")), "rate_limited", "wait"),
     (RawReply(500, error_body("oops")), "unavailable", "500"),
-    (RawReply(503, "<html>down</html>"), "unavailable", "say it again later"),
+    (RawReply(503, "<html>down</html>"), "unavailable", "send the message again later"),
     (RawReply(418, "a teapot"), "rejected", "418"),
     (RawReply(200, "<html>Log in</html>", {"content-type": "text/html"}), "unreadable", "html"),
     (RawReply(200, '{"choices": ['), "unreadable", "not JSON"),

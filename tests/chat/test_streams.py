@@ -82,7 +82,7 @@ def test_a_stream_that_breaks_off_is_an_error_and_runs_nothing(nursery, torn: Ra
     with ModelServer(torn) as server, pytest.raises(ModelError, match="broke off") as raised:
         nursery.talk(server, "Water the fern", stream=True, on_text=print)
     assert raised.value.code == "unreadable"
-    assert "say it again" in str(raised.value)
+    assert "send the message again" in str(raised.value)
     assert nursery.garden.done == []
 
 

@@ -11,8 +11,8 @@ MAX_HEAD = 16 * 1024
 """The most bytes that the head of a request may have."""
 HEAD_END = re.compile(rb"\n\r?\n")
 """The place where a lenient reader ends a head; the checks below then insist on CR LF."""
-MESSAGE_END = b"\r\n\r\n"
-"""The end of a chunked body, with or without trailers."""
+_END = b"\r\n\r\n"
+"""The end of a head: its last line, then an empty one."""
 _LENGTH, _ENCODING = b"content-length", b"transfer-encoding"
 _DIGITS = re.compile(rb"[0-9]{1,15}")
 _VERSIONS = (b" HTTP/1.1", b" HTTP/1.0")
@@ -32,9 +32,9 @@ _NONE = Framing()
 
 def framing(head: bytes) -> Framing:
     """Return the framing of a whole head, its last empty line included."""
-    first, *lines = head.removesuffix(MESSAGE_END).split(b"\r\n")
+    first, *lines = head.removesuffix(_END).split(b"\r\n")
     rest = head.replace(b"\r\n", b"")
-    if not head.endswith(MESSAGE_END) or b"\n" in rest or b"\r" in rest:
+    if not head.endswith(_END) or b"\n" in rest or b"\r" in rest:
         return Framing("A line ends without CR LF.")
     if not first.endswith(_VERSIONS):
         return Framing("The first line is not that of a request in HTTP/1.1 or HTTP/1.0.")

@@ -204,7 +204,7 @@ class Endpoint:
 
     def _torn(self) -> ModelError:
         what = f"{self._url} broke off in the middle of its answer; nothing of it was run"
-        return fault("unreadable", f"{what}; say it again")
+        return fault("unreadable", f"{what}; send the message again")
 
     def _unreadable(self, why: str) -> ModelError:
         return fault("unreadable", f"{self._url} answered what can't be used: {why}")

@@ -25,8 +25,8 @@ _REMEDIES = {
     "not_paid": "add credit, or choose another model",
     "not_found": "check --base-url and --model",
     "rate_limited": "wait, then send the message again",
-    "unavailable": "say it again later",
-    "timeout": "say it again, or allow more time",
+    "unavailable": "send the message again later",
+    "timeout": "send the message again, or allow more time",
     "unreachable": "check --base-url and the network",
 }
 
@@ -79,7 +79,7 @@ def fault(code: str, what: str, retry_after_s: float | None = None) -> ModelErro
     """Build the error, with its remedy."""
     remedy = _REMEDIES.get(code, "")
     if code == "rate_limited" and retry_after_s:
-        remedy = f"say it again in {retry_after_s:g} s"
+        remedy = f"send the message again in {retry_after_s:g} s"
     message = f"{what}; {remedy}" if remedy else what
     return ModelError(message, code=code, retry_after_s=retry_after_s)
 

@@ -257,11 +257,11 @@ def _has_functions(parts: list[Any]) -> bool:
 def _gemini(content: dict[str, Any], parts: list[Any]) -> Envelope:
     if len(parts) > _MAX_PARTS:
         raise MalformedReplyError(f"the reply has more than {_MAX_PARTS} parts")
-    confirmation = [part for part in parts if isinstance(part, dict)]
-    said = [None if part.get("thought") else part.get("text") for part in confirmation]
+    objects = [part for part in parts if isinstance(part, dict)]
+    said = [None if part.get("thought") else part.get("text") for part in objects]
     if content.get("role") not in {"model", None}:
         return Envelope("foreign", _joined(said))
-    calls = [part.get("functionCall", part.get("function_call")) for part in confirmation]
+    calls = [part.get("functionCall", part.get("function_call")) for part in objects]
     return Envelope("gemini", _joined(said), tuple(call for call in calls if call is not None))
 
 

@@ -20,7 +20,7 @@ from toolmd._load.edits.baseline import Baseline, Known
 from toolmd._load.edits.keeping import Keeper, Kept, Waiting, by_kind, parted
 from toolmd._load.edits.last_python import Put, mark_stale, used_of
 from toolmd._load.edits.stored_changes import StoredChanges
-from toolmd._load.edits.warnings import forgetful, unasked
+from toolmd._load.edits.warnings import with_silent_store, with_unusable_journal
 from toolmd._load.plugins.manager import Plugins
 from toolmd._load.plugins.resources import SnapshotResources
 from toolmd._load.python.binding import bind_all
@@ -226,9 +226,9 @@ def _settled(
     changes.propose((one.key, one.live.spec, one.live.taken) for one in waiting)
     registry = decided.registry
     if baseline.problem:
-        registry = forgetful(registry, baseline.problem)
+        registry = with_unusable_journal(registry, baseline.problem)
     if changes.problem:
-        registry = unasked(registry, changes.problem)
+        registry = with_silent_store(registry, changes.problem)
     return decided._replace(registry=registry)
 
 

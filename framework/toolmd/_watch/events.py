@@ -112,21 +112,21 @@ class FileEvents:
             self._observer.start()
         nodes = {watch: node for watch in wanted if (node := _node(watch[0]))}
         ended = self._ended()
-        for watch, (node, confirmation) in list(self._scheduled.items()):
+        for watch, (node, watching) in list(self._scheduled.items()):
             # A folder that was made again under the same name is not the one that is watched.
-            if nodes.get(watch) != node or confirmation in ended:
-                self._observer.unschedule(confirmation)
+            if nodes.get(watch) != node or watching in ended:
+                self._observer.unschedule(watching)
                 del self._scheduled[watch]
         handler, added = _Handler(self._tell), False
         for watch, node in nodes.items():
             if watch not in self._scheduled:
                 try:
-                    confirmation = self._observer.schedule(
+                    watching = self._observer.schedule(
                         handler, watch[0], recursive=watch[1], event_filter=_changes()
                     )
                 except (FileNotFoundError, NotADirectoryError):
                     continue  # Gone again: its parent reports when it comes back.
-                self._scheduled[watch] = node, confirmation
+                self._scheduled[watch] = node, watching
                 added = True
         return added
 

@@ -161,10 +161,10 @@ def _fits(hint: Any, name: str) -> Fits:  # noqa: PLR0911 - one case, one line
     if kind is Callable:
         return callable
     if kind is Mapping or kind is dict:
-        confirmation = _fits(get_args(hint)[1], name)
+        fits = _fits(get_args(hint)[1], name)
         return lambda value: (
             isinstance(value, kind)
-            and all(isinstance(key, str) and confirmation(one) for key, one in value.items())
+            and all(isinstance(key, str) and fits(one) for key, one in value.items())
         )
     if kind is Sequence:
         item = _fits(get_args(hint)[0], name)

@@ -50,9 +50,9 @@ class Confirmations:
             # A run asks for its own pending calls; they must not be listed twice.
             parts = [one.id.split(":") for one in asked]
             runs = {":".join(part[:n]) for part in parts for n in range(1, len(part))}
-            confirmation = [one for one in decisions.pending(user) if one.call.id not in runs]
+            calls = [one for one in decisions.pending(user) if one.call.id not in runs]
             theirs = [one for one in asked if user is None or one.call.caller.user == user]
-            return tuple(sorted((*confirmation, *theirs), key=lambda one: one.created))
+            return tuple(sorted((*calls, *theirs), key=lambda one: one.created))
 
         return await off_loop(read)
 

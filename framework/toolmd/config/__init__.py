@@ -162,10 +162,10 @@ def _from_table(table: Mapping[str, Any], origin: str) -> dict[str, tuple[Any, O
         elif key in TABLES:
             if not isinstance(value, dict):
                 raise Origin(origin, key).error("must be a table")
-            for inner, confirmation in value.items():
+            for inner, one in value.items():
                 name = f"{key}.{inner}"
                 _known(name, origin)
-                values[name] = confirmation, Origin(origin, name)
+                values[name] = one, Origin(origin, name)
         else:
             _known(key, origin)
             values[key] = value, Origin(origin, key)

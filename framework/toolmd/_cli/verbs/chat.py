@@ -1,7 +1,7 @@
 """`chat`: talk with a model, run its calls, and ask a person for confirmations."""
 
 import sys
-from json import dumps, loads
+from json import dumps
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -32,6 +32,7 @@ from toolmd._cli.terminal.screen import (
     read_stdin,
     stdout,
 )
+from toolmd._validation.strict_json import read_json
 from toolmd.errors import ModelError
 
 INTERRUPTED = 130
@@ -266,7 +267,7 @@ class _Talk:
 
 def _schema(file: Path) -> Any:
     try:
-        schema = loads(file.read_bytes())
+        schema = read_json(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         stop(ExitCode.USAGE, f"{file} can't be read: {error}", "name a file with a JSON Schema")
     if not isinstance(schema, dict):

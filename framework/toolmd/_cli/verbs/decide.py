@@ -45,15 +45,15 @@ def pending(
 ) -> None:
     """List the calls that wait for a person, the oldest first."""
     with open_workspace(project_of(ctx, project)) as workspace:
-        confirmation = workspace.confirmations.pending_sync(user=user)
+        calls = workspace.confirmations.pending_sync(user=user)
     if json:
-        out_json([one.to_dict() for one in confirmation])
+        out_json([one.to_dict() for one in calls])
         return
-    if not confirmation:
+    if not calls:
         err("No call is pending.")
         return
     head = ("ID", "FOR", "USER", "SENSITIVITY", "UNTIL", "PROMPT")
-    out(table(head, [_row(one) for one in confirmation]))
+    out(table(head, [_row(one) for one in calls]))
 
 
 def _row(confirmation: Any) -> tuple[str, ...]:

@@ -70,8 +70,8 @@ class Replies:
         return turn.to_dict()
 
     async def _pending(self, asked: ApiRequest) -> Any:
-        confirmation = await self._workspace.confirmations.pending(user=asked.theirs)
-        return [one.to_dict() for one in confirmation]
+        pending = await self._workspace.confirmations.pending(user=asked.theirs)
+        return [one.to_dict() for one in pending]
 
     async def _decide(self, asked: ApiRequest) -> Any:
         return answered(await self._decided(asked, asked.body))

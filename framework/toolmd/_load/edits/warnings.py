@@ -1,4 +1,4 @@
-"""Warn in a registry that what it was compared with can't be read or stored."""
+"""Add a warning to a registry: the journal of live definitions, or the store, can't be used."""
 
 from dataclasses import replace
 
@@ -8,14 +8,14 @@ from toolmd._types.diagnostic import Severity
 from toolmd._types.registry import Registry
 
 
-def forgetful(registry: Registry, problem: str) -> Registry:
+def with_unusable_journal(registry: Registry, problem: str) -> Registry:
     """Add that the journal of what is live can't be used."""
     message = f"what is live can't be kept for the next start: {problem}"
-    help_ = "mend or remove the file; until then edits are held by this process alone"
+    help_ = "repair or remove the file; until then only this process knows the edits"
     return _warned(registry, message, help_)
 
 
-def unasked(registry: Registry, problem: str) -> Registry:
+def with_silent_store(registry: Registry, problem: str) -> Registry:
     """Add that the store does not answer which edits were accepted."""
     message = f"the store can't say which edits were accepted: {problem}"
     return _warned(registry, message, "until it answers, edits that weaken a policy stay pending")

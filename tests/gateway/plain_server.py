@@ -128,6 +128,9 @@ def main():
     write("A banner that is no message")
     with (FOLDER / "starts.txt").open("a", encoding="utf-8") as starts:
         starts.write(f"{os.getpid()}\n")
+    if (FOLDER / "wait").exists():
+        # It blocks until a test writes to this named pipe.
+        (FOLDER / "wait").read_text(encoding="utf-8")
     for line in sys.stdin:
         message = json.loads(line)
         method = message.get("method")

@@ -155,6 +155,42 @@ def test_a_timeout_tells_the_server_and_keeps_the_session(tmp_path: Path) -> Non
     assert before == after
 
 
+def test_a_call_that_ends_while_its_server_starts_sent_nothing_and_the_start_goes_on(
+    tmp_path: Path,
+) -> None:
+    project = Guarded(tmp_path / "p", "echo", more="## Limits\n\n- **Timeout**: 1s")
+    os.mkfifo(project.files / "wait")
+    with project.open() as workspace:
+        early = called(workspace, "echo")
+        (project.files / "wait").write_text("go on", encoding="utf-8")
+        (project.files / "wait").unlink()
+        late = called(workspace, "echo")
+
+    assert early.outcome == "failed"
+    assert early.error is not None
+    assert early.error.message == (
+        "The server of echo did not start within 1 s. Nothing was sent. It may be called again."
+    )
+    assert late.outcome == "ok"
+    assert len(project.lines("starts.txt")) == len(project.lines("calls.txt")) == 1
+
+
+def test_a_server_that_cannot_start_is_told_by_its_reason(tmp_path: Path) -> None:
+    reasons = {
+        "no-such-program": "there is no program 'no-such-program' on its PATH",
+        "true": "its process ended with exit code 0",
+    }
+    for program, reason in reasons.items():
+        project = Guarded(tmp_path / program, "echo")
+        (project.root / "toolmd.toml").write_text(
+            f'[servers.plain]\ncommand = ["{program}"]\nenv = ["PATH"]\n', encoding="utf-8"
+        )
+        with project.open() as workspace:
+            result = called(workspace, "echo")
+        assert result.error is not None
+        assert result.error.message.endswith(f"does not run: {reason}. Nothing was sent.")
+
+
 def test_a_picture_of_the_server_is_a_part_of_the_result(tmp_path: Path) -> None:
     project = Guarded(tmp_path / "p", "picture")
     with project.open() as workspace:

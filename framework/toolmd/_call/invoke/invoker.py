@@ -244,6 +244,12 @@ class Invoker:
 
     def _late(self, error: DeadlineError, *, begun: bool) -> tuple[Outcome, Failure]:
         call_spec = self._call_spec
+        if error.unsent:
+            message = (
+                f"The server of {call_spec.name} did not start within {error.seconds:.3g} s."
+                f" Nothing was sent. It may be called again."
+            )
+            return "failed", Failure("timeout", message)
         if not begun:
             message = (
                 f"{call_spec.name} waited {error.seconds:.3g} s for its turn and never ran."

@@ -12,6 +12,8 @@ from asyncio import (
 from types import TracebackType
 from typing import Any
 
+from toolmd._remote.mcp.error import NotSentError
+
 DEFAULT_S = 30.0
 """The deadline in seconds of a tool whose Limits name none."""
 
@@ -19,9 +21,11 @@ DEFAULT_S = 30.0
 class DeadlineError(Exception):
     """The deadline passed before the implementation returned."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, *, unsent: bool = False) -> None:
         super().__init__(f"did not answer within {seconds:.3g} s")
         self.seconds = seconds
+        self.unsent = unsent
+        """Whether the implementation waited for its server, and sent nothing."""
 
 
 class InterruptedCallError(DeadlineError):
@@ -87,8 +91,8 @@ class Wait:
     ) -> None:
         if not self._late:
             del self._watch.waiting[self]
-        elif self._task.uncancel() <= self._cancelling and kind is CancelledError:
-            raise DeadlineError(self._seconds) from None
+        elif self._task.uncancel() <= self._cancelling and isinstance(error, CancelledError):
+            raise DeadlineError(self._seconds, unsent=isinstance(error, NotSentError)) from None
 
     def expire(self) -> None:
         """Cancel the task at its deadline."""

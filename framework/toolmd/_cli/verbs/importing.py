@@ -90,7 +90,7 @@ def import_(
             "quote a command of several words",
         )
     imported, server = _nothing(), None
-    with nullcontext() if sources == [STDIN] else busy("Reading"):
+    with nullcontext() if sources == [STDIN] else busy(f"Starting {live}" if live else "Reading"):
         if live:
             server = read_live_server(live, url, sources, folder)
             _add(imported, server.imported)

@@ -48,7 +48,8 @@ class Pool:
 
     def __init__(self) -> None:
         self._sessions: dict[Key, Session] = {}
-        self._opening: dict[Key, asyncio.Lock] = {}
+        self._opening: dict[Key, asyncio.Task[Session]] = {}
+        """The sessions that are being opened; a start goes on when its caller gives up."""
         self._failures: dict[Key, _Failures] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._parked: dict[str, Running] = {}
@@ -116,6 +117,7 @@ class Pool:
         session = self._sessions.get(key)
         if session is None or not session.is_open:
             session = await self._session(key, server)
+        running.begin()
         session.running[running.name] = self._parked[running.name] = running
         try:
             return await work(session)
@@ -124,29 +126,40 @@ class Pool:
             session.used = time.monotonic()
 
     async def _session(self, key: Key, server: ServerSettings) -> Session:
-        async with self._opening.setdefault(key, asyncio.Lock()):
-            session = self._sessions.get(key)
-            if session is not None and session.is_open:
-                return session
-            failed = self._failures.get(key)
-            if failed is not None and time.monotonic() < failed.until:
-                raise NotStartedError(failed.reason)
-            if session is not None:
-                del self._sessions[key]
-                await session.close()
-            await self._make_room(key)
-            session = Session(key.name, server, key.folder)
-            try:
-                await session.open()
-            except NotStartedError as error:
-                count = failed.times + 1 if failed is not None else 1
-                pause = min(_FIRST_PAUSE_S * 2 ** min(count - 1, 10), _LONGEST_PAUSE_S)
-                self._failures[key] = _Failures(count, time.monotonic() + pause, str(error))
-                raise
-            self._failures.pop(key, None)
-            self._sessions[key] = session
-            asyncio.get_running_loop().call_later(IDLE_S, self._look, key, session)
-            return session
+        opening = self._opening.get(key)
+        if opening is None:
+            opening = asyncio.get_running_loop().create_task(self._opened(key, server))
+            self._opening[key] = opening
+            opening.add_done_callback(partial(self._end_opening, key))
+        return await asyncio.shield(opening)
+
+    def _end_opening(self, key: Key, opening: "asyncio.Task[Session]") -> None:
+        del self._opening[key]
+        if not opening.cancelled():
+            # Nobody may wait for its exception any more, and asyncio would log it then.
+            opening.exception()
+
+    async def _opened(self, key: Key, server: ServerSettings) -> Session:
+        session = self._sessions.get(key)
+        failed = self._failures.get(key)
+        if failed is not None and time.monotonic() < failed.until:
+            raise NotStartedError(failed.reason)
+        if session is not None:
+            del self._sessions[key]
+            await session.close()
+        await self._make_room(key)
+        session = Session(key.name, server, key.folder)
+        try:
+            await session.open()
+        except NotStartedError as error:
+            count = failed.times + 1 if failed is not None else 1
+            pause = min(_FIRST_PAUSE_S * 2 ** min(count - 1, 10), _LONGEST_PAUSE_S)
+            self._failures[key] = _Failures(count, time.monotonic() + pause, str(error))
+            raise
+        self._failures.pop(key, None)
+        self._sessions[key] = session
+        asyncio.get_running_loop().call_later(IDLE_S, self._look, key, session)
+        return session
 
     async def _make_room(self, key: Key) -> None:
         """Close idle sessions of the server where it has too many; raises NotStartedError."""
@@ -180,6 +193,10 @@ class Pool:
         gone = [key for key in self._sessions if folder is None or key.folder == folder]
         for key in [key for key in self._failures if folder is None or key.folder == folder]:
             del self._failures[key]
+        opening = [one for key, one in self._opening.items() if folder in (None, key.folder)]
+        for one in opening:
+            one.cancel()
+        await asyncio.gather(*opening, return_exceptions=True)
         sessions = [self._sessions.pop(key) for key in gone]
         await asyncio.gather(*(session.close() for session in sessions), return_exceptions=True)
 

@@ -2,9 +2,12 @@
 
 import asyncio
 import secrets
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
+
+from toolmd._remote.mcp.error import NotSentError
 
 ANSWER_S = 600.0
 """How long a server waits for a person's answer, in seconds: as long as a confirmation."""
@@ -18,6 +21,8 @@ class Running:
         self.name = secrets.token_urlsafe(9)
         """The name under which a question finds it again."""
         self.task: asyncio.Task[None] | None = None
+        self._lock = threading.Lock()
+        self._is_begun = self._is_given_up = False
         self._answer: asyncio.Future[Any] | None = None
         self.wait_again()
 
@@ -27,12 +32,26 @@ class Running:
         self._outcome: asyncio.Future[Any] = self._caller.create_future()
 
     async def outcome(self, sessions: asyncio.AbstractEventLoop) -> Any:
-        """Return the outcome or raise it; a caller who is cancelled cancels the work."""
+        """Return the outcome or raise it; a caller who is cancelled cancels the work.
+
+        Raises NotSentError for a caller who is cancelled before the work began.
+        """
         try:
             return await self._outcome
         except asyncio.CancelledError:
+            with self._lock:
+                self._is_given_up = True
             sessions.call_soon_threadsafe(self.cancel)
+            if not self._is_begun:
+                raise NotSentError from None
             raise
+
+    def begin(self) -> None:
+        """Note that something may be sent from now on; raises CancelledError if nobody waits."""
+        with self._lock:
+            if self._is_given_up:
+                raise asyncio.CancelledError
+            self._is_begun = True
 
     def cancel(self) -> None:
         """Cancel the work; called in the sessions' loop."""

@@ -72,12 +72,14 @@ class Session:
                 await asyncio.shield(ready)
         except TimeoutError:
             said = f"it did not answer within {self._server.start_timeout:g} s"
-            await self._give_up(said)
+            if self._server.command:
+                said += "; run its command once by hand, in case it is still being downloaded"
+            await self._give_up(NotStartedError(said))
         except asyncio.CancelledError:
             await self.close()
             raise
         except Exception as error:  # noqa: BLE001 - whatever the client raises
-            await self._give_up(_innermost(error))
+            await self._give_up(error)
 
     async def close(self) -> None:
         """Close the session and end the server's process."""
@@ -183,7 +185,7 @@ class Session:
 
         lacking = [name for name in needed_variables(self._server) if not os.environ.get(name)]
         if lacking:
-            raise OSError(f"the environment variable {', '.join(lacking)} is not set")
+            raise NotStartedError(f"the environment variable {', '.join(lacking)} is not set")
         named = (*self._server.env.items(), *self._server.headers.items())
         self._secrets = tuple(
             value
@@ -254,12 +256,21 @@ class Session:
             cursors.add(cursor)
             params = PaginatedRequestParams(cursor=cursor)
 
-    async def _give_up(self, reason: str) -> None:
+    async def _give_up(self, error: BaseException) -> None:
         await self.close()
         told = self.hide(self._process.errors) if self._process is not None else ""
         ending = " / ".join(line.strip() for line in told.splitlines()[-3:])[-_MAX_SHOWN:]
-        said = self.hide(reason)[:_MAX_SHOWN]
+        said = self.hide(self._reason_of(error))[:_MAX_SHOWN]
         raise NotStartedError(f"{said}; its stderr ends with: {ending}" if ending else said)
+
+    def _reason_of(self, error: BaseException) -> str:
+        while isinstance(error, BaseExceptionGroup) and error.exceptions:
+            error = error.exceptions[0]
+        if getattr(getattr(error, "error", None), "code", None) == _CLOSED:
+            return self._reason()
+        if isinstance(error, NotStartedError):
+            return str(error)
+        return f"{type(error).__name__}: {error}".rstrip(": ")
 
     def _reason(self) -> str:
         if self._process is None:
@@ -276,9 +287,3 @@ _POLLS = (0.05, 0.1, *[0.25] * 40)
 _LEAST_SECRET = 3
 _PUBLIC = frozenset({"PATH", "HOME", "SYSTEMROOT", "APPDATA", "USERPROFILE", "TEMP", "LANG"})
 """Variables that are no secrets; their values occur in ordinary answers."""
-
-
-def _innermost(error: BaseException) -> str:
-    while isinstance(error, BaseExceptionGroup) and error.exceptions:
-        error = error.exceptions[0]
-    return f"{type(error).__name__}: {error}".rstrip(": ")

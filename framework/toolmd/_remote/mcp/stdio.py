@@ -9,6 +9,8 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from toolmd._remote.mcp.error import NotStartedError
+
 MAX_LINE = 12 << 20
 """The most bytes of one message: a content part of 8 MiB in base64 fits."""
 _CHUNK = 64 << 10
@@ -137,17 +139,20 @@ async def run_server(
 ) -> AsyncIterator[ServerProcess]:
     """Start a server and yield it; its process has ended afterwards.
 
-    Raises OSError where the program can't be started.
+    Raises NotStartedError for a program that is not found, and OSError where it can't be started.
     """
-    process = await asyncio.create_subprocess_exec(
-        *command,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env=dict(env),
-        cwd=folder,
-        start_new_session=True,
-    )
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env=dict(env),
+            cwd=folder,
+            start_new_session=True,
+        )
+    except FileNotFoundError as error:
+        raise NotStartedError(f"there is no program {command[0]!r} on its PATH") from error
     server = ServerProcess(process)
     errors = asyncio.create_task(server.drain_errors())
     try:

@@ -41,6 +41,7 @@ def shell(folder: Path, command: str, **environment: str) -> subprocess.Complete
     [
         ("chek", "no such command 'chek'", "did you mean 'check'?"),
         ("new tol x", "no such command 'tol'", "did you mean 'tool'?"),
+        ("runs list", "no such command 'list'", "of `toolmd runs` are start, show, watch, graph, "),
         ("call x --json-args {}", "no such option: --json-args", "did you mean --json?"),
         ("call", "missing argument 'TOOL'", "write toolmd call "),
         ("call x --confidence 2", "invalid value for '--confidence': ", "write toolmd call "),

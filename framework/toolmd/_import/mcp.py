@@ -38,7 +38,7 @@ def read_tools(listed: Iterable[Any], server: str = "") -> Imported:
         if not is_function(entry):
             report.reject(str(entry)[:40], "no tool: it has no name, or no inputSchema")
             continue
-        known = _known(entry, report)
+        known = _known(entry, report, _KEPT_HINTS | ({"destructiveHint"} if server else set()))
         if server:
             remote = read_remote_tool(f"mcp {server} {entry['name']}")
             if remote is None:
@@ -70,7 +70,7 @@ def _tools(value: Any) -> list[Any] | None:
     return value if isinstance(value, list) else None
 
 
-def _known(entry: Mapping[str, Any], report: ImportReport) -> dict[str, Any]:
+def _known(entry: Mapping[str, Any], report: ImportReport, kept: frozenset[str]) -> dict[str, Any]:
     """Return the protocol's fields of a tool besides its name and arguments."""
     name = tool_name(entry["name"])
     known: dict[str, Any] = {}
@@ -82,7 +82,7 @@ def _known(entry: Mapping[str, Any], report: ImportReport) -> dict[str, Any]:
     elif hints.get("idempotentHint") is True:
         known["idempotent"] = "yes"
         report.note(name, "", "Idempotent is the server's own hint: retries rely on it")
-    for hint in hints.keys() - _KEPT_HINTS:
+    for hint in hints.keys() - kept:
         report.note(name, "", f"the server's hint `{hint}` has no field: {shown(hints[hint])}")
     if isinstance(hints.get("title"), str) and not entry.get("title"):
         known["title"] = " ".join(hints["title"].split())

@@ -7,6 +7,9 @@ import typer
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.screen import complain, err
 
+_MOST_NAMED = 12
+"""The most commands of a group that an error names."""
+
 
 def is_usage(error: Exception) -> bool:
     """Check for a usage error of Typer, which exports only a subclass of that error."""
@@ -22,6 +25,10 @@ def tell_usage(error: Any) -> int:
         return ExitCode.USAGE
     what, help_ = _parted(said)
     if context is not None and not help_:
+        commands = getattr(context.command, "commands", {})
+        if commands and len(commands) <= _MOST_NAMED:
+            complain(what, f"the commands of `{context.command_path}` are {', '.join(commands)}")
+            return ExitCode.USAGE
         usage = " ".join(context.get_usage().split()).removeprefix("Usage: ")
         help_ = f"write {usage}; `{context.command_path} -h` shows more"
     complain(what, help_)

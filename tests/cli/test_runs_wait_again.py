@@ -1,6 +1,9 @@
 """A decision on a run's question, where the run then waits for the next one."""
 
 import json
+import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -72,6 +75,18 @@ None
 """
 
 
+KILLED = """import os
+import pathlib
+
+def sell_flowers(kind: str, number: int, note: str | None = None) -> str:
+    begun = pathlib.Path(__file__).with_name("begun")
+    if not begun.exists():
+        begun.touch()
+        os.kill(os.getpid(), 9)
+    return kind
+"""
+
+
 @pytest.fixture
 def florist(shop, monkeypatch):
     monkeypatch.setenv("TOOLMD_STORE", "sqlite")
@@ -134,3 +149,18 @@ def test_a_rejected_pending_call_will_not_run(florist):
     (one,) = json.loads(florist("pending", "--json").out)
     typed = florist("reject", one["id"])
     assert (typed.err, typed.code) == ("rejected: take_back will not run\n", 0)
+
+
+def test_yes_never_says_that_an_interrupted_call_took_effect(florist):
+    florist.write("tools_md/sell_flowers.py", KILLED)
+    command = [sys.executable, "-m", "toolmd", "run", "deliver", "--yes"]
+    assert subprocess.run(command, cwd=florist.folder, check=False).returncode == -signal.SIGKILL
+    run_id = json.loads(florist("runs", "--json").out)[0]["id"]
+
+    resumed = florist("runs", "resume", run_id, "--yes")
+    assert resumed.code == 4
+    assert f"toolmd runs resolve {run_id} --done or --not-done" in resumed.err
+    assert (florist.folder / "tools_md" / "begun").exists()
+    assert florist("runs", "resolve", run_id, "--not-done").code == 4
+    (question,) = json.loads(florist("pending", "--json").out)
+    assert question["prompt"] == "Deliver it now?"

@@ -86,6 +86,11 @@ class Question(NamedTuple):
         """Whether a person can answer it; a run can also wait for a time."""
         return self.kind != "wait"
 
+    @property
+    def asks_outcome(self) -> bool:
+        """Whether it asks if an interrupted call took effect; a yes confirms nothing then."""
+        return self.key.endswith(":happened")
+
     def ends(self, now: dt.datetime) -> dt.datetime | None:
         """Return when the wait for an answer ends, if it began now; None for never."""
         if self.until is not None:

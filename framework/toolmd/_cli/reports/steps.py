@@ -60,8 +60,15 @@ def steps_of(skill: Any, *, json: TextIO | None = None, waits: bool = False) -> 
 
 
 def answer(question: Any, steps: Steps, *, yes: bool) -> bool | None:
-    """Answer a run's question: by --yes, on the terminal, or not at all (None)."""
+    """Answer a run's question: by --yes, on the terminal, or not at all (None).
+
+    Only a person knows whether an interrupted call took effect, so --yes does not answer that.
+    """
+    if question.asks_outcome:
+        yes = False
     if not yes and not interactive():
+        if question.asks_outcome:
+            err(f"help: state it: toolmd runs resolve {question.run_id} --done or --not-done")
         return None
     with steps.pause():
         return agreed(question.prompt, yes=yes)

@@ -270,7 +270,7 @@ def resolve(
     """
     with open_workspace(project_of(ctx, project)) as workspace:
         asked = workspace.runs.get_sync(run_id).questions
-        keys = [question.key for question in asked if question.key.endswith(":happened")]
+        keys = [question.key for question in asked if question.asks_outcome]
         if not keys:
             help_ = "toolmd runs show lists its questions"
             stop(ExitCode.NOT_FOUND, f"run {run_id} has no uncertain call", help_)

@@ -67,6 +67,9 @@ class Opened(Generic[T]):
         try:
             with engine.begin() as connection:
                 yield connection
+        except sa.exc.TimeoutError as error:
+            # SQLAlchemy reports only the faults of connections as such, not the lack of one.
+            raise UnreachableError(f"the store is too busy to answer: {error}") from error
         finally:
             with self._changed:
                 self._active -= 1

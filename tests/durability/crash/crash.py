@@ -152,8 +152,10 @@ def two_machines(server: str, plan: matrix.Storm) -> Iterator[Row]:
         f"Two machines: {last.kills} kills, {last.faults} faults in {last.seconds:.0f} s",
         f"{last.ended} runs ended, {last.decided} calls approved", f"{plan.runs}, {plan.payments}",
     )  # fmt: skip
-    told = f"{last.failed}, {last.lost}, {last.doubled}, {last.stuck}"
+    told = f"{len(last.failed)}, {last.lost}, {last.doubled}, {last.stuck}"
     yield "  runs that failed, were lost, did something twice, are stuck", told, "0, 0, 0, 0"
+    for failed in last.failed:
+        yield f"    {failed.run} failed", str(failed), ""
     told = f"{last.unpaid}, {last.paid_twice}"
     yield "  approved calls without an effect, with two", told, "0, 0"
     told = f"{last.cut}; {last.repeated} ran again under their key"

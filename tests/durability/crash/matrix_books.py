@@ -30,6 +30,20 @@ class Fleet(Protocol):
         ...
 
 
+class FailedRun(NamedTuple):
+    """A run that ended without success, and why."""
+
+    run: str
+    step: str
+    """The last entry of its record."""
+    code: str
+    message: str
+
+    def __str__(self) -> str:
+        """Return the reason in words."""
+        return f"{self.step}: {self.code}: {self.message}"
+
+
 class Counted(NamedTuple):
     """What became of the work."""
 
@@ -39,7 +53,7 @@ class Counted(NamedTuple):
     ended: int
     left: int
     """Runs that have not ended."""
-    failed: int
+    failed: tuple[FailedRun, ...]
     lost: int
     """Runs that report success, and have no booking or no text."""
     doubled: int
@@ -73,7 +87,7 @@ class Counted(NamedTuple):
         return (
             f"{self.seconds:.0f} s: {self.ended} of {self.ended + self.left} runs ended, "
             f"{self.decided} calls approved, {self.kills} kills, {self.faults} faults; failed "
-            f"{self.failed}, lost {self.lost}, twice {self.doubled + self.paid_twice}, "
+            f"{len(self.failed)}, lost {self.lost}, twice {self.doubled + self.paid_twice}, "
             f"stuck {self.stuck}, without an effect {self.unpaid}, "
             f"over a limit {self.over + self.overlaps}; "
             f"{sum(self.processor.values()):.0f} s of processor time"
@@ -101,7 +115,7 @@ def counted(fleet: Fleet, runs: int, faults: int, seconds: float) -> Counted:
         kills=len(fleet.killed),
         faults=faults,
         ended=len(ended),
-        failed=len(ended) - len(done),
+        failed=_failed(fleet),
         left=runs - len(ended),
         lost=len(hollow),
         doubled=sum(times - 1 for books in (booked, texted) for times in books.values()),
@@ -117,6 +131,16 @@ def counted(fleet: Fleet, runs: int, faults: int, seconds: float) -> Counted:
         processor={role: round(used, 1) for role, used in fleet.processor().items()},
         seconds=seconds,
     )
+
+
+def _failed(fleet: Fleet) -> tuple[FailedRun, ...]:
+    rows = fleet.ask(
+        "SELECT r.id, (SELECT function_name FROM toolmd.operation_outputs o "
+        "WHERE o.workflow_uuid LIKE r.id || ':%' ORDER BY started_at_epoch_ms DESC LIMIT 1), "
+        "r.result::json->>'code', r.result::json->>'message' FROM toolmd.toolmd_run r "
+        "WHERE r.result::json->>'success' = 'false'"
+    )
+    return tuple(FailedRun(run, step or "-", code, message) for run, step, code, message in rows)
 
 
 def _payments(fleet: Fleet) -> dict[str, int]:

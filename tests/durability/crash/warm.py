@@ -7,16 +7,23 @@ import time
 import traceback
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from office import MONDAY, ROOT
 
-# What a run needs, imported once; none of it starts a thread.
-import toolmd._skills.engine.durable.engine
 from toolmd import Workspace, load_settings
 
-assert toolmd._skills.engine.durable.engine is not None
+# What a run needs, imported once: a process that is killed again and again must not spend its
+# life on imports. None of it starts a thread.
+for name in (
+    "cel_expr_python", "fastapi", "httpx2", "opentelemetry.trace", "svcs",
+    "toolmd._call.confirmation.flow", "toolmd._call.decisions", "toolmd._dialect",
+    "toolmd._egress", "toolmd._expressions.environment", "toolmd._parse.writing.formatter",
+    "toolmd._skills.check", "toolmd._skills.engine.durable.engine", "toolmd._store.confirmations",
+):  # fmt: skip
+    import_module(name)
 for name in [name for name in os.environ if name.startswith("TOOLMD_")]:
     if not name.startswith("TOOLMD_TEST_"):
         del os.environ[name]

@@ -110,12 +110,13 @@ class Attempts:
 
     async def _interpreted(
         self, order: Order, journal: DurableJournal
-    ) -> SkillResult | ParkedError | LostRunError:
+    ) -> SkillResult | ParkedError | LostRunError | UnreachableError:
         try:
             return await self._play(order, journal)
         except ParkedError as parked:
             return parked
-        except LostRunError as lost:
+        except (LostRunError, UnreachableError) as lost:
+            # A store that does not answer is no failure of the run.
             journal.lost = journal.lost or lost
             return lost
         except Exception as error:  # noqa: BLE001 - the run's result reports it

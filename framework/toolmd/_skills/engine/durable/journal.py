@@ -182,7 +182,11 @@ class DurableJournal:
             raise self._lose(LostRunError("this process ends"))
         if self._again:
             self._again = False
-            if not await in_thread(lambda: self._store.is_tried(self._run_id)):
+            try:
+                may_try = await in_thread(lambda: self._store.is_tried(self._run_id))
+            except Exception as error:
+                raise self._lose(error) from error
+            if not may_try:
                 raise self._lose(StuckRunError(self._run_id))
 
     async def _record(self, key: str, value: Any) -> JournalEntry:

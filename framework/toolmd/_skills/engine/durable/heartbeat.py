@@ -18,10 +18,12 @@ from toolmd._skills.engine.durable.outage import Outage
 from toolmd._skills.engine.durable.tables import Tables
 from toolmd._store.database import server_now
 
-BEAT_S = 1.0
+BEAT_S = 0.5
 """How often a process writes the time, in seconds."""
-LATE_S = 2.5
+LATE_S = 1.5
 """Silence after which a process without its lock counts as dead, in seconds."""
+STALL_S = 2.5
+"""Silence after which a process does not trust the times of others, in seconds."""
 TTL_S = 6.0
 """Silence after which a process counts as dead even with its lock, in seconds."""
 APART_S = 2.0
@@ -50,6 +52,8 @@ class Heartbeat:
         with engine.connect() as connection:
             self._compare(connection.execute(sa.select(server_now())).scalar_one())
         self._session: sa.Connection | None = None
+        self._locked = False
+        """Whether the session has the lock; at first the lost session before it may keep it."""
         self._beating: threading.Thread | None = None
         self._ended = threading.Event()
         self._last = 0.0
@@ -72,18 +76,23 @@ class Heartbeat:
     def dead(self) -> list[str]:
         """Return the names of silent processes."""
         now = time.monotonic()
-        if now - self._last > LATE_S or now - self._since < TTL_S:
+        if now - self._since < TTL_S:
             return []
-        ttl_s = TTL_S if now - self._steady >= TTL_S else float("inf")
+        stalled = now - self._last > STALL_S or now - self._steady < TTL_S
         c = self._worker.c
         age = _age(c.beat).label("age")
         late = sa.select(c.id, age).where(age > LATE_S)
         with self._engine.connect() as connection:
-            rows = connection.execute(late).all()
-            if any(row.id == self.own for row in rows):
-                # The server's clock jumped, or this machine was stopped since the check above.
+            ages = {row.id: row.age for row in connection.execute(late)}
+            # If its own row is late, too, the server's clock jumped, or this machine was stopped.
+            stalled = stalled or ages.pop(self.own, 0.0) > STALL_S
+            ttl_s = float("inf") if stalled else TTL_S
+            if not ages or self._is_free(connection, self.own):
                 return []
-            return [row.id for row in rows if row.age > ttl_s or self._is_free(connection, row.id)]
+            return [
+                name for name, old in ages.items()
+                if old > ttl_s or self._is_free(connection, name)
+            ]  # fmt: skip
 
     def known(self) -> set[str]:
         """Return the names of all processes that are not evicted."""
@@ -152,7 +161,10 @@ class Heartbeat:
             # The connection never returns to the pool: the lock ends with the session.
             self._session = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
             self._session.detach()
-            self._session.execute(sa.select(sa.func.pg_try_advisory_lock(_key(self.own))))
+            self._locked = False
+        if not self._locked:
+            lock = sa.select(sa.func.pg_try_advisory_lock(_key(self.own)))
+            self._locked = bool(self._session.execute(lock).scalar_one())
         row = {"id": self.own, "beat": server_now()}
         insert = postgresql.insert(self._worker).values(row)
         written = self._session.execute(
@@ -161,7 +173,7 @@ class Heartbeat:
             ).returning(self._worker.c.beat)
         ).scalar_one()
         now = time.monotonic()
-        if max(now - self._last, abs(written - self._written)) > LATE_S:
+        if max(now - self._last, abs(written - self._written)) > STALL_S:
             self._steady = now
         self._since = now if new else self._since
         self._compare(written)

@@ -1,4 +1,4 @@
-"""Reclaim runs every second: those of dead processes, expired questions, and old ones."""
+"""Reclaim runs: of dead processes twice a second, others each second, and delete old ones."""
 
 import datetime as dt
 import itertools
@@ -17,14 +17,16 @@ from toolmd.errors import UnreachableError
 
 KEEP = dt.timedelta(days=30)
 """How long a run that ended is kept."""
-LOOK_S = 1.0
+LOOK_S = 0.5
 """Pause between two rounds, in seconds."""
+RUNS_EVERY = 2
+"""How many rounds pass between two checks of the runs themselves."""
 LOST_AFTER = 3
-"""After how many rounds in a row an orphan is put back."""
-FORGET_EVERY = 3600
+"""After how many such checks in a row an orphan is put back."""
+FORGET_EVERY = 7200
 """How many rounds pass between two deletions of old runs."""
 SOME = 200
-"""How many runs one round checks; the next one checks those after them."""
+"""How many runs are checked at one time; the next check is of those after them."""
 LATE = Answer(approved=False, late=True)
 Orphan = tuple[str, int, bool]
 """A run, its attempt, and whether the workflow of the attempt is over."""
@@ -51,7 +53,7 @@ class Reclaimer:
         self._clock = clock
         self._every_s = every_s
         self._seen: Counter[Orphan] = Counter()
-        """In how many rounds in a row each orphan was seen."""
+        """In how many checks in a row each orphan was seen."""
         self._after = ""
         """The last run that was checked."""
         self._ended = threading.Event()
@@ -82,9 +84,11 @@ class Reclaimer:
     def _round(self, count: int) -> None:
         self._locks.live()
         now = self._clock()
-        for run_id, key in self._store.reader.expired(now.timestamp()):
-            self._store.settle(run_id, key, LATE, now)
-        orphans = self._orphans()
+        orphans = []
+        if count % RUNS_EVERY == 0:
+            for run_id, key in self._store.reader.expired(now.timestamp()):
+                self._store.settle(run_id, key, LATE, now)
+            orphans = self._orphans()
         if orphans or self._locks.dead():
             # Putting a workflow back does not ask whose it is: two processes would run it twice.
             with self._locks.alone() as alone:

@@ -18,6 +18,7 @@ import bench_calls
 import bench_cut
 import bench_dialect
 import bench_edits
+import bench_gateway
 import bench_reload
 import bench_servers
 import bench_start
@@ -146,6 +147,7 @@ BENCHES = {
     "start": bench_start.start,
     "many": bench_start.many,
     "edits": bench_edits.edits,
+    "gateway": bench_gateway.gateway,
     "servers": bench_servers.servers,
     "reload": bench_reload.reload,
     "torn": bench_reload.torn,

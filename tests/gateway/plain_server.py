@@ -80,7 +80,19 @@ def ask(message, arguments):
     answer(message, {"content": [{"type": "text", "text": text}]})
 
 
-SPECIAL = {"huge": huge, "deep": deep, "noise": noise, "half": half, "reach": reach, "ask": ask}
+def report(message, arguments):
+    meta = message["params"].get("_meta", {})
+    params = {"progressToken": meta.get("progressToken"), "progress": 1, "total": 2}
+    for text in ("half", 7):
+        told = params | {"message": text}
+        write(json.dumps({"jsonrpc": "2.0", "method": "notifications/progress", "params": told}))
+    answer(message, {"content": [{"type": "text", "text": json.dumps(meta)}]})
+
+
+SPECIAL = {
+    "huge": huge, "deep": deep, "noise": noise, "half": half, "reach": reach, "ask": ask,
+    "report": report,
+}  # fmt: skip
 
 
 def call(message):
@@ -97,6 +109,9 @@ def call(message):
     elif name == "refuse":
         fail(message, -32602, "bad number")
     elif name == "slow":
+        token = message["params"].get("_meta", {}).get("progressToken")
+        told = {"progressToken": token, "progress": 0}
+        write(json.dumps({"jsonrpc": "2.0", "method": "notifications/progress", "params": told}))
         time.sleep(arguments.get("seconds", 5))
         answer(message, {"content": [{"type": "text", "text": "done"}]})
     elif name == "environment":

@@ -6,11 +6,13 @@ import os
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from guarded import Guarded, called, listed
+from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, use_span
 
-from toolmd import Workspace
+from toolmd import Result, Workspace
 
 
 def test_a_call_reaches_the_server_and_its_result_comes_back(tmp_path: Path) -> None:
@@ -189,6 +191,42 @@ def test_a_server_that_cannot_start_is_told_by_its_reason(tmp_path: Path) -> Non
             result = called(workspace, "echo")
         assert result.error is not None
         assert result.error.message.endswith(f"does not run: {reason}. Nothing was sent.")
+
+
+def test_a_caller_that_is_cancelled_cancels_the_call_at_the_server(tmp_path: Path) -> None:
+    project = Guarded(tmp_path / "p", "whoami", "slow")
+
+    async def cancelled(workspace: Workspace) -> None:
+        await workspace.call("whoami", {})
+        begun = asyncio.Event()
+        slow = workspace.call("slow", {"text": "a"}, on_event=lambda _: begun.set())
+        call = asyncio.ensure_future(slow)
+        await begun.wait()
+        call.cancel()
+        await asyncio.wait([call])
+        await workspace.call("whoami", {})
+
+    with project.open() as workspace:
+        asyncio.run(cancelled(workspace))
+
+    assert project.lines("cancelled.txt") == ["cancelled"]
+
+
+def test_progress_and_the_trace_of_a_call_reach_the_other_side(tmp_path: Path) -> None:
+    project = Guarded(tmp_path / "p", "report")
+    span = NonRecordingSpan(SpanContext(7, 8, is_remote=False, trace_flags=TraceFlags(1)))
+    heard: list[Any] = []
+
+    async def call(workspace: Workspace) -> Result:
+        result = await workspace.call("report", {}, on_event=heard.append)
+        await asyncio.sleep(0)
+        return result
+
+    with project.open() as workspace, use_span(span):
+        result = asyncio.run(call(workspace))
+
+    assert f"{7:032x}-{8:016x}" in json.loads(result.data)["traceparent"]
+    assert [tuple(one.data.values()) for one in heard] == [("half", 0.5), ("1 of 2", 0.5)]
 
 
 def test_a_picture_of_the_server_is_a_part_of_the_result(tmp_path: Path) -> None:

@@ -1,10 +1,12 @@
 """Work in the event loop of the sessions, whose outcome goes to a caller in any loop."""
 
 import asyncio
+import os
 import secrets
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import count
 from typing import Any
 
 from toolmd._remote.mcp.error import NotSentError
@@ -12,13 +14,16 @@ from toolmd._remote.mcp.error import NotSentError
 ANSWER_S = 600.0
 """How long a server waits for a person's answer, in seconds: as long as a confirmation."""
 
+_PREFIX = secrets.token_urlsafe(9)
+_NUMBERS = count(1)
+
 
 class Running:
     """One call in the sessions' loop. A question of its server is an outcome, too."""
 
     def __init__(self) -> None:
         """Begin to wait for an outcome in the loop that runs now."""
-        self.name = secrets.token_urlsafe(9)
+        self.name = f"{_PREFIX}-{os.getpid()}-{next(_NUMBERS)}"
         """The name under which a question finds it again."""
         self.task: asyncio.Task[None] | None = None
         self._lock = threading.Lock()

@@ -25,6 +25,7 @@ class Servers:
     def __init__(self, settings: Settings, store: Store) -> None:
         """Keep the settings, and the store of accepted tools."""
         self.tables: Mapping[str, ServerSettings] = settings.servers
+        self._texts = {name: repr(table) for name, table in settings.servers.items()}
         self._folder = settings.root
         self._store = store
         self._checked: dict[str, tuple[Listing | None, Mapping[str, Pin]]] = {}
@@ -53,7 +54,7 @@ class Servers:
 
         table = self.table(name)
         whose = None if table.shared else user
-        return await POOL.run(Key(self._folder, name, repr(table), whose), table, work)
+        return await POOL.run(Key(self._folder, name, self._texts[name], whose), table, work)
 
     async def resume(self, answered: Asked) -> Any:
         """Answer the question of a call that waits in this process, and return its outcome.

@@ -10,6 +10,7 @@ from typing import Any
 
 from toolmd._remote.fence import fence_of, fenced
 from toolmd._remote.mcp.asking import asked_by, asked_in, responses_of
+from toolmd._remote.mcp.calls import params_of
 from toolmd._remote.mcp.error import LostAnswerError, NotStartedError
 from toolmd._remote.mcp.listing import Listing
 from toolmd._remote.mcp.running import Running
@@ -116,10 +117,7 @@ class Session:
             more = {"input_responses": responses_of(answered), "request_state": answered.state}
         try:
             for wait in _POLLS:
-                result = await self._client.session.call_tool(
-                    tool, dict(arguments), progress_callback=on_progress, allow_input_required=True,
-                    **more,
-                )  # fmt: skip
+                result = await self._sent(tool, dict(arguments), on_progress, more)
                 if result.result_type != "input_required":
                     return result
                 if result.input_requests:
@@ -133,6 +131,20 @@ class Session:
             raise
         raise LostAnswerError(f"the server {self.name} did not finish the call")
 
+    async def _sent(
+        self, tool: str, arguments: dict[str, Any], on_progress: Any, more: dict[str, Any]
+    ) -> Any:
+        """Return the server's result, checked against the protocol and the tool's own schema."""
+        session = self._client.session
+        if self._process is None:
+            return await session.call_tool(
+                tool, arguments, progress_callback=on_progress, allow_input_required=True, **more
+            )
+        result = await self._process.calls.call(params_of(tool, arguments, more), on_progress)
+        if result.result_type != "input_required" and not result.is_error:
+            await session.validate_tool_result(tool, result)
+        return result
+
     def _hidden(self, asked: Asked) -> Asked:
         return asked._replace(prompt=self.hide(asked.prompt))
 
@@ -141,7 +153,6 @@ class Session:
         from mcp_types import INVALID_REQUEST, ElicitResult, ErrorData
 
         del context
-
         if len(self.running) != 1:
             message = "Several calls are in progress, so nobody knows which one asks."
             return ErrorData(code=INVALID_REQUEST, message=message)

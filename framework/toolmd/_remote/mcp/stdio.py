@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from toolmd._remote.mcp.calls import Calls
 from toolmd._remote.mcp.error import NotStartedError
 
 MAX_LINE = 12 << 20
@@ -32,6 +33,8 @@ class ServerProcess:
         """Why the stream of messages ended, if the server is to blame."""
         self.ended = asyncio.Event()
         """Set once no message comes any more."""
+        self.calls = Calls(self.write)
+        """The calls in progress, whose answers `receive` does not return."""
         self._lines: deque[bytes] = deque()
         self._parts: list[bytes] = []
         """The parts of a line that has not ended, of `_length` bytes."""
@@ -78,16 +81,22 @@ class ServerProcess:
             if line.lstrip().startswith(b"{"):
                 with suppress(ValueError, RecursionError):
                     message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-                    return SessionMessage(message)
+                    if not self.calls.received(message):
+                        return SessionMessage(message)
         self.ended.set()
         raise StopAsyncIteration
 
     async def send(self, item: Any) -> None:
         """Write a message as a line to stdin."""
-        assert self.process.stdin is not None
+        self.calls.sent(item.message)
         line = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+        await self.write(line.encode())
+
+    async def write(self, line: bytes) -> None:
+        """Write a line to stdin."""
+        assert self.process.stdin is not None
         try:
-            self.process.stdin.write(line.encode() + b"\n")
+            self.process.stdin.write(line + b"\n")
             await self.process.stdin.drain()
         except OSError:
             self.ended.set()
@@ -161,3 +170,4 @@ async def run_server(
         # A cancelled session ends its process, too.
         await asyncio.shield(asyncio.create_task(server.end()))
         errors.cancel()
+        server.calls.end()

@@ -10,6 +10,7 @@ from toolmd._workspace.arguments import checked
 from toolmd._workspace.background_loop import off_loop
 from toolmd._workspace.opened import OpenProject
 from toolmd._workspace.runs.control import Runs
+from toolmd._workspace.runs.store_changes import StoreChanges
 
 _NOTHING_HAPPENED = frozenset(
     (
@@ -55,6 +56,11 @@ class Confirmations:
             return tuple(sorted((*calls, *theirs), key=lambda one: one.created))
 
         return await off_loop(read)
+
+    @property
+    def store_changes(self) -> StoreChanges:
+        """What finds the changes of all processes, for servers; new at each use."""
+        return StoreChanges(self._project, self._runs.service)
 
     def pending_sync(self, *, user: str | None = None) -> tuple[Confirmation, ...]:
         """Same as `pending`, for callers that can't await; the calling thread waits."""

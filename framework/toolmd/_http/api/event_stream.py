@@ -1,7 +1,9 @@
 """Publish a workspace's calls, snapshots, diagnostics and runs to the feed of events."""
 
+import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from toolmd._http.api.feed import Feed
@@ -11,8 +13,13 @@ from toolmd._types.registry import Bound, Registry
 from toolmd._types.result import Result
 from toolmd._types.tool import ToolSpec
 from toolmd._workspace import Workspace
+from toolmd._workspace.listeners import WorkspaceEventKind
+from toolmd._workspace.runs.store_changes import StoreChanges
+from toolmd.errors import ToolmdError, logged
 from toolmd.hooks import hookimpl
 
+LOOK_S = 1.0
+"""How often the store is read for what other processes did, in seconds."""
 PLUGIN = "toolmd-events"
 """The plugin's name in `toolmd plugins`: pass `EventSource` to `Workspace.open` under it."""
 
@@ -24,6 +31,10 @@ class EventSource:
         self.feed = feed
         self._generation = 1
         self._ends: list[Callable[[], None]] = []
+        self._changes: StoreChanges | None = None
+        self._followers = 0
+        self._looking: asyncio.Task[None] | None = None
+        self._starting = asyncio.Lock()
 
     @property
     def generation(self) -> int:
@@ -35,13 +46,57 @@ class EventSource:
         self._ends = [
             workspace.on_change(self._changed),
             workspace.on_checked(self._checked),
-            workspace.on_workspace_event(self.feed.publish),
+            workspace.on_workspace_event(self._publish),
         ]
+        if workspace.settings.store != "memory":
+            self._changes = workspace.confirmations.store_changes
 
     def close(self) -> None:
         """Stop publishing."""
         for end in self._ends:
             end()
+
+    @asynccontextmanager
+    async def followed(self) -> AsyncIterator[None]:
+        """Publish what other processes of the store do, too, while somebody follows the feed."""
+        self._followers += 1
+        try:
+            async with self._starting:
+                if self._looking is None and self._changes is not None:
+                    lost = True
+                    with suppress(ToolmdError):
+                        # What is there at the start is no news.
+                        await self._changes.look()
+                        lost = False
+                    self._looking = asyncio.create_task(self._look_often(self._changes, lost=lost))
+            yield
+        finally:
+            self._followers -= 1
+            if not self._followers and self._looking is not None:
+                self._looking.cancel()
+                self._looking = None
+
+    async def _look_often(self, changes: StoreChanges, *, lost: bool) -> None:
+        """Publish the changes of the store; `lost` is whether the last look failed."""
+        while True:
+            await asyncio.sleep(LOOK_S)
+            try:
+                found = await changes.look()
+            except Exception as error:  # noqa: BLE001 - the next look may succeed
+                if not lost:
+                    logged(error, "the events of other processes can't be read now")
+                lost = True
+                continue
+            if lost:
+                self.feed.publish("resync", {})
+            lost = False
+            for change in found:
+                self.feed.publish(*change)
+
+    def _publish(self, kind: WorkspaceEventKind, data: dict[str, Any], user: str | None) -> None:
+        if self._changes is not None:
+            self._changes.note(kind, data, user)
+        self.feed.publish(kind, data, user)
 
     @hookimpl
     def toolmd_after_call(self, call: Call, spec: ToolSpec, result: Result) -> None:
@@ -58,7 +113,7 @@ class EventSource:
         confirmation = result.confirmation
         if confirmation is not None and confirmation.id:
             waiting = {"id": confirmation.id, "state": "pending", "tool": result.tool}
-            self.feed.publish("pending", waiting, call.caller.user)
+            self._publish("pending", waiting, call.caller.user)
 
     def _changed(self, old: Registry, new: Registry) -> None:
         self._generation += 1

@@ -37,7 +37,7 @@ KINDS = {
     ),
     "pending": (
         "`{id, state, tool}`",
-        "A call is `pending`, or was `approved`, `edited`, `rejected` or `answered`.",
+        "A call is `pending`; was `approved`, `edited`, `rejected`, `answered`; or is `closed`.",
     ),
     "run": ("`{run_id, skill, state}`", "A run changed its state."),
     "run-step": (
@@ -79,24 +79,30 @@ class Events:
     async def _stream(self, last: str | None, user: str | None) -> AsyncIterator[ServerSentEvent]:
         self._followers += 1
         try:
-            # Follow from this number, so that no event is lost between the greeting and the next.
-            following = self._feed.follow(last or self._feed.latest, user)
-            hello = json.dumps({"generation": self._event_source.generation})
-            yield ServerSentEvent(hello, event="hello", retry=1000, sep="\n")
-            async for event in following:
-                yield ServerSentEvent(
-                    json.dumps(event.data, ensure_ascii=True),
-                    event=event.kind,
-                    id=self._feed.id_of(event.number),
-                    sep="\n",
-                )
+            async with self._event_source.followed():
+                async for event in self._sent(last, user):
+                    yield event
         finally:
             self._followers -= 1
+
+    async def _sent(self, last: str | None, user: str | None) -> AsyncIterator[ServerSentEvent]:
+        # Follow from this number, so that no event is lost between the greeting and the next.
+        following = self._feed.follow(last or self._feed.latest, user)
+        hello = json.dumps({"generation": self._event_source.generation})
+        yield ServerSentEvent(hello, event="hello", retry=1000, sep="\n")
+        async for event in following:
+            yield ServerSentEvent(
+                json.dumps(event.data, ensure_ascii=True),
+                event=event.kind,
+                id=self._feed.id_of(event.number),
+                sep="\n",
+            )
 
 
 EVENTS = (
     "Server-sent events; `data` is a JSON object. `hello` comes first. `Last-Event-ID` resumes"
     " the stream; `resync` means that events were lost, so read everything"
-    " again. It has the events of the process that serves it; behind `--workers` or a"
-    " balancer, poll `/api/pending` and `/api/runs`. See docs/reference/http.md for each event."
+    " again. Of other processes of the store it has `pending` and `run`, within about a second and"
+    " perhaps twice; `call`, `run-step`, `snapshot` and the like are of the process that serves it."
+    " See docs/reference/http.md for each event."
 )

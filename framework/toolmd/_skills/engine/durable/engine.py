@@ -72,6 +72,7 @@ class DurableEngine:
         self._locks = Heartbeat(told) if postgres else Locks(state / "workers")
         self.workers = Workers(self._workflows, self._locks)
         self._clock: Clock = lambda: clock() + self._locks.ahead
+        self.changed = partial(self._reader.changed, self._clock)
         self._waiters = Waiters(
             self._reader, lambda: self._process.runs() if self._process else set(), store_wait_s
         )
@@ -143,9 +144,8 @@ class DurableEngine:
     ) -> SkillResult:
         """Resume a run that stands still; an expired question is answered with a no."""
         row = await in_thread(lambda: self._reader.found(run_id))
-        now = self._clock()
         asked = await in_thread(lambda: self._reader.asked(run_id))
-        over = [one for one in asked if row.waits_for(one) and one.is_over(now)]
+        over = [one for one in asked if row.waits_for(one) and one.is_over(self._clock())]
         after = row.segment + row.stuck if row.stuck or over else -1
         with self._waiters.wait(run_id, after, watch) as waiter:
             if row.stuck:

@@ -1,5 +1,6 @@
 """Read runs and their questions, without their steps."""
 
+import datetime as dt
 import json
 from collections.abc import Iterable
 from typing import Any
@@ -9,12 +10,15 @@ import sqlalchemy as sa
 from toolmd._skills.engine.durable.record import caller_of, plan_of, user_prefix
 from toolmd._skills.engine.durable.rows import KeptQuestion, KeptRun, kept_question, kept_run
 from toolmd._skills.engine.durable.tables import Tables
+from toolmd._skills.engine.durable.views import state_of
 from toolmd._skills.engine.outcomes import unknown
 from toolmd._types.plan import Plan
-from toolmd._types.run import UNDOING, Order, RunQuery, RunState
+from toolmd._types.run import UNDOING, Clock, Order, RunQuery, RunState
 
 SOME = 500
 """How many runs one statement names."""
+RECENT = dt.timedelta(seconds=10)
+"""What counts as recent: a transaction may take long."""
 
 
 class RunReader:
@@ -101,6 +105,28 @@ class RunReader:
         with self._engine.connect() as connection:
             rows = connection.execute(named.order_by(run.c.id).limit(limit))
             return tuple((row.id, row.segment) for row in rows)
+
+    def changed(
+        self, clock: Clock, ids: Iterable[str]
+    ) -> tuple[tuple[str, str, RunState, str | None], ...]:
+        """Return the runs that execute, and those that recently began, asked or ended, or of `ids`.
+
+        Each comes with its skill, its state and its user.
+        """
+        run, question, since = self._tables.run, self._tables.question, clock() - RECENT
+        executes = sa.and_(self._unfinished, run.c.stuck == 0, run.c.parked == 0)
+        asked = sa.select(question.c.run).where(question.c.opened >= since.timestamp())
+        moment, named = since.isoformat(), run.c.id.in_([*ids])
+        recent = sa.or_(executes, run.c.began >= moment, run.c.ended >= moment)
+        chosen = sa.select(*self._columns, run.c.caller).where(
+            sa.or_(recent, named, run.c.id.in_(asked))
+        )
+        with self._engine.connect() as connection:
+            rows = [(row, kept_run(row)) for row in connection.execute(chosen.limit(SOME))]
+        return tuple(
+            (row.id, row.skill, state_of(kept, waits=kept.parked > 0), caller_of(row.caller).user)
+            for row, kept in rows
+        )
 
     def expired(self, now: float) -> tuple[tuple[str, str], ...]:
         """Return the runs and keys of the questions whose time is up."""

@@ -104,6 +104,8 @@ def _indexes(run: sa.Table, question: sa.Table) -> tuple[sa.Index, ...]:
         ("toolmd_run_began", (run.c.began, run.c.id), None),
         ("toolmd_run_executing", (run.c.id,), executing),
         ("toolmd_run_cancelled", (run.c.id,), cancelled),
+        ("toolmd_run_ended", (run.c.ended,), run.c.ended.is_not(None)),
+        ("toolmd_question_opened", (question.c.opened,), None),
         ("toolmd_question_timed", (question.c.expires,), timed),
     )
     return tuple(

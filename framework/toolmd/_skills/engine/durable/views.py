@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from toolmd._skills.engine.durable.rows import KeptQuestion, KeptRun
 from toolmd._skills.engine.outcomes import AnsweredError, TooLateError, ended, result_of
 from toolmd._types.result import SkillResult
-from toolmd._types.run import JournalEntry, Question, RunState, RunView
+from toolmd._types.run import JournalEntry, RunState, RunView
 from toolmd.errors import NotFoundError
 
 
@@ -21,7 +21,8 @@ def view(
     if row.result is not None:
         took = (row.ended or row.began) - row.began
         result = result_of(row.id, row.skill, row.result, took)
-    return RunView(row.id, row.skill, _state(row, questions), row.inputs, row.began.isoformat(),
+    state = state_of(row, waits=bool(questions))
+    return RunView(row.id, row.skill, state, row.inputs, row.began.isoformat(),
                    steps, questions, result)  # fmt: skip
 
 
@@ -51,14 +52,15 @@ def too_late(row: KeptRun, key: str, asked: Sequence[KeptQuestion]) -> NotFoundE
     return TooLateError(row.id, key, "the run has ended")
 
 
-def _state(row: KeptRun, questions: Sequence[Question]) -> RunState:
+def state_of(row: KeptRun, *, waits: bool) -> RunState:
+    """Return the state of a run; `waits` is whether it has an open question."""
     if row.result is not None:
         return ended(row.result)
     if row.stuck:
         return "stuck"
     if row.parked and not row.segment:
         return "scheduled"
-    return "waiting" if questions else "running"
+    return "waiting" if waits else "running"
 
 
 def _entry(one: KeptQuestion) -> JournalEntry:

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from requests_to_app import ADDRESSES, GOOD, OF_ANA, TOKEN, knock
 
 from toolmd._auth import ALL_RIGHTS, CALLER, RIGHTS, Addresses
+from toolmd._auth.headers import SAFE
 from toolmd._types.call import Caller
 
 OF_ANA_ = {**GOOD, "authorization": f"Bearer {OF_ANA}"}
@@ -213,6 +214,6 @@ def test_a_denial_is_a_problem_document(headers, status, title, code) -> None:
     assert answer.headers == {
         b"content-type": b"application/problem+json",
         b"content-length": length,
-        b"cache-control": b"no-store",
+        **SAFE,
         **asks,
     }

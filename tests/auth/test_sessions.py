@@ -6,6 +6,7 @@ import pytest
 from requests_to_app import GOOD, OF_ANA, TOKEN, knock, tokens
 
 from toolmd._auth import CALLER, PAGE_POLICY, Sessions
+from toolmd._auth.headers import SAFE
 from toolmd._auth.tokens import Pass
 from toolmd._types.call import Caller
 
@@ -144,7 +145,7 @@ def test_a_browser_without_a_token_gets_a_page() -> None:
     assert answer.headers == {
         b"content-type": b"text/html; charset=utf-8",
         b"content-length": b"8",
-        b"cache-control": b"no-store",
+        **SAFE,
         b"content-security-policy": PAGE_POLICY.encode(),
         b"www-authenticate": b"Bearer",
     }
@@ -165,7 +166,7 @@ def test_other_clients_get_the_problem_document(headers: dict[str, str], method:
     answer = knock(headers, scope={"method": method}, stranger=lambda: b"<p>Hello")
 
     assert answer.headers[b"content-type"] == b"application/problem+json"
-    assert b"content-security-policy" not in answer.headers
+    assert answer.headers[b"content-security-policy"] == SAFE[b"content-security-policy"]
 
 
 def test_without_such_a_page_a_browser_gets_the_problem() -> None:

@@ -38,12 +38,9 @@ def holder(kiosk: Kiosk) -> Any:
 
 
 def routes_of(kiosk: Kiosk) -> set[str]:
-    app: Any = kiosk.server.app
-    while not hasattr(app, "routes"):
-        app = app._app
     return {
         f"{method} {route.path.replace(':path', '')}"
-        for route in app.routes
+        for route in kiosk.server.routes.routes
         for method in route.methods - {"HEAD"}
     }
 

@@ -2,7 +2,7 @@
 
 from toolmd._auth.addresses import Addresses
 from toolmd._auth.authentication import CALLER, RIGHTS, Authentication
-from toolmd._auth.headers import PAGE_POLICY, SafeHeaders
+from toolmd._auth.headers import PAGE_POLICY
 from toolmd._auth.sessions import Sessions
 from toolmd._auth.tokens import ALL_RIGHTS, Tokens, fresh_token
 
@@ -13,7 +13,6 @@ __all__ = [
     "RIGHTS",
     "Addresses",
     "Authentication",
-    "SafeHeaders",
     "Sessions",
     "Tokens",
     "fresh_token",

@@ -1,20 +1,23 @@
-"""Check Host, Origin, token and content type of a request before it reaches an ASGI app."""
+"""Check Host, Origin, token and content type of a request before it reaches an ASGI app.
+
+Every answer gets the safe headers, the app's own ones too.
+"""
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Collection, MutableMapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
 from http import HTTPStatus
 from typing import Any
 
 from toolmd._auth.addresses import Addresses
-from toolmd._auth.headers import PAGE_POLICY
+from toolmd._auth.headers import PAGE_POLICY, with_safe_headers
 from toolmd._auth.sessions import Sessions
 from toolmd._auth.tokens import Pass, Tokens
 from toolmd._types.call import fact_name
 
 AsgiScope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Send = Callable[[Mapping[str, Any]], Awaitable[None]]
 App = Callable[[AsgiScope, Receive, Send], Awaitable[None]]
 
 _LOOKS = frozenset(("GET", "HEAD"))
@@ -32,6 +35,15 @@ ONCE = frozenset(
 )  # fmt: skip
 """Headers that decide over access: two readers could pick different ones of two."""
 _NAME = re.compile(r"[\x21-\x7e]{1,128}")
+_CRASHED_BODY = b"Internal Server Error"
+_CRASHED: Mapping[str, Any] = {
+    "type": "http.response.start",
+    "status": HTTPStatus.INTERNAL_SERVER_ERROR,
+    "headers": [
+        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-length", b"%d" % len(_CRASHED_BODY)),
+    ],
+}
 
 
 class RequestDenied(Exception):  # noqa: N818 - an answer to the client, not an error of the server
@@ -82,7 +94,7 @@ class Authentication:
         self._stranger = stranger
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
-        """Answer a denied request, or pass it on with its caller."""
+        """Answer a denied request, or pass it on with its caller; add the safe headers."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -90,6 +102,14 @@ class Authentication:
             # Browsers let a page of any Origin open a websocket.
             await send({"type": "websocket.close", "code": 1008})
             return
+        begun = False
+
+        async def send_safely(message: Mapping[str, Any]) -> None:
+            nonlocal begun
+            if not begun:
+                begun, message = True, with_safe_headers(message)
+            await send(message)
+
         try:
             headers = _headers(scope)
             if scope["path"] not in self._probes or scope["method"] not in _LOOKS:
@@ -99,9 +119,16 @@ class Authentication:
             _check_body(scope["method"], headers)
         except RequestDenied as denial:
             page = self._page(denial, scope)
-            await _answer(denial, page, send)
+            await _answer(denial, page, send_safely)
             return
-        await self._app(scope, receive, send)
+        try:
+            await self._app(scope, receive, send_safely)
+        except Exception:
+            if not begun:
+                # The server logs the exception, but would answer without the safe headers.
+                await send_safely(_CRASHED)
+                await send_safely({"type": "http.response.body", "body": _CRASHED_BODY})
+            raise
 
     def _check_place(self, headers: dict[str, str]) -> None:
         if not self._addresses.host_fits(headers.get("host")):
@@ -130,13 +157,14 @@ class Authentication:
 
 
 def _headers(scope: AsgiScope) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for name, value in scope["headers"]:
-        key = name.decode("latin-1").lower()
-        if key in found and (key in ONCE or key.startswith(CONTEXT)):
-            detail = f"The header {key} appears twice."
-            raise RequestDenied(HTTPStatus.BAD_REQUEST, "malformed_request", detail)
-        found[key] = value.decode("latin-1")
+    pairs = [(k.decode("latin-1").lower(), v.decode("latin-1")) for k, v in scope["headers"]]
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        for key in found:
+            if keys.count(key) > 1 and (key in ONCE or key.startswith(CONTEXT)):
+                detail = f"The header {key} appears twice."
+                raise RequestDenied(HTTPStatus.BAD_REQUEST, "malformed_request", detail)
     return found
 
 
@@ -181,7 +209,6 @@ async def _answer(denial: RequestDenied, page: bytes | None, send: Send) -> None
     headers = [
         (b"content-type", kind),
         (b"content-length", str(len(body)).encode()),
-        (b"cache-control", b"no-store"),
     ]
     if page is not None:
         headers.append((b"content-security-policy", PAGE_POLICY.encode()))

@@ -1,5 +1,6 @@
 """Add headers to every answer that keep pages of other sites from using its content."""
 
+from collections.abc import Mapping
 from typing import Any
 
 NOTHING = "default-src 'none'; frame-ancestors 'none'"
@@ -9,7 +10,7 @@ PAGE_POLICY = (
     " connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 """The policy of the console's pages: nothing inline, nothing from other sites."""
-SAFE = {
+SAFE: dict[bytes, bytes] = {
     b"content-security-policy": NOTHING.encode(),
     b"x-content-type-options": b"nosniff",
     b"referrer-policy": b"no-referrer",
@@ -18,23 +19,12 @@ SAFE = {
     b"cache-control": b"no-store",
 }
 """An app's own headers win: a page names its own policy, a file its own caching."""
+_ALL = tuple(SAFE.items())
 
 
-class SafeHeaders:
-    """An ASGI app that adds `SAFE` to another's answers."""
-
-    def __init__(self, app: Any) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Pass the request on, and add the headers to the answer."""
-
-        async def sealed(message: Any) -> None:
-            if message["type"] == "http.response.start":
-                given = list(message.get("headers", ()))
-                names = {name.lower() for name, _ in given}
-                given += [(name, value) for name, value in SAFE.items() if name not in names]
-                message = {**message, "headers": given}
-            await send(message)
-
-        await self._app(scope, receive, sealed if scope["type"] == "http" else send)
+def with_safe_headers(start: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the first message of an answer with `SAFE` added to its headers."""
+    given = list(start.get("headers", ()))
+    names = {name.lower() for name, _ in given}
+    lacking = _ALL if names.isdisjoint(SAFE) else [pair for pair in _ALL if pair[0] not in names]
+    return {**start, "headers": [*given, *lacking]}

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
 
@@ -31,20 +32,14 @@ class InFlight:
             await self._count(scope, receive, send)
 
     async def _count(self, scope: Any, receive: Any, send: Any) -> None:
-        begun = False
-
-        async def sent(message: Any) -> None:
-            nonlocal begun
-            begun = True
-            await send(message)
-
         self.number += 1
         try:
-            await self._app(scope, receive, sent)
+            await self._app(scope, receive, send)
         except asyncio.CancelledError:
             if not self._ending:
                 raise
-            if not begun:
+            # A server accepts no second beginning of an answer.
+            with suppress(RuntimeError):
                 await _answer(HTTPStatus.INTERNAL_SERVER_ERROR, "cut_off", CUT_OFF, send)
         finally:
             self.number -= 1

@@ -76,7 +76,10 @@ class HttpServer(uvicorn.Server):
             http="httptools",
             # Errors of clients are answered to them; in the log, they could fill the disk.
             log_level="error",
+            access_log=False,
             server_header=False,
+            # Nothing reads the address of a client or the scheme, which they would change.
+            proxy_headers=False,
             timeout_keep_alive=settings.idle_timeout,
             timeout_graceful_shutdown=CLOSE_S,
             ws="none",

@@ -4,17 +4,15 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Any
 
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.routing import BaseRoute
+from starlette.routing import Route
 
-from toolmd._auth import Addresses, Authentication, SafeHeaders, Sessions, Tokens
-from toolmd._http.api.api import OPEN_PATHS, Api, told
+from toolmd._auth import Addresses, Authentication, Sessions, Tokens
+from toolmd._http.api.api import OPEN_PATHS, Api
 from toolmd._http.api.event_stream import EventSource
-from toolmd._http.api.rights import guarded
 from toolmd._http.api.service import PROBES
 from toolmd._http.console import OPEN_PATHS as CONSOLE_PATHS
 from toolmd._http.console import ConsoleView, console_routes, foreign, stranger_page
+from toolmd._http.routes import Routes
 from toolmd._workspace import Workspace
 
 Running = Callable[[], AbstractAsyncContextManager[None]]
@@ -32,7 +30,7 @@ class Server:
         tokens: Tokens,
         port: int,
         key: bytes | None = None,
-        beside: Sequence[tuple[BaseRoute, Running]] = (),
+        beside: Sequence[tuple[Route, Running]] = (),
     ) -> None:
         """Assemble the app.
 
@@ -48,28 +46,25 @@ class Server:
         sessions = Sessions(port, key)
         self.api = Api(workspace, event_source, tokens, sessions)
         view = ConsoleView(workspace, self.api.background.start)
-        routes = [
-            *map(guarded, (*self.api.routes(), *(route for route, _ in beside))),
-            *(guarded(route, foreign) for route in console_routes(view)),
-        ]
         self._beside = [running for _, running in beside]
-        inner = Starlette(
-            routes=routes,
-            lifespan=self._running,
-            exception_handlers={HTTPException: told},
+        self.routes = Routes(
+            {
+                lambda _, problem: problem.answer(): [
+                    *self.api.routes(),
+                    *(route for route, _ in beside),
+                ],
+                foreign: console_routes(view),
+            },
+            self._running,
         )
-        # A redirect would contain a Host that the request chooses.
-        inner.router.redirect_slashes = False
-        self.app = SafeHeaders(
-            Authentication(
-                inner,
-                addresses=addresses,
-                tokens=tokens,
-                open_paths=OPEN_PATHS | CONSOLE_PATHS,
-                probes=PROBES,
-                sessions=sessions,
-                stranger=stranger_page,
-            )
+        self.app = Authentication(
+            self.routes,
+            addresses=addresses,
+            tokens=tokens,
+            open_paths=OPEN_PATHS | CONSOLE_PATHS,
+            probes=PROBES,
+            sessions=sessions,
+            stranger=stranger_page,
         )
 
     def drain(self) -> None:

@@ -4,15 +4,11 @@ from collections.abc import Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import Route
 
 from toolmd._auth import Sessions, Tokens
 from toolmd._http.api.crises import Crises
 from toolmd._http.api.document import document
-from toolmd._http.api.errors import ApiError
 from toolmd._http.api.event_stream import EventSource
 from toolmd._http.api.events import Events
 from toolmd._http.api.files import Files
@@ -74,12 +70,3 @@ class Api:
         finally:
             self.event_source.close()
             await self.background.close()
-
-
-def told(request: Request, error: Exception) -> Response:
-    """Answer with a problem if no route accepts the request."""
-    del request
-    assert isinstance(error, HTTPException)
-    codes = {404: "no_such_route", 405: "method_not_allowed"}
-    code = codes.get(error.status_code, "malformed_request")
-    return ApiError(error.status_code, code, str(error.detail), headers=error.headers).answer()

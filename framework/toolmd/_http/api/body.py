@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 
 from toolmd._http.api.errors import ApiError
 from toolmd._validation.strict_json import read_json as parse_json
@@ -29,13 +29,14 @@ async def read_json(request: Request) -> Any:
 
 
 async def _whole(request: Request) -> bytes:
-    parts = bytearray()
-    try:
-        async for part in request.stream():
-            parts += part
-            if len(parts) > MAX_BODY:
-                detail = f"The body is larger than {MAX_BODY // 1024} KiB."
-                raise ApiError(413, "too_large", detail)
-    except ClientDisconnect:
-        raise ApiError(400, "malformed_request", "The body was cut off.") from None
-    return bytes(parts)
+    body: bytes = b""
+    message = await request.receive()
+    while message["type"] == "http.request":
+        body += message.get("body", b"")
+        if len(body) > MAX_BODY:
+            detail = f"The body is larger than {MAX_BODY // 1024} KiB."
+            raise ApiError(413, "too_large", detail)
+        if not message.get("more_body", False):
+            return body
+        message = await request.receive()
+    raise ApiError(400, "malformed_request", "The body was cut off.")

@@ -73,6 +73,7 @@ class ApiRequest(NamedTuple):
 
 
 Act = Callable[[ApiRequest], Awaitable[Any]]
+_JSON = (b"content-type", b"application/json")
 
 
 class Operation(NamedTuple):
@@ -106,11 +107,23 @@ class Operation(NamedTuple):
         """Return the route."""
         # A run's question is named `RUN/KEY`.
         path = self.path.replace("{id}", "{id:path}") if self.path.endswith("{id}") else self.path
-        return Route(path, self._answer, methods=[self.method])
+        app: Any = self
+        return Route(path, app, methods=[self.method])
 
-    async def _answer(self, request: Request) -> Response:
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request, as an ASGI app."""
+        given = await self._answered(Request(scope, receive))
+        if isinstance(given, Response):
+            await given(scope, receive, send)
+            return
+        headers = [_JSON, (b"content-length", b"%d" % len(given))]
+        await send({"type": "http.response.start", "status": self.status, "headers": headers})
+        await send({"type": "http.response.body", "body": given})
+
+    async def _answered(self, request: Request) -> bytes | Response:
         try:
             given = await self.act(await self._asked(request))
+            return given if isinstance(given, Response) else json_bytes(given)
         except ApiError as problem:
             return problem.answer()
         except NotFoundError as error:
@@ -125,9 +138,6 @@ class Operation(NamedTuple):
             reference = logged(error, "%s failed", self.id)
             detail = f"The server failed; its log has the reason under {reference}."
             return ApiError(500, "internal_error", detail).answer()
-        if isinstance(given, Response):
-            return given
-        return Response(json_bytes(given), self.status, media_type="application/json")
 
     async def _asked(self, request: Request) -> ApiRequest:
         state = request.scope.get("state", {})

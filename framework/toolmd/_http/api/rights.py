@@ -1,13 +1,8 @@
-"""The right that each route needs, in one table, and the check of it before each request."""
+"""The right that each route needs, in one table."""
 
-from collections.abc import Callable
-from typing import Any
+from functools import cache
 
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
-
-from toolmd._auth import ALL_RIGHTS, RIGHTS
+from toolmd._auth import ALL_RIGHTS
 from toolmd._http.api.errors import ApiError
 
 OPEN = "no token"
@@ -69,7 +64,6 @@ NEEDS = {
     "POST /view/runs/{run_id}/resume": "operate",
 }
 """Each route, and what a token needs for it: one right, one of several, or all of several."""
-Denied = Callable[[Request, ApiError], Response]
 
 
 def needed(method: str, path: str) -> str:
@@ -78,6 +72,7 @@ def needed(method: str, path: str) -> str:
     return NEEDS.get(f"* {path}") or NEEDS[f"{'GET' if method == 'HEAD' else method} {path}"]
 
 
+@cache
 def allows(needs: str, rights: frozenset[str]) -> bool:
     """Return whether a token with these rights may use a route."""
     return needs == OPEN or any(
@@ -90,28 +85,3 @@ def not_permitted(needs: str, rights: frozenset[str]) -> ApiError:
     may = [right for right in ALL_RIGHTS if right in rights]
     detail = f"This needs a token that may {needs}; yours may {' and '.join(may)}."
     return ApiError(403, "not_permitted", detail, needs=needs, may=may)
-
-
-def guarded(route: BaseRoute, denied: Denied = lambda _, problem: problem.answer()) -> BaseRoute:
-    """Return a route that checks the token's rights first; raise KeyError if it states none.
-
-    Args:
-        route: A route of an endpoint.
-        denied: Returns the answer to a request whose token lacks a right.
-    """
-    assert isinstance(route, Route)
-    inner, path = route.app, route.path
-    for method in route.methods or ("*",):
-        needed(method, path)
-
-    async def checked(scope: Any, receive: Any, send: Any) -> None:
-        needs = needed(scope["method"], path)
-        rights = scope.get("state", {}).get(RIGHTS, frozenset())
-        if allows(needs, rights):
-            await inner(scope, receive, send)
-            return
-        answer = denied(Request(scope, receive, send), not_permitted(needs, rights))
-        await answer(scope, receive, send)
-
-    route.app = checked
-    return route

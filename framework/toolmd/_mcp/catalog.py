@@ -43,6 +43,10 @@ class Catalog:
         self._workspace = workspace
         self._made: tuple[Registry, bool, dict[str, Listed]] | None = None
 
+    def find(self, name: str) -> Listed | None:
+        """Return an entry of the last list that was made, without a look at the store."""
+        return None if self._made is None else self._made[2].get(name)
+
     async def load(self) -> dict[str, Listed]:
         """Return what `listed` returns; it is made next to the event loop."""
         made = self._made

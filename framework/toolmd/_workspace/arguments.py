@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from functools import cached_property, wraps
+from functools import cache, cached_property, wraps
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
@@ -188,10 +188,18 @@ def _is_name(value: str) -> bool:
 
 def _wrong_field(value: Any) -> str | None:
     """Return the first field of a named tuple that does not fit."""
-    for name, hint in inspect.get_annotations(type(value)).items():
-        if name not in _OF_A_MODEL and not _fits(hint, name)(getattr(value, name)):
+    kind: Any = type(value)
+    for name, fits in _field_checks(kind).items():
+        if not fits(getattr(value, name)):
             return name
     return None
+
+
+@cache
+def _field_checks(kind: type) -> dict[str, Fits]:
+    """Return the checks of a named tuple's fields."""
+    hints = inspect.get_annotations(kind).items()
+    return {name: _fits(hint, name) for name, hint in hints if name not in _OF_A_MODEL}
 
 
 def _expected(hint: Any, name: str) -> str:

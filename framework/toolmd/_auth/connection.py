@@ -179,8 +179,13 @@ class Connection(HttpToolsProtocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Keep a header of the head; a trailer after the body is ignored."""
-        if not self._in_body:
+        if self._in_body:
+            return
+        name = name.lower()
+        if name == b"expect":
             super().on_header(name, value)
+        else:
+            self.headers.append((name, value))
 
     def on_chunk_header(self) -> None:
         """Begin to count what is not data."""

@@ -14,6 +14,7 @@ HEAD_END = re.compile(rb"\n\r?\n")
 _END = b"\r\n\r\n"
 """The end of a head: its last line, then an empty one."""
 _LENGTH, _ENCODING = b"content-length", b"transfer-encoding"
+_BODY = re.compile(b"\r\n(%b|%b):([^\r]*)" % (_LENGTH, _ENCODING), re.IGNORECASE)
 _DIGITS = re.compile(rb"[0-9]{1,15}")
 _VERSIONS = (b" HTTP/1.1", b" HTTP/1.0")
 
@@ -32,26 +33,21 @@ _NONE = Framing()
 
 def framing(head: bytes) -> Framing:
     """Return the framing of a whole head, its last empty line included."""
-    first, *lines = head.removesuffix(_END).split(b"\r\n")
-    rest = head.replace(b"\r\n", b"")
-    if not head.endswith(_END) or b"\n" in rest or b"\r" in rest:
+    lines = head.count(b"\r\n")
+    if not head.endswith(_END) or not lines == head.count(b"\n") == head.count(b"\r"):
         return Framing("A line ends without CR LF.")
+    first = head[: head.index(b"\r\n")]
     if not first.endswith(_VERSIONS):
         return Framing("The first line is not that of a request in HTTP/1.1 or HTTP/1.0.")
-    found = _NONE
-    for line in lines:
-        if line[:1] in {b" ", b"\t"}:
-            return Framing("A header continues on a second line.")
-        name, _, value = line.partition(b":")
-        name, value = name.lower(), value.strip(b" \t")
-        if name not in {_LENGTH, _ENCODING}:
-            continue
-        if found is not _NONE:
-            return Framing("More than one header says how long the body is.")
-        found = _one(name, value, first)
-        if found.problem:
-            return found
-    return found
+    if b"\r\n " in head or b"\r\n\t" in head:
+        return Framing("A header continues on a second line.")
+    found = _BODY.findall(head)
+    if not found:
+        return _NONE
+    if len(found) > 1:
+        return Framing("More than one header says how long the body is.")
+    name, value = found[0]
+    return _one(name.lower(), value.strip(b" \t"), first)
 
 
 def _one(name: bytes, value: bytes, first: bytes) -> Framing:

@@ -33,12 +33,12 @@ class Feed:
         self._number = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._news: asyncio.Event | None = None
+        """Set by the next event; None while no client waits."""
         self._closed = False
 
     def serve_here(self) -> None:
         """Store the running loop as the one that serves."""
         self._loop = asyncio.get_running_loop()
-        self._news = asyncio.Event()
 
     def publish(self, kind: str, data: dict[str, Any], whose: str | None = FOR_ALL) -> None:
         """Publish an event to its owner's clients; any thread may call this."""
@@ -67,9 +67,11 @@ class Feed:
         If `last_id` is unknown or too old, the first event is `resync`: read everything again.
         """
         last = self._place(last_id)
-        while not self._closed:
-            news = self._news
-            assert news is not None
+        while True:
+            # Before a look at the events: a later one wakes it.
+            news = self._news = self._news or asyncio.Event()
+            if self._closed:
+                return
             events, lost = self._since(last)
             if lost:
                 yield StreamedEvent(
@@ -97,10 +99,10 @@ class Feed:
 
     def _wake(self) -> None:
         loop = self._loop
-        if loop is not None and not loop.is_closed():
+        if self._news is not None and loop is not None and not loop.is_closed():
             loop.call_soon_threadsafe(self._ring_the_bell)
 
     def _ring_the_bell(self) -> None:
-        news, self._news = self._news, asyncio.Event()
+        news, self._news = self._news, None
         if news is not None:
             news.set()

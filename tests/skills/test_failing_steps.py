@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from run_world import MAKE_ONE, NO, World, failing, play_steps
+from run_world import MAKE_ONE, NO, World, failing, play_steps, tool
 
 from toolmd.errors import ToolError
 
@@ -71,6 +71,30 @@ def test_a_timeout_with_a_possible_effect_is_unknown(world: World, name: str, co
     )
     assert result.code == code
     assert "within 0.01 s" in result.message
+
+
+@pytest.mark.parametrize(("silent", "message"), [(2, "Trial: done."), (3, "Second best.")])
+def test_a_repeatable_call_without_an_answer_is_made_again_before_on_error_leads_on(
+    world: World, silent: int, message: str
+) -> None:
+    left = iter([True] * silent)
+
+    async def book(**_: Any) -> dict[str, str]:
+        if next(left, False):
+            await asyncio.Event().wait()
+        return {"id": "made"}
+
+    world.tools["make"] = tool("make", metadata="- **Idempotent**: keyed\n")
+    world.functions["make"] = book
+    result = play_steps(
+        world,
+        "1. **Book**\n   - **Use**: make\n   - **Timeout**: 10ms\n   - **Undo**: drop\n"
+        "     - name: x\n   - **On error**: go to Second\n\n### Second\n\n"
+        "1. **Stop**: Second best.\n",
+    )
+    assert result.message == message
+    assert world.called == ["make"] * 3
+    assert len(set(world.keys)) == 1
 
 
 def test_a_failing_dispatcher_means_an_unknown_outcome(

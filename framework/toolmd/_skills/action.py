@@ -1,5 +1,6 @@
 """Carry out a step: ask a person, or call a tool or skill once under its key."""
 
+import itertools
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
@@ -11,6 +12,9 @@ from toolmd._types.result import SkillResult
 from toolmd._types.run import UNDOING
 from toolmd._types.skill import Step, Use
 
+TRIES_TO_LEARN = 3
+"""How often a repeatable call is made whose effect may be there, before it counts as failed."""
+_UNSURE = frozenset({"timeout", "outcome_unknown"})
 RunSkill = Callable[[Frame, str, dict[str, Any], str], Awaitable[SkillResult]]
 
 
@@ -30,7 +34,9 @@ class StepActions:
 
         An answer in place of the call becomes its result; then there is nothing to undo.
         The step's Ask approves exactly these arguments. A failure that may pass is retried as often
-        as the step allows. Undo is bound as soon as the call has taken effect.
+        as the step allows; a repeatable call without an answer is made again under its key, so
+        that On error does not lead on while its effect may be there. Undo is bound as soon as the
+        call has taken effect.
         """
         try:
             return await self._used(frame, step, index)
@@ -50,8 +56,7 @@ class StepActions:
             # A person who edits a critical call sees it once more in the form that will run.
             approved = not (answer.arguments and asked.sensitivity == "critical")
             arguments = {**arguments, **(answer.arguments or {})}
-        tries = 1 + _retries(frame, step, use.name)
-        for attempt in range(1, tries + 1):
+        for attempt in itertools.count(1):
             try:
                 value = await self.call(
                     frame, step, use.name, arguments, index=index, attempt=attempt,
@@ -59,12 +64,12 @@ class StepActions:
                 )  # fmt: skip
                 _settle(frame, step, index, value)
             except StepError as error:
-                if attempt == tries or not error.passing:
+                if attempt >= _tries(frame, step, use.name, error):
                     raise
                 frame.tell("progress", step, f"{error.message} Trying again.", index)
             else:
                 return value
-        raise AssertionError("a step is tried at least once")
+        raise AssertionError("counting does not end")
 
     async def call(  # noqa: PLR0913 - one call with all its parts
         self,
@@ -106,12 +111,14 @@ def require(frame: Frame, name: str) -> None:
         raise StepError("not_required", message)
 
 
-def _retries(frame: Frame, step: Step, name: str) -> int:
-    """Return how often a call may be retried; 0 where a second try could act twice."""
+def _tries(frame: Frame, step: Step, name: str, error: StepError) -> int:
+    """Return how often a call that failed so may be made; 1 where a second could act twice."""
     tool = frame.order.plan.tools.get(name)
-    if step.on_error is None or tool is None or not tool.is_repeatable:
-        return 0
-    return step.on_error.retries
+    if tool is None or not tool.is_repeatable or not error.passing:
+        return 1
+    allowed = 1 if step.on_error is None else 1 + step.on_error.retries
+    unsure = error.code in _UNSURE and not tool.read_only
+    return max(allowed, TRIES_TO_LEARN) if unsure else allowed
 
 
 def _arguments(frame: Frame, use: Use) -> dict[str, Any]:

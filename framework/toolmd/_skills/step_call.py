@@ -152,19 +152,22 @@ class RecordedCall:
 
     async def _recorded(self, key: str, reach: Callable[[], Awaitable[Result]]) -> Done:
         async def effect() -> dict[str, Any]:
-            try:
-                async with asyncio.timeout(self.step.timeout_s):
-                    return (await self._started(key, reach)).to_json()
-            except TimeoutError:
-                tool = self.frame.order.plan.tools.get(self.tool)
-                return _late(tool, self.tool, self.step.timeout_s).to_json()
+            return (await self._started(key, reach)).to_json()
 
         return Done.from_json(await self.frame.perform(key, effect, self._uncertain(key)))
 
     async def _started(self, key: str, reach: Callable[[], Awaitable[Result]]) -> Done:
-        """Return the result; a call that never started is sent again, if the run may wait."""
+        """Return the result; a call that never started is sent again, if the run may wait.
+
+        The step's Timeout is for each call, and not for that wait.
+        """
         for tried in itertools.count():
-            result = await _reached(self.tool, reach())
+            try:
+                async with asyncio.timeout(self.step.timeout_s):
+                    result = await _reached(self.tool, reach())
+            except TimeoutError:
+                tool = self.frame.order.plan.tools.get(self.tool)
+                return _late(tool, self.tool, self.step.timeout_s)
             if not _never_started(result) or not await self.frame.journal.wait(key, tried):
                 return result if isinstance(result, Done) else Done.of(result)
         raise AssertionError("counting does not end")
@@ -205,9 +208,11 @@ def _never_started(result: Done | Result) -> bool:
 
 def _late(tool: ToolSpec | None, name: str, timeout_s: float | None) -> Done:
     within = f"{name} did not answer within {timeout_s:g} s"
-    if tool is not None and tool.is_repeatable:
+    if tool is not None and tool.read_only:
         return Done("failed", None, "timeout", f"{within}.", None)
     message = f"{within}; it may have taken effect all the same."
+    if tool is not None and tool.is_repeatable:
+        return Done("failed", None, "timeout", message, None)
     return Done("unknown", None, "outcome_unknown", message, None)
 
 

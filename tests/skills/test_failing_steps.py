@@ -106,7 +106,7 @@ def test_a_failing_dispatcher_means_an_unknown_outcome(
     world.functions["list"] = broken
     result = play_steps(world, MAKE_ONE + "2. **List**\n   - **Use**: list\n")
     assert result.code == "outcome_unknown"
-    assert world.called == ["make", "list", "drop"]
+    assert world.called == ["make", "list", "list", "list", "drop"]
 
 
 # Undo

@@ -12,9 +12,9 @@ from toolmd._types.result import SkillResult
 from toolmd._types.run import UNDOING
 from toolmd._types.skill import Step, Use
 
-TRIES_TO_LEARN = 3
-"""How often a repeatable call is made whose effect may be there, before it counts as failed."""
-_UNSURE = frozenset({"timeout", "outcome_unknown"})
+MOST_SILENT = 3
+"""How often a repeatable call is made that gives no answer, before it counts as failed."""
+_SILENT = frozenset({"timeout", "outcome_unknown"})
 RunSkill = Callable[[Frame, str, dict[str, Any], str], Awaitable[SkillResult]]
 
 
@@ -35,7 +35,8 @@ class StepActions:
         An answer in place of the call becomes its result; then there is nothing to undo.
         The step's Ask approves exactly these arguments. A failure that may pass is retried as often
         as the step allows; a repeatable call without an answer is made again under its key, so
-        that On error does not lead on while its effect may be there. Undo is bound as soon as the
+        that On error does not lead on while its effect may be there, and an overloaded machine
+        fails no run. Undo is bound as soon as the
         call has taken effect.
         """
         try:
@@ -117,8 +118,7 @@ def _tries(frame: Frame, step: Step, name: str, error: StepError) -> int:
     if tool is None or not tool.is_repeatable or not error.passing:
         return 1
     allowed = 1 if step.on_error is None else 1 + step.on_error.retries
-    unsure = error.code in _UNSURE and not tool.read_only
-    return max(allowed, TRIES_TO_LEARN) if unsure else allowed
+    return max(allowed, MOST_SILENT) if error.code in _SILENT else allowed
 
 
 def _arguments(frame: Frame, use: Use) -> dict[str, Any]:

@@ -35,6 +35,10 @@ LONG_S = 40.0
 """A call that outlasts a lost lease."""
 TIMEOUT_S = 180.0
 """So long nothing may end before the harness gives up."""
+KILLS_ALONE = 0.4
+"""The share of the runs that end before the first fault."""
+ROLES = (("run", "decide"), (("answer",), ("order", "limit")))
+"""The processes of the runs and those of the shop: mostly the first are killed."""
 TOLD_S = 20.0
 """How often the counts are told."""
 
@@ -89,6 +93,8 @@ class Fleet:
         self.pids: dict[str, int] = {}
         self.killed: dict[int, float] = {}
         """When which processes were killed, by the clock of the kernel."""
+        self.struck: list[str] = []
+        """Their roles."""
         self.calm = True
         """Whether the network has no fault."""
         self.taken = TakeOvers(self.ask)
@@ -116,6 +122,7 @@ class Fleet:
         self.taken.before(pid := self.pids[name], calm=self.calm)
         self.used[name.split("-", maxsplit=1)[0]] += processor_s(pid)
         self.killed[pid] = time.monotonic()
+        self.struck.append(name)
         kill(pid)
 
     def processor(self) -> dict[str, float]:
@@ -179,14 +186,16 @@ def storm(plan: Storm) -> Iterator[Counted]:
         _employ(fleet, plan.runs, plan.payments)
         faults = _faults(fleet)
         while (now := time.monotonic()) - moved < TIMEOUT_S and now - began < plan.limit_s:
-            count = next(faults)
+            # At first there are kills alone, whose take-overs no fault delays.
+            if done[0] >= plan.runs * KILLS_ALONE:
+                count = next(faults)
             fleet.revive()
             fleet.taken.look(calm=fleet.calm)
             if (reached := _done(fleet)) != done:
                 done, moved = reached, now
             if done[0] >= plan.runs and done[1] >= plan.payments:
                 break
-            _kill_some(fleet, plan, done, chance)
+            _kill_some(fleet, plan, (done[0] / plan.runs, done[1] / plan.payments), chance)
             if now - told > TOLD_S:
                 told = now
                 yield counted(fleet, plan.runs, count, now - began)
@@ -197,12 +206,19 @@ def storm(plan: Storm) -> Iterator[Counted]:
         shutil.rmtree(folder)
 
 
-def _kill_some(fleet: Fleet, plan: Storm, done: tuple[int, int], chance: random.Random) -> None:
-    """Kill a process, where it is time: a busy machine starts no process in a second."""
-    part = (done[0] / plan.runs + done[1] / plan.payments) / 2
-    if len(fleet.killed) < min(plan.kills, part * plan.kills + 1) and done[0] >= 0:
-        favoured = [role for role in fleet.roles if role.startswith(("run", "decide"))]
-        fleet.kill(chance.choice(favoured if chance.random() < 0.8 else [*fleet.roles]))
+def _kill_some(
+    fleet: Fleet, plan: Storm, parts: tuple[float, float], chance: random.Random
+) -> None:
+    """Kill a process of the runs or of the shop, as far as each has come.
+
+    A busy machine starts no process in a second.
+    """
+    for part, favoured, others in zip(parts, *ROLES, strict=True):
+        roles = [role for role in fleet.roles if role.startswith((favoured, *others))]
+        killed = sum(role in roles for role in fleet.struck)
+        if 0 <= part < 1 and killed < min(plan.kills / 2, part * plan.kills / 2 + 1):
+            most = [role for role in roles if role.startswith(favoured)]
+            fleet.kill(chance.choice(most if chance.random() < 0.8 else roles))
 
 
 def hold(fault: Fault, seed: int) -> Counted:
@@ -239,7 +255,7 @@ def _employ(fleet: Fleet, runs: int, payments: int) -> None:
 def _faults(fleet: Fleet) -> Iterator[int]:
     """Change the network when it is time; return how many faults there were."""
     for count, fault in enumerate(itertools.cycle(FAULTS)):
-        for one, seconds in ((None, CALM_S), (fault, BAD_S)):
+        for one, seconds in ((fault, BAD_S), (None, CALM_S)):
             until = time.monotonic() + seconds
             fleet.wire.set(one.loss if one else {}, one.delay_s if one else 0.0)
             fleet.calm = one is None

@@ -1,6 +1,6 @@
 """One skill within a run: its names, values, compensations, and keys in the record."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -132,11 +132,11 @@ class Frame:
         """Return a step's key in the record; `[3]` is the loop's fourth item."""
         return f"{self.prefix}{step.id}" + ("" if index is None else f"[{index}]")
 
-    async def perform(
+    def perform(
         self, key: str, effect: Effect, uncertain: UncertainOutcome | None = None
-    ) -> Any:
+    ) -> Awaitable[Any]:
         """Do a thing once, as `Journal.perform` does; compensations run even when cancelled."""
-        return await self.journal.perform(key, effect, undoing=UNDOING in key, uncertain=uncertain)
+        return self.journal.perform(key, effect, undoing=UNDOING in key, uncertain=uncertain)
 
     def evaluate(self, expression: Expression) -> Any:
         """Return the value of an expression, or raise StepError."""

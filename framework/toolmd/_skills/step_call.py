@@ -151,25 +151,31 @@ class RecordedCall:
         await self.frame.journal.perform(key, reject, undoing=True)
 
     async def _recorded(self, key: str, reach: Callable[[], Awaitable[Result]]) -> Done:
-        async def effect() -> dict[str, Any]:
-            return (await self._started(key, reach)).to_json()
+        def effect() -> Awaitable[dict[str, Any]]:
+            return self._started(key, reach)
 
         return Done.from_json(await self.frame.perform(key, effect, self._uncertain(key)))
 
-    async def _started(self, key: str, reach: Callable[[], Awaitable[Result]]) -> Done:
-        """Return the result; a call that never started is sent again, if the run may wait.
+    async def _started(self, key: str, reach: Callable[[], Awaitable[Result]]) -> dict[str, Any]:
+        """Return the result as JSON; a call that never started is sent again, if the run may wait.
 
-        The step's Timeout is for each call, and not for that wait.
+        The step's Timeout is for each call, and not for that wait. Any other error on the way is a
+        failure, so that earlier steps are undone.
         """
         for tried in itertools.count():
+            limit = asyncio.timeout(self.step.timeout_s)
             try:
-                async with asyncio.timeout(self.step.timeout_s):
-                    result = await _reached(self.tool, reach())
-            except TimeoutError:
+                async with limit:
+                    result = await reach()
+            except Exception as error:  # noqa: BLE001 - as above
                 tool = self.frame.order.plan.tools.get(self.tool)
-                return _late(tool, self.tool, self.step.timeout_s)
+                late = limit.expired()
+                done = _late(tool, self.tool, self.step.timeout_s) if late else _broken(
+                    self.tool, error
+                )  # fmt: skip
+                return done.to_json()
             if not _never_started(result) or not await self.frame.journal.wait(key, tried):
-                return result if isinstance(result, Done) else Done.of(result)
+                return Done.of(result).to_json()
         raise AssertionError("counting does not end")
 
     def _uncertain(self, key: str) -> UncertainOutcome | None:
@@ -188,21 +194,17 @@ class RecordedCall:
         )
 
 
-async def _reached(name: str, answer: Awaitable[Result]) -> Done | Result:
-    """Return the result; an error on the way is a failure, so that earlier steps are undone."""
-    try:
-        return await answer
-    except Exception as error:  # noqa: BLE001 - a failure of the call, as above
-        reference = logged(error, "the call of %s did not reach its tool", name)
-        message = (
-            f"the call failed and may have taken effect; the log has the reason under {reference}."
-        )
-        return Done("unknown", None, "outcome_unknown", message, None)
+def _broken(name: str, error: Exception) -> Done:
+    reference = logged(error, "the call of %s did not reach its tool", name)
+    message = (
+        f"the call failed and may have taken effect; the log has the reason under {reference}."
+    )
+    return Done("unknown", None, "outcome_unknown", message, None)
 
 
-def _never_started(result: Done | Result) -> bool:
+def _never_started(result: Result) -> bool:
     """Return whether a call waits for the store or for its Python, and nothing has run."""
-    error = result.error if isinstance(result, Result) else None
+    error = result.error
     return error is not None and error.code in _WAITS and error.retry_after_ms is not None
 
 

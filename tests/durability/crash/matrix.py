@@ -23,14 +23,14 @@ import psycopg
 from matrix_books import Counted, counted, is_well
 from matrix_work import noted
 from network import SERVER, Machine, Wire, kill, processor_s
-from postgres_server import restart, start, stop
+from postgres_server import QUICK, restart, start, stop
 from takeovers import TakeOvers
 
 CLOCKS = {11: -300.0, 12: 180.0}
 """The machines, and how many seconds their clocks are apart from the server's."""
 A, B = CLOCKS
-BAD_S, CALM_S = 8.0, 12.0
-"""How long a fault lasts, and the pause after it."""
+BAD_S, SETTLE_S, CALM_S = 8.0, 8.0, 4.0
+"""How long a fault lasts, how long its effects do, and the pause after them."""
 LONG_S = 40.0
 """A call that outlasts a lost lease."""
 TIMEOUT_S = 180.0
@@ -76,7 +76,7 @@ class Fleet:
 
     def __init__(self, folder: Path, seed: int) -> None:
         self.folder, self.shop = folder, folder / "shop"
-        self.data, url = start(("listen_addresses=*",))
+        self.data, url = start((*QUICK, "listen_addresses=*"))
         with (self.data / "data" / "pg_hba.conf").open("a") as access:
             access.write(f"host all all {network.BASE}0/24 trust\n")
         self.url = url
@@ -96,7 +96,8 @@ class Fleet:
         self.struck: list[str] = []
         """Their roles."""
         self.calm = True
-        """Whether the network has no fault."""
+        """Whether there is no fault, nor what it left: a cut machine's connection sends its next
+        packet later after each lost one."""
         self.taken = TakeOvers(self.ask)
         self.used: dict[str, float] = defaultdict(float)
         """The processor time of processes that ended, in seconds by role."""
@@ -254,11 +255,13 @@ def _employ(fleet: Fleet, runs: int, payments: int) -> None:
 
 def _faults(fleet: Fleet) -> Iterator[int]:
     """Change the network when it is time; return how many faults there were."""
-    for count, fault in enumerate(itertools.cycle(FAULTS)):
-        for one, seconds in ((fault, BAD_S), (None, CALM_S)):
+    for count, fault in enumerate(itertools.cycle(FAULTS), 1):
+        for one, seconds, calm in (
+            (fault, BAD_S, False), (None, SETTLE_S, False), (None, CALM_S, True)
+        ):  # fmt: skip
             until = time.monotonic() + seconds
             fleet.wire.set(one.loss if one else {}, one.delay_s if one else 0.0)
-            fleet.calm = one is None
+            fleet.calm = calm
             if one is not None and one.restarts:
                 restart(fleet.data)
             while time.monotonic() < until:

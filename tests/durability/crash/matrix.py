@@ -37,6 +37,8 @@ TIMEOUT_S = 180.0
 """So long nothing may end before the harness gives up."""
 KILLS_ALONE = 0.4
 """The share of the runs that end before the first fault."""
+SPARED_S = 1.0
+"""The pause between two kills: without any, no process would ever get to work."""
 ROLES = (("run", "decide"), (("answer",), ("order", "limit")))
 """The processes of the runs and those of the shop: mostly the first are killed."""
 TOLD_S = 20.0
@@ -148,7 +150,8 @@ class Fleet:
                 with psycopg.connect(self.url, dbname=database, autocommit=True) as connection:
                     answer = connection.execute(statement)  # type: ignore[arg-type]
                     return answer.fetchall() if answer.description else []
-            except psycopg.errors.UndefinedTable:
+            except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn):
+                # The tables are being made.
                 return []
             except psycopg.OperationalError:
                 # It restarts.
@@ -210,16 +213,16 @@ def storm(plan: Storm) -> Iterator[Counted]:
 def _kill_some(
     fleet: Fleet, plan: Storm, parts: tuple[float, float], chance: random.Random
 ) -> None:
-    """Kill a process of the runs or of the shop, as far as each has come.
-
-    A busy machine starts no process in a second.
-    """
+    """Kill a process of the runs or of the shop, as far as each has come."""
+    if time.monotonic() < max(fleet.killed.values(), default=0.0) + SPARED_S:
+        return
     for part, favoured, others in zip(parts, *ROLES, strict=True):
         roles = [role for role in fleet.roles if role.startswith((favoured, *others))]
         killed = sum(role in roles for role in fleet.struck)
         if 0 <= part < 1 and killed < min(plan.kills / 2, part * plan.kills / 2 + 1):
             most = [role for role in roles if role.startswith(favoured)]
             fleet.kill(chance.choice(most if chance.random() < 0.8 else roles))
+            return
 
 
 def hold(fault: Fault, seed: int) -> Counted:

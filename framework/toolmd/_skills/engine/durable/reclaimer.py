@@ -5,6 +5,7 @@ import itertools
 import logging
 import threading
 from collections import Counter
+from collections.abc import Callable
 
 from toolmd._skills.engine.durable.heartbeat import Heartbeat
 from toolmd._skills.engine.durable.liveness import Locks
@@ -83,20 +84,24 @@ class Reclaimer:
 
     def _round(self, count: int) -> None:
         self._locks.live()
+        # First, since on an overloaded machine all else takes long.
+        if self._locks.dead():
+            self._alone(self._take_over)
         now = self._clock()
-        orphans = []
         if count % RUNS_EVERY == 0:
             for run_id, key in self._store.reader.expired(now.timestamp()):
                 self._store.settle(run_id, key, LATE, now)
-            orphans = self._orphans()
-        if orphans or self._locks.dead():
-            # Putting a workflow back does not ask whose it is: two processes would run it twice.
-            with self._locks.alone() as alone:
-                if alone:
-                    self._take_over()
-                    self._put_back(orphans)
+            if orphans := self._orphans():
+                self._alone(lambda: self._put_back(orphans))
         if count % FORGET_EVERY == 0:
             self._workflows.delete(list(self._store.forget(now - KEEP)))
+
+    def _alone(self, work: Callable[[], None]) -> None:
+        """Do work, unless another process does such work now."""
+        # Putting a workflow back does not ask whose it is: two processes would run it twice.
+        with self._locks.alone() as alone:
+            if alone:
+                work()
 
     def _take_over(self) -> None:
         for name in self._locks.dead():

@@ -23,7 +23,7 @@ def answer(listed: Listed, result: Result) -> CallToolResult:
     if not result.success:
         return denial(result)
     if isinstance(listed.spec, SkillSpec):
-        return _done(_of_skill(result), result)
+        return skill_answer(result)
     if listed.blocks:
         blocks = read_blocks(result.data)
         if blocks is None:
@@ -39,6 +39,11 @@ def answer(listed: Listed, result: Result) -> CallToolResult:
         # Without a place for it in Returns, the tool's own message goes into the notes.
         result = result._replace(notes=(result.message, *result.notes))
     return _done({"result": data} if listed.wrapped else data, result)
+
+
+def skill_answer(result: Result) -> CallToolResult:
+    """Return the client's result of a run."""
+    return _done(_of_skill(result), result) if result.success else denial(result)
 
 
 def denial(result: Result) -> CallToolResult:

@@ -85,6 +85,19 @@ class Asking:
         result = await self.decide(pending, response, caller)
         return await self.through(ctx, result, caller)
 
+    async def request(
+        self, ctx: ServerRequestContext[Any, Any], confirmation_id: str
+    ) -> ElicitRequest | None:
+        """Return the form for a pending call or question; None if it is not pending any more."""
+        pending = await self._waiting(confirmation_id)
+        return None if pending is None else self._form_request(ctx, pending, pending.prompt)
+
+    async def settle(self, confirmation_id: str, told: ElicitResult, caller: Caller) -> None:
+        """Apply the user's answer to a pending call or question, if it is pending still."""
+        pending = await self._waiting(confirmation_id)
+        if pending is not None:
+            await self._decided(pending, told, caller)
+
     async def decide(self, pending: PendingCall, told: ElicitResult, caller: Caller) -> Result:
         """Apply the user's answer, and return what the model reads; an edit is checked again."""
         result = await self._decided(pending, told, caller)
@@ -140,11 +153,17 @@ class Asking:
     def _required(
         self, ctx: ServerRequestContext[Any, Any], pending: PendingCall, message: str
     ) -> InputRequiredResult:
-        asked = ElicitRequestFormParams(message=message, requested_schema=self._form(ctx, pending))
+        request = self._form_request(ctx, pending, message)
         # The SDK's boundary seals the state, and binds it to this call and caller.
         state = json.dumps({"confirmation": pending.id})
-        return InputRequiredResult(
-            input_requests={_key(pending): ElicitRequest(params=asked)}, request_state=state
+        return InputRequiredResult(input_requests={_key(pending): request}, request_state=state)
+
+    def _form_request(
+        self, ctx: ServerRequestContext[Any, Any], pending: PendingCall, message: str
+    ) -> ElicitRequest:
+        schema = self._form(ctx, pending)
+        return ElicitRequest(
+            params=ElicitRequestFormParams(message=message, requested_schema=schema)
         )
 
     async def _elicited(

@@ -20,6 +20,7 @@ from toolmd._mcp.asking import Asking
 from toolmd._mcp.callers import Callers, RequestContext
 from toolmd._mcp.catalog import Catalog, Listed
 from toolmd._mcp.progress import Progress
+from toolmd._mcp.tasks import Tasks
 from toolmd._types.call import Call, Caller
 from toolmd._types.result import Result
 from toolmd._workspace import Workspace
@@ -42,6 +43,8 @@ class Calls:
         self.catalog = Catalog(workspace)
         """What clients see of the current snapshot."""
         self._asking = Asking(workspace, who)
+        self.tasks = Tasks(workspace, who, self._asking)
+        """The runs that clients follow as tasks."""
 
     async def list_tools(
         self, ctx: RequestContext, params: PaginatedRequestParams | None
@@ -60,8 +63,11 @@ class Calls:
 
     async def call_tool(
         self, ctx: RequestContext, params: CallToolRequestParams
-    ) -> CallToolResult | InputRequiredResult:
-        """Run one call, or resume one with the answer to its question."""
+    ) -> CallToolResult | InputRequiredResult | dict[str, Any]:
+        """Run one call, or resume one with the answer to its question.
+
+        A client that declares tasks gets one, as a dict, for a durable run that waits.
+        """
         listed = (await self.catalog.load()).get(params.name)
         if listed is None:
             listed = (await self.catalog.reload()).get(params.name)
@@ -76,6 +82,8 @@ class Calls:
             ended = await self._asking.through(ctx, result, caller)
         if isinstance(ended, InputRequiredResult):
             return ended
+        if (task := await self.tasks.begin(ctx, listed.spec, ended, caller)) is not None:
+            return task
         if ended.handle is not None:
             await self._changed()
         return answer(listed, ended)

@@ -18,6 +18,8 @@ from toolmd._mcp.crashes import keep_crashes
 from toolmd._mcp.prompts import Prompts
 from toolmd._mcp.resources import Resources
 from toolmd._mcp.skills import EXTENSION, Skills, UriParams
+from toolmd._mcp.tasks import EXTENSION as TASKS
+from toolmd._mcp.tasks import TaskParams, UpdateParams
 from toolmd._types.call import Caller
 from toolmd._workspace import Workspace
 
@@ -60,7 +62,7 @@ class McpServer:
             cache_hints={method: CacheHint(ttl_ms=0, scope="private") for method in _LISTS},  # type: ignore[misc]
             get_tool_input_schema=self.calls.input_schema,
             on_list_tools=self.calls.list_tools,
-            on_call_tool=self.calls.call_tool,
+            on_call_tool=self.calls.call_tool,  # type: ignore[arg-type] # a task is a dict
             on_list_resources=self.resources.list_resources,
             on_list_resource_templates=self.resources.list_templates,
             on_read_resource=self.resources.read_resource,
@@ -74,6 +76,10 @@ class McpServer:
         add("skills/list", PaginatedRequestParams, self.skills.list_skills)
         add("skills/get", UriParams, self.skills.get_skill)
         add("resources/directory/read", UriParams, self.skills.read_folder)
+        self.low.extensions[TASKS] = {}
+        add("tasks/get", TaskParams, self.calls.tasks.get)
+        add("tasks/update", UpdateParams, self.calls.tasks.update)
+        add("tasks/cancel", TaskParams, self.calls.tasks.cancel)
         self.low.add_notification_handler(
             "notifications/initialized", NotificationParams, self.changes.initialized
         )

@@ -82,6 +82,11 @@ class Question(NamedTuple):
                    until=at.isoformat())  # fmt: skip
 
     @property
+    def id(self) -> str:
+        """The id under which a person decides it."""
+        return f"{self.run_id}/{self.key}"
+
+    @property
     def asks(self) -> bool:
         """Whether a person can answer it; a run can also wait for a time."""
         return self.kind != "wait"

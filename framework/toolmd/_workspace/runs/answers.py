@@ -3,7 +3,7 @@
 from toolmd._types.call import Budget, Call
 from toolmd._types.result import ConfirmationRequest, Failure, Outcome, Result, SkillResult
 from toolmd._types.run import Question
-from toolmd._workspace.runs.questions import pending_of, question_id
+from toolmd._workspace.runs.questions import pending_of
 from toolmd.errors import logged
 
 
@@ -39,9 +39,7 @@ def waits(run_id: str, call: Call, ended: SkillResult, questions: tuple[Question
     message, held = ended.message, None
     if asked:
         first = asked[0]
-        held = ConfirmationRequest(
-            question_id(first), first.prompt, first.sensitivity, form=first.form
-        )
+        held = ConfirmationRequest(first.id, first.prompt, first.sensitivity, form=first.form)
         message = "The user must confirm it."
         if first.kind == "review":
             outcome, message = "review", "An operator must review one of its calls first."

@@ -15,17 +15,12 @@ from toolmd._validation.redact import changes, redacted, without_sensitive
 from toolmd._workspace.runs.engines import Engines
 
 
-def question_id(question: Question) -> str:
-    """Return the id under which a person decides a question."""
-    return f"{question.run_id}/{question.key}"
-
-
 def pending_of(question: Question, call: Call) -> PendingCall:
     """Return a question as the pending call that the run's caller sees; `call` began the run."""
     given = question.arguments if question.tool is not None else call.arguments
     assert isinstance(given, Mapping)
     tool, kind = question.tool or call.tool, _kind(question)
-    return PendingCall(question_id(question), kind, call.id, tool, dict(given), question.prompt,
+    return PendingCall(question.id, kind, call.id, tool, dict(given), question.prompt,
                    question.sensitivity, question.saves, question.form)  # fmt: skip
 
 
@@ -85,7 +80,7 @@ def _confirmation(one: OpenQuestion, order: Order) -> Confirmation:
     given: Any = (question.arguments if question.tool is not None else order.inputs) or {}
     prompt = without_sensitive(question.prompt, given, asked.parameters)
     prompt = without_sensitive(prompt, order.inputs, skill.parameters)
-    name = question_id(question)
+    name = question.id
     call = Call(question.tool or skill.name, given, name, caller=order.caller)
     shown = redacted(given, asked.parameters)
     if question.form is not None:

@@ -67,3 +67,18 @@ def test_the_clock_of_the_server_counts_where_a_machine_has_another(
 
     expected = -apart_s if apart_s != 0.5 else 0.0
     assert abs(one.ahead.total_seconds() - expected) < 1
+
+
+def test_a_process_that_lost_its_session_declares_no_other_dead(engine: sa.Engine) -> None:
+    one, other = Heartbeat(engine), Heartbeat(engine)
+    one.live()
+    other.live()
+    other.end()
+    assert one.dead() == [other.own]
+    # As when the server restarts, which frees the locks of all processes.
+    ended = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+    with engine.connect() as connection:
+        connection.execute(sa.text(f"{ended} AND datname = current_database()"))
+
+    assert one.dead() == []
+    one.end()

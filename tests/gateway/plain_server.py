@@ -6,6 +6,7 @@ tools misbehave by their names.
 
 import json
 import os
+import signal
 import socket
 import sys
 import time
@@ -89,9 +90,31 @@ def report(message, arguments):
     answer(message, {"content": [{"type": "text", "text": json.dumps(meta)}]})
 
 
+def kill(message, arguments):
+    """Kill this process or its client before, after or while it acts and answers."""
+    who, when = arguments["text"].split()[:2]
+    if when == "before":
+        end(who)
+    with (FOLDER / "effects.txt").open("a", encoding="utf-8") as effects:
+        effects.write(f"{arguments['text']}\n")
+    if when == "after":
+        end(who)
+    if when == "half":
+        os.write(1, b'{"jsonrpc": "2.0", "id": "call')
+        end(who)
+    answer(message, {"content": [{"type": "text", "text": "done"}]})
+    end(who)
+
+
+def end(who):
+    if who == "client":
+        os.kill(os.getppid(), signal.SIGKILL)
+    os._exit(9)
+
+
 SPECIAL = {
     "huge": huge, "deep": deep, "noise": noise, "half": half, "reach": reach, "ask": ask,
-    "report": report,
+    "report": report, "kill": kill,
 }  # fmt: skip
 
 
@@ -156,6 +179,8 @@ def main():
                 "serverInfo": {"name": "plain", "version": "1"},
             })  # fmt: skip
         elif method == "tools/list":
+            if (FOLDER / "kill at list").exists():
+                end("client")
             answer(message, page(message))
         elif method == "tools/call":
             call(message)

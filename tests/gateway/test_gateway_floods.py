@@ -12,8 +12,8 @@ from guarded import SERVER, Guarded, called, listed
 
 from toolmd import Workspace
 
-MIB_OF_ERRORS = int(os.environ.get("TOOLMD_TEST_STDERR_MIB", "32"))
-CALLS = int(os.environ.get("TOOLMD_TEST_CALLS", "200"))
+MIB_OF_ERRORS = int(os.environ.get("GATEWAY_STDERR_MIB", "32"))
+CALLS = int(os.environ.get("GATEWAY_CALLS", "200"))
 
 
 def test_json_that_nests_ten_thousand_deep_ends_that_call_alone(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from guarded import Guarded, called
 
-ROUNDS = int(os.environ.get("TOOLMD_TEST_KILLS", "1"))
+ROUNDS = int(os.environ.get("GATEWAY_KILLS", "1"))
 APPROVE = """\
 import asyncio, sys
 from toolmd import Workspace

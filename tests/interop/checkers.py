@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from applies import REASONS, reason_against
 from environments import CONFORMANCE, INSPECTOR, npm_packages, python_with
+from published import SERVERS, seen_of
 from served import TOKEN, copied, over_http, stdio_command
 
 CLIENTS = Path(__file__).parent / "clients"
@@ -156,7 +157,16 @@ def inspector() -> Iterator[Row]:
                 yield row
 
 
+def published() -> Iterator[Row]:
+    """Stand in front of published servers, and call their tools through Toolmd."""
+    for server in SERVERS:
+        seen = seen_of(server)
+        what = f"{seen.tools} tools imported, checked and called"
+        yield Row(seen.package, what, seen.held, seen.failed)
+
+
 CHECKERS: dict[str, Callable[[], Iterator[Row]]] = {
+    "published": published,
     "clients": clients,
     "conformance": conformance,
     "inspector": inspector,

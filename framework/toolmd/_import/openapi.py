@@ -13,6 +13,7 @@ from toolmd._import.operations import SCHEMAS, Operations
 from toolmd._import.report import ImportReport
 from toolmd._import.ways import Auth
 from toolmd._types.imported import Imported
+from toolmd._types.operation import METHODS
 
 MAX_BYTES = 32 << 20
 _MOST = 2_000_000
@@ -28,6 +29,8 @@ class Service(NamedTuple):
     name: str
     url: str
     auth: Auth
+    document: str = ""
+    """Where the document is, as the settings name it; empty for none."""
 
     @property
     def section(self) -> str:
@@ -46,6 +49,8 @@ class Service(NamedTuple):
             if scopes := " ".join(self.auth.scopes[:_SHOWN_SCOPES]):
                 lines.append(f"# scopes: {json.dumps(scopes)[1:-1]}")
             lines.append(f"auth = {whole}")
+        if self.document:
+            lines.append(f"document = {json.dumps(self.document)}")
         return "\n".join([*lines, ""])
 
 
@@ -84,7 +89,56 @@ def read_service(
     return report.close(), tuple(made if report.drafts else ())
 
 
+def definitions_of(text: str) -> Mapping[str, str]:
+    """Return each operation of a document by `METHOD /path`, with all that it refers to.
+
+    The operations are canonical JSON of what the document says, whatever an import makes of it.
+    Raises UnreadableSourceError.
+    """
+    document = _parsed(text)
+    found: dict[str, str] = {}
+    paths = document.get("paths") if isinstance(document, dict) else None
+    for path, item in (paths if isinstance(paths, dict) else {}).items():
+        for method, operation in (item if isinstance(item, dict) else {}).items():
+            if str(method).upper() in METHODS:
+                shared = {key: item[key] for key in ("parameters", "servers") if key in item}
+                meant = {"operation": operation, "path": shared,
+                         "security": document.get("security")}  # fmt: skip
+                meant["references"] = _referred(document, meant)
+                text = json.dumps(meant, sort_keys=True, ensure_ascii=False, default=str)
+                found[f"{str(method).upper()} {path}"] = text
+    return found
+
+
+def _referred(document: Mapping[str, Any], value: Any) -> dict[str, Any]:
+    """Return what a value refers to within the document, directly or not, by reference."""
+    found: dict[str, Any] = {}
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, list):
+            left += one
+        elif isinstance(one, dict):
+            left += one.values()
+            reference = one.get("$ref")
+            if isinstance(reference, str) and reference not in found:
+                at: Any = document if reference.startswith("#/") else None
+                for part in reference[2:].split("/"):
+                    key = part.replace("~1", "/").replace("~0", "~")
+                    at = at.get(key) if isinstance(at, dict) else None
+                found[reference] = at
+                left.append(at)
+    return found
+
+
 def _document(text: str, report: ImportReport) -> dict[str, Any]:
+    try:
+        return _checked(_parsed(text), report)
+    except RecursionError:
+        raise UnreadableSourceError("the document nests too deep") from None
+
+
+def _parsed(text: str) -> Any:
     if len(text) > MAX_BYTES:
         raise UnreadableSourceError(f"over {MAX_BYTES >> 20} MiB: pass only the operations")
     try:
@@ -94,10 +148,7 @@ def _document(text: str, report: ImportReport) -> dict[str, Any]:
             document = yaml.load(text, Loader=_Loader)  # noqa: S506 - a safe one
     except (ValueError, RecursionError, yaml.YAMLError) as error:
         raise UnreadableSourceError(f"neither JSON nor YAML: {error}") from None
-    try:
-        return _checked(document, report)
-    except RecursionError:
-        raise UnreadableSourceError("the document nests too deep") from None
+    return document
 
 
 def _checked(document: Any, report: ImportReport) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from toolmd._load.python.implementation import SnapshotParts
 from toolmd._load.source.files import File, Folder
 from toolmd._load.source.walk import SETTLED_NS, Walker
 from toolmd._remote.mcp.servers import Servers
+from toolmd._remote.services import Services
 from toolmd._store import MEMORY
 from toolmd._store.store import Store
 from toolmd._types.diagnostic import Diagnostic, in_reading_order
@@ -173,7 +174,8 @@ def _parts(
             group.folder = new.folder
         return _Parts(last.groups, last.around, old.python, old.registry.tools)
     servers, resources = Servers(settings, store), SnapshotResources(plugins, settings)
-    around = SnapshotParts(settings.root, plugins, resources, settings.services, servers)
+    services = Services(settings, store)
+    around = SnapshotParts(settings.root, plugins, resources, services, servers)
     python = {file.path: file for group in groups for file in group.folder.modules}
     return _Parts(groups, around, python, {})
 

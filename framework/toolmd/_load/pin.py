@@ -17,6 +17,7 @@ from toolmd._load.python.implementation import SnapshotParts
 from toolmd._load.source.files import DefinitionKind, File, Folder
 from toolmd._load.source.modules import code_hash
 from toolmd._remote.mcp.servers import Servers
+from toolmd._remote.services import Services
 from toolmd._store.store import Store
 from toolmd._types.registry import AnySpec, Bound, Registry
 from toolmd._types.settings import Settings
@@ -88,8 +89,9 @@ def unpin(
     groups = [own_group(folder, plugins) for folder in folders]
     given_groups = list(package_groups(settings, plugins))
     resources = SnapshotResources(plugins, settings)
-    servers = Servers(settings, Store(settings.store, settings.state))
-    around = SnapshotParts(settings.root, plugins, resources, settings.services, servers)
+    store = Store(settings.store, settings.state)
+    servers, services = Servers(settings, store), Services(settings, store)
+    around = SnapshotParts(settings.root, plugins, resources, services, servers)
     named = {spec.name: _definition(spec, groups, given_groups) for spec in pinned.specs}
     bound = bind_all(named, [*groups, *given_groups, *_lone(named)], around)
     for name in pinned.given:

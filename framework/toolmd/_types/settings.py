@@ -163,6 +163,9 @@ class ServiceSettings:
     """The credentials of every request."""
     timeout: float = 30.0
     """The most seconds that a request takes; the Timeout of the tool's file ends it earlier."""
+    document: str = ""
+    """The path or URL of its OpenAPI document, which `toolmd servers NAME` compares with the
+    accepted one; empty for none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 """A name that a header or a cookie may have."""
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})", re.ASCII)
-_KEYS = ("url", "headers", "auth", "timeout")
+_KEYS = ("url", "headers", "auth", "timeout", "document")
 _PARTS: Mapping[str, tuple[str, ...]] = {
     "bearer": ("token",),
     "basic": ("user", "password"),
@@ -76,7 +76,10 @@ def _service(table: Mapping[str, Any], at: Origin) -> ServiceSettings:
     twice = [name for name in named if named.count(name) > 1 or name in map(str.lower, headers)]
     if twice:
         raise at.error(f"the header {twice[0]} is set twice")
-    return ServiceSettings(read_url(table["url"], at), headers, read, timeout)
+    document = table.get("document", "")
+    if not isinstance(document, str):
+        raise at.error("document must be the path or the URL of an OpenAPI document")
+    return ServiceSettings(read_url(table["url"], at), headers, read, timeout, document)
 
 
 def read_seconds(table: Mapping[str, Any], key: str, kind: type[Any], at: Origin) -> float:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from toolmd._cli.authoring.live import accept_tools, read_live_server
+from toolmd._cli.authoring.services import accept_operations, read_document
 from toolmd._cli.authoring.sources import WANTED, texts_of
 from toolmd._cli.authoring.tables import add_table
 from toolmd._cli.project.paths import STDIN, SUFFIXES, shown
@@ -109,6 +110,7 @@ def import_(
         imported["notes"].append({"definition": "", "path": "", "text": said, "line": 0})
     if server is not None:
         accept_tools(server, folder)
+    accept_operations(imported["published"], folder)
     paths = [shown(path) for path in files]
     if json:
         out_json({"written": paths, "notes": imported["notes"], "refused": imported["refused"]})
@@ -124,11 +126,8 @@ def _read(
 
     read = _nothing()
     if kind == "openapi":
-        from toolmd._import.openapi import read_service
-
-        for name, text in texts_of(kind, source):
-            made_of, read["tables"] = read_service(text, name, *of_service)
-            _add(read, made_of)
+        imported, read["tables"], read["published"] = read_document(source, folder, *of_service)
+        _add(read, imported)
         return read
     if kind in KINDS:
         for name, text in texts_of(kind, source):
@@ -151,7 +150,7 @@ def _read(
 
 def _nothing() -> dict[str, Any]:
     return {"files": {}, "executable": set(), "notes": [], "refused": [], "folder": None,
-            "tables": []}  # fmt: skip
+            "tables": [], "published": {}}  # fmt: skip
 
 
 def _add_folder(read: dict[str, Any], source: str, name: str) -> None:

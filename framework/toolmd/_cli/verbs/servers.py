@@ -19,7 +19,9 @@ def servers(
     ctx: typer.Context,
     name: Annotated[
         str | None,
-        typer.Argument(metavar="SERVER", help="A server of the settings; without it, all."),
+        typer.Argument(
+            metavar="SERVER", help="A server or a service of the settings; without it, all."
+        ),
     ] = None,
     *,
     accept: Annotated[
@@ -28,21 +30,31 @@ def servers(
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
-    """Ask the MCP servers for their tools, and show what changed since it was accepted.
+    """Ask MCP servers and the documents of services for what changed since it was accepted.
 
-    A changed tool is denied until it is accepted; a tool without a file is closed. Exit codes: 1 a
-    tool has changed, 5 a server does not answer or has no table.
+    A changed tool is denied until it is accepted; a tool without a file is closed. SERVER may also
+    be a service, whose table and `document` are compared. Exit codes: 1 a tool has changed, 5 a
+    server does not answer or has no table.
     """
     if accept and name is None:
         stop(ExitCode.USAGE, "--accept needs SERVER", "toolmd servers SERVER --accept")
     with open_workspace(project_of(ctx, project)) as workspace:
         settings, files = workspace.settings, _files(workspace)
+        operations = _operations(workspace)
     import asyncio
 
+    from toolmd._cli.authoring.services import look_at_service
     from toolmd._remote.mcp.look import look_at_server
 
+    services = sorted(one for one in settings.services if name in {one, None})
     names = [name] if name is not None else sorted({*settings.servers, *files})
+    if services and name is not None and name not in {*settings.servers, *files}:
+        names = []
     found: list[dict[str, Any]] = []
+    for one in services:
+        with busy(f"Reading the document of {one}"):
+            own = operations.get(one, {})
+            found.append(look_at_service(settings, one, own, accept=accept))
     for one in names:
         with busy(f"Asking {one}"):
             look = look_at_server(settings, one, files.get(one, {}), accept=accept)
@@ -52,7 +64,7 @@ def servers(
     else:
         for server in found:
             _tell(server, accepted=accept)
-        if not names:
+        if not found:
             err("The settings have no server: `toolmd import mcp --live NAME -- COMMAND` adds one.")
     if any(server["state"] == "unreachable" for server in found):
         raise typer.Exit(ExitCode.NOT_FOUND)
@@ -68,6 +80,19 @@ def _files(workspace: Any) -> dict[str, dict[str, str]]:
         remote = read_remote_tool(tool.spec.implemented_by)
         if remote is not None:
             found.setdefault(remote.server, {})[remote.tool] = name
+    return found
+
+
+def _operations(workspace: Any) -> dict[str, dict[str, str]]:
+    from toolmd._remote.services import key_of, name_of
+    from toolmd._types.operation import read_operation
+
+    found: dict[str, dict[str, str]] = {}
+    for name, tool in workspace.tools.items():
+        operation = read_operation(tool.spec.implemented_by or "")
+        if operation is not None:
+            service = name_of(operation, workspace.settings.services)
+            found.setdefault(service, {})[key_of(operation)] = name
     return found
 
 

@@ -6,7 +6,7 @@ import functools
 import reprlib
 import threading
 import traceback
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,11 +19,11 @@ from toolmd._load.source.code import CodeHashes
 from toolmd._load.source.files import File, shown_path, whole_file
 from toolmd._load.source.loading import REMEDY, ForeignExitError, Load, OverdueError
 from toolmd._remote.mcp.servers import Servers
+from toolmd._remote.services import Services
 from toolmd._types.call_spec import CallSpec
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.registry import AnySpec, Implementation
-from toolmd._types.settings import ServiceSettings
 from toolmd.errors import ImplementationError, NotLoadedError
 
 _MOST_WRAPPERS = 16
@@ -36,7 +36,7 @@ class SnapshotParts:
     project: Path
     plugins: Plugins
     resources: SnapshotResources
-    services: Mapping[str, ServiceSettings]
+    services: Services
     servers: Servers
     code: CodeHashes = field(init=False)
 

@@ -10,6 +10,7 @@ from toolmd._egress import Approved
 from toolmd._remote.http.encode import encoder_of
 from toolmd._remote.http.operation_call import CONTEXT, OperationCall
 from toolmd._remote.http.slots import Problem, slots_of
+from toolmd._remote.services import Services, name_of
 from toolmd._types.call_spec import CallSpec, ToolCallSpec
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
@@ -26,7 +27,7 @@ _PORTS = {"http": 80, "https": 443}
 def bind_operation(
     operation: Operation,
     call_spec_of: Callable[[], CallSpec],
-    services: Mapping[str, ServiceSettings],
+    services: Services,
 ) -> Binding:
     """Bind a tool to an operation; nothing is sent before a call."""
 
@@ -37,13 +38,14 @@ def bind_operation(
             message = f"{call_spec.name} does not fit {operation}: "
             message += "; ".join(f"{one.message} ({one.help})" for one in problems)
             raise ImplementationError(message, diagnostics=_told(call_spec, problems))
-        return _implementation(call)
+        return _implementation(call, services)
 
     def inspect() -> tuple[Diagnostic, ...]:
         call_spec = _tool(call_spec_of())
         service, _, problems = _bound(operation, call_spec, services)
         unset = [v for v in variables_of(service) if not os.environ.get(v)] if service else []
-        return (*_told(call_spec, problems), *(_unset(call_spec, name) for name in unset))
+        changed = () if service is None else _changed(call_spec, operation, services)
+        return (*_told(call_spec, problems), *(_unset(call_spec, name) for name in unset), *changed)
 
     def ready() -> bool:
         return not _bound(operation, _tool(call_spec_of()), services)[2]
@@ -57,14 +59,12 @@ def _tool(call_spec: CallSpec) -> ToolCallSpec:
 
 
 def _bound(
-    operation: Operation, call_spec: ToolCallSpec, services: Mapping[str, ServiceSettings]
+    operation: Operation, call_spec: ToolCallSpec, services: Services
 ) -> tuple[ServiceSettings | None, OperationCall | None, tuple[Problem, ...]]:
     """Return the service, the call, and everything that does not fit."""
-    service = services.get(operation.service)
-    if service is None and not operation.service and len(services) == 1:
-        (service,) = services.values()
+    service = services.tables.get(name_of(operation, services.tables))
     if service is None:
-        return None, None, (_no_service(operation, services),)
+        return None, None, (_no_service(operation, services.tables),)
     slots, problems = slots_of(operation, call_spec, service)
     parts = urlsplit(service.url)
     domains = call_spec.limits.allowed_domains
@@ -89,8 +89,9 @@ def _no_service(operation: Operation, services: Mapping[str, ServiceSettings]) -
     return Problem("", f"the settings have no service {operation.service!r}", help_)
 
 
-def _implementation(call: OperationCall) -> Implementation:
+def _implementation(call: OperationCall, services: Services) -> Implementation:
     async def function(**arguments: Any) -> Any:
+        await services.check(call.operation)
         return await call.send(arguments)
 
     service = call.service
@@ -111,6 +112,22 @@ def _told(call_spec: ToolCallSpec, problems: tuple[Problem, ...]) -> tuple[Diagn
         Diagnostic(_place(call_spec), Code.INVALID_OPERATION, Severity.ERROR, one.message, one.help)
         for one in problems
     )
+
+
+def _changed(
+    call_spec: ToolCallSpec, operation: Operation, services: Services
+) -> tuple[Diagnostic, ...]:
+    try:
+        changes = services.changes(operation)
+    except Exception as error:  # noqa: BLE001 - a store that can't be read says nothing of changes
+        changes = (f"what was accepted can't be read: {error}",)
+    if not changes:
+        return ()
+    name = name_of(operation, services.tables)
+    message = f"the service {name} changed since it was accepted: {'; '.join(changes)}"
+    help_ = f"look at it, then `toolmd servers {name} --accept`; calls are denied"
+    place = _place(call_spec)
+    return (Diagnostic(place, Code.CHANGED_REMOTE_TOOL, Severity.ERROR, message, help_),)
 
 
 def _unset(call_spec: ToolCallSpec, variable: str) -> Diagnostic:

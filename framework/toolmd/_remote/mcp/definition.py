@@ -19,7 +19,7 @@ def canonical(tool: Mapping[str, Any]) -> str:
 def differences(accepted: str, seen: str) -> tuple[str, ...]:
     """Return a line for each change from one canonical definition to another."""
     if not seen:
-        return ("the server does not list this tool exactly once any more",)
+        return ("it is not listed exactly once any more",)
     found = list(_changes("", json.loads(accepted), json.loads(seen)))
     more = len(found) - _MOST_SHOWN
     return (*found[:_MOST_SHOWN], *([f"and {more} more changes"] if more > 0 else []))

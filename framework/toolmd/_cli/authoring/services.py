@@ -1,0 +1,97 @@
+"""Compare the operations of web services with their published documents, and accept them."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from toolmd._types.imported import Imported
+
+_URLS = ("http://", "https://")
+_BULLET = "- **Implemented By**:"
+
+
+def read_document(
+    source: str, folder: Path | None, named: str, only: list[str]
+) -> tuple[Imported, list[Any], Mapping[str, Mapping[str, str]]]:
+    """Return the drafts of a document, the tables of its services, and their operations."""
+    from toolmd._cli.authoring.sources import texts_of
+    from toolmd._import.openapi import read_service
+
+    ((name, text),) = texts_of("openapi", source)
+    imported, tables = read_service(text, name, named, only)
+    place = _document_of(name, folder)
+    made = [table._replace(document=place) for table in tables]
+    return imported, made, _published_of(text, imported.drafts)
+
+
+def _document_of(name: str, folder: Path | None) -> str:
+    """Return a document's path or URL as the settings name it; empty for standard input."""
+    from toolmd.config import load_settings
+
+    if name.startswith(_URLS):
+        return name
+    path, root = Path(name).absolute(), load_settings(folder).root.absolute()
+    if not path.exists():
+        return ""  # standard input
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+
+
+def _published_of(text: str, drafts: Sequence[Any]) -> Mapping[str, Mapping[str, str]]:
+    """Return what a document says of each operation that a draft calls, by service."""
+    from toolmd._import.openapi import definitions_of
+    from toolmd._remote.services import key_of
+    from toolmd._types.operation import read_operation
+
+    published = definitions_of(text)
+    found: dict[str, dict[str, str]] = {}
+    for draft in drafts:
+        lines = [line for line in draft.text.splitlines() if line.startswith(_BULLET)]
+        operation = read_operation(lines[0].partition(":")[2]) if lines else None
+        if operation is not None and (key := key_of(operation)) in published:
+            found.setdefault(operation.service, {})[key] = published[key]
+    return found
+
+
+def accept_operations(published: Mapping[str, Mapping[str, str]], folder: Path | None) -> None:
+    """Accept the imported operations: calls are denied once the document changes them."""
+    from toolmd._remote.services import Services
+    from toolmd._store.store import Store
+    from toolmd.config import load_settings
+
+    if not published:
+        return
+    settings = load_settings(folder)
+    store = Store(settings.store, settings.state)
+    try:
+        for name, definitions in published.items():
+            Services(settings, store).accept(name, definitions)
+    finally:
+        store.close()
+
+
+def look_at_service(
+    settings: Any, name: str, files: Mapping[str, str], *, accept: bool
+) -> dict[str, Any]:
+    """Read a service's document; return its state as `look_at_server` does."""
+    from toolmd._cli.authoring.sources import texts_of
+    from toolmd._import.json_text import UnreadableSourceError
+    from toolmd._import.openapi import definitions_of
+    from toolmd._remote.services import Services
+    from toolmd._store.store import Store
+    from toolmd.errors import NotFoundError, UnreachableError
+
+    document, published = settings.services[name].document, None
+    row: dict[str, Any] = {"server": name, "state": "running", "problem": None, "tools": []}
+    try:
+        if document:
+            place = document if document.startswith(_URLS) else str(settings.root / document)
+            ((_, text),) = texts_of("openapi", place)
+            published = definitions_of(text)
+    except (NotFoundError, UnreachableError, UnreadableSourceError) as error:
+        return {**row, "state": "unreachable", "problem": str(error)}
+    store = Store(settings.store, settings.state)
+    try:
+        services = Services(settings, store)
+        return {**row, "tools": services.look(name, files, published, accept=accept)}
+    finally:
+        store.close()

@@ -32,7 +32,6 @@ from toolmd._cli.terminal.screen import (
     read_stdin,
     stdout,
 )
-from toolmd._validation.strict_json import read_json
 from toolmd.errors import ModelError
 
 INTERRUPTED = 130
@@ -266,6 +265,8 @@ class _Talk:
 
 
 def _schema(file: Path) -> Any:
+    from toolmd._validation.strict_json import read_json
+
     try:
         schema = read_json(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

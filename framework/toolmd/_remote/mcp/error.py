@@ -1,7 +1,5 @@
 """The errors of calls to a server's tool."""
 
-import asyncio
-
 from toolmd._types.asked import Asked
 from toolmd.errors import ToolError
 
@@ -26,10 +24,6 @@ class SuspendedToolError(ToolError):
 
 class LostAnswerError(TimeoutError):
     """The connection ended after the call was sent, so nobody knows whether the tool ran."""
-
-
-class NotSentError(asyncio.CancelledError):
-    """The caller was cancelled while it waited for the server; nothing was sent."""
 
 
 class NotStartedError(ConnectionRefusedError):

@@ -9,13 +9,15 @@ from contextlib import suppress
 from itertools import count
 from typing import Any
 
-from toolmd._remote.mcp.error import NotSentError
-
 ANSWER_S = 600.0
 """How long a server waits for a person's answer, in seconds: as long as a confirmation."""
 
 _PREFIX = secrets.token_urlsafe(9)
 _NUMBERS = count(1)
+
+
+class NotSentError(asyncio.CancelledError):
+    """The caller was cancelled while it waited for the server; nothing was sent."""
 
 
 class Running:

@@ -1,6 +1,5 @@
 """Find what changed in the store since the last look, by any of its processes."""
 
-import asyncio
 from typing import Any
 
 from toolmd._workspace.listeners import WorkspaceEventKind
@@ -36,6 +35,8 @@ class StoreChanges:
 
         Raises UnreachableError.
         """
+        import asyncio
+
         decisions = (await self._project.dispatcher()).decisions
         waiting = await asyncio.to_thread(decisions.pending)
         now = {one.id: (one.call.tool, one.call.caller.user) for one in waiting}

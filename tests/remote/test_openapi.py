@@ -140,6 +140,7 @@ def test_the_table_of_the_service_is_added_once_and_the_rest_of_the_settings_sta
     assert text == (
         f'plugins = []  # none\n\n[services.pet_store]\nurl = "{service.url}"\n'
         'auth = { type = "header", name = "X-Key", value = "$PET_STORE_KEY" }\n'
+        'document = "pets.yaml"\n'
     )
     assert (project / "toolmd.toml").read_text() == text
     assert "it stays as it is" in again.stderr

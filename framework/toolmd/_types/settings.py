@@ -224,7 +224,8 @@ class Settings:
     """The records of decisions."""
     services: Mapping[str, ServiceSettings] = field(default_factory=dict)
     """The web services of `Implemented By: http METHOD PATH`, by name: tables `[services.NAME]`
-    with `url`, `headers`, `auth` and `timeout` (`docs/how-to/call-a-web-service.md`)."""
+    with `url`, `headers`, `auth`, `timeout` and `document`
+    (`docs/how-to/call-a-web-service.md`)."""
     servers: Mapping[str, ServerSettings] = field(default_factory=dict)
     """The MCP servers of `Implemented By: mcp SERVER TOOL`, by name: tables `[servers.NAME]` with
     `command` and `env`, or `url` and `headers` (`docs/how-to/guard-an-mcp-server.md`)."""

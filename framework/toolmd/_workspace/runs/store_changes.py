@@ -1,10 +1,12 @@
 """Find what changed in the store since the last look, by any of its processes."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolmd._workspace.listeners import WorkspaceEventKind
 from toolmd._workspace.opened import OpenProject
-from toolmd._workspace.runs.service import RunService
+
+if TYPE_CHECKING:
+    from toolmd._workspace.runs.service import RunService
 
 StoreChange = tuple[WorkspaceEventKind, dict[str, Any], str | None]
 """The kind of an event, its JSON, and its user."""
@@ -13,7 +15,7 @@ StoreChange = tuple[WorkspaceEventKind, dict[str, Any], str | None]
 class StoreChanges:
     """The confirmations and runs of a store, as they were at the last look."""
 
-    def __init__(self, project: OpenProject, service: RunService) -> None:
+    def __init__(self, project: OpenProject, service: "RunService") -> None:
         self._project = project
         self._service = service
         self._pending: dict[str, tuple[str, str | None]] = {}

@@ -1,0 +1,78 @@
+"""An operation is called only as its document and its table were accepted."""
+
+from pathlib import Path
+
+import pytest
+from cli_of import run
+from echo_service import EchoService
+from test_openapi import DOCUMENT
+
+from toolmd import Result, Workspace
+from toolmd._import.openapi import definitions_of
+
+
+@pytest.fixture
+def project(tmp_path: Path, service: EchoService, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PET_STORE_KEY", "secret-key")
+    monkeypatch.setenv("TOOLMD_STORE", "sqlite")
+    (tmp_path / "toolmd.toml").write_text("plugins = []\n")
+    (tmp_path / "pets.yaml").write_text(DOCUMENT.format(url=service.url))
+    run(tmp_path, "import", "openapi", "pets.yaml", "--only", "*pet")
+    return tmp_path
+
+
+def _called(project: Path) -> tuple[Result, list[str]]:
+    with Workspace.open(project) as workspace:
+        result = workspace.call_sync("get_pet", {"petId": 7})
+        found = [one.message for one in workspace.diagnostics if one.code == "changed-remote-tool"]
+    return result, found
+
+
+def test_a_changed_document_suspends_its_operation_until_it_is_accepted(
+    project: Path, service: EchoService
+) -> None:
+    before, no_changes = _called(project)
+    document = project / "pets.yaml"
+    document.write_text(document.read_text().replace("getPet", "getPet\n      deprecated: true", 1))
+    looked = run(project, "servers", "pet_store")
+    suspended, changes = _called(project)
+    accepted = run(project, "servers", "pet_store", "--accept")
+    after, _ = _called(project)
+
+    assert (before.outcome, no_changes) == ("ok", [])
+    assert (looked.returncode, accepted.returncode) == (1, 0)
+    assert "operation.deprecated was added: true" in looked.stdout
+    assert (suspended.outcome, suspended.error and suspended.error.code) == (
+        "denied", "suspended_tool",
+    )  # fmt: skip
+    assert any("operation.deprecated was added: true" in one for one in changes)
+    assert after.outcome == "ok"
+    assert len(service.received) == 2
+
+
+def test_a_changed_table_suspends_the_service_until_it_is_accepted(
+    project: Path, service: EchoService
+) -> None:
+    _called(project)
+    settings = project / "toolmd.toml"
+    settings.write_text(settings.read_text().replace(service.url, f"{service.url}/v2"))
+    suspended, changes = _called(project)
+    run(project, "servers", "pet_store", "--accept")
+    after, _ = _called(project)
+
+    assert (suspended.outcome, after.outcome) == ("denied", "ok")
+    assert any("url was" in one and "/v2" in one for one in changes)
+    assert [one["path"] for one in service.received] == ["/api/pets/7", "/api/v2/pets/7"]
+
+
+def test_a_definition_has_all_that_the_operation_refers_to_and_no_order_of_keys() -> None:
+    text = (
+        "openapi: 3.1.0\npaths: {/a: {get: {responses: {'200': {$ref: '#/components/responses/R'}"
+        "}}}}\ncomponents: {responses: {R: {description: KIND}}, schemas: {Other: {type: UNUSED}}}"
+    )
+    first = definitions_of(text)
+    turned = text.replace("{responses: {R", "{x: 1, responses: {R").replace("UNUSED", "string")
+
+    assert list(first) == ["GET /a"]
+    assert definitions_of(turned) == first
+    assert definitions_of(text.replace("KIND", "another")) != first

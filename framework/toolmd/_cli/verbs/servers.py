@@ -41,11 +41,30 @@ def servers(
     with open_workspace(project_of(ctx, project)) as workspace:
         settings, files = workspace.settings, _files(workspace)
         operations = _operations(workspace)
+    found = _looks(settings, name, (files, operations), accept=accept)
+    if json:
+        out_json(found)
+    else:
+        for server in found:
+            _tell(server, accepted=accept)
+        if not found:
+            err("The settings have no server: `toolmd import mcp --live NAME -- COMMAND` adds one.")
+    if any(server["state"] == "unreachable" for server in found):
+        raise typer.Exit(ExitCode.NOT_FOUND)
+    if any(tool["state"] == "changed" for server in found for tool in server["tools"]):
+        raise typer.Exit(ExitCode.FINDINGS)
+
+
+def _looks(
+    settings: Any, name: str | None, tools: tuple[Any, Any], *, accept: bool
+) -> list[dict[str, Any]]:
+    """Look at one server or service, or at all; `tools` are their tools with a file."""
     import asyncio
 
     from toolmd._cli.authoring.services import look_at_service
     from toolmd._remote.mcp.look import look_at_server
 
+    files, operations = tools
     services = sorted(one for one in settings.services if name in {one, None})
     names = [name] if name is not None else sorted({*settings.servers, *files})
     if services and name is not None and name not in {*settings.servers, *files}:
@@ -59,17 +78,7 @@ def servers(
         with busy(f"Asking {one}"):
             look = look_at_server(settings, one, files.get(one, {}), accept=accept)
             found.append(asyncio.run(look))
-    if json:
-        out_json(found)
-    else:
-        for server in found:
-            _tell(server, accepted=accept)
-        if not found:
-            err("The settings have no server: `toolmd import mcp --live NAME -- COMMAND` adds one.")
-    if any(server["state"] == "unreachable" for server in found):
-        raise typer.Exit(ExitCode.NOT_FOUND)
-    if any(tool["state"] == "changed" for server in found for tool in server["tools"]):
-        raise typer.Exit(ExitCode.FINDINGS)
+    return found
 
 
 def _files(workspace: Any) -> dict[str, dict[str, str]]:

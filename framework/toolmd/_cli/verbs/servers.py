@@ -58,7 +58,7 @@ def servers(
 def _looks(
     settings: Any, name: str | None, tools: tuple[Any, Any], *, accept: bool
 ) -> list[dict[str, Any]]:
-    """Look at one server or service, or at all; `tools` are their tools with a file."""
+    """Return the state of one server or service, or of all; `tools` are those with a file."""
     import asyncio
 
     from toolmd._cli.authoring.services import look_at_service

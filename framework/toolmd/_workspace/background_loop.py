@@ -2,10 +2,12 @@
 
 import threading
 from collections.abc import Callable, Coroutine
-from typing import Any, ParamSpec, TypeVar
+from functools import update_wrapper
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
+_Self = TypeVar("_Self")
 
 
 async def off_loop(work: Callable[_P, _T], *given: _P.args, **named: _P.kwargs) -> _T:
@@ -16,6 +18,23 @@ async def off_loop(work: Callable[_P, _T], *given: _P.args, **named: _P.kwargs) 
     import asyncio
 
     return await asyncio.to_thread(work, *given, **named)
+
+
+def sync_of(
+    method: Callable[Concatenate[_Self, _P], Coroutine[Any, Any, _T]],
+) -> Callable[Concatenate[_Self, _P], _T]:
+    """Return the sync version of an async method; the calling thread waits for the result."""
+    name = method.__name__
+
+    def waiting(self: Any, /, *given: _P.args, **named: _P.kwargs) -> _T:
+        result: _T = self._project.loop.run(getattr(self, name)(*given, **named))
+        return result
+
+    update_wrapper(waiting, method)
+    waiting.__name__ += "_sync"
+    waiting.__qualname__ += "_sync"
+    waiting.__doc__ = f"Same as `{name}`, for callers that can't await; the calling thread waits."
+    return waiting
 
 
 class BackgroundLoop:

@@ -7,7 +7,7 @@ from toolmd._types.confirmation import Confirmation
 from toolmd._types.result import Result
 from toolmd._types.run import Answer
 from toolmd._workspace.arguments import checked
-from toolmd._workspace.background_loop import off_loop
+from toolmd._workspace.background_loop import off_loop, sync_of
 from toolmd._workspace.opened import OpenProject
 from toolmd._workspace.runs.control import Runs
 from toolmd._workspace.runs.store_changes import StoreChanges
@@ -57,14 +57,12 @@ class Confirmations:
 
         return await off_loop(read)
 
+    pending_sync = sync_of(pending)
+
     @property
     def store_changes(self) -> StoreChanges:
         """What finds the changes of all processes, for servers; new at each use."""
         return StoreChanges(self._project, self._runs.service)
-
-    def pending_sync(self, *, user: str | None = None) -> tuple[Confirmation, ...]:
-        """Same as `pending`, for callers that can't await; the calling thread waits."""
-        return self._project.loop.run(self.pending(user=user))
 
     async def get(self, confirmation_id: str, *, user: str | None = None) -> Confirmation | None:
         """Return a pending or decided call by its id, or an open question of a run.
@@ -84,9 +82,7 @@ class Confirmations:
             return None
         return confirmation
 
-    def get_sync(self, confirmation_id: str, *, user: str | None = None) -> Confirmation | None:
-        """Same as `get`, for callers that can't await; the calling thread waits."""
-        return self._project.loop.run(self.get(confirmation_id, user=user))
+    get_sync = sync_of(get)
 
     async def approve(
         self,
@@ -108,15 +104,7 @@ class Confirmations:
             )
         return await self._decided(confirmation_id, "edited" if edit else "approved", result, user)
 
-    def approve_sync(
-        self,
-        confirmation_id: str,
-        edit: Mapping[str, Any] | None = None,
-        *,
-        user: str | None = None,
-    ) -> Result:
-        """Same as `approve`, for callers that can't await; the calling thread waits."""
-        return self._project.loop.run(self.approve(confirmation_id, edit, user=user))
+    approve_sync = sync_of(approve)
 
     async def reject(self, confirmation_id: str, *, user: str | None = None) -> Result:
         """Reject a pending call: it never runs."""
@@ -127,9 +115,7 @@ class Confirmations:
             )
         return await self._decided(confirmation_id, "rejected", result, user)
 
-    def reject_sync(self, confirmation_id: str, *, user: str | None = None) -> Result:
-        """Same as `reject`, for callers that can't await; the calling thread waits."""
-        return self._project.loop.run(self.reject(confirmation_id, user=user))
+    reject_sync = sync_of(reject)
 
     async def respond(self, confirmation_id: str, text: str, *, user: str | None = None) -> Result:
         """Answer a pending call in place of the tool: it never runs, and `text` is its result."""
@@ -141,9 +127,7 @@ class Confirmations:
             )
         return await self._decided(confirmation_id, "answered", result, user)
 
-    def respond_sync(self, confirmation_id: str, text: str, *, user: str | None = None) -> Result:
-        """Same as `respond`, for callers that can't await; the calling thread waits."""
-        return self._project.loop.run(self.respond(confirmation_id, text, user=user))
+    respond_sync = sync_of(respond)
 
     async def _decided(
         self, confirmation_id: str, state: str, result: Result, user: str | None

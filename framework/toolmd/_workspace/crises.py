@@ -3,7 +3,7 @@
 from toolmd._types.call import Caller
 from toolmd._types.crisis import Crisis
 from toolmd._workspace.arguments import checked
-from toolmd._workspace.background_loop import off_loop
+from toolmd._workspace.background_loop import off_loop, sync_of
 from toolmd._workspace.opened import OpenProject
 from toolmd.errors import NotFoundError
 
@@ -41,11 +41,7 @@ class Crises:
         caller = Caller(user, message=message, conversation=conversation)
         return await (await self._project.dispatcher()).crisis.heard(caller)
 
-    def heard_sync(
-        self, message: str, *, conversation: str | None = None, user: str | None = None
-    ) -> bool:
-        """Same as `heard`, for callers that can't await; the calling thread waits."""
-        return self._project.loop.run(self.heard(message, conversation=conversation, user=user))
+    heard_sync = sync_of(heard)
 
     async def clear(self, conversation: str, *, user: str | None = None) -> None:
         """Clear the flag of a conversation, after a person has looked after it.

@@ -9,7 +9,7 @@ from toolmd._types.kept import OpenHandle, no_result
 from toolmd._types.registry import BoundTool
 from toolmd._types.result import Result
 from toolmd._workspace.arguments import checked
-from toolmd._workspace.background_loop import off_loop
+from toolmd._workspace.background_loop import off_loop, sync_of
 from toolmd._workspace.opened import OpenProject
 from toolmd.errors import NotFoundError
 
@@ -36,9 +36,7 @@ class Results:
         """
         return await self._project.live.keeper.shown(result, user)
 
-    def for_model_sync(self, result: Result, *, user: str | None = None) -> Result:
-        """Same as `for_model`, for callers that can't await; the calling thread waits."""
-        return self._project.loop.run(self.for_model(result, user=user))
+    for_model_sync = sync_of(for_model)
 
     def preview(self, result: Result) -> Result:
         """Return what a model reads of a result, without keeping the rest."""

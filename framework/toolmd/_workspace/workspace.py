@@ -11,7 +11,7 @@ from toolmd._types.result import EventListener, Result
 from toolmd._types.run import Asker, Clock, RunListener
 from toolmd._types.settings import Settings
 from toolmd._workspace.arguments import ArgumentCheck, checked, checks_itself, is_usual
-from toolmd._workspace.background_loop import off_loop
+from toolmd._workspace.background_loop import off_loop, sync_of
 from toolmd._workspace.confirmations import Confirmations
 from toolmd._workspace.crises import Crises
 from toolmd._workspace.listeners import WorkspaceEventListener
@@ -206,23 +206,7 @@ class Workspace(ReadProject):
             reply, dialect, caller=caller, dry_run=dry_run, on_event=on_event
         )
 
-    def handle_sync(  # noqa: PLR0913 - as `handle`
-        self,
-        reply: Any,
-        dialect: str = "auto",
-        *,
-        message: str = "",
-        user: str | None = None,
-        context: Mapping[str, str] = NO_CONTEXT,
-        conversation: str | None = None,
-        dry_run: bool = False,
-        on_event: EventListener | None = None,
-    ) -> "Turn":
-        """Same as `handle`, for callers that can't await; the calling thread waits."""
-        handled = self.handle(reply, dialect, message=message, user=user, context=context,
-                              conversation=conversation, dry_run=dry_run,
-                              on_event=on_event)  # fmt: skip
-        return self._project.loop.run(handled)
+    handle_sync = sync_of(handle)
 
     async def run(  # noqa: PLR0913 - the face of a run, by keyword
         self,
@@ -252,26 +236,7 @@ class Workspace(ReadProject):
         service = self.runs.service
         return await service.run(call, ask=ask, on_event=on_event, run_id=run_id, at=at)
 
-    def run_sync(  # noqa: PLR0913 - as `run`
-        self,
-        name: str,
-        inputs: Arguments = "{}",
-        *,
-        confidence: float | None = None,
-        message: str = "",
-        user: str | None = None,
-        context: Mapping[str, str] = NO_CONTEXT,
-        conversation: str | None = None,
-        ask: Asker | None = None,
-        on_event: RunListener | None = None,
-        run_id: str | None = None,
-        at: dt.datetime | None = None,
-    ) -> Result:
-        """Same as `run`, for callers that can't await; the calling thread waits."""
-        running = self.run(name, inputs, confidence=confidence, message=message, user=user,
-                           context=context, conversation=conversation, ask=ask, on_event=on_event,
-                           run_id=run_id, at=at)  # fmt: skip
-        return self._project.loop.run(running)
+    run_sync = sync_of(run)
 
     async def dispatch(self, call: Call, on_event: EventListener | None = None) -> Result:
         """Call the tool or skill that a model named, by its exported name.

@@ -16,7 +16,7 @@ from toolmd._types.run import (
     YesOrNo,
 )
 from toolmd._workspace.arguments import checked
-from toolmd._workspace.background_loop import off_loop
+from toolmd._workspace.background_loop import off_loop, sync_of
 from toolmd._workspace.opened import OpenProject
 from toolmd.errors import NotFoundError, ToolmdError
 
@@ -84,11 +84,7 @@ class Runs:
             place = (view.began, view.id)
         return await self.service.list(RunQuery(user, limit, place))
 
-    def list_sync(
-        self, *, user: str | None = None, limit: int = PAGE, after: str | None = None
-    ) -> tuple[RunView, ...]:
-        """Same as `list`, for callers that can't await; the calling thread waits."""
-        return self._project.loop.run(self.list(user=user, limit=limit, after=after))
+    list_sync = sync_of(list)  # noqa: A003 - the method above
 
     async def get(self, run_id: str, *, user: str | None = None) -> RunView:
         """Return one run with its steps; raises NotFoundError if it does not exist."""
@@ -96,9 +92,7 @@ class Runs:
         await self._check(run_id, user)
         return view
 
-    def get_sync(self, run_id: str, *, user: str | None = None) -> RunView:
-        """Same as `get`, for callers that can't await; the calling thread waits."""
-        return self._project.loop.run(self.get(run_id, user=user))
+    get_sync = sync_of(get)
 
     async def trace(self, run_id: str, *, user: str | None = None) -> RunTrace:
         """Return the calls of a run so far, and the state of each step; raises NotFoundError."""
@@ -106,9 +100,7 @@ class Runs:
         await self._check(run_id, user)
         return traced
 
-    def trace_sync(self, run_id: str, *, user: str | None = None) -> RunTrace:
-        """Same as `trace`, for callers that can't await; the calling thread waits."""
-        return self._project.loop.run(self.trace(run_id, user=user))
+    trace_sync = sync_of(trace)
 
     async def follow(self, run_id: str, *, user: str | None = None) -> AsyncIterator[RunTrace]:
         """Yield the trace of a run now and after each change, until the run ends.
@@ -153,25 +145,14 @@ class Runs:
         await self._check(run_id, user)
         return await self.service.resume(run_id, ask=ask, on_event=on_event)
 
-    def resume_sync(
-        self,
-        run_id: str,
-        *,
-        ask: Asker | None = None,
-        on_event: RunListener | None = None,
-        user: str | None = None,
-    ) -> Result:
-        """Same as `resume`, for callers that can't await; the calling thread waits."""
-        return self._project.loop.run(self.resume(run_id, ask=ask, on_event=on_event, user=user))
+    resume_sync = sync_of(resume)
 
     async def cancel(self, run_id: str, *, user: str | None = None) -> Result:
         """Stop a run before its next call, and undo what it did; raises NotFoundError."""
         await self._check(run_id, user)
         return await self.service.cancel(run_id)
 
-    def cancel_sync(self, run_id: str, *, user: str | None = None) -> Result:
-        """Same as `cancel`, for callers that can't await; the calling thread waits."""
-        return self._project.loop.run(self.cancel(run_id, user=user))
+    cancel_sync = sync_of(cancel)
 
     async def answer(
         self, run_id: str, answer: YesOrNo, *, key: str | None = None, user: str | None = None
@@ -197,11 +178,7 @@ class Runs:
             raise NotFoundError(f"there is no run {run_id!r}; `toolmd runs` lists them")
         return result
 
-    def answer_sync(
-        self, run_id: str, answer: YesOrNo, *, key: str | None = None, user: str | None = None
-    ) -> Result:
-        """Same as `answer`, for callers that can't await; the calling thread waits."""
-        return self._project.loop.run(self.answer(run_id, answer, key=key, user=user))
+    answer_sync = sync_of(answer)
 
     async def start(self) -> bool:
         """Execute interrupted and due runs until the workspace closes.
@@ -216,9 +193,7 @@ class Runs:
             self._start_schedules()
         return engines.keep
 
-    def start_sync(self) -> bool:
-        """Same as `start`, for callers that can't await; the calling thread waits."""
-        return self._project.loop.run(self.start())
+    start_sync = sync_of(start)
 
     async def may_be_due(self) -> bool:
         """Return whether there is anything for `start`: a durable skill, or a kept run."""
@@ -227,17 +202,13 @@ class Runs:
             return True
         return await off_loop(self.service.engines.holds_runs)
 
-    def may_be_due_sync(self) -> bool:
-        """Same as `may_be_due`, for callers that can't await; the calling thread waits."""
-        return self._project.loop.run(self.may_be_due())
+    may_be_due_sync = sync_of(may_be_due)
 
     async def unfinished(self) -> Mapping[RunState, int]:
         """Return the number of unfinished runs by state: `running`, `waiting`, `stuck`."""
         return await off_loop(self.service.engines.unfinished)
 
-    def unfinished_sync(self) -> Mapping[RunState, int]:
-        """Same as `unfinished`, for callers that can't await; the calling thread waits."""
-        return self._project.loop.run(self.unfinished())
+    unfinished_sync = sync_of(unfinished)
 
     async def fleet(self) -> Fleet:
         """Return the processes that execute runs, what waits for them, and the use of limits."""
@@ -245,9 +216,7 @@ class Runs:
 
         return await off_loop(read_fleet, self._project, self.service)
 
-    def fleet_sync(self) -> Fleet:
-        """Same as `fleet`, for callers that can't await; the calling thread waits."""
-        return self._project.loop.run(self.fleet())
+    fleet_sync = sync_of(fleet)
 
     async def stop(self, timeout_s: float, on_hold: Callable[[], None] | None = None) -> None:
         """Stop to execute runs here, for good; the next start or another process continues them.
@@ -261,9 +230,7 @@ class Runs:
         await off_loop(self._end_schedules)
         await off_loop(self.service.engines.stop, timeout_s, on_hold)
 
-    def stop_sync(self, timeout_s: float, on_hold: Callable[[], None] | None = None) -> None:
-        """Same as `stop`, for callers that can't await; the calling thread waits."""
-        self._project.loop.run(self.stop(timeout_s, on_hold))
+    stop_sync = sync_of(stop)
 
     def _start_schedules(self) -> None:
         from toolmd._workspace.runs.schedules import Schedules

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from toolmd._parse.blocks import plain_bullets
 from toolmd._parse.blocks.block import Part
 from toolmd._parse.blocks.outline import outline
-from toolmd._parse.blocks.tokens import parser_for, source_lines
+from toolmd._parse.blocks.tokens import PLAIN_BULLETS, parser_for, source_lines
 from toolmd._parse.source.page import Page
 
 ROOT = Path(__file__).parents[2]
@@ -34,11 +33,11 @@ def outlines(text: str) -> tuple[list[Part], list[Part]]:
     lines = source_lines(text)
     ruler = parser_for(lines).block.ruler
     quick = outline(Page("a.md", list(lines)))
-    ruler.disable(plain_bullets.TYPE)
+    ruler.disable(PLAIN_BULLETS)
     try:
         return quick, outline(Page("a.md", list(lines)))
     finally:
-        ruler.enable(plain_bullets.TYPE)
+        ruler.enable(PLAIN_BULLETS)
 
 
 @settings(max_examples=15 * settings.default.max_examples)
@@ -68,4 +67,4 @@ def test_every_definition_of_the_project_reads_the_same(file: Path) -> None:
 def test_the_rule_reads_a_nested_run_as_one_token() -> None:
     lines = ["- **Items**:", "  - **Type**: string", "- **Required**: true", "", "## Returns"]
     types = [token.type for token in parser_for(lines).parse("\n".join(lines))]
-    assert types == [plain_bullets.TYPE, "heading_open", "inline", "heading_close"]
+    assert types == [PLAIN_BULLETS, "heading_open", "inline", "heading_close"]

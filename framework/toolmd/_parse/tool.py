@@ -17,9 +17,7 @@ from toolmd._parse.fields.values import read_values
 from toolmd._parse.parameters.section import read_returns, read_section
 from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.source.places import CodePlace, Places
-from toolmd._parse.words.flow import flow
-from toolmd._parse.words.keys import SEPARATORS, fold
-from toolmd._parse.words.none import says_none
+from toolmd._parse.words.keys import SEPARATORS, flow, fold, says_none
 from toolmd._types.call_spec import Limits, Rule, Safety
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from toolmd._parse.source.page import Mark
-from toolmd._parse.words.flow import comments
+from toolmd._parse.words.keys import comments
 
 _BOXES = {"[ ] ": False, "[x] ": True, "[X] ": True}
 

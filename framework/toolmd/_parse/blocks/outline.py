@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from markdown_it.common.utils import mdTrim
 from markdown_it.token import Token
 
-from toolmd._parse.blocks import plain_bullets
 from toolmd._parse.blocks.block import (
     Block,
     Bullets,
@@ -17,10 +16,16 @@ from toolmd._parse.blocks.block import (
     Raw,
     Table,
 )
-from toolmd._parse.blocks.tokens import tokens
-from toolmd._parse.blocks.unread import MAX_LIST_DEPTH, extra_cells, report_unread, too_deep
+from toolmd._parse.blocks.tokens import (
+    BULLET_INDENT,
+    MAX_LIST_DEPTH,
+    extra_cells,
+    report_unread,
+    tokens,
+    too_deep,
+)
 from toolmd._parse.source.page import Mark, Page, replace
-from toolmd._parse.words.flow import comments, without_comments
+from toolmd._parse.words.keys import comments, without_comments
 from toolmd._types.code import Code
 
 _DEEPEST = 6
@@ -102,7 +107,7 @@ class _Cursor:
     def block(self, token: Token) -> Block | None:
         line = (token.map or [0])[0] + 1
         match token.type:
-            case plain_bullets.TYPE:
+            case "plain_bullets":
                 return self._plain(token)
             case "paragraph_open":
                 return Paragraph(self.page.mark(self.inside(), line))
@@ -126,7 +131,7 @@ class _Cursor:
         levels: list[list[Item]] = [[]]
         for number, line in enumerate(self.page.lines[start:end], start + 1):
             indent = line.index("-")
-            level = indent // plain_bullets.INDENT
+            level = indent // BULLET_INDENT
             if level >= len(levels):
                 nested = Bullets([], ordered=False)
                 levels[-1][-1].blocks.append(nested)

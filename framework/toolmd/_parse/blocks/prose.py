@@ -14,8 +14,7 @@ from toolmd._parse.blocks.block import (
     Table,
 )
 from toolmd._parse.source.page import Mark
-from toolmd._parse.words.flow import without_comments
-from toolmd._parse.words.keys import split
+from toolmd._parse.words.keys import split, without_comments
 
 
 def prose(blocks: Sequence[Block]) -> str:

@@ -1,14 +1,57 @@
 """Split text into markdown-it-py's block tokens, without inline parsing."""
 
+import re
 from functools import cache
+from itertools import pairwise
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_block.table import escapedSplit
 from markdown_it.token import Token
 
-from toolmd._parse.blocks.plain_bullets import plain_bullets
+from toolmd._parse.source.page import Mark, Page
+from toolmd._types.code import Code
+
+PLAIN_BULLETS = "plain_bullets"
+"""The token's type; its map contains the lines. Each level is indented by two columns."""
+BULLET_INDENT = 2
+
+_OPENS_A_BLOCK = r"[-+#<>~\d]|\*[ \t]|```|[*_ \t]+(?:\n|\Z)"
+"""Text after a marker that opens another list, a heading, a quote, HTML, a fence or a rule."""
+_RUN = re.compile(
+    rf"(?:(?:  ){{0,7}}- (?!{_OPENS_A_BLOCK})[^\s\ufffd][^\n\ufffd]*(?:\n|\Z))++"
+    r"(?:\Z|(?=\n++(?:[^\s-]|\Z)))"
+)
+"""One-line bullets, followed by the end of the text or by an empty line and another block."""
+
+
+def plain_bullets(md: MarkdownIt) -> None:
+    """Add a rule to a parser that reads a run of one-line `-` bullets as one token.
+
+    Definitions consist mostly of such runs. The stock rule starts a nested parser for each bullet
+    and emits five tokens for it, which is most of the time that reading a file takes.
+    """
+    md.block.ruler.before("list", PLAIN_BULLETS, _rule)
+
+
+def _rule(state: StateBlock, line: int, _end: int, silent: bool) -> bool:  # noqa: FBT001 - as called
+    start = state.bMarks[line]
+    if silent or state.level or not state.src.startswith("- ", start):
+        return False
+    run = _RUN.match(state.src, start)
+    if run is None:
+        return False
+    after = line + state.src.count("\n", start, run.end() - 1) + 1
+    shifts = state.tShift[line:after]
+    if shifts[0] or any(below > above + BULLET_INDENT for above, below in pairwise(shifts)):
+        return False
+    state.line = after
+    state.push(PLAIN_BULLETS, "", 0).map = [line, after]
+    return True
+
 
 MAX_NESTING = 144
-"""Two levels for each list; markdown-it-py drops deeper lines, which unread.py reports."""
+"""Two levels for each list; markdown-it-py drops deeper lines, which `report_unread` reports."""
 
 _NEEDS = {
     "table": ("|",),
@@ -56,3 +99,43 @@ def parser_for(lines: list[str]) -> MarkdownIt:
 def tokens(lines: list[str]) -> list[Token]:
     """Return the block tokens of the lines."""
     return parser_for(lines).parse("\n".join(lines))
+
+
+MAX_LIST_DEPTH = 68
+"""Four lists for each of the 16 levels that shapes of One Of may nest, and the lists around."""
+
+_HOLDING = frozenset(("tr_open", "blockquote_open", "table_open"))
+
+
+def report_unread(page: Page, stream: list[Token]) -> None:
+    """Report the first line without a token: markdown-it-py drops lists that nest too deep."""
+    read: set[int] = set()
+    for token in stream:
+        if token.map is not None and (token.nesting == 0 or token.type in _HOLDING):
+            read.update(range(*token.map))
+    for number in sorted(set(range(len(page.lines))) - read):
+        line = page.lines[number]
+        if line.strip(" \t\xa0-*+>#|:=1234567890.)"):
+            too_deep(page, page.mark(line.strip(), number + 1))
+            return
+
+
+def too_deep(page: Page, mark: Mark) -> None:
+    """Report the first line of a list that nests too deep to be read."""
+    page.error(
+        Code.NESTED_TOO_DEEP,
+        mark,
+        f"lists may nest {MAX_LIST_DEPTH} levels deep; this line is deeper and can't be read",
+        "give nested fields a heading of their own, such as `### range.start`",
+    )
+
+
+def extra_cells(page: Page, line: int, after: int, columns: int) -> list[Mark]:
+    """Return the cells of a table row that come after the last column of the header."""
+    row = page.lines[line - 1].strip().removeprefix("|").removesuffix("|")
+    marks = []
+    for cell in map(str.strip, escapedSplit(row)[columns:]):
+        if cell:
+            marks.append(page.mark(cell, line, after))
+            after = marks[-1].column + len(cell)
+    return marks

@@ -10,8 +10,7 @@ from toolmd._parse.fields.entries import item_entry
 from toolmd._parse.fields.values import code_text
 from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.source.places import located
-from toolmd._parse.words.flow import flow
-from toolmd._parse.words.keys import fold, heading_text, plain, split
+from toolmd._parse.words.keys import flow, fold, heading_text, plain, split
 from toolmd._types.code import Code
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.tool import Example

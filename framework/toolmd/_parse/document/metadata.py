@@ -6,7 +6,7 @@ from typing import Any
 
 from toolmd._parse.blocks.prose import prose
 from toolmd._parse.document.definition import Definition
-from toolmd._parse.document.recorded import name_of, record_names
+from toolmd._parse.document.recorded import record_places
 from toolmd._parse.document.sections import keep
 from toolmd._parse.document.strays import report_stray, report_unknown
 from toolmd._parse.fields.entries import Entry, Unread, read_entries
@@ -15,11 +15,10 @@ from toolmd._parse.fields.naming import Fields, name_fields
 from toolmd._parse.fields.table import TABLES, TOOL_METADATA
 from toolmd._parse.fields.values import READERS, read_values
 from toolmd._parse.source.page import Mark, Page, insert_below
-from toolmd._parse.words.keys import Pair, fold, nearest, plain
+from toolmd._parse.words.keys import Pair, fold, plain
 from toolmd._parse.words.names import definition_name, mended_name
-from toolmd._parse.words.scalars import listed
+from toolmd._parse.words.slips import nearest
 from toolmd._types.code import Code
-from toolmd._types.source import Position
 
 
 def read_metadata(definition: Definition) -> dict[str, Any]:
@@ -28,8 +27,7 @@ def read_metadata(definition: Definition) -> dict[str, Any]:
     fields = name_fields(definition.page, entries, table, definition.kind)
     values = read_values(definition.page, fields)
     for attribute, (_, entry) in fields.known.items():
-        definition.places |= dict(_places(definition.page, attribute, entry))
-        record_names(definition, attribute, entry)
+        record_places(definition, attribute, entry)
     _older_forms(definition, values)
     values["title"] = definition.document.title
     values["description"] = _description(definition, fields)
@@ -71,7 +69,7 @@ def _metadata_entries(definition: Definition) -> tuple[list[Entry], SectionTable
         read = read_entries(definition.page, section.blocks, section.table)
         keep(definition.document, section, read.prose, section.parts)
         for entry in read.entries:
-            known = table.field(entry.key.text)
+            entry.known = known = table.field(entry.key.text)
             twin = next(
                 (e for e in head.values() if known and table.field(e.key.text) is known), None
             )
@@ -153,18 +151,6 @@ def _of_a_tool(definition: Definition, entry: Entry) -> bool:
         f"remove it: the Python of a skill is the file of the same stem, {stem}.py",
     )
     return True
-
-
-def _places(page: Page, attribute: str, entry: Entry) -> Iterator[tuple[str, Position]]:
-    """Yield the position of a field's value, and of each name in a list."""
-    yield attribute, (entry.value if entry.value.text else entry.key).place
-    column = entry.value.column
-    for word in [] if entry.listed is not None else listed(entry.text):
-        mark = page.mark(word, entry.value.line, column)
-        column = mark.column + len(word)
-        yield f"{attribute}/{name_of(word)}", mark.place
-    for mark in [*(entry.listed or ()), *(item.mark for item in entry.items)]:
-        yield f"{attribute}/{name_of(mark.text)}", mark.place
 
 
 def _leaves(data: object) -> Iterator[tuple[str, str]]:

@@ -11,14 +11,8 @@ from toolmd._parse.fields.field import SectionTable
 from toolmd._parse.fields.parameter import PARAMETER
 from toolmd._parse.fields.table import TABLES, section_of
 from toolmd._parse.source.page import Mark, Page, replace
-from toolmd._parse.words.keys import (
-    COLONS,
-    distance,
-    fold,
-    heading_text,
-    section_title,
-    split,
-)
+from toolmd._parse.words.keys import COLONS, fold, heading_text, section_title, split
+from toolmd._parse.words.slips import distance
 from toolmd._types.code import Code
 
 _LONG = 9

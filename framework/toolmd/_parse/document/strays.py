@@ -10,8 +10,9 @@ from toolmd._parse.fields.restrictions import RESTRICTIONS, restriction_of
 from toolmd._parse.fields.step import STEP_KEYS, StepKey, key_meant
 from toolmd._parse.source.page import Mark, Page, replace
 from toolmd._parse.words import scalars
-from toolmd._parse.words.keys import Pair, fold, nearest, plain, split
+from toolmd._parse.words.keys import Pair, fold, plain, split
 from toolmd._parse.words.limiting import AUTH, lifted, limiting
+from toolmd._parse.words.slips import nearest
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Severity
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from toolmd._parse.blocks.block import Block, Bullets, Comment, Fence, Item, Paragraph, Table
 from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._parse.source.page import Mark, Page
-from toolmd._parse.words.flow import flow
-from toolmd._parse.words.keys import Pair, fold, nearest, plain, split
-from toolmd._parse.words.none import says_none
+from toolmd._parse.words.keys import Pair, flow, fold, plain, says_none, split
+from toolmd._parse.words.slips import nearest
 from toolmd._types.code import Code
 
 

@@ -7,8 +7,7 @@ from toolmd._parse.fields.entries import Entry, Unread
 from toolmd._parse.fields.field import Field
 from toolmd._parse.source.page import Page
 from toolmd._parse.words import scalars
-from toolmd._parse.words.keys import value_text
-from toolmd._parse.words.none import says_none
+from toolmd._parse.words.keys import says_none, value_text
 from toolmd._types.intent import keyword_of, language_and_word
 
 _LANGUAGE = re.compile(

@@ -7,8 +7,9 @@ from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._parse.fields.parameter import UNSUPPORTED
 from toolmd._parse.fields.table import elsewhere
 from toolmd._parse.source.page import Page, replace
-from toolmd._parse.words.keys import fold, nearest
+from toolmd._parse.words.keys import fold
 from toolmd._parse.words.scalars import boolean
+from toolmd._parse.words.slips import nearest
 from toolmd._types.code import Code
 
 
@@ -34,7 +35,7 @@ def name_fields(
         known = entry.known or table.field(entry.key.text)
         if known is None:
             known = _repaired(page, entry, table)
-        elif known.is_synonym(entry.name):
+        elif known.synonyms and known.is_synonym(entry.name):
             _read_as(page, entry, known.name)
         if known is None:
             if not _reported(page, entry, table, kind):

@@ -9,7 +9,8 @@ from toolmd._parse.fields.parameter import PARAMETER
 from toolmd._parse.fields.table import TABLES
 from toolmd._parse.fields.values import READERS
 from toolmd._parse.source.page import Page
-from toolmd._parse.words.keys import Pair, fold, nearest, plain
+from toolmd._parse.words.keys import Pair, fold, plain
+from toolmd._parse.words.slips import nearest
 
 RESTRICTIONS: dict[str, list[tuple[SectionTable, Field]]] = {}
 """The fields that can keep a call from running, by every folded name."""

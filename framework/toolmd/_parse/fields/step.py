@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from toolmd._parse.blocks.block import Bullets, Paragraph
-from toolmd._parse.words.keys import fold, nearest, plain
-from toolmd._parse.words.units import UNITS
+from toolmd._parse.fields.field import UNITS
+from toolmd._parse.words.keys import fold, plain
+from toolmd._parse.words.slips import nearest
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,15 +6,14 @@ from typing import Any, TypeVar
 from toolmd._parse.blocks.block import Bullets, Comment
 from toolmd._parse.blocks.prose import prose
 from toolmd._parse.fields.entries import Entry, Unread, item_entry
-from toolmd._parse.fields.field import Field
+from toolmd._parse.fields.field import Field, with_unit
 from toolmd._parse.fields.implemented_by import read_function
 from toolmd._parse.fields.keywords import read_keywords
 from toolmd._parse.fields.naming import Fields
 from toolmd._parse.source.page import Page, replace
 from toolmd._parse.words import scalars
-from toolmd._parse.words.keys import fold, nearest, plain, value_text, without_invisible
-from toolmd._parse.words.none import says_none
-from toolmd._parse.words.units import with_unit
+from toolmd._parse.words.keys import fold, plain, says_none, value_text, without_invisible
+from toolmd._parse.words.slips import nearest
 from toolmd._types.call import fact_name
 from toolmd._types.code import Code
 from toolmd._types.schedule import cron_text
@@ -47,7 +46,8 @@ def read_values(page: Page, fields: Fields) -> dict[str, Any]:
 
 def _text(page: Page, known: Field, entry: Entry) -> str:
     del page, known
-    parts = [value_text(without_invisible(entry.text)) if entry.text else "", prose(entry.blocks)]
+    text = entry.text
+    parts = [value_text(without_invisible(text)) if text else "", prose(entry.blocks)]
     return "\n\n".join(part for part in parts if part)
 
 

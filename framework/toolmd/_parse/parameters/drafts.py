@@ -11,10 +11,9 @@ from toolmd._parse.parameters.columns import columns_of
 from toolmd._parse.parameters.details import Inline, names_type
 from toolmd._parse.parameters.inline import read_inline
 from toolmd._parse.source.page import Mark, Page
-from toolmd._parse.words.flow import flow
-from toolmd._parse.words.keys import DASHES, Pair, nearest, plain, section_title, split
+from toolmd._parse.words.keys import DASHES, Pair, flow, plain, says_none, section_title, split
 from toolmd._parse.words.limiting import limiting
-from toolmd._parse.words.none import says_none
+from toolmd._parse.words.slips import nearest
 from toolmd._types.code import Code
 
 _LABELS = frozenset(("Properties", "Fields"))
@@ -213,7 +212,7 @@ _OWN_BLOCKS = {"description", "items", "values", "properties", "one_of", "unit"}
 
 def spread(page: Page, draft: ParameterDraft) -> None:
     """Move blocks nested below a one-line field, such as Type, to the parameter itself."""
-    fields = [PARAMETER.field(entry.key.text) for entry in draft.entries]
+    fields = [entry.known or PARAMETER.field(entry.key.text) for entry in draft.entries]
     told_apart = any(known is not None and known.attribute == "discriminator" for known in fields)
     for entry, named in zip(list(draft.entries), fields, strict=True):
         known = named
@@ -248,3 +247,45 @@ def _holds_shapes(entry: Entry) -> bool:
         for item in entry.items
         for each in (item, *item.items)
     )
+
+
+_MAX_DOTS = 32
+
+
+def nest_dotted(page: Page, drafts: list[ParameterDraft]) -> list[ParameterDraft]:
+    """Move `range.start` into `range`, and `rows[].name` into the items of `rows`."""
+    roots: list[ParameterDraft] = []
+    for draft in drafts:
+        draft.drafts = nest_dotted(page, draft.drafts)
+        path = draft.name.text.replace("[]", ".[]")
+        steps = (path[1:] if path.startswith(".[]") else path).split(".")
+        if len(steps) > _MAX_DOTS:
+            page.error(
+                Code.NESTED_TOO_DEEP,
+                draft.name.at(0, 40),
+                f"a name with more than {_MAX_DOTS} parts nests too deep",
+                "make the object flatter",
+            )
+            continue
+        if len(steps) == 1:
+            roots.append(draft)
+            continue
+        _place(roots, steps, draft)
+    return roots
+
+
+def _place(level: list[ParameterDraft], steps: list[str], draft: ParameterDraft) -> None:
+    for step in steps[:-1]:
+        owner = next((d for d in level if d.name.text == step), None)
+        if owner is None:
+            owner = ParameterDraft(Mark(step, draft.name.line, draft.name.column), written=False)
+            level.append(owner)
+        level = owner.drafts
+    draft.name = Mark(steps[-1], draft.name.line, draft.name.column)
+    held = next((d for d in level if d.name.text == draft.name.text), None)
+    if held is not None and not held.entries:
+        held.name, held.entries, held.notes = draft.name, draft.entries, draft.notes
+        held.drafts += draft.drafts
+        held.questioned, held.written = draft.questioned, True
+        return
+    level.append(draft)

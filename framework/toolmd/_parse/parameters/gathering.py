@@ -18,8 +18,7 @@ from toolmd._parse.parameters.drafts import (
 from toolmd._parse.parameters.inline import read_inline
 from toolmd._parse.parameters.type_words import WORDS
 from toolmd._parse.source.page import Mark, Page
-from toolmd._parse.words.keys import fold
-from toolmd._parse.words.none import says_none
+from toolmd._parse.words.keys import fold, says_none
 
 
 @dataclass(slots=True)

@@ -10,8 +10,7 @@ from toolmd._parse.parameters.inline import read_inline
 from toolmd._parse.parameters.types import TypeProblem, read_type
 from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.words import scalars
-from toolmd._parse.words.keys import SEPARATORS, plain, split
-from toolmd._parse.words.none import says_none
+from toolmd._parse.words.keys import SEPARATORS, plain, says_none, split
 from toolmd._types.code import Code
 from toolmd._types.schema import Parameter
 

@@ -7,12 +7,12 @@ from typing import Any
 from toolmd._parse.blocks.block import Paragraph
 from toolmd._parse.fields.entries import Entry
 from toolmd._parse.fields.naming import Fields
+from toolmd._parse.parameters.constraints import too_many
 from toolmd._parse.parameters.drafts import ParameterDraft
-from toolmd._parse.parameters.enums import too_many
 from toolmd._parse.parameters.nested import property_drafts
 from toolmd._parse.source.page import Mark, Page
-from toolmd._parse.words.keys import nearest
 from toolmd._parse.words.names import parameter_name
+from toolmd._parse.words.slips import nearest
 from toolmd._types.code import Code
 from toolmd._types.schema import Parameter, Schema
 from toolmd._validation.identity import identity

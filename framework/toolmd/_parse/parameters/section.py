@@ -4,13 +4,12 @@ from toolmd._parse.blocks.block import Block, Bullets, Paragraph, Raw, Table, ma
 from toolmd._parse.document.definition import Definition
 from toolmd._parse.document.sections import Section, keep
 from toolmd._parse.fields.entries import fences, implied
-from toolmd._parse.fields.parameter import PARAMETER
 from toolmd._parse.parameters.drafts import ParameterDraft, fill, from_heading
 from toolmd._parse.parameters.gathering import read_drafts
 from toolmd._parse.parameters.inline import read_inline
 from toolmd._parse.parameters.shapes import ShapeReader, read_parameters
 from toolmd._parse.source.page import Mark, Page
-from toolmd._parse.words.none import says_none
+from toolmd._parse.words.keys import says_none
 from toolmd._types.code import Code
 from toolmd._types.schema import Parameter, Schema
 from toolmd._validation.strict_json import JsonError, read_json
@@ -99,7 +98,7 @@ def read_returns(definition: Definition) -> Schema:
         prose = []
     draft.drafts += [from_heading(page, part) for part in section.parts]
     keep(definition.document, section, prose, [])
-    shape, _ = ShapeReader(page, "the result", PARAMETER, role="result").read(draft)
+    shape, _ = ShapeReader(page, "the result", role="result").read(draft)
     return shape
 
 

@@ -9,15 +9,19 @@ from toolmd._parse.blocks.block import Bullets, Item
 from toolmd._parse.blocks.prose import prose
 from toolmd._parse.document.strays import report_strays, report_unknown
 from toolmd._parse.fields.entries import Entry
-from toolmd._parse.fields.field import SectionTable
 from toolmd._parse.fields.naming import Fields, name_fields
 from toolmd._parse.fields.parameter import PARAMETER
 from toolmd._parse.fields.values import read_values
-from toolmd._parse.parameters.bounds import sounds_restrictive
-from toolmd._parse.parameters.constraints import check_fit, check_place, finished, has_place
-from toolmd._parse.parameters.dotted import nest_dotted
-from toolmd._parse.parameters.drafts import ParameterDraft, spread
-from toolmd._parse.parameters.enums import read_enum, too_many
+from toolmd._parse.parameters.constraints import (
+    check_fit,
+    check_place,
+    finished,
+    has_place,
+    read_enum,
+    too_many,
+)
+from toolmd._parse.parameters.details import sounds_restrictive
+from toolmd._parse.parameters.drafts import ParameterDraft, nest_dotted, spread
 from toolmd._parse.parameters.nested import item_draft, literal_properties, property_drafts
 from toolmd._parse.parameters.one_of import (
     check_one_of,
@@ -28,9 +32,8 @@ from toolmd._parse.parameters.one_of import (
 from toolmd._parse.parameters.type_field import UNREADABLE, read_type_field
 from toolmd._parse.source.page import Page
 from toolmd._parse.words import scalars
-from toolmd._parse.words.keys import fold
+from toolmd._parse.words.keys import fold, says_none
 from toolmd._parse.words.names import parameter_name
-from toolmd._parse.words.none import says_none
 from toolmd._types.code import Code
 from toolmd._types.schema import KEYWORDS, UPPER, JsonType, Parameter, Schema
 
@@ -90,7 +93,7 @@ def _parameter(
     page: Page, name: str, draft: ParameterDraft, depth: int, *, marked: bool
 ) -> Parameter:
     """Build a parameter; if others are marked optional as `name?`, it is required by default."""
-    reading = ShapeReader(page, f"parameter '{name}'", PARAMETER, depth)
+    reading = ShapeReader(page, f"parameter '{name}'", depth)
     reading.required = marked and draft.written
     reading.role = "part" if depth else "parameter"
     shape, required = reading.read(draft)
@@ -103,7 +106,6 @@ class ShapeReader:
 
     page: Page
     where: str
-    table: SectionTable
     depth: int = 0
     typed: Schema | None = None
     """The schema that applies without a Type of its own: `list[int]` types its items."""
@@ -124,7 +126,7 @@ class ShapeReader:
             )
             return Schema(), False
         spread(self.page, draft)
-        fields = name_fields(self.page, draft.entries, self.table)
+        fields = name_fields(self.page, draft.entries, PARAMETER)
         typed = read_type_field(self.page, self.where, fields, draft)
         if self.is_shape:
             report_foreign(self.page, self.where, fields)
@@ -164,10 +166,10 @@ class ShapeReader:
     def _unknown(self, fields: Fields, draft: ParameterDraft) -> None:
         """Keep unknown fields in the description, unless they were meant to restrict."""
         for entry in fields.unknown:
-            if report_unknown(self.page, entry, self.table):
+            if report_unknown(self.page, entry, PARAMETER):
                 continue
             draft.prose.append(Bullets([_as_written(entry)], ordered=False))
-            known = [f.name for f in self.table.fields if has_place(f.attribute, self.role)]
+            known = [f.name for f in PARAMETER.fields if has_place(f.attribute, self.role)]
             self.page.warn(
                 Code.UNKNOWN_FIELD,
                 entry.key,
@@ -209,7 +211,7 @@ class ShapeReader:
             item.drafts += more.drafts
             item.notes += more.notes
             item.prose += more.prose
-        reading = self._deeper("an item", PARAMETER)
+        reading = ShapeReader(self.page, f"an item of {self.where}", self.depth + 1)
         reading.typed = typed
         shape, _ = reading.read(item)
         if typed is not None and typed.types and set(typed.types) != set(shape.types):
@@ -223,14 +225,11 @@ class ShapeReader:
 
     def _shape(self, name: str, draft: ParameterDraft) -> Schema:
         where = f"the shape '{name}' of {self.where}"
-        return ShapeReader(self.page, where, PARAMETER, self.depth, is_shape=True).read(draft)[0]
-
-    def _deeper(self, what: str, table: SectionTable) -> "ShapeReader":
-        return ShapeReader(self.page, f"{what} of {self.where}", table, self.depth + 1)
+        return ShapeReader(self.page, where, self.depth, is_shape=True).read(draft)[0]
 
     def _describe(self, said: dict[str, Any], draft: ParameterDraft) -> None:
         """Keep prose and notes in the description; report that notes enforce nothing."""
-        report_strays(self.page, draft.prose, (), self.table)
+        report_strays(self.page, draft.prose, (), PARAMETER)
         parts = [said.get("description", ""), prose(draft.prose)]
         text = "\n\n".join(part for part in parts if part)
         for note in draft.notes:

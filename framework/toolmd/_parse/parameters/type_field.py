@@ -9,8 +9,7 @@ from toolmd._parse.parameters.details import Inline, read_details
 from toolmd._parse.parameters.drafts import ParameterDraft
 from toolmd._parse.parameters.types import TypeProblem, read_type
 from toolmd._parse.source.page import Mark, Page, replace
-from toolmd._parse.words.flow import flow
-from toolmd._parse.words.keys import fold
+from toolmd._parse.words.keys import flow, fold
 from toolmd._types.code import Code
 from toolmd._types.schema import JSON_TYPES
 

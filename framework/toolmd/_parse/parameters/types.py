@@ -7,7 +7,8 @@ from typing import Any
 from pydantic import JsonValue
 
 from toolmd._parse.parameters.type_words import PLURALS, WORDS
-from toolmd._parse.words.keys import fold, nearest
+from toolmd._parse.words.keys import fold
+from toolmd._parse.words.slips import nearest
 from toolmd._types.schema import JsonType, Parameter, Schema
 
 _MAX_DEPTH = 16

@@ -5,6 +5,7 @@ from typing import Any
 
 from toolmd._parse.blocks.block import Paragraph
 from toolmd._parse.fields.entries import Entry, item_entry
+from toolmd._parse.fields.field import with_unit
 from toolmd._parse.fields.step import TIMEOUT_UNITS
 from toolmd._parse.fields.values import code_text
 from toolmd._parse.source.page import Mark, Page
@@ -17,9 +18,7 @@ from toolmd._parse.steps.templates import (
     way_of,
 )
 from toolmd._parse.words import scalars
-from toolmd._parse.words.flow import flow
-from toolmd._parse.words.keys import fold, plain
-from toolmd._parse.words.units import with_unit
+from toolmd._parse.words.keys import flow, fold, plain
 from toolmd._types.code import Code
 from toolmd._types.skill import Loop, OnError, Use, Way
 

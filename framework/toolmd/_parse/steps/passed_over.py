@@ -14,7 +14,8 @@ from toolmd._parse.fields.entries import Entry
 from toolmd._parse.fields.restrictions import names_restriction, restriction_of
 from toolmd._parse.fields.step import ACTIONS, HOLDING, KEY_BY_FOLD, STEP_KEYS, key_meant
 from toolmd._parse.source.page import Mark, Page, replace
-from toolmd._parse.words.keys import COLONS, Pair, fold, nearest, plain, split
+from toolmd._parse.words.keys import COLONS, Pair, fold, plain, split
+from toolmd._parse.words.slips import nearest
 from toolmd._types.code import Code
 
 _MOST_WORDS = 3

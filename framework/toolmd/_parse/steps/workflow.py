@@ -13,9 +13,9 @@ from toolmd._parse.steps.keys import READERS, record_arguments
 from toolmd._parse.steps.passed_over import MissedKeys, workflow_acts
 from toolmd._parse.steps.templates import read_arguments
 from toolmd._parse.words import scalars
-from toolmd._parse.words.flow import flow
 from toolmd._parse.words.keys import (
     DASHES,
+    flow,
     fold,
     heading_text,
     plain,

@@ -1,12 +1,43 @@
 """Names as people write them: folded for comparison, and split from their values."""
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
 from toolmd._parse.source.page import Mark
-from toolmd._parse.words.flow import without_comments
+
+
+def flow(text: str) -> str:
+    """Return soft-wrapped text on one line, without HTML comments."""
+    text = without_comments(text)
+    if "\n" not in text:
+        return text.strip()
+    return " ".join(line.strip().removesuffix("\\") for line in text.split("\n")).strip()
+
+
+def without_comments(text: str) -> str:
+    """Remove `<!-- … -->`; a comment in a code span, or one never closed, is text."""
+    if "<!--" not in text:
+        return text
+    out, at = "", 0
+    for start, end in _comments(text):
+        out, at = out + text[at:start], end
+    return out + text[at:]
+
+
+def comments(text: str) -> list[str]:
+    """Return the comments of a text, except those shown in code spans."""
+    return [text[start:end] for start, end in _comments(text)]
+
+
+def _comments(text: str) -> Iterator[tuple[int, int]]:
+    at = 0
+    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start)) >= 0:
+        at = end + 3
+        if not text.count("`", 0, start) % 2 or "`" not in text[at:]:
+            yield start, at
+
 
 _WRAPPERS = ("***", "**", "__", "``", "*", "_", "`")
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“”", "‚": "‘’", "「": "」"}  # noqa: RUF001
@@ -24,7 +55,6 @@ _LOOKALIKES = str.maketrans(
 """Letters that look the same as Latin ones."""
 _ROMAN = frozenset("ivx")
 _KEYCAP = "\u20e3"
-_SHORT = 4
 MAX_KEY = 48
 
 
@@ -218,61 +248,12 @@ def _pair(mark: Mark, start: int, end: int, value: int, *, marked: bool) -> Pair
     return Pair(key, Mark(behind.rstrip(), line, column + value), marked)
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the first known name that `word` misspells, or None."""
-    folded = fold(word)
-    size, letters = len(folded), _letters(folded)
-    for name, spelt, length, others in _spelt(tuple(known)):
-        # Skip most names cheaply: of two changed letters, each alters at most two bits.
-        near = abs(size - length) <= _MOST_CHANGED and (letters ^ others).bit_count() <= _MOST_BITS
-        if near and is_slip(folded, spelt):
-            return name
-    return None
+_WHOLE = frozenset(("none", "na", "no", "nothing", "noneparameters", "nonerequired"))
+_TAILS = ("noparameters", "noarguments", "noinputs", "noinput", "noparams", "noparametersrequired")
+_SENTENCE = 60
 
 
-_MOST_CHANGED = 2
-_MOST_BITS = 2 * _MOST_CHANGED
-
-
-@lru_cache(maxsize=256)
-def _spelt(known: tuple[str, ...]) -> tuple[tuple[str, str, int, int], ...]:
-    """Return each name with its folded form, that form's length and its letters."""
-    return tuple((name, fold(name), len(fold(name)), _letters(fold(name))) for name in known)
-
-
-def _letters(word: str) -> int:
-    """Return a bit for each letter of a word; letters may share one."""
-    found = 0
-    for letter in word:
-        found |= 1 << ord(letter) % 64
-    return found
-
-
-def is_slip(word: str, name: str) -> bool:
-    """Return whether two folded names differ by one slip, or by two in long names."""
-    if word == name or not word:
-        return False
-    if len(name) <= _SHORT and len(word) == len(name) and sorted(word) != sorted(name):
-        # `time` does not misspell `type`: in short names a changed letter makes another word.
-        return False
-    allowed = 1 if len(name) <= _SHORT + 1 else _MOST_CHANGED
-    return distance(word, name, allowed) <= allowed
-
-
-def distance(a: str, b: str, most: int) -> int:
-    """Count the letters to add, drop, change or swap from `a` to `b`, up to `most` + 1."""
-    if abs(len(a) - len(b)) > most:
-        return most + 1
-    older: list[int] = []
-    old = list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        new = [i]
-        for j, y in enumerate(b, 1):
-            cost = min(old[j] + 1, new[j - 1] + 1, old[j - 1] + (x != y))
-            if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
-                cost = min(cost, older[j - 2] + 1)
-            new.append(cost)
-        if min(new) > most and min(old) > most:
-            return most + 1
-        older, old = old, new
-    return old[-1]
+def says_none(text: str) -> bool:
+    """Return whether a text says that parameters, or anything at all, are absent."""
+    folded = fold(text)
+    return folded in _WHOLE or (len(folded) < _SENTENCE and folded.endswith(_TAILS))

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from toolmd._parse.words.keys import MAX_KEY, distance, fold, plain
-from toolmd._parse.words.none import says_none
+from toolmd._parse.words.keys import MAX_KEY, fold, plain, says_none
 from toolmd._parse.words.scalars import boolean
+from toolmd._parse.words.slips import distance
 
 
 class Meant(NamedTuple):

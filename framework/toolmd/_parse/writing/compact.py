@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from toolmd._parse.blocks.unread import MAX_LIST_DEPTH
+from toolmd._parse.blocks.tokens import MAX_LIST_DEPTH
 from toolmd._parse.parameters.types import read_type
 from toolmd._parse.words.keys import plain
 from toolmd._parse.writing.fields import (

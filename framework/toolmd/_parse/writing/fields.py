@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from toolmd._parse.blocks.unread import MAX_LIST_DEPTH
+from toolmd._parse.blocks.tokens import MAX_LIST_DEPTH
 from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._parse.fields.parameter import PARAMETER
 from toolmd._parse.words import scalars

@@ -8,8 +8,7 @@ from toolmd._parse.prompt import parse_prompt
 from toolmd._parse.skill import parse_skill
 from toolmd._parse.source.page import Page
 from toolmd._parse.tool import parse_tool
-from toolmd._parse.words.flow import comments
-from toolmd._parse.words.keys import fold, heading_text
+from toolmd._parse.words.keys import comments, fold, heading_text
 from toolmd._parse.writing.compact import is_compact
 from toolmd._parse.writing.prompt_text import prompt_text
 from toolmd._parse.writing.skill_text import skill_text

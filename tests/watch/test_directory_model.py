@@ -11,8 +11,7 @@ from watched_shop import tool
 
 from toolmd import Registry, Workspace
 from toolmd._watch.event_filter import FileEvent
-from toolmd._watch.settler import SETTLE_S
-from toolmd._watch.watcher import Follower
+from toolmd._watch.watcher import SETTLE_S, Follower
 
 RESTRICTIONS = {
     "auth": "- **Requires Auth**: true\n",

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from toolmd._watch.event_filter import FileEvent, matters
-from toolmd._watch.git import index_lock
+from toolmd._watch.watcher import index_lock
 from toolmd._workspace.reloading import Watched
 
 PLACES = Watched(

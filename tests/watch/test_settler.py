@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolmd._watch.settler import SETTLE_S, Settler
+from toolmd._watch.watcher import SETTLE_S, Settler
 
 
 def test_without_an_event_no_burst_is_reported() -> None:

@@ -263,6 +263,6 @@ def _rules(call_spec: ToolCallSpec) -> Any:
     """Return the tool's compiled Rules; None where it has none, so that CEL is not imported."""
     if not call_spec.rules:
         return None
-    from toolmd._call.arguments.rules import Rules
+    from toolmd._call.arguments.argument_errors import Rules
 
     return Rules(call_spec)

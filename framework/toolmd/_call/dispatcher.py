@@ -13,7 +13,6 @@ from toolmd._call.audit.recorder import Recorder
 from toolmd._call.compiled import CompiledTools
 from toolmd._call.denial import CallDenied, deny
 from toolmd._call.guards.crisis import CrisisWatch
-from toolmd._call.invoke.clients import Clients
 from toolmd._call.invoke.context import Resources
 from toolmd._call.invoke.metrics import metrics_of
 from toolmd._call.invoke.trace import tracing_of
@@ -38,6 +37,10 @@ if TYPE_CHECKING:
     from toolmd._call.confirmation.flow import ConfirmationFlow
     from toolmd._call.decisions import Decisions
     from toolmd._types.language import Language
+
+from toolmd._egress import Approved, open_client
+from toolmd._types.call_spec import ToolCallSpec
+from toolmd.errors import logged
 
 
 class Dispatcher:
@@ -203,3 +206,35 @@ def _key_of(
         except (TypeError, ValueError, RecursionError):
             return None  # Not JSON: the arguments check reports it.
     return hashlib.sha256(repr([*whose, arguments]).encode(errors="replace")).hexdigest()[:32]
+
+
+class Clients:
+    """The clients of one snapshot's calls."""
+
+    def __init__(self, origins: Callable[[str], Iterable[str]] | None) -> None:
+        """Keep `origins`, which returns the approved origins of a tool; called once a tool."""
+        self._origins = origins
+        self._approved: dict[str, Approved] = {}
+
+    def open(self, call_spec: CallSpec, seconds: float) -> Any:
+        """Return an `httpx.AsyncClient` for one call with its deadline in seconds."""
+        return open_client(call_spec.name, self.approved(call_spec), seconds)
+
+    def approved(self, call_spec: CallSpec) -> Approved:
+        """Return what a tool may reach. The first time plugins are asked, which may block."""
+        approved = self._approved.get(call_spec.name)
+        if approved is None:
+            approved = self._approved[call_spec.name] = self._of(call_spec)
+        return approved
+
+    def _of(self, call_spec: CallSpec) -> Approved:
+        """Read what is approved; a skill itself may reach nothing."""
+        if not isinstance(call_spec, ToolCallSpec):
+            return Approved(call_spec.source.path)
+        origins: tuple[str, ...] = ()
+        try:
+            if self._origins is not None:
+                origins = tuple(self._origins(call_spec.name))
+        except Exception as error:  # noqa: BLE001 - a failure approves nothing
+            logged(error, "the approved origins of %s can't be told", call_spec.name)
+        return Approved(call_spec.source.path, call_spec.limits.allowed_domains, origins)

@@ -5,9 +5,8 @@ from typing import Any
 
 from toolmd._dialect.attached import for_chat, for_responses
 from toolmd._dialect.body import body_text
-from toolmd._dialect.calls import read_arguments, read_parts
+from toolmd._dialect.calls import parse_native, read_arguments, read_parts
 from toolmd._dialect.decoder import decode_whole
-from toolmd._dialect.opened import parse_native
 from toolmd._types.call import Call
 from toolmd._types.reply import Dialect, Parsed
 from toolmd._types.result import Result

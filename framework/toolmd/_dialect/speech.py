@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 from toolmd._dialect.decoder import skip
-from toolmd._dialect.lines import line_end
+from toolmd._dialect.elements import line_end
 
 COLONS = ":："  # noqa: RUF001 - as it is written in East Asia
 _PAIRS = {

@@ -1,13 +1,14 @@
-"""Carry out a step: ask a person, or call a tool or skill once under its key."""
+"""Carry out a step: ask a person, or call a tool or skill once under its key; undo it."""
 
 import itertools
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
-from toolmd._skills.frame import Frame, InsteadError, StepError, Undo
+from toolmd._skills.frame import DeclinedError, Frame, InsteadError, StepError, Undo
 from toolmd._skills.person import answered, question
 from toolmd._skills.step_call import RecordedCall
+from toolmd._skills.text import sentence
 from toolmd._types.result import SkillResult
 from toolmd._types.run import UNDOING
 from toolmd._types.skill import Step, Use
@@ -165,3 +166,22 @@ def _data(result: SkillResult) -> Any:
     if result.success:
         return result.data
     raise StepError(result.code or "skill_failed", result.message)
+
+
+async def roll_back(frame: Frame, actions: StepActions) -> list[str]:
+    """Run the bound compensations in reverse; return a sentence for each failure.
+
+    A failure does not prevent the others from running.
+    """
+    left = []
+    while frame.undos:
+        undo = frame.undos.pop()
+        try:
+            await actions.undo(undo)
+        except (StepError, DeclinedError) as error:
+            reason = error.message if isinstance(error, StepError) else "it was declined"
+            left.append(sentence(f"Not undone: step {undo.key} ({undo.step.title}): {reason}"))
+            undo.frame.tell("kept", undo.step, left[-1])
+        else:
+            undo.frame.tell("undone", undo.step, undo.tool)
+    return left

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from toolmd._skills.action import StepActions
-from toolmd._skills.caller_needs import lacking
+from toolmd._skills.action import StepActions, roll_back
 from toolmd._skills.choose import chosen
 from toolmd._skills.frame import (
     MAX_SKILL_DEPTH,
@@ -20,10 +19,10 @@ from toolmd._skills.frame import (
 from toolmd._skills.journal import CancelledRunError, Executor, Journal
 from toolmd._skills.jump import cancelled, failure, jump_of, rejection, stopped
 from toolmd._skills.loop import each
+from toolmd._skills.plan import lacking
 from toolmd._skills.python import run_python
 from toolmd._skills.section import section_index
 from toolmd._skills.text import sentence, value_of
-from toolmd._skills.undo import roll_back
 from toolmd._skills.wait import waited
 from toolmd._types.result import SkillResult
 from toolmd._types.run import Order

@@ -1,8 +1,10 @@
-"""Pin the definitions that a run uses: the skill, and the skills and tools that it can reach."""
+"""Pin the definitions that a run uses, and check that the caller has what its tools require."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
+from toolmd._types.call import Caller
 from toolmd._types.plan import Plan
+from toolmd._types.result import SkillResult
 from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
 
@@ -43,3 +45,44 @@ def within_reach(skill: SkillSpec, skills: Mapping[str, SkillSpec]) -> dict[str,
                 reached[name] = skills[name]
                 waiting.append(skills[name])
     return reached
+
+
+_USER = ""
+"""The need of a user, among the names of facts."""
+
+
+def lacking(spec: SkillSpec, plan: Plan, caller: Caller) -> SkillResult | None:
+    """Return the denial of a run with a tool that needs a user or a fact that the caller lacks.
+
+    A step that may be skipped counts, and so does an Undo: it could not run when it must.
+    """
+    for need, tool in _needs(spec, plan, set()):
+        if need == _USER and not caller.user:
+            message = (
+                f"{spec.name} needs a signed-in user, because {tool} does; the host names one."
+            )
+            return SkillResult.failed("auth_required", message)
+        if need != _USER and not caller.context.get(need):
+            message = f"{spec.name} needs the {need} in the caller's context, because {tool} does"
+            return SkillResult.failed("context_required", f"{message}; the host supplies it.")
+    return None
+
+
+def _needs(spec: SkillSpec, plan: Plan, seen: set[str]) -> Iterator[tuple[str, str]]:
+    """Yield what each tool of a skill needs, with the tool; an inner skill may supply facts."""
+    seen.add(spec.name)
+    for name in _used(spec, plan):
+        if (tool := plan.tools.get(name)) is not None:
+            needs = (*([_USER] if tool.requires_auth else ()), *tool.requires_context)
+            yield from ((need, name) for need in needs)
+        elif (inner := plan.skills.get(name)) is not None and name not in seen:
+            yield from (one for one in _needs(inner, plan, seen) if one[0] not in inner.context)
+
+
+def _used(spec: SkillSpec, plan: Plan) -> dict[str, None]:
+    """Return the tools and skills of the steps; those of Python can't be known, so all of them."""
+    if spec.name in plan.python:
+        return dict.fromkeys((*spec.required_tools, *spec.required_skills))
+    steps = [step for section in spec.workflow_sections for step in section.steps]
+    calls = [call for step in steps for call in (step.use, step.undo) if call is not None]
+    return dict.fromkeys(call.name for call in calls)

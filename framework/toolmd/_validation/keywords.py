@@ -1,11 +1,97 @@
-"""The keywords that a function of their own checks; pydantic-core checks bounds and flags."""
+"""The keywords and formats that a function of their own checks; pydantic-core checks the others."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
+from datetime import date, time
 from typing import Any, NamedTuple
 
 from toolmd._types.schema import KEYWORDS, JsonType, Schema
-from toolmd._validation.formats import FORMATS
 from toolmd._validation.patterns import whole_match
+
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_TIME = re.compile(
+    r"([0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?)(?:[Zz]|[+-]([0-9]{2}):([0-9]{2}))?"
+)
+MAX_ADDRESS, MAX_LOCAL = 254, 64
+"""Characters of a mail address, and of its part before the `@` (RFC 5321)."""
+
+_LABEL = r"[^\W_](?:[\w-]{0,61}[^\W_])?"
+_EMAIL = re.compile(
+    rf"[\w!#$%&'*+/=?^`{{|}}~-]+(?:\.[\w!#$%&'*+/=?^`{{|}}~-]+)*@{_LABEL}(?:\.{_LABEL})+"
+)
+_URI = re.compile(
+    r"[A-Za-z][A-Za-z0-9+.-]*:(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+"
+)
+_UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
+
+
+def is_date(text: str) -> bool:
+    """Return whether this is a day of the calendar, `2026-03-05`."""
+    if not _DATE.fullmatch(text):
+        return False
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def is_time(text: str) -> bool:
+    """Return whether this is a time of day, `09:30`; seconds and offset may follow."""
+    match = _TIME.fullmatch(text)
+    if match is None or not _is_offset(match):
+        return False
+    clock, _, _ = match[1].partition(".")
+    try:
+        time.fromisoformat(clock)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_offset(match: re.Match[str]) -> bool:
+    hours, minutes = match[2] or "00", match[3] or "00"
+    return hours < "24" and minutes < "60"
+
+
+def is_date_time(text: str) -> bool:
+    """Return whether this is a day and a time, `2026-03-05T09:30`, as ISO 8601 has them."""
+    return text[10:11] in ("T", "t") and is_date(text[:10]) and is_time(text[11:])
+
+
+def is_email(text: str) -> bool:
+    """Return whether mail could be sent there: one `@`, and a domain with a dot."""
+    return (
+        len(text) <= MAX_ADDRESS
+        and text.find("@") <= MAX_LOCAL
+        and _EMAIL.fullmatch(text) is not None
+    )
+
+
+def is_uri(text: str) -> bool:
+    """Return whether this is an absolute URI; one with `//` over HTTP must name a host."""
+    if not _URI.fullmatch(text):
+        return False
+    scheme, _, rest = text.partition(":")
+    if scheme.lower() not in ("http", "https"):
+        return True
+    return rest.startswith("//") and rest[2:3] not in ("", "/", "?", "#", ":", "@")
+
+
+def is_uuid(text: str) -> bool:
+    """Return whether this is a UUID with its four dashes."""
+    return _UUID.fullmatch(text) is not None
+
+
+FORMATS: Mapping[str, tuple[Callable[[str], bool], str]] = {
+    "date": (is_date, "a real date such as 2026-03-05"),
+    "time": (is_time, "a time of day such as 09:30"),
+    "date-time": (is_date_time, "a date and time such as 2026-03-05T09:30:00Z"),
+    "email": (is_email, "an e-mail address such as name@example.org"),
+    "uri": (is_uri, "an absolute URI such as https://example.org/page"),
+    "uuid": (is_uuid, "a UUID such as 123e4567-e89b-12d3-a456-426614174000"),
+}
+"""The formats that are enforced, each with its words; any other is an annotation."""
 
 
 class Check(NamedTuple):

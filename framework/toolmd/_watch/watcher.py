@@ -5,17 +5,66 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Self
 
 from toolmd._store import is_postgres
 from toolmd._watch.event_filter import FileEvent, matters
 from toolmd._watch.events import OBSERVERS, FileEvents, Observers
-from toolmd._watch.git import index_lock
-from toolmd._watch.settler import SETTLE_S, Settler
 from toolmd._workspace import Workspace
 from toolmd._workspace.reloading import Watched
 from toolmd.errors import ToolmdError
+
+SETTLE_S = 0.15
+"""How long nothing must change before the files are read, in seconds."""
+BUSY_S = 0.05
+"""How often to look whether others are done, in seconds."""
+
+
+class Settler:
+    """Waits until no change has come for a while and no write is under way."""
+
+    def __init__(self, settle_s: float = SETTLE_S) -> None:
+        """Wait for `settle_s` seconds after the last change."""
+        self._settle_s = settle_s
+        self._last: float | None = None
+
+    def changed(self, now: float) -> None:
+        """Record a change; `now` is in seconds and never goes back."""
+        self._last = now
+
+    def wait(self, now: float, *, busy: bool = False) -> float | None:
+        """Return the seconds until the next check; None where nothing has changed.
+
+        Zero means that the burst is over: it is returned once, and then the next burst begins.
+        """
+        if self._last is None:
+            return None
+        left = self._last + self._settle_s - now
+        if left > 0:
+            return left
+        if busy:
+            return BUSY_S
+        self._last = None
+        return 0.0
+
+
+LOCK = "index.lock"
+
+
+def index_lock(root: Path) -> Path | None:
+    """Return the file that is there while git writes the files around `root`; None without git."""
+    for folder in (root, *root.parents):
+        own = folder / ".git"
+        if own.is_dir():
+            return own / LOCK
+        if own.is_file():
+            # A work tree or a submodule: the file names the folder.
+            _, _, named = own.read_text(encoding="utf-8", errors="replace").partition("gitdir:")
+            return (folder / named.strip()) / LOCK
+    return None
+
 
 _log = logging.getLogger(__name__)
 STOP_S = 2.0

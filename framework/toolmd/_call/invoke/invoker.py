@@ -10,9 +10,8 @@ from toolmd._call.daemon_thread import in_daemon_thread
 from toolmd._call.denial import AGAIN_MS, CallDenied
 from toolmd._call.invoke.context import CallServices
 from toolmd._call.invoke.offline import API_OFFLINE, asked_wait, is_late, line_fault, was_unsent
-from toolmd._call.invoke.start import Arguments
 from toolmd._call.invoke.tries import retries_of
-from toolmd._call.invoke.work import Work
+from toolmd._call.invoke.work import Arguments, Work
 from toolmd._call.limits.call_limits import CallLimits
 from toolmd._call.limits.deadline import (
     DEFAULT_S,

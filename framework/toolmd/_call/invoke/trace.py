@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from toolmd._call.invoke.context import CallServices
 from toolmd._call.invoke.invoker import Invoker
 from toolmd._call.invoke.metrics import OTHER
-from toolmd._call.invoke.start import Arguments
+from toolmd._call.invoke.work import Arguments
 from toolmd._call.limits.call_limits import CallLimits
 from toolmd._types.call import Call
 from toolmd._types.call_spec import ToolCallSpec

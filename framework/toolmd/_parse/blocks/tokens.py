@@ -1,4 +1,4 @@
-"""Split text into markdown-it-py's block tokens, without inline parsing."""
+"""Split text into markdown-it-py's block tokens; report lines without a token."""
 
 import re
 from functools import cache

@@ -1,4 +1,4 @@
-"""The rows of the field table: fields, and the sections that contain them."""
+"""The rows of the field table, the sections that contain them, and the units in their names."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Check fields against the parameter's type; validate defaults, examples and patterns."""
+"""Check fields against the parameter's type; validate enums, defaults, examples and patterns."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Read the brackets next to a parameter's name: `(string, required, default 5)`."""
+"""Read the brackets and bounds next to a parameter's name: `(string, required, 1..300)`."""
 
 import re
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Names as people write them: folded for comparison, and split from their values."""
+"""Names as people write them: on one line, folded for comparison, and split from their values."""
 
 import unicodedata
 from collections.abc import Iterator

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 
 from toolmd._skills.check.findings import StepFindings
-from toolmd._skills.check.requirements import check_requirements, check_unused
-from toolmd._skills.check.schedule import check_schedule
+from toolmd._skills.check.requirements import check_requirements, check_schedule, check_unused
 from toolmd._skills.check.walk import Walk
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity

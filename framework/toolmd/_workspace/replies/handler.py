@@ -2,15 +2,18 @@
 
 import asyncio
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from time import monotonic
 from typing import Any
 
 from toolmd._call import Dispatcher
 from toolmd._call.guards.crisis import flagged
+from toolmd._call.result.answer import write
+from toolmd._call.result.fit import arrays_of
 from toolmd._dialect import parse_reply, render_denial, render_results
 from toolmd._dialect.absent import without_absent
 from toolmd._dialect.decoder import MAX_BYTES
-from toolmd._types.call import Call, Caller
+from toolmd._types.call import Budget, Call, Caller
 from toolmd._types.pending import PendingCall
 from toolmd._types.reply import Dialect, Parsed
 from toolmd._types.result import EventListener, Result
@@ -19,7 +22,6 @@ from toolmd._types.turn import Turn
 from toolmd._validation.redact import redacted
 from toolmd._workspace.kept.keeper import Keeper
 from toolmd._workspace.names import Names
-from toolmd._workspace.replies.purse import Purse, lacking
 from toolmd._workspace.runs.control import Runs
 from toolmd.errors import MalformedReplyError, NotFoundError, logged
 
@@ -208,3 +210,30 @@ def _rendered(
     except Exception as error:  # noqa: BLE001 - what ran must be told, whatever a plugin does
         logged(error, "the dialect %s could not write results", dialect)
         return render_results(results, "auto")
+
+
+class Purse:
+    """What is left of a plan's budget; its time runs from now on."""
+
+    def __init__(self, budget: Budget, clock: Callable[[], float] = monotonic) -> None:
+        """Fill it with a budget; `clock` returns seconds."""
+        self._rows, self._bytes = budget.rows, budget.bytes
+        self._clock = clock
+        self._until = clock() + budget.timeout_ms / 1000
+
+    @property
+    def left(self) -> Budget:
+        """The budget of the next call; what is used up is 0 or less."""
+        return Budget(self._rows, self._bytes, round((self._until - self._clock()) * 1000))
+
+    def spend(self, result: Result) -> None:
+        """Subtract the rows and bytes of a call's data."""
+        if result.data is not None:
+            self._rows -= sum(map(len, arrays_of(result.data).values()))
+            self._bytes -= len(write(result.data))
+
+
+def lacking(left: Budget) -> str:
+    """Return what of a budget is used up, such as `rows and bytes`; empty where nothing is."""
+    words = zip(("rows", "bytes", "time"), left, strict=True)
+    return " and ".join(word for word, amount in words if amount <= 0)

@@ -131,6 +131,10 @@ def toolmd_resources(registry: "svcs.Registry", settings: Settings) -> None:
     Called once per snapshot, before its first call that needs a resource. A registered value lives
     as long as the snapshot, the product of a factory as long as one call. If the hook fails, calls
     that need a resource fail.
+
+    Args:
+        registry: Receives the resources.
+        settings: The project's settings.
     """
 
 
@@ -142,6 +146,10 @@ def toolmd_guards(  # type: ignore[empty-body]
 
     Called once per tool and snapshot, before its first call. If the hook or a guard fails, or a
     guard returns anything but a verdict or None, the call is denied with `internal_guard_error`.
+
+    Args:
+        spec: The tool.
+        settings: The project's settings.
     """
 
 
@@ -154,6 +162,10 @@ def toolmd_approved_origins(  # type: ignore[empty-body]
     The HTTP client of the tool's calls may reach them in addition to its Allowed Domains, directly
     or by a redirect: exactly this scheme, host and port, private addresses included. Called once
     per tool and snapshot, when a call first uses the client. If the hook fails, it approves none.
+
+    Args:
+        spec: The tool.
+        settings: The project's settings.
     """
 
 
@@ -162,12 +174,23 @@ def toolmd_before_call(call: Call, spec: "ToolSpec") -> None:
     """Observe a call that passed every check, right before it runs.
 
     It can't change the decision. If the hook fails, the log records it, and the call runs.
+
+    Args:
+        call: The call, with its caller.
+        spec: The tool.
     """
 
 
 @hookspec
 def toolmd_after_call(call: Call, spec: "ToolSpec", result: Result, settings: Settings) -> None:
-    """Observe a call's result, for every outcome. If the hook fails, the log records it."""
+    """Observe a call's result, for every outcome. If the hook fails, the log records it.
+
+    Args:
+        call: The call, with its caller.
+        spec: The tool.
+        result: The result.
+        settings: The project's settings.
+    """
 
 
 @hookspec

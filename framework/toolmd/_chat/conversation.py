@@ -4,18 +4,16 @@ import asyncio
 import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Self
 
 from toolmd._chat.address import base_url_of, key_of, model_of, open_client
 from toolmd._chat.deciding import Confirmer, Decider
 from toolmd._chat.endpoint import Choice, Endpoint, Message, Teller
-from toolmd._chat.spending import reached
+from toolmd._chat.spending import Work, reached
 from toolmd._chat.structured import AnswerSchema
 from toolmd._chat.transcript import Transcript
 from toolmd._types.call import NO_CONTEXT
 from toolmd._types.exchange import Exchange, Stop
-from toolmd._types.pending import PendingCall
 from toolmd._types.result import Result
 from toolmd._types.turn import Turn
 from toolmd._types.usage import Usage
@@ -73,16 +71,31 @@ class Conversation:
     ) -> None:
         """Prepare the conversation; nothing is sent before the first `say`.
 
-        `model` and `base_url` come from the settings where they are None. `client` is your own
-        AsyncOpenAI, which stays open; else a client is opened with the key of the environment and
-        waits `timeout_s` seconds for each answer. `dialect` is `openai`, or a text dialect
-        (`inline`, `action`, `plan`, a plugin's) for models without tool calls. With `schema`, a
-        JSON Schema, each answer is a JSON value: `exchange.value`. `name` is the host's name for
-        this conversation, by which Max Calls counts its calls; the default is a random one.
-        `confirm` decides on pending calls; without it they wait. `on_text` receives the model's
-        text,
-        with `stream` piece by piece, and `on_result` each call's result. Raises ConfigError where
-        the model, a key or the openai package is missing, or the dialect or schema can't be used.
+        Args:
+            workspace: The project.
+            model: The model's name; by default that of the settings.
+            base_url: The endpoint; by default that of the settings.
+            client: Your own AsyncOpenAI, which stays open; by default a new one with the key of
+                the environment.
+            dialect: `openai`, or a text dialect for models without tool calls.
+            schema: A JSON Schema: each answer is a JSON value then, `exchange.value`.
+            system: Your part of the system prompt.
+            user: The user's id.
+            context: Facts about the caller.
+            name: The name by which Max Calls counts the calls; a random one by default.
+            confirm: Decides on pending calls; without it they wait.
+            on_text: Receives the model's text.
+            on_result: Receives each call's result.
+            stream: Whether `on_text` receives the text piece by piece.
+            history: The messages before the first.
+            max_rounds: The most answers of the model to one message.
+            max_calls: The most calls in answer to one message.
+            max_mends: The most times that the model may correct an answer that does not fit.
+            timeout_s: The wait for each answer, in seconds.
+
+        Raises:
+            ConfigError: The model, a key or the openai package is missing, or the dialect or
+                schema can't be used.
         """
         settings = workspace.settings
         self.messages: list[Message] = list(history)
@@ -139,7 +152,7 @@ class Conversation:
         self.messages.append({"role": "user", "content": message})
         self._said.append(message)
         self.transcript.said(message, continues=len(self._said) > 1)
-        work = _Work()
+        work = Work()
         try:
             stopped = await self._go_on(work)
         except BaseException:
@@ -179,7 +192,7 @@ class Conversation:
         self._said.pop()
         self.transcript.withdraw()
 
-    async def _go_on(self, work: "_Work") -> Stop:
+    async def _go_on(self, work: Work) -> Stop:
         """Ask the model until it answers, or until a limit is reached."""
         native = self._dialect == NATIVE
         tools = await asyncio.to_thread(self._workspace.export, NATIVE) if native else ()
@@ -218,7 +231,7 @@ class Conversation:
             if wrong:
                 self.messages.append({"role": "user", "content": wrong})
 
-    async def _take(self, choice: Choice, work: "_Work") -> Turn:
+    async def _take(self, choice: Choice, work: Work) -> Turn:
         """Handle one reply, ask a person for confirmations, and add both to the history."""
         results: list[Result] | None = None
         turn: Turn | None = None
@@ -268,7 +281,7 @@ class Conversation:
         first = [{"role": "system", "content": system}] if system else []
         return [*first, *self.messages]
 
-    def _tell(self, words: str, work: "_Work") -> None:
+    def _tell(self, words: str, work: Work) -> None:
         if words:
             work.said.append(words)
             if self._on_text is not None and not self._streams:
@@ -283,15 +296,3 @@ class Conversation:
         """Return whether a call may have changed something, and so met the user's request."""
         bound = self._workspace.tools.get(result.tool)
         return result.outcome in {"ok", "unknown"} and not (bound and bound.spec.read_only)
-
-
-@dataclass(slots=True)
-class _Work:
-    """The state of one exchange."""
-
-    text: str = ""
-    said: list[str] = field(default_factory=list)
-    results: list[Result] = field(default_factory=list)
-    pending: list[PendingCall] = field(default_factory=list)
-    rounds: int = 0
-    value: Any = None

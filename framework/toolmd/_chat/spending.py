@@ -1,9 +1,12 @@
-"""Count what a conversation uses, and tell when it reaches its limits."""
+"""The state and the use of an exchange, and when it reaches its limits."""
 
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
 from toolmd._types.exchange import Stop
+from toolmd._types.pending import PendingCall
+from toolmd._types.result import Result
 from toolmd._types.settings import ChatSettings, PriceSettings
 from toolmd._types.usage import Usage
 
@@ -71,3 +74,15 @@ def _dollars(value: Any) -> float | None:
     if type(value) not in {int, float} or not 0 <= value <= _MOST or not isfinite(value):
         return None
     return float(value)
+
+
+@dataclass(slots=True)
+class Work:
+    """The state of one exchange."""
+
+    text: str = ""
+    said: list[str] = field(default_factory=list)
+    results: list[Result] = field(default_factory=list)
+    pending: list[PendingCall] = field(default_factory=list)
+    rounds: int = 0
+    value: Any = None

@@ -42,7 +42,13 @@ class ImportReport:
             self.notes.append(note)
 
     def reject(self, definition: str, text: str, line: int = 0) -> None:
-        """Add something that could not be imported, and the reason."""
+        """Add something that could not be imported.
+
+        Args:
+            definition: The name of the tool or skill.
+            text: The reason.
+            line: The line in the source; 0 if it has none.
+        """
         self.rejected.append(Note(definition, "", text, line))
 
     def add_tool(
@@ -79,8 +85,11 @@ class ImportReport:
     ) -> bool:
         """Add the first text that reads as a skill without an error; return whether one does.
 
-        `unread` are restrictions that no field expresses: they are written as fields, so that the
-        draft has an error until somebody has decided.
+        Args:
+            name: The skill.
+            candidates: Its texts, the best first.
+            unread: Restrictions that no field expresses: they are written as fields, so that the
+                draft has an error until somebody has decided.
         """
         if self._is_taken(name, "skill", 0):
             return False

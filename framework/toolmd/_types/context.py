@@ -76,10 +76,23 @@ class Context(Protocol):
         """
 
     async def progress(self, text: str, fraction: float | None = None) -> None:
-        """Report the progress to the observers of the call; `fraction` is 0..1."""
+        """Report the progress to the observers of the call.
+
+        Args:
+            text: What is done or under way.
+            fraction: The part that is done, from 0 to 1.
+        """
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
-        """Call another tool through the dispatcher, with the same user and facts."""
+        """Call another tool through the dispatcher, with the same user and facts.
+
+        Args:
+            name: The tool.
+            arguments: Its arguments.
+
+        Returns:
+            The Result; a denial or a failure is its `error`.
+        """
 
     async def resource(self, kind: type[Thing]) -> Thing:
         """Return a resource that a plugin provides, by its type."""

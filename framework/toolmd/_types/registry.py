@@ -78,7 +78,8 @@ class Bound(Generic[Spec]):
 
     `diagnostics` are those of its file. `stale` is true if the file is broken and this is its last
     good version. `default_min` is the minimum confidence (0..1) that its plugin package sets,
-    `crisis_words` are the package's.
+    `crisis_words` are the package's. `call_spec` and `content_hash` return those of a spec that is
+    not decoded yet.
     """
 
     __slots__ = (
@@ -108,7 +109,6 @@ class Bound(Generic[Spec]):
         default_min: float | None = None,
         crisis_words: tuple[str, ...] = (),
     ) -> None:
-        """`call_spec` and `content_hash` return those of a spec that is not decoded yet."""
         self.name = name
         self.bind(binding)
         self.diagnostics = diagnostics

@@ -199,7 +199,12 @@ class SkillResult:
 
     @classmethod
     def failed(cls, code: str, message: str) -> "SkillResult":
-        """Return the result of a skill that failed; its error begins with the code."""
+        """Return the result of a skill that failed.
+
+        Args:
+            code: The code, such as `not_available`; the result's error begins with it.
+            message: What failed, for the model and the user.
+        """
         return cls(success=False, message=message, error=f"{code}: {message}", code=code)
 
     def to_dict(self) -> dict[str, Any]:

@@ -76,7 +76,12 @@ class Question(NamedTuple):
 
     @classmethod
     def start(cls, order: Order, at: dt.datetime) -> "Question":
-        """Return what a run waits for that starts at a time."""
+        """Return the question of a run that waits for its start.
+
+        Args:
+            order: The run that is asked for.
+            at: The time of its start, in UTC.
+        """
         skill, shown = order.plan.skill, f"{at:%Y-%m-%d %H:%M:%S} UTC"
         return cls(order.id, START, skill.name, skill.title, f"Starts at {shown}.", kind="wait",
                    until=at.isoformat())  # fmt: skip

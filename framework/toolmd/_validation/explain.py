@@ -18,7 +18,13 @@ MAX_PROBLEMS = 32
 
 
 def problems(value: Any, shape: Schema, *, path: str = "") -> tuple[Problem, ...]:
-    """List the errors of a JSON value; the list is empty exactly when it fits its shape."""
+    """List the errors of a JSON value; the list is empty exactly when it fits its shape.
+
+    Args:
+        value: The value.
+        shape: Its schema.
+        path: The place of the value, with which the paths of the errors begin.
+    """
     return tuple(islice(_value(value, shape, path, sensitive=False), MAX_PROBLEMS))
 
 

@@ -163,9 +163,12 @@ class Watcher:
         settle_s: float = SETTLE_S,
         observers: Observers = OBSERVERS,
     ) -> None:
-        """Follow `workspace`, reading `settle_s` seconds after the last change.
+        """Follow a workspace; nothing is watched before `start`.
 
-        `observers` make watchdog's observers. Nothing is watched before `start`.
+        Args:
+            workspace: The workspace to reload.
+            settle_s: The seconds without a change before a reload.
+            observers: Make watchdog's observers.
         """
         self._queue: SimpleQueue[FileEvent | None] = SimpleQueue()
         self._events = FileEvents(self._queue.put, observers)

@@ -67,7 +67,12 @@ class Confirmations:
     async def get(self, confirmation_id: str, *, user: str | None = None) -> Confirmation | None:
         """Return a pending or decided call by its id, or an open question of a run.
 
-        Returns None if the id is unknown or belongs to another user.
+        Args:
+            confirmation_id: The id of the call, or `RUN/KEY`.
+            user: The person who asks; None for the operator.
+
+        Returns:
+            None if the id is unknown or belongs to another user.
 
         Raises:
             UnreachableError: The store can't be read.
@@ -95,6 +100,14 @@ class Confirmations:
 
         Edited arguments are validated and checked again. An edit also approves the call, except
         for critical tools, which ask for another confirmation.
+
+        Args:
+            confirmation_id: The id of the call, or `RUN/KEY`.
+            edit: The arguments to replace, by name.
+            user: The person who decides; None for the operator.
+
+        Returns:
+            The call's Result, or a denial if this person can't decide it any more.
         """
         answer = Answer(approved=True, arguments=dict(edit) if edit else None, by=user)
         result = await self._answered(confirmation_id, answer, user)
@@ -107,7 +120,12 @@ class Confirmations:
     approve_sync = sync_of(approve)
 
     async def reject(self, confirmation_id: str, *, user: str | None = None) -> Result:
-        """Reject a pending call: it never runs."""
+        """Reject a pending call: it never runs.
+
+        Args:
+            confirmation_id: The id of the call, or `RUN/KEY`.
+            user: The person who decides; None for the operator.
+        """
         result = await self._answered(confirmation_id, Answer(approved=False, by=user), user)
         if result is None:
             result = await (await self._project.dispatcher()).decisions.reject(
@@ -118,7 +136,13 @@ class Confirmations:
     reject_sync = sync_of(reject)
 
     async def respond(self, confirmation_id: str, text: str, *, user: str | None = None) -> Result:
-        """Answer a pending call in place of the tool: it never runs, and `text` is its result."""
+        """Answer a pending call in place of the tool: it never runs.
+
+        Args:
+            confirmation_id: The id of the call, or `RUN/KEY`.
+            text: The answer, which becomes the call's result.
+            user: The person who decides; None for the operator.
+        """
         answer = Answer(approved=True, text=text, by=user)
         result = await self._answered(confirmation_id, answer, user)
         if result is None:

@@ -195,11 +195,24 @@ class Workspace(ReadProject):
         dry_run: bool = False,
         on_event: EventListener | None = None,
     ) -> "Turn":
-        """Run the calls of a model's reply in parallel; return its text, results and pending calls.
+        """Run the calls of a model's reply in parallel; one that can't be read denies them all.
 
-        `reply` is text, JSON text, bytes, a dict, or a provider's object. `message` is what the
-        user said; `user`, `context` and `conversation` come from the host. One call that can't
-        be read denies them all. Raises NotFoundError for an unknown dialect.
+        Args:
+            reply: Text, JSON text, bytes, a dict, or a provider's object.
+            dialect: The form of the reply; `auto` detects it.
+            message: As in `call`, and so are the other arguments.
+            user: The user's id.
+            context: Facts about the caller.
+            conversation: The conversation's id.
+            dry_run: Whether to run all checks, but no tool.
+            on_event: Receives the progress and the items of the calls.
+
+        Returns:
+            The reply's text without the calls, their Results in order, and the pending calls.
+
+        Raises:
+            ArgumentError: The host passed an invalid value.
+            NotFoundError: The dialect is unknown.
         """
         caller = Caller(user, context, message, conversation)
         return await self._turns.handle(
@@ -223,13 +236,29 @@ class Workspace(ReadProject):
         run_id: str | None = None,
         at: dt.datetime | None = None,
     ) -> Result:
-        """Run a skill to its end, or until it waits for a person: the Result has the `run_id`.
+        """Run a skill to its end, or until it waits.
 
-        A waiting run has the outcome `confirm` or `review`; `waiting` names its questions. The
-        outcome `waiting` means that it waits for a time. With `at`, local time unless it has a
-        zone, the run is only scheduled, and any process that executes runs starts it then.
-        `ask` receives a Question and returns an Answer, yes or no, or None to leave it open.
-        `on_event` receives each step. Raises NotFoundError for an unknown skill.
+        Args:
+            name: The skill.
+            inputs: An object, or its JSON text.
+            confidence: The model's confidence, from 0 to 1.
+            message: The user's own message.
+            user: The user's id.
+            context: Facts about the caller.
+            conversation: The conversation's id.
+            ask: Receives a Question; returns an Answer, yes or no, or None to leave it open.
+            on_event: Receives each step.
+            run_id: The id of the run; a random one by default.
+            at: The time of its start, local unless it has a zone: the run is only scheduled, and
+                any process that executes runs starts it then.
+
+        Returns:
+            The Result, with the `run_id`. The outcome is `confirm` or `review` if the run waits
+            for a person, and `waiting` names its questions; `waiting` if it waits for a time.
+
+        Raises:
+            ArgumentError: The host passed an invalid value.
+            NotFoundError: The skill is unknown.
         """
         caller = Caller(user, context, message, conversation)
         call = Call(name, inputs, confidence=confidence, caller=caller)
@@ -242,6 +271,10 @@ class Workspace(ReadProject):
         """Call the tool or skill that a model named, by its exported name.
 
         Use it in interfaces that carry single calls; `handle` reads whole replies.
+
+        Args:
+            call: The call with its caller.
+            on_event: Receives the progress and the items of the call.
         """
         return await self._turns.dispatch(call, on_event)
 
@@ -249,7 +282,9 @@ class Workspace(ReadProject):
         """Return the system prompt that explains a text dialect and the tools.
 
         It is empty for a dialect whose API carries tools itself: use `export` there.
-        Raises NotFoundError for an unknown dialect.
+
+        Raises:
+            NotFoundError: The dialect is unknown.
         """
         return self._turns.system_prompt(dialect)
 

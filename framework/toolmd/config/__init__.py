@@ -26,9 +26,13 @@ def load_settings(
 ) -> Settings:
     """Read the settings of the project in `folder`, or of the nearest one upward.
 
-    `overrides` are the command line's, by key (`state`, `safety.floor`). A folder that is
-    given needs no file. Raises ConfigError for a key or value that can't be read, since it may
-    be a restriction (behaviour.md: fail closed).
+    Args:
+        folder: The project's folder, which needs no file.
+        overrides: The command line's settings, by key (`state`, `safety.floor`).
+        environ: The environment; by default that of the process.
+
+    Raises:
+        ConfigError: A key or value can't be read: it may be a restriction.
     """
     environ = os.environ if environ is None else environ
     root, file, table = _given(Path(folder)) if folder is not None else _nearest(Path.cwd())

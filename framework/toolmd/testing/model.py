@@ -31,7 +31,9 @@ class ScriptedModel:
 def asking(*calls: tuple[str, Any], text: str = "") -> dict[str, Any]:
     """Build an assistant's message with tool calls, each a name and its arguments.
 
-    Arguments that are text stand in it as they are, so that a script can hold broken JSON.
+    Args:
+        calls: The calls; arguments that are text stay as they are, so that they can be broken JSON.
+        text: The text next to the calls.
     """
     written = [
         {
@@ -95,7 +97,12 @@ class ModelServer:
         self._server.server_close()
 
     def answer(self, request: Any, key: str) -> Any:
-        """Return the script's reply to a request."""
+        """Return the script's reply.
+
+        Args:
+            request: The body of the request.
+            key: The API key that it carried.
+        """
         self.keys.append(key)
         try:
             reply = asyncio.run(self.model(request))

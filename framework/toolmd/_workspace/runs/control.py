@@ -28,7 +28,6 @@ PAGE = 50
 """The default number of runs on a page."""
 FOLLOW_S = 0.2
 """The interval at which `follow` reads a run, in seconds."""
-_OVER = frozenset(("done", "failed", "cancelled", "stuck"))
 
 
 @checked
@@ -87,7 +86,15 @@ class Runs:
     list_sync = sync_of(list)  # noqa: A003 - the method above
 
     async def get(self, run_id: str, *, user: str | None = None) -> RunView:
-        """Return one run with its steps; raises NotFoundError if it does not exist."""
+        """Return one run with its steps.
+
+        Args:
+            run_id: The run.
+            user: Only if it belongs to this user.
+
+        Raises:
+            NotFoundError: The run does not exist.
+        """
         view = await self.service.show(run_id)
         await self._check(run_id, user)
         return view
@@ -95,7 +102,15 @@ class Runs:
     get_sync = sync_of(get)
 
     async def trace(self, run_id: str, *, user: str | None = None) -> RunTrace:
-        """Return the calls of a run so far, and the state of each step; raises NotFoundError."""
+        """Return the calls of a run so far, and the state of each step.
+
+        Args:
+            run_id: The run.
+            user: Only if it belongs to this user.
+
+        Raises:
+            NotFoundError: The run does not exist.
+        """
         traced = await self.service.trace(run_id)
         await self._check(run_id, user)
         return traced
@@ -103,9 +118,14 @@ class Runs:
     trace_sync = sync_of(trace)
 
     async def follow(self, run_id: str, *, user: str | None = None) -> AsyncIterator[RunTrace]:
-        """Yield the trace of a run now and after each change, until the run ends.
+        """Yield the trace of a run of any process, now and after each change, until the run ends.
 
-        Any process may execute the run. Raises NotFoundError.
+        Args:
+            run_id: The run.
+            user: Only if it belongs to this user.
+
+        Raises:
+            NotFoundError: The run does not exist.
         """
         import asyncio
 
@@ -116,7 +136,7 @@ class Runs:
             if now != known:
                 known, traced = now, await self.service.trace(run_id)
                 yield traced
-                if traced.view.state in _OVER:
+                if traced.view.state in {"done", "failed", "cancelled", "stuck"}:
                     return
             await asyncio.sleep(FOLLOW_S)
 
@@ -138,9 +158,16 @@ class Runs:
         on_event: RunListener | None = None,
         user: str | None = None,
     ) -> Result:
-        """Resume a stopped run in this process; raises NotFoundError.
+        """Resume a stopped run in this process.
 
-        `ask` and `on_event` are those of `Workspace.run`.
+        Args:
+            run_id: The run.
+            ask: As in `Workspace.run`.
+            on_event: As in `Workspace.run`.
+            user: Only if the run belongs to this user.
+
+        Raises:
+            NotFoundError: The run does not exist.
         """
         await self._check(run_id, user)
         return await self.service.resume(run_id, ask=ask, on_event=on_event)
@@ -148,7 +175,15 @@ class Runs:
     resume_sync = sync_of(resume)
 
     async def cancel(self, run_id: str, *, user: str | None = None) -> Result:
-        """Stop a run before its next call, and undo what it did; raises NotFoundError."""
+        """Stop a run before its next call, and undo what it did.
+
+        Args:
+            run_id: The run.
+            user: Only if it belongs to this user.
+
+        Raises:
+            NotFoundError: The run does not exist.
+        """
         await self._check(run_id, user)
         return await self.service.cancel(run_id)
 

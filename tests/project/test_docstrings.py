@@ -30,7 +30,7 @@ def public() -> Iterator[tuple[str, Any]]:
 def test_public_functions_of_several_arguments_describe_each() -> None:
     missing = []
     for name, function in public():
-        said = inspect.getdoc(function) or ""
+        said = inspect.cleandoc(function.__doc__ or "")
         arguments = inspect.signature(function).parameters.keys() - {"self", "cls"}
         if len(arguments) < 2 or not said or said.startswith("Same as"):
             continue

@@ -15,9 +15,10 @@ _ARGS = re.compile(r"^Args:\n((?: {4}.*\n?|\n)*)", re.MULTILINE)
 def public() -> Iterator[tuple[str, Any]]:
     """Yield each public function, and the public methods of each public class."""
     for module in MODULES:
-        for name in getattr(module, "__all__", list(vars(module))):
+        own = [name for name, one in vars(module).items() if _home(one) == module.__name__]
+        for name in getattr(module, "__all__", own):
             one = getattr(module, name)
-            if name.startswith("_") or not getattr(one, "__module__", "").startswith("toolmd"):
+            if not _home(one).startswith("toolmd"):
                 continue
             if inspect.isfunction(one):
                 yield f"{module.__name__}.{name}", one
@@ -25,6 +26,10 @@ def public() -> Iterator[tuple[str, Any]]:
                 function = getattr(method, "__func__", method)
                 if inspect.isfunction(function) and (key == "__init__" or key[0] != "_"):
                     yield f"{module.__name__}.{name}.{key}", function
+
+
+def _home(one: Any) -> str:
+    return str(getattr(one, "__module__", ""))
 
 
 def test_public_functions_of_several_arguments_describe_each() -> None:

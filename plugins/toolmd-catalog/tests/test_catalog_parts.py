@@ -169,3 +169,32 @@ def test_a_restriction_below_a_signature_is_kept_and_noted() -> None:
     for words in ("Must never be used on table", "Cannot delete more than 10 rows"):
         assert words in made.drafts[0].text
         assert any(words in note.text for note in made.notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        (
+            '{"git": {"command": "uvx", "args": ["mcp-server-git", "--repo", "a b"]}}',
+            "toolmd import mcp --live git -- uvx mcp-server-git --repo 'a b'",
+        ),
+        (
+            "    npx -y @modelcontextprotocol/server-memory@1.2\n",
+            "toolmd import mcp --live memory -- npx -y @modelcontextprotocol/server-memory@1.2",
+        ),
+        (
+            '"url": "https://mcp.shop.example/mcp"',
+            "toolmd import mcp --live shop --url https://mcp.shop.example/mcp",
+        ),
+        ("npx -y prettier", ""),
+        ("Call npx for the mcp server", ""),
+    ],
+)
+def test_a_document_that_names_its_server_is_told_the_exact_import(text: str, command: str) -> None:
+    notes = [
+        note.text for note in read(f"# Desk\n\n## pay\n\nParams:\n- a: text\n\n{text}\n").notes
+    ]
+
+    assert [note for note in notes if "--live" in note] == (
+        [f"an MCP server has these tools: `{command}` reads them exactly"] if command else []
+    )

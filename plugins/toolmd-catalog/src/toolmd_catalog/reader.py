@@ -12,6 +12,7 @@ from toolmd_catalog.layout.page import Page, page_of
 from toolmd_catalog.layout.spans import TextSpan, spans
 from toolmd_catalog.names import tool_name
 from toolmd_catalog.parameters.code import read_code
+from toolmd_catalog.server import live_import
 from toolmd_catalog.words import clean, one_line
 
 MAX_CHARACTERS = 2_000_000
@@ -43,6 +44,8 @@ def read(text: str, name: str) -> Imported:
     for passed, why, line in found.passed:
         report.note(passed, "", f"not imported: {why}", line)
     _missing(defaults, found, report)
+    if command := live_import(text):
+        report.note("", "", f"an MCP server has these tools: `{command}` reads them exactly")
     if not report.drafts and not report.rejected:
         report.reject(
             "", "no tool was found in it: a heading or a bullet with its name, and Params"

@@ -8,7 +8,6 @@ from mimetypes import guess_type
 from typing import Any
 from urllib.parse import quote, unquote
 
-import yaml
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
     INVALID_PARAMS,
@@ -108,6 +107,8 @@ def _parted(text: str) -> tuple[str, str]:
 
 def _frontmatter(head: str, name: str) -> dict[str, Any]:
     """Return the front matter as JSON; one that can't be read has the name alone."""
+    import yaml
+
     said: Any = None
     try:
         # An alias could make a small text large.

@@ -3,13 +3,16 @@
 import re
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from markdown_it import MarkdownIt
-from markdown_it.rules_core import StateCore
 from markupsafe import Markup
 
 from toolmd._http.console.visible import visible
+
+if TYPE_CHECKING:
+    # A server whose console nobody opens does without it.
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_core import StateCore
 
 _SAFE = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
 _LOWER = {"h1": "h3", "h2": "h4", "h3": "h5", "h4": "h6", "h5": "h6", "h6": "h6"}
@@ -23,7 +26,9 @@ def rendered(text: str) -> Markup:
 
 
 @cache
-def _reader() -> MarkdownIt:
+def _reader() -> "MarkdownIt":
+    from markdown_it import MarkdownIt
+
     reader = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     reader.validateLink = _is_safe  # type: ignore[method-assign]
     reader.core.ruler.push("lower_headings", _lower_headings)
@@ -35,7 +40,7 @@ def _is_safe(url: str) -> bool:
     return _SAFE.match(url) is not None
 
 
-def _lower_headings(state: StateCore) -> None:
+def _lower_headings(state: "StateCore") -> None:
     for token in state.tokens:
         token.tag = _LOWER.get(token.tag, token.tag)
 

@@ -5,15 +5,18 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
 from toolmd._auth import PAGE_POLICY
 from toolmd._http.console.json_text import as_html, as_text
 from toolmd._http.console.visible import exact, shown
 from toolmd._skills.graph import STYLE
+
+if TYPE_CHECKING:
+    # A server whose console nobody opens does without it.
+    from jinja2 import Environment
 
 HERE = Path(__file__).parent
 ASSETS: Mapping[str, str] = {
@@ -30,7 +33,9 @@ ASSETS: Mapping[str, str] = {
 
 
 @cache
-def _templates() -> Environment:
+def _templates() -> "Environment":
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
     made = Environment(
         loader=FileSystemLoader(HERE / "templates"),
         autoescape=True,

@@ -1,7 +1,8 @@
 """Read a project's definitions and their Python into one immutable registry."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,7 +19,7 @@ from toolmd._load.definitions.reading import (
 )
 from toolmd._load.edits.baseline import Baseline, Known
 from toolmd._load.edits.keeping import Keeper, Kept, Waiting, by_kind, parted
-from toolmd._load.edits.last_python import Put, mark_stale, used_of
+from toolmd._load.edits.last_python import Put, mark_stale
 from toolmd._load.edits.stored_changes import StoredChanges
 from toolmd._load.edits.warnings import with_silent_store, with_unusable_journal
 from toolmd._load.plugins.manager import Plugins
@@ -51,8 +52,8 @@ class Made(NamedTuple):
     definitions: Mapping[str, FoundDefinition]
     """As they were read, by path."""
     prompts: Mapping[str, ReadPrompt]
-    named: Mapping[str, FoundDefinition]
-    """As they are live, by name."""
+    kept: Kept
+    """What is live."""
     put: Put
 
     def has_code_of(self, settings: Settings, plugins: Plugins, groups: Sequence[Group]) -> bool:
@@ -69,7 +70,7 @@ class Made(NamedTuple):
         self, named: Mapping[str, FoundDefinition], bound: Mapping[str, BoundTool]
     ) -> dict[str, BoundTool]:
         """Return those of `bound` whose definition has not changed."""
-        known = self.named
+        known = self.kept.named
         return {n: bound[n] for n, one in named.items() if known.get(n) is one and n in bound}
 
 
@@ -111,23 +112,28 @@ def build(  # noqa: PLR0913 - by keyword, but for two
     old: Snapshot | None = None,
     put: Put = MappingProxyType({}),
     settled_ns: int = SETTLED_NS,
+    changed: Collection[str] | None = None,
 ) -> Snapshot:
     """Read everything, bind it, and report the errors; a bad file never raises.
 
     `given` are plugins by name. Without a baseline no edit is checked. `store` knows accepted
     edits. `put` stays of `old`. A file older than `settled_ns` is read again when it changes.
+    `changed` are the places that changed since `old`, if known.
     """
     last = old.made if old is not None else None
     changes = StoredChanges(store := store or Store(MEMORY, settings.state))
     fresh = _plugins(settings, given)
-    walker = Walker([group.folder for group in last.groups] if last else (), settled_ns)
+    read_before = [group.folder for group in last.groups] if last else []
+    # Python that was put back is not what its file held.
+    walker = Walker(read_before, settled_ns, None if last is None or last.put else changed)
     groups, around, python, bound = _parts(settings, store, fresh, walker, put, old)
     reading = Reading(reader, cache, last.definitions if last is not None else None)
     named, broken, prompts, read = _read(reading, groups, last.prompts if last is not None else {})
     said = [*fresh.diagnostics, *reading.diagnostics, *(d for p in put.values() for d in p.said)]
 
     def decide(known: Known) -> _Decided:
-        kept = (keeper := Keeper(groups, known, settings, changes)).keep(named, broken)
+        keeper = Keeper(groups, known, settings, changes)
+        kept = keeper.keep(named, broken, last.kept if last is not None else None)
         checks = Checks(reader, cache, kept.named)
         same = last.same(kept.named, bound) if last is not None else {}
         return _Decided(kept, checks, _registry(kept, keeper, checks, groups, around, said, same))
@@ -146,8 +152,8 @@ def build(  # noqa: PLR0913 - by keyword, but for two
         tuple(group.folder for group in groups if group.package is None),
         python,
         digests,
-        used_of(old) if old is not None else frozenset(),
-        Made(settings, groups, around, reading.definitions, read, kept.named, put),
+        frozenset() if old is None or last is None else old.used | last.around.loaded,
+        Made(settings, groups, around, reading.definitions, read, kept, put),
     )
 
 
@@ -189,7 +195,7 @@ def _read(
     Mapping[str, ReadPrompt],
 ]:
     """Return the definitions by name, the broken ones, and the prompts by name and by path."""
-    whole, broken = parted(d for group in groups for d in reading.group(group))
+    whole, broken = parted(chain.from_iterable(map(reading.group, groups)))
     named = first_of_each_name(whole, reading.diagnostics)
     found = reading.diagnostics
     return named, broken, *read_prompts(groups, reading.reader, named.values(), found, before)
@@ -259,7 +265,7 @@ def _registry(  # noqa: PLR0913, PLR0917 - the parts of a decision
     changed = {name: one for name, one in kept.named.items() if name not in same}
     made = bind_all(changed, groups, around)
     bound = {name: same.get(name) or made[name] for name in kept.named}
-    found = checks.check(*by_kind(kept, bound))
+    found = checks.check(*(parts := by_kind(kept, bound)))
     faults: list[Diagnostic] = []
     reverted: dict[str, FoundDefinition] = {}
     for name in [name for name, told in found.items() if has_errors(told)]:
@@ -267,15 +273,15 @@ def _registry(  # noqa: PLR0913, PLR0917 - the parts of a decision
         del bound[name]
         if keeper.revert(kept, name):
             reverted[name] = kept.named[name]
-    bound |= bind_all(reverted, groups, around)
     if faults:
+        bound |= bind_all(reverted, groups, around)
         found = checks.check(*by_kind(kept, bound))
     for name, told in found.items():
         bound[name].diagnostics += told
         faults += told
         if has_errors(told):
             del bound[name]
-    tools, skills = by_kind(kept, bound)
+    tools, skills = by_kind(kept, bound) if faults else parts
     diagnostics = {*said, *kept.diagnostics, *faults}
     return Registry(
         MappingProxyType(tools),

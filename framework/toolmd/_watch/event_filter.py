@@ -23,16 +23,19 @@ class FileEvent(NamedTuple):
     folder: bool = False
 
 
-def matters(event: FileEvent, watched: Watched) -> bool:
-    """Return whether this event may change what is read."""
+def changed_places(event: FileEvent, watched: Watched) -> list[str]:
+    """Return the places of an event that may change what is read."""
     if event.kind not in CHANGES or (event.folder and event.kind == "modified"):
-        return False
-    return any(
-        PurePath(path) in watched.files
-        or any(_within(path, str(place), folder=event.folder) for place in watched.folders)
+        return []
+    return [
+        path
         for path in (event.path, event.to)
         if path
-    )
+        and (
+            PurePath(path) in watched.files
+            or any(_within(path, str(place), folder=event.folder) for place in watched.folders)
+        )
+    ]
 
 
 def _within(path: str, place: str, *, folder: bool) -> bool:

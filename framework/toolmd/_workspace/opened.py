@@ -2,7 +2,7 @@
 
 import gc
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -114,9 +114,17 @@ class OpenProject:
         return _call_on(self.live, given)
 
     def read(
-        self, settings: Settings, old: Snapshot | None = None, put: Put = MappingProxyType({})
+        self,
+        settings: Settings,
+        old: Snapshot | None = None,
+        put: Put = MappingProxyType({}),
+        *,
+        changed: Collection[str] | None = None,
     ) -> Snapshot:
-        """Read the project's files into a new snapshot; `put` is Python of `old` that stays."""
+        """Read the project's files into a new snapshot; `put` is Python of `old` that stays.
+
+        `changed` are the only places that changed since `old`; None where that is not known.
+        """
         with _collector_paused():
             return build(
                 settings,
@@ -127,6 +135,7 @@ class OpenProject:
                 store=self.store,
                 old=old,
                 put=put,
+                changed=changed,
             )
 
     def made_live(self, settings: Settings, snapshot: Snapshot) -> Live:

@@ -1,6 +1,6 @@
 """An open project: its definitions, their diagnostics, and their reloads."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from toolmd._types.code import Code
@@ -117,15 +117,23 @@ class ReadProject:
         """Return the items of `exported`: a list of functions, a document, or text."""
         return self.exported(target, names, skills=skills).items
 
-    def reload(self, *, wait: bool = True) -> Registry:
+    def reload(self, *, wait: bool = True, changed: Collection[str] | None = None) -> Registry:
         """Read the project again and return the new snapshot, or the old one if nothing changed.
 
         Changed markdown is live at once. Changed Python that was in use is imported first; if that
         takes more than a second, the previous Python stays in use until the import ends. With
         `wait`, the call waits for that, at most `import_timeout` for each file.
         If the settings can't be read, the old snapshot stays, with a diagnostic.
+
+        Args:
+            wait: Wait for changed Python that takes long to import.
+            changed: The absolute paths of the only files that may have changed; all other files
+                are left unread. Without it, every file that changed is found.
+
+        Returns:
+            The registry that is live now.
         """
-        return self._reloader.reload(wait=wait)
+        return self._reloader.reload(wait=wait, changed=changed)
 
     async def areload(self, *, wait: bool = True) -> Registry:
         """Same as `reload`, in a thread, so that the event loop stays free."""

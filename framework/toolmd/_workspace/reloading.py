@@ -4,6 +4,7 @@ import logging
 import os
 import threading
 import time
+from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -49,6 +50,8 @@ class Reloader:
         """What becomes live when its Python is imported; the markdown is live already."""
         self._teller = 0
         """The thread that tells the listeners of a change; 0 where none does."""
+        self._missed = False
+        """Whether the last reload read nothing: what changed then is unknown to the next."""
         project.drop_trial = self._drop_trial
         self.checker = SnapshotChecker(lambda: project.diagnostics)
         """Checks what a change brought, once the listeners were told of it."""
@@ -78,12 +81,12 @@ class Reloader:
             frozenset(files),
         )
 
-    def reload(self, *, wait: bool = True) -> Registry:
+    def reload(self, *, wait: bool = True, changed: Collection[str] | None = None) -> Registry:
         """Read the project again; see `Workspace.reload`."""
         project = self._project
         with self._turn:
             old = project.live.registry
-            new = self._reloaded()
+            new = self._reloaded(changed)
             if project.live.registry is not old:
                 self._tell(old)
         trial = self._trial
@@ -116,11 +119,12 @@ class Reloader:
             self.reload(wait=False)
             return edit
 
-    def _reloaded(self) -> Registry:
+    def _reloaded(self, changed: Collection[str] | None) -> Registry:
         project = self._project
         with project.lock:
             project.check_open()
             kept = project.live
+            changed, self._missed = None if self._missed else changed, True
             try:
                 settings, dropped = hold_settings(kept.settings, project.reload_settings())
             except ConfigError as error:
@@ -129,7 +133,8 @@ class Reloader:
                 registry = kept.registry
                 return replace(registry, diagnostics=(*project.problem, *registry.diagnostics))
             project.problem = self._dropped(dropped)
-            trial = Trial(kept.snapshot, partial(project.read, settings, kept.snapshot))
+            read = partial(project.read, settings, kept.snapshot, changed=changed)
+            trial, self._missed = Trial(kept.snapshot, read), False
             before = self._trial
             if before is not None and before.stamp == trial.stamp and settings == kept.settings:
                 trial.drop()

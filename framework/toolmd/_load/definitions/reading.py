@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -100,29 +100,34 @@ class Reading:
     """What was read for the snapshot of before, by path; None for the first one."""
     diagnostics: list[Diagnostic] = field(default_factory=list)
     entries: dict[str, CacheEntry] = field(default_factory=dict)
+    """Of the files that were read, by path."""
     definitions: dict[str, FoundDefinition] = field(default_factory=dict)
     parsed: int = 0
 
-    def group(self, group: Group) -> Iterator[FoundDefinition]:
+    def group(self, group: Group) -> list[FoundDefinition]:
         """Read a folder's definitions; one without a spec has no name."""
         self.diagnostics += group.folder.diagnostics
-        known = self.cache.entries if self.cache is not None else {}
         before = self.before or {}
+        read = []
         for kind, file in group.folder.definitions:
-            entry, last = known.get(file.path), before.get(file.path)
-            if last is not None and last.file is file:
-                definition = last if last.group is group else replace(last, group=group)
-                if entry is not None:
-                    self.entries[file.path] = entry
-            else:
-                key = digest(file.data)
-                same = entry is not None and entry.digest == key
-                kept = self._kept(kind, file, group, entry) if entry and same else None
-                definition = kept or self._parsed(kind, file, key, group)
-            self.definitions[file.path] = definition
-            if definition.diagnostics:
-                self.diagnostics += definition.diagnostics
-            yield definition
+            last = before.get(file.path)
+            if last is None or last.file is not file:
+                last = self._read(kind, file, group)
+            elif last.group is not group:
+                last = replace(last, group=group)
+            self.definitions[file.path] = last
+            if last.diagnostics:
+                self.diagnostics += last.diagnostics
+            read.append(last)
+        return read
+
+    def _read(self, kind: DefinitionKind, file: File, group: Group) -> FoundDefinition:
+        key, entry = digest(file.data), None
+        if self.cache is not None:
+            entry = self.cache.entries.get(file.path)
+        same = entry is not None and entry.digest == key
+        kept = self._kept(kind, file, group, entry) if entry and same else None
+        return kept or self._parsed(kind, file, key, group)
 
     def _kept(
         self, kind: DefinitionKind, file: File, group: Group, entry: CacheEntry
@@ -158,11 +163,14 @@ class Reading:
         """Bring the cache up to date; later readings write its files only where much changed."""
         if (cache := self.cache) is None:
             return
-        cache.unsaved += self.parsed + fresh + (len(cache.entries) != len(self.entries))
-        cache.entries, cache.checks = self.entries, checks
-        least = 1 if self.before is None else len(self.entries) / _SPARE
+        entries = self.entries if self.before is None else {**cache.entries, **self.entries}
+        if len(entries) > len(self.definitions):
+            entries = {path: one for path, one in entries.items() if path in self.definitions}
+        cache.unsaved += self.parsed + fresh + (len(cache.entries) != len(entries))
+        cache.entries, cache.checks = entries, checks
+        least = 1 if self.before is None else len(entries) / _SPARE
         if cache.unsaved and cache.unsaved >= least:
-            cache.save(self.entries, checks)
+            cache.save(entries, checks)
             cache.unsaved = 0
 
 

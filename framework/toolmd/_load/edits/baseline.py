@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 from collections.abc import Iterable, Mapping
+from operator import attrgetter
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 from zlib import crc32
@@ -41,6 +42,9 @@ class LastLive(NamedTuple):
     """The spec as JSON."""
     taken: int = 0
     """The number of the last acceptance in the store that was taken for this name."""
+
+
+_SPEC_OF = attrgetter("spec")
 
 
 class Known(NamedTuple):
@@ -88,7 +92,8 @@ class Baseline:
 
     def save(self, known: Known, live: Mapping[str, LastLive], forget: Iterable[str] = ()) -> bool:
         """Remember what is live now; False where somebody else wrote since `known` was loaded."""
-        changed = [row for name, row in live.items() if known.rows.get(name) != row]
+        rows = known.rows
+        changed = [r for n, r in live.items() if (old := rows.get(n)) is not r and old != r]
         gone = [name for name in forget if name in known.rows]
         if (changed or gone) and known.version is not None:
             try:
@@ -149,7 +154,7 @@ class Baseline:
                 if version != known.version:
                     return False
                 rows = {**known.rows, **{row.name: row for row in changed}}
-                if version[1] > self._spare + 2 * sum(len(row.spec) for row in rows.values()):
+                if version[1] > self._spare + 2 * sum(map(len, map(_SPEC_OF, rows.values()))):
                     # Where nothing is left the removals stay: the journal is never empty.
                     lines = [_line(n, r) for n, r in rows.items() if n not in gone] or lines
                     replace_whole(self.file, b"".join(lines))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from toolmd._load.definitions.cache import digest
 from toolmd._load.definitions.encoded import decode, encode
@@ -46,6 +45,23 @@ class Kept:
     forget: set[str] = field(default_factory=set)
     waiting: dict[str, Waiting] = field(default_factory=dict)
     diagnostics: list[Diagnostic] = field(default_factory=list)
+    known: Mapping[str, LastLive] = field(default_factory=dict)
+    """What was live before, by name."""
+
+    def changed(
+        self, named: Mapping[str, FoundDefinition], known: Mapping[str, LastLive]
+    ) -> dict[str, FoundDefinition]:
+        """Return the definitions that changed since, or are remembered differently."""
+        # Compared by identity only: to look into each of thousands costs more than all the rest.
+        paths = {row.path for name, row in known.items() if self.known.get(name) is not row}
+        return {
+            name: one
+            for name, one in named.items()
+            if self.named.get(name) is not one
+            or name not in known
+            or self.rows.get(name) is not known[name]
+            or (paths and one.file.path in paths)
+        }
 
     @property
     def digests(self) -> dict[str, str]:
@@ -62,7 +78,6 @@ class Keeper:
         self._known = known
         self._changes = changes
         self._settings = settings
-        self._names_at = Counter(row.path for row in known.rows.values())
         # The files and folders that are there and were not read, by path.
         self._unread: dict[str, tuple[Group, Diagnostic]] = {}
         for group in groups:
@@ -70,11 +85,20 @@ class Keeper:
                 if found.code in _UNREAD:
                     self._unread.setdefault(found.span.path.rstrip("/"), (group, found))
 
-    def keep(self, named: Mapping[str, FoundDefinition], broken: Iterable[FoundDefinition]) -> Kept:
-        """Keep the definitions, and bring back what the broken files said last."""
-        kept = Kept(dict(named))
+    def keep(
+        self,
+        named: Mapping[str, FoundDefinition],
+        broken: Iterable[FoundDefinition],
+        last: Kept | None = None,
+    ) -> Kept:
+        """Keep the definitions, and bring back what the broken files said last.
+
+        `last` is what was kept for the snapshot of before.
+        """
         rows = self._known.rows
-        for name, definition in named.items():
+        changed = named if last is None else last.changed(named, rows)
+        kept = Kept(dict(named), {n: rows[n] for n in named if n not in changed}, known=rows)
+        for name, definition in changed.items():
             own, path = rows.get(name), definition.file.path
             if (
                 own is not None
@@ -82,14 +106,14 @@ class Keeper:
                 and own.path == path
                 and own.kind == definition.kind
                 and own.spec == definition.encoded
-                and self._names_at[path] == 1
+                and len(self._at[path]) == 1
             ):
                 kept.rows[name] = own
             else:
                 self._keep(kept, name, definition, named)
         unread = {d.file.path: d for d in broken}
-        for row in self._known.rows.values():
-            if row.name in named or row.name in kept.forget:
+        for name, row in rows.items():
+            if name in named or name in kept.forget:
                 continue
             if (file := unread.get(row.path) or self._unreadable(row)) is not None:
                 self._bring_back(kept, row, file)
@@ -267,11 +291,6 @@ def by_kind(
     kept: Kept, bound: Mapping[str, Bound[Any]]
 ) -> tuple[dict[str, BoundTool], dict[str, BoundSkill]]:
     """Return the bound tools, and the bound skills."""
-    tools: dict[str, BoundTool] = {}
-    skills: dict[str, BoundSkill] = {}
-    for name, one in bound.items():
-        if kept.named[name].kind == "tool":
-            tools[name] = cast("BoundTool", one)
-        else:
-            skills[name] = cast("BoundSkill", one)
-    return tools, skills
+    skills = {name: one for name, one in bound.items() if kept.named[name].kind == "skill"}
+    tools = {name: one for name, one in bound.items() if name not in skills} if skills else bound
+    return dict(tools), skills

@@ -51,11 +51,6 @@ class Loaded(Protocol):
         """The definitions whose Python was loaded once, here or before."""
 
 
-def used_of(snapshot: Loaded) -> frozenset[str]:
-    """Return the definitions whose Python is known to load."""
-    return snapshot.used | {name for name, bound in _bound(snapshot.registry) if bound.ready}
-
-
 def still_importing(old: Loaded, new: Loaded, until: float) -> tuple[str, ...]:
     """Import what was in use and may have changed; return what has no answer at `until`.
 

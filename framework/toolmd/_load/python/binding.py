@@ -21,6 +21,8 @@ def bind_all(
     named: Mapping[str, FoundDefinition], groups: Iterable[Group], around: SnapshotParts
 ) -> dict[str, Bound[Any]]:
     """Bind each definition to its Python; nothing is imported."""
+    if not named:
+        return {}
     beside = {id(group): Beside(group.folder.modules) for group in groups}
     asks = around.plugins.implements("toolmd_implementation", awake=False)
     late = [group.plugin for group in groups if group.may_implement and group.plugin is not None]

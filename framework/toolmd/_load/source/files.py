@@ -65,16 +65,6 @@ class Folder:
     """What was read of each place, where a later change shows in its stamp."""
     listings: dict[str, Listing] = field(default_factory=dict)
 
-    def same_as(self, other: "Folder") -> bool:
-        """Return whether both were read with the same content."""
-        return (
-            self.modules == other.modules
-            and self.definitions == other.definitions
-            and self.prompts == other.prompts
-            and self.diagnostics == other.diagnostics
-            and self.links == other.links
-        )
-
 
 def links_along(path: Path) -> Iterator[Path]:
     """Yield each symbolic link on the way to the place where `path` really lies."""

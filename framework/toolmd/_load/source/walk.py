@@ -4,13 +4,12 @@ import contextlib
 import os
 import stat
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
+from toolmd._load.source.content import read_again, read_file, stamp_of, unreadable
 from toolmd._load.source.files import (
-    MAX_DEFINITION,
     MAX_DEPTH,
-    MAX_PYTHON,
     PROMPT_SUFFIX,
     SKIPPED,
     SUFFIXES,
@@ -18,7 +17,6 @@ from toolmd._load.source.files import (
     File,
     Folder,
     Listing,
-    Stamp,
     shown_path,
     whole_file,
 )
@@ -37,10 +35,22 @@ _NEAR_SUFFIXES = (
 class Walker:
     """Reads folders of definitions; what has not changed is taken from `before`."""
 
-    def __init__(self, before: Iterable[Folder] = (), settled_ns: int = SETTLED_NS) -> None:
-        """`settled_ns` is how long ago a file must have changed to be known by its stamp."""
+    def __init__(
+        self,
+        before: Iterable[Folder] = (),
+        settled_ns: int = SETTLED_NS,
+        changed: Collection[str] | None = None,
+    ) -> None:
+        """Keep what was read before.
+
+        Args:
+            before: The folders as they were read.
+            settled_ns: How long ago a file must have changed to be known by its stamp.
+            changed: The only places that may have changed since; None where any may have.
+        """
         self._before = {folder.root: folder for folder in before}
         self._settled_ns = settled_ns
+        self._changed = changed
 
     def read(self, root: Path, project: Path, named: Path | None = None) -> Folder:
         """Read the definitions and the Python below `root`, in the order of their paths.
@@ -50,10 +60,14 @@ class Walker:
         folder, where a link leads to it: it stays when the link leads elsewhere.
         """
         folder = Folder(root, shown_path(named or root, project))
-        before = self._before.get(root)
+        before, settled = self._before.get(root), time.time_ns() - self._settled_ns
         if before is None or before.shown != folder.shown:
             before = Folder(root, folder.shown)
-        _Walk(folder, before, time.time_ns() - self._settled_ns).visit(str(root), ())
+        elif self._changed is not None:
+            within = {place for place in self._changed if _within(place, str(root))}
+            if (known := read_again(before, within, settled)) is not None:
+                return known
+        _Walk(folder, before, settled).visit(str(root), ())
         return folder
 
 
@@ -61,7 +75,7 @@ def read_one(path: Path, project: Path) -> Folder:
     """Read a single definition, without its neighbours."""
     folder = Folder(path.parent, shown_path(path.parent, project))
     shown = shown_path(path, project)
-    if (read := _read(folder, str(path), shown, MAX_DEFINITION)) is not None:
+    if (read := read_file(folder, str(path), shown)) is not None:
         for suffix, kind in SUFFIXES.items():
             if path.name.endswith(suffix):
                 folder.definitions.append((kind, File(shown, str(path), (path.name,), read[0])))
@@ -86,7 +100,7 @@ class _Walk:
                 self._scan(place, parts, names)
         except OSError as error:
             shown = f"{self._below}{'/'.join(parts)}" or "."
-            self._folder.diagnostics.append(_unreadable(shown, "folder", error))
+            self._folder.diagnostics.append(unreadable(shown, "folder", error))
 
     def _again(self, place: str, names: list[str]) -> bool:
         """Read what changed in a folder; False where other names or kinds of files are in it."""
@@ -147,19 +161,18 @@ class _Walk:
         self, shown: str, place: str, parts: tuple[str, ...], status: os.stat_result | None
     ) -> File | None:
         last = self._before.stamps.get(place)
-        if last is not None and status is not None and last[0] == _stamp(status):
+        if last is not None and status is not None and last[0] == stamp_of(status):
             self._folder.stamps[place] = last
             self._add(last[1])
             return last[1]
-        limit = MAX_PYTHON if shown.endswith(".py") else MAX_DEFINITION
-        if (read := _read(self._folder, place, shown, limit)) is None:
+        if (read := read_file(self._folder, place, shown)) is None:
             return None
         data, status = read
         file = File(shown, place, parts, data)
         if last is not None and last[1] == file:
             file = last[1]
         if max(status.st_mtime_ns, status.st_ctime_ns) < self._settled:
-            self._folder.stamps[place] = _stamp(status), file
+            self._folder.stamps[place] = stamp_of(status), file
         self._add(file)
         return file
 
@@ -172,16 +185,6 @@ class _Walk:
         else:
             kind: DefinitionKind = "tool" if path.endswith(".tool.md") else "skill"
             self._folder.definitions.append((kind, file))
-
-
-def _stamp(status: os.stat_result) -> Stamp:
-    return (
-        status.st_ino,
-        status.st_size,
-        status.st_mtime_ns,
-        status.st_ctime_ns,
-        status.st_mode,
-    )
 
 
 def _notice(folder: Folder, entry: os.DirEntry[str], shown: str, real: str) -> None:
@@ -242,40 +245,3 @@ def _outside(shown: str, what: str) -> Diagnostic:
         f"the link leads to a {what} outside the folder of definitions, and was not followed",
         f"put the {what} itself here, or add its folder to `tools` in the settings",
     )
-
-
-def _read(
-    folder: Folder, location: str, shown: str, limit: int
-) -> tuple[bytes, os.stat_result] | None:
-    """Return a file's bytes, and its state before they were read."""
-    try:
-        # A pipe that took the file's place since it was listed must not block.
-        descriptor = os.open(location, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-        try:
-            status = os.fstat(descriptor)
-            # As much as a definition may have, for a larger buffer costs more than it holds.
-            data = os.read(descriptor, MAX_DEFINITION + 1)
-            # A short read is the end of the file, but for signals and odd file systems.
-            while data and len(data) <= limit and (more := os.read(descriptor, MAX_DEFINITION)):
-                data += more
-        finally:
-            os.close(descriptor)
-    except OSError as error:
-        folder.diagnostics.append(_unreadable(shown, "file", error))
-        return None
-    if len(data) > limit:
-        folder.diagnostics.append(_too_large(location, shown, limit))
-        return None
-    return data, status
-
-
-def _unreadable(shown: str, what: str, error: OSError) -> Diagnostic:
-    message = f"the {what} can't be read: {error.strerror}"
-    help_ = "let the user who runs Toolmd read it, or move it elsewhere"
-    return whole_file(shown, Code.UNREADABLE_FILE, message, help_)
-
-
-def _too_large(location: str, shown: str, limit: int) -> Diagnostic:
-    size = Path(location).stat().st_size
-    message = f"the file has {size:,} bytes; at most {limit:,} are read"
-    return whole_file(shown, Code.FILE_TOO_LARGE, message, "split it, or move its prose elsewhere")

@@ -89,6 +89,16 @@ def test_a_path_includes_the_findings_of_its_python(shop) -> None:
     assert {d["code"] for d in json.loads(typed.out)} == codes
 
 
+def test_a_path_leaves_the_python_of_other_files_unread(shop) -> None:
+    code = "open('sold', 'a').close()\nasync def sell_flowers(kind: str) -> str: ...\n"
+    shop.write("tools_md/sell_flowers.py", code.replace("sold", str(shop.folder / "sold")))
+    assert shop("check", "tools_md/count-flowers.tool.md").err == "All well: 1 file.\n"
+    assert not (shop.folder / "sold").exists()
+
+    shop("check", "tools_md/sell_flowers.py")
+    assert (shop.folder / "sold").exists()
+
+
 def test_a_file_outside_a_project_is_read_by_itself(console) -> None:
     console.write("find-weather.tool.md", BROKEN)
     typed = console("check", "find-weather.tool.md", "--output-format", "concise")

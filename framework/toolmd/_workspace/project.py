@@ -87,6 +87,25 @@ class ReadProject:
         """
         return self._project.diagnostics
 
+    def diagnostics_of(self, names: Collection[str]) -> tuple[Diagnostic, ...]:
+        """Return what `diagnostics` has, but import the Python of a few definitions only.
+
+        Args:
+            names: The tools and skills whose Python is imported and checked.
+        """
+        return (*self._project.problem, *self._project.live.look(names))
+
+    def python_at(self, places: Collection[str]) -> Mapping[str, str]:
+        """Return the tools and skills whose markdown or Python lies at or within some places.
+
+        Args:
+            places: Absolute paths of files and folders.
+
+        Returns:
+            The place of the Python by the name of its tool or skill; empty where it has none.
+        """
+        return self._project.live.python_at(places)
+
     @property
     def overdue_imports(self) -> tuple[str, ...]:
         """One sentence for each import of the project that exceeded `import_timeout`."""

@@ -1,6 +1,6 @@
 """Collect diagnostics: of a project, of single files, or of stdin."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,8 +29,6 @@ class Findings(NamedTuple):
     """Remarks that are not findings, but may surprise."""
     without_python: Mapping[str, Path] = {}
     """The tools that nothing implements yet, with their files relative to `root`."""
-    python: Sequence[tuple[Path, Path]] = ()
-    """The file of each definition, and the file of its function, both absolute."""
 
 
 def find(paths: Sequence[str], folder: Path | None) -> Findings:
@@ -46,7 +44,7 @@ def find(paths: Sequence[str], folder: Path | None) -> Findings:
     if list(paths) == [STDIN]:
         return _stdin()
     if not paths:
-        return _project(folder)
+        return _project(folder)[0]
     here = folder or find_project(Path.cwd())
     settings = load_settings(here) if here else None
     inside = [path for path in paths if settings and _belongs(Path(path), settings)]
@@ -54,9 +52,7 @@ def find(paths: Sequence[str], folder: Path | None) -> Findings:
     found = _alone(alone)
     if not inside:
         return found
-    named = [Path(path).resolve() for path in inside]
-    project = _project(here)
-    named += [python for file, python in project.python if _about(file, named)]
+    project, named = _project(here, [Path(path).resolve() for path in inside])
     kept = tuple(d for d in project.diagnostics if _about(project.root / d.span.path, named))
     looked_at = counted(len([*definitions_among(paths)]), "file")
     moved = tuple(_moved(d) for d in found.diagnostics)
@@ -68,34 +64,33 @@ def find(paths: Sequence[str], folder: Path | None) -> Findings:
     )
 
 
-def _project(folder: Path | None) -> Findings:
+def _project(folder: Path | None, named: Sequence[Path] = ()) -> tuple[Findings, list[Path]]:
+    """Check a project, or these files of it; return the files with their Python, too."""
     with open_workspace(folder) as workspace:
+        at = workspace.python_at([str(path) for path in named])
+        python = [Path(place).resolve() for place in at.values() if place]
+        # Python that no definition names may be imported by any.
+        alone = all(path.suffix != ".py" or path in python for path in named) and named
         tools = counted(len(workspace.tools), "tool")
         skills = counted(len(workspace.skills), "skill")
         root = workspace.settings.root
-        found = workspace.diagnostics
+        found = workspace.diagnostics_of(at) if alone else workspace.diagnostics
         # A read-only state folder, as in CI, is not a problem of the definitions.
         state = [d for d in found if d.code is Code.UNREADABLE_STATE and d.span.path == "settings"]
         if state and look_at_state(workspace.settings.state).state == "ok":
             state = []
         kept = tuple(d for d in found if d not in state)
         notes = tuple(d.message for d in state)
-        bare = _without_python(workspace)
+        bare = _without_python(workspace, at if alone else workspace.tools)
         prompts = counted(len(workspace.registry.prompts), "prompt")
         looked_at = f"{tools}, {skills}" + (f", {prompts}" if workspace.registry.prompts else "")
-        return Findings(root, kept, looked_at, None, notes, bare, _python(workspace))
+        return Findings(root, kept, looked_at, None, notes, bare), [*named, *python]
 
 
-def _python(workspace: Any) -> list[tuple[Path, Path]]:
-    root = workspace.settings.root
-    every = (*workspace.tools.values(), *workspace.skills.values())
-    pairs = [(one.spec.source.path, one.target.rpartition(":")[0]) for one in every if one.target]
-    return [((root / file).resolve(), (root / python).resolve()) for file, python in pairs]
-
-
-def _without_python(workspace: Any) -> dict[str, Path]:
-    bare = {name: tool for name, tool in workspace.tools.items() if tool.binding.kind == "none"}
-    paths = {name: Path(tool.spec.source.path) for name, tool in bare.items()}
+def _without_python(workspace: Any, names: Iterable[str]) -> dict[str, Path]:
+    wanted = {name: workspace.tools[name] for name in names if name in workspace.tools}
+    bare = {name: tool for name, tool in wanted.items() if tool.binding.kind == "none"}
+    paths = {name: Path(tool.call_spec.source.path) for name, tool in bare.items()}
     root = workspace.settings.root
     return {
         name: path

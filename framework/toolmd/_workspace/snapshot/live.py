@@ -1,11 +1,12 @@
 """A live snapshot: the dispatcher, dialects and diagnostics, built on first use."""
 
+import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Container, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from toolmd._load.build import Snapshot
 from toolmd._load.edits.last_python import OVERLAP_S
@@ -13,7 +14,7 @@ from toolmd._load.plugins.manager import reason
 from toolmd._load.source.files import whole_file
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, in_reading_order
-from toolmd._types.registry import BoundTool, Registry
+from toolmd._types.registry import Bound, BoundTool, Registry
 from toolmd._types.run import Clock
 from toolmd._types.settings import Settings
 from toolmd._workspace.background_loop import off_loop
@@ -210,7 +211,7 @@ class Live:
         A late import is reported, and checked again the next time: it may have ended.
         """
         if self._found is None:
-            found = self._look()
+            found = self.look()
             # It may have come to its end since it was told to be late.
             late = any(one.code is Code.IMPORT_TIMEOUT for one in found)
             if late or self.snapshot.plugins.imports.overdue:
@@ -218,15 +219,32 @@ class Live:
             self._found = found
         return self._found
 
-    def _look(self) -> tuple[Diagnostic, ...]:
+    def python_at(self, places: Collection[str]) -> dict[str, str]:
+        """Return the definitions that lie, or whose Python lies, at or within these places.
+
+        Each name comes with the place of its Python; empty where it has none of its own.
+        """
+        root, found = f"{self.settings.root}{os.sep}", {}
+        made = self.snapshot.made
+        for bound in self._bound():
+            python = f"{root}{bound.target.rpartition(':')[0]}" if bound.target else ""
+            file = made.kept.named[bound.name].file.location if made is not None else ""
+            if any(at in places or at.startswith(_inside(places)) for at in (file, python) if at):
+                found[bound.name] = python
+        return found
+
+    def _bound(self) -> "list[Bound[Any]]":
+        return [*self.registry.tools.values(), *self.registry.skills.values()]
+
+    def look(self, names: Container[str] | None = None) -> tuple[Diagnostic, ...]:
+        """Return the diagnostics of files and bindings; only the Python of `names` is imported."""
         found = set(self.registry.diagnostics)
         for name, error in self.snapshot.plugins.broken():
             message = f"{name} can't be loaded, so calls to its folder's tools are denied"
             found.add(whole_file(name, Code.BROKEN_PLUGIN, message, reason(error)))
         if self.snapshot.plugins.implements("toolmd_dialects"):
             found.update(self.dialects.diagnostics)
-        bindings = [bound.binding for bound in self.registry.tools.values()]
-        bindings += [bound.binding for bound in self.registry.skills.values()]
+        bindings = [b.binding for b in self._bound() if names is None or b.name in names]
         for binding in bindings:
             if binding.start is not None:
                 # One that hangs is not waited for: the next begins beside it.
@@ -239,6 +257,10 @@ class Live:
     def same_as(self, other: "Live") -> bool:
         """Return whether two snapshots are equal, so that none needs to be replaced."""
         return self.settings == other.settings and self.snapshot.stamp == other.snapshot.stamp
+
+
+def _inside(places: Collection[str]) -> tuple[str, ...]:
+    return tuple(f"{place}{os.sep}" for place in places)
 
 
 async def _threads() -> "Threads":

@@ -116,16 +116,12 @@ def build(  # noqa: PLR0913 - by keyword, but for two
 ) -> Snapshot:
     """Read everything, bind it, and report the errors; a bad file never raises.
 
-    `given` are plugins by name. Without a baseline no edit is checked. `store` knows accepted
-    edits. `put` stays of `old`. A file older than `settled_ns` is read again when it changes.
-    `changed` are the places that changed since `old`, if known.
+    `put` stays of `old`, and only `changed` changed since. Without a baseline nothing is compared.
     """
     last = old.made if old is not None else None
     changes = StoredChanges(store := store or Store(MEMORY, settings.state))
     fresh = _plugins(settings, given)
-    read_before = [group.folder for group in last.groups] if last else []
-    # Python that was put back is not what its file held.
-    walker = Walker(read_before, settled_ns, None if last is None or last.put else changed)
+    walker = Walker([group.folder for group in last.groups] if last else (), settled_ns, changed)
     groups, around, python, bound = _parts(settings, store, fresh, walker, put, old)
     reading = Reading(reader, cache, last.definitions if last is not None else None)
     named, broken, prompts, read = _read(reading, groups, last.prompts if last is not None else {})
@@ -133,19 +129,18 @@ def build(  # noqa: PLR0913 - by keyword, but for two
 
     def decide(known: Known) -> _Decided:
         keeper = Keeper(groups, known, settings, changes)
-        kept = keeper.keep(named, broken, last.kept if last is not None else None)
+        kept = keeper.keep(named, broken, last and last.kept)
         checks = Checks(reader, cache, kept.named)
         same = last.same(kept.named, bound) if last is not None else {}
         return _Decided(kept, checks, _registry(kept, keeper, checks, groups, around, said, same))
 
     kept, checks, registry = _settled(decide, baseline, changes)
     reading.save(checks.done, fresh=checks.fresh)
-    digests, folders = kept.digests, [group.folder for group in groups]
     return Snapshot(
         replace(mark_stale(registry, put), prompts=MappingProxyType(prompts)),
         around.plugins,
         around.resources,
-        _stamp(folders, registry, fresh, digests),
+        _stamp(folders := [g.folder for g in groups], registry, fresh, digests := kept.digests),
         kept.waiting,
         tuple(folder.root for folder in folders),
         tuple(link for folder in folders for link in folder.links),
@@ -180,8 +175,7 @@ def _parts(
             group.folder = new.folder
         return _Parts(last.groups, last.around, old.python, old.registry.tools)
     servers, resources = Servers(settings, store), SnapshotResources(plugins, settings)
-    services = Services(settings, store)
-    around = SnapshotParts(settings.root, plugins, resources, services, servers)
+    around = SnapshotParts(settings.root, plugins, resources, Services(settings, store), servers)
     python = {file.path: file for group in groups for file in group.folder.modules}
     return _Parts(groups, around, python, {})
 
@@ -262,8 +256,7 @@ def _registry(  # noqa: PLR0913, PLR0917 - the parts of a decision
 
     `same` are the tools that are bound already.
     """
-    changed = {name: one for name, one in kept.named.items() if name not in same}
-    made = bind_all(changed, groups, around)
+    made = bind_all({n: d for n, d in kept.named.items() if n not in same}, groups, around)
     bound = {name: same.get(name) or made[name] for name in kept.named}
     found = checks.check(*(parts := by_kind(kept, bound)))
     faults: list[Diagnostic] = []

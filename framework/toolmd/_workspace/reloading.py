@@ -124,7 +124,10 @@ class Reloader:
         with project.lock:
             project.check_open()
             kept = project.live
-            changed, self._missed = None if self._missed else changed, True
+            made = kept.snapshot.made
+            if self._missed or made is None or made.put:
+                changed = None  # Python that was put back is not what its file held.
+            self._missed = True
             try:
                 settings, dropped = hold_settings(kept.settings, project.reload_settings())
             except ConfigError as error:

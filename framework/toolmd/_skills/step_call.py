@@ -74,7 +74,7 @@ class RecordedCall:
         once. It does not approve a review, which has its own question for another person.
         """
         recorded_call, reviewed = self, False
-        done = await recorded_call.take(self.key)
+        done = await recorded_call.dispatch(self.key)
         for number in range(MAX_PROMPTS):
             if done.outcome not in _HELD or done.held is None:
                 break
@@ -86,13 +86,15 @@ class RecordedCall:
             confirmed = await recorded_call.confirm(done.held, f"{self.key}:confirm{number}")
             # A yes can arrive after the confirmation expired; it then approves the new one.
             approved = recorded_call.may_repeat(confirmed)
-            done = await recorded_call.take(f"{self.key}:again{number}") if approved else confirmed
+            done = (
+                await recorded_call.dispatch(f"{self.key}:again{number}") if approved else confirmed
+            )
         if done.outcome == "ok":
             return done.data
         raise _failure(self.tool, done)
 
-    async def take(self, key: str) -> Done:
-        """Send the call through the dispatcher."""
+    async def dispatch(self, key: str) -> Done:
+        """Send the call through the dispatcher, once under its key."""
         call = self.frame.call(self.tool, self.arguments, self.name)
         return await self._recorded(key, lambda: self.frame.executor.call(call))
 

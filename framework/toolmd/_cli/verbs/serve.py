@@ -131,6 +131,7 @@ def _over_stdio(
     import asyncio
 
     from toolmd._cli.server.resuming import Resuming
+    from toolmd._cli.server.serving import run
     from toolmd._mcp.stdio import serve_stdio
     from toolmd._types.call import Caller
     from toolmd._workspace import Workspace
@@ -161,7 +162,7 @@ def _over_stdio(
             end_at_interrupt(end)
 
         with following(workspace, follow=follow):
-            asyncio.run(serve_stdio(workspace, Caller(*whose), ready=ready))
+            run(serve_stdio(workspace, Caller(*whose), ready=ready))
 
 
 def _over_http(plan: HttpPlan, workers: int) -> None:

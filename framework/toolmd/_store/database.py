@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 
 from toolmd._store import STORE_FILE, is_postgres
 from toolmd.config.sqlite import create_store
@@ -109,7 +109,11 @@ def open_database(url: str, pace: Pace) -> sa.Engine:
 
 def upsert_of(connection: sa.Connection) -> Any:
     """Return the database's own INSERT, which has `on_conflict_do_update`."""
-    return sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+    if connection.dialect.name == "sqlite":
+        return sqlite.insert
+    from sqlalchemy.dialects import postgresql
+
+    return postgresql.insert
 
 
 def server_now() -> sa.ColumnElement[float]:

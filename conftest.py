@@ -1,5 +1,6 @@
 """What holds for every test: properties take their time, runs live in memory, Ctrl-C ends it."""
 
+import gc
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -19,6 +20,17 @@ os.environ.setdefault("TOOLMD_STORE", "memory")
 os.environ.setdefault("TOOLMD_LOAD_PLUGINS", "")
 # A shell starts what it puts into the background deaf to Ctrl-C, and what that starts stays so.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection() -> None:
+    """Collect the tests without the garbage collector: they are many, and all of them stay."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass over what was collected, each time it looks for more."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

@@ -157,7 +157,7 @@ class Insurer:
 
 @asynccontextmanager
 async def insurer(url=None):
-    async with httpx.AsyncClient(trust_env=False, timeout=5) as http:
+    async with httpx.AsyncClient(trust_env=False, timeout=60) as http:
         if url is not None:
             yield Insurer(EligibilityService(url), http)
             return

@@ -256,8 +256,8 @@ def test_shapes_that_refer_to_each_other_are_read_in_bounded_time() -> None:
         }
         for n in range(16)
     }
-    began = time.perf_counter()
+    began = time.process_time()
     read = imported({"$ref": "#/$defs/D0"}, **{"$defs": {**defs, "D16": TEXT}})
 
     assert read.drafts or read.refused
-    assert time.perf_counter() - began < 30
+    assert time.process_time() - began < 30

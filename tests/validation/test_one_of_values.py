@@ -197,7 +197,7 @@ def test_a_value_is_checked_against_many_shapes_in_bounded_time() -> None:
         many = tuple(shape(f"s{n}", needed(f"f{n}", inner)) for n in range(12))
         inner = Schema(types=("object",), one_of=many)
     value: Any = {"f1": {"f2": {"f3": 5}}}
-    began = time.perf_counter()
+    began = time.process_time()
 
     assert found(value, inner)
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5

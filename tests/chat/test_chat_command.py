@@ -1,7 +1,6 @@
 """`toolmd chat`, in a process and on a terminal of its own."""
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,6 +9,7 @@ from time import monotonic
 
 import pytest
 from nursery import DEFINITIONS
+from tests.command import Ended, run_command
 from tests.terminal import TIMEOUT_S, Terminal
 
 from toolmd.testing import ModelServer, RawReply, asking
@@ -52,19 +52,9 @@ def done(garden: Path) -> list[str]:
 
 def typed(
     garden: Path, server: ModelServer | None, *words: str, stdin: str = "", **environ: str
-) -> subprocess.CompletedProcess[str]:
+) -> Ended:
     address = [] if server is None else ["--base-url", server.base_url]
-    clean = {k: v for k, v in os.environ.items() if not k.endswith("_API_KEY")}
-    return subprocess.run(
-        [sys.executable, "-m", "toolmd", "chat", *address, *words],
-        cwd=garden,
-        env={**clean, "TOOLMD_LOAD_PLUGINS": "", **environ},
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    return run_command(garden, "chat", *address, *words, stdin=stdin, **environ)
 
 
 def on_terminal(garden: Path, server: ModelServer, *words: str) -> Terminal:
@@ -80,9 +70,9 @@ def wait_for(happened: Callable[[], object]) -> None:
 def test_one_message_is_answered(garden) -> None:
     with ModelServer({**WATER, "content": "At once."}, "The fern is happy.") as server:
         ended = typed(garden, server, "Water the fern", OPENAI_API_KEY="sk-mine")
-    assert ended.returncode == 0, ended.stderr
-    assert ended.stdout == "At once.\nThe fern is happy.\n"
-    assert ended.stderr == "ok water: water is done\n"
+    assert ended.code == 0, ended.err
+    assert ended.out == "At once.\nThe fern is happy.\n"
+    assert ended.err == "ok water: water is done\n"
     assert done(garden) == ["water fern 2"]
     assert server.keys == ["Bearer sk-mine"] * 2
     assert server.heard[0]["model"] == "scripted"
@@ -91,7 +81,7 @@ def test_one_message_is_answered(garden) -> None:
 def test_the_answer_as_json(garden) -> None:
     with ModelServer(WATER, "Done.") as server:
         ended = typed(garden, server, "--json", "Water the fern")
-    said = json.loads(ended.stdout)
+    said = json.loads(ended.out)
     assert said["text"] == "Done."
     assert said["results"][0]["tool"] == "water"
     assert (said["pending"], said["crisis"], said["stopped"]) == ([], False, "")
@@ -111,16 +101,16 @@ def limit(garden: Path, line: str) -> None:
 def test_the_usage_is_shown_after_each_turn(garden) -> None:
     with ModelServer(priced("Hi")) as server:
         ended = typed(garden, server, "Hello")
-    assert ended.stderr == "usage: 1,234 tokens in (1,000 cached), 56 out, $0.001200\n"
+    assert ended.err == "usage: 1,234 tokens in (1,000 cached), 56 out, $0.001200\n"
     with ModelServer(priced("Hi", cost=None)) as server:
         ended = typed(garden, server, "--stream", "Hello")
-    assert ended.stderr == "usage: 1,234 tokens in (1,000 cached), 56 out\n"
+    assert ended.err == "usage: 1,234 tokens in (1,000 cached), 56 out\n"
 
 
 def test_the_usage_is_in_the_json(garden) -> None:
     with ModelServer(priced("Hi"), "Hi again") as server:
         ended = typed(garden, server, "--json", stdin="Hello\nHello again\n")
-    first, second = (json.loads(line)["usage"] for line in ended.stdout.splitlines())
+    first, second = (json.loads(line)["usage"] for line in ended.out.splitlines())
     assert (first["input_tokens"], first["cost"]) == (1234, 0.0012)
     assert (second["requests"], second["unreported"], "cost" in second) == (2, 1, False)
 
@@ -130,9 +120,9 @@ def test_a_limit_of_the_conversation_ends_with_3(garden, line: str) -> None:
     limit(garden, line)
     with ModelServer(priced("Hi"), "never said") as server:
         ended = typed(garden, server, stdin="Hello\nHello again\nAnd again\n")
-    assert ended.returncode == 3
-    assert ended.stdout == "Hi\n"
-    assert f"the conversation reached its {line.split(maxsplit=1)[0]}" in ended.stderr
+    assert ended.code == 3
+    assert ended.out == "Hi\n"
+    assert f"the conversation reached its {line.split(maxsplit=1)[0]}" in ended.err
     assert len(server.heard) == 1
 
 
@@ -140,20 +130,20 @@ def test_a_limit_of_cost_without_a_cost_names_the_remedy(garden) -> None:
     limit(garden, "max_cost = 1")
     with ModelServer(priced("Hi", cost=None), "never said") as server:
         ended = typed(garden, server, stdin="Hello\nHello again\n")
-    assert ended.returncode == 3
-    assert "[chat.prices]" in ended.stderr
+    assert ended.code == 3
+    assert "[chat.prices]" in ended.err
     limit(garden, "max_cost = 1\nprices = {scripted = {input = 1, output = 1}}")
     with ModelServer(priced("Hi", cost=None), priced("Hi again", cost=None)) as server:
         ended = typed(garden, server, stdin="Hello\nHello again\n")
-    assert ended.returncode == 0
-    assert "$0.002580" in ended.stderr
+    assert ended.code == 0
+    assert "$0.002580" in ended.err
 
 
 def test_with_a_limit_a_provider_without_figures_is_named(garden) -> None:
     limit(garden, "max_tokens = 10")
     with ModelServer("Hi") as server:
         ended = typed(garden, server, "Hello")
-    assert ended.stderr == "usage: nothing stated for 1 request\n"
+    assert ended.err == "usage: nothing stated for 1 request\n"
 
 
 def test_a_limit_ends_a_conversation_on_a_terminal(garden) -> None:
@@ -187,7 +177,7 @@ def test_the_message_may_come_from_stdin(garden) -> None:
 def test_each_line_of_a_file_is_sent(garden) -> None:
     with ModelServer("One.", "Two.") as server:
         ended = typed(garden, server, "--json", stdin="first\n\nsecond\n")
-    assert [json.loads(line)["text"] for line in ended.stdout.splitlines()] == ["One.", "Two."]
+    assert [json.loads(line)["text"] for line in ended.out.splitlines()] == ["One.", "Two."]
     assert [m["content"] for m in server.heard[1]["messages"]] == ["first", "One.", "second"]
 
 
@@ -195,23 +185,23 @@ def test_words_may_be_streamed(garden) -> None:
     with ModelServer({**WATER, "content": "At once."}, "The fern is happy.") as server:
         ended = typed(garden, server, "--stream", "Water the fern")
     assert server.heard[0]["stream"] is True
-    assert ended.stdout == "At once.\nThe fern is happy.\n"
+    assert ended.out == "At once.\nThe fern is happy.\n"
 
 
 def test_another_dialect_may_be_spoken(garden) -> None:
     call = '[TOOL_CALL:{"id":"1","tool":"water","parameters":{"plant":"fern","litres":1},"confidence":0.9}]'  # noqa: E501
     with ModelServer(f"At once. {call}", "Done.") as server:
         ended = typed(garden, server, "--dialect", "inline", "--system", "Be brief.", "Water")
-    assert ended.stdout == "At once.\nDone.\n"
+    assert ended.out == "At once.\nDone.\n"
     assert done(garden) == ["water fern 1"]
 
 
 def test_a_call_that_nobody_can_confirm_waits(garden) -> None:
     with ModelServer(PLANT, "Please confirm.") as server:
         ended = typed(garden, server, "Plant oaks")
-    assert ended.returncode == 4
-    assert QUESTION in ended.stderr
-    assert "toolmd confirm" in ended.stderr
+    assert ended.code == 4
+    assert QUESTION in ended.err
+    assert "toolmd confirm" in ended.err
     assert done(garden) == []
 
 
@@ -219,8 +209,8 @@ def test_a_crisis_is_shown(garden) -> None:
     (garden / "toolmd.toml").write_text('[chat]\nmodel = "m"\n[safety]\ncrisis_words = ["dying"]\n')
     with ModelServer("Call a doctor.") as server:
         ended = typed(garden, server, "I am dying")
-    assert "crisis" in ended.stderr
-    assert "a person should read it" in ended.stderr
+    assert "crisis" in ended.err
+    assert "a person should read it" in ended.err
 
 
 @pytest.mark.parametrize(
@@ -236,32 +226,32 @@ def test_a_crisis_is_shown(garden) -> None:
 def test_a_failing_endpoint_is_reported(garden, reply: RawReply, status: int, says: str) -> None:
     with ModelServer(*[reply] * 3) as server:
         ended = typed(garden, server, "Hello")
-    assert ended.returncode == status
-    assert says in ended.stderr
-    assert ended.stdout == ""
-    assert "Traceback" not in ended.stderr
+    assert ended.code == status
+    assert says in ended.err
+    assert ended.out == ""
+    assert "Traceback" not in ended.err
 
 
 def test_a_model_that_never_answers_in_words_is_reported(garden) -> None:
     broken = asking(("water", "{"))
     with ModelServer(broken, broken, broken) as server:
         ended = typed(garden, server, "Water")
-    assert ended.returncode == 1
-    assert "could not be read" in ended.stderr
+    assert ended.code == 1
+    assert "could not be read" in ended.err
 
 
 def test_without_a_key_the_variable_is_named(garden) -> None:
     ended = typed(garden, None, "Hello")
-    assert ended.returncode == 2
-    assert "OPENROUTER_API_KEY" in ended.stderr
+    assert ended.code == 2
+    assert "OPENROUTER_API_KEY" in ended.err
 
 
 def test_without_a_model_the_error_names_the_ways_to_set_one(garden) -> None:
     (garden / "toolmd.toml").write_text("")
     with ModelServer() as server:
         ended = typed(garden, server, "Hello")
-    assert ended.returncode == 2
-    assert "--model" in ended.stderr
+    assert ended.code == 2
+    assert "--model" in ended.err
 
 
 def test_no_other_verb_imports_the_sdk(garden) -> None:
@@ -277,43 +267,63 @@ def test_no_other_verb_imports_the_sdk(garden) -> None:
     assert ended.stdout.endswith("False\n")
 
 
-@pytest.mark.parametrize(
-    ("answers", "happened"),
-    [
-        (["y"], ["plant_tree oak 3"]),
-        (["n"], []),
-        ([""], []),
-        (["number=5"], ["plant_tree oak 5"]),
-        (["edit kind=sweet chestnut number=1"], ["plant_tree sweet chestnut 1"]),
-        (["respond The ground is frozen"], []),
-        (["Yes, that\N{RIGHT SINGLE QUOTATION MARK}s correct."], ["plant_tree oak 3"]),
-        (["sure, go ahead!"], ["plant_tree oak 3"]),
-        (["No, leave it"], []),
-        (["no, thanks"], []),
-        (["number=many", "number=4"], ["plant_tree oak 4"]),
-    ],
-)
-def test_a_person_is_asked_on_the_terminal(garden, answers, happened) -> None:
-    with ModelServer(PLANT, "So it is.") as server:
-        terminal = on_terminal(garden, server, "Plant oaks")
-        for answer in answers:
-            terminal.wait("[y/N]")
-            terminal.type(answer)
+ANSWERS = [
+    (["y"], ["plant_tree oak 3"]),
+    (["n"], []),
+    ([""], []),
+    (["number=5"], ["plant_tree oak 5"]),
+    (["edit kind=sweet chestnut number=1"], ["plant_tree sweet chestnut 1"]),
+    (["respond The ground is frozen"], []),
+    (["Yes, that\N{RIGHT SINGLE QUOTATION MARK}s correct."], ["plant_tree oak 3"]),
+    (["sure, go ahead!"], ["plant_tree oak 3"]),
+    (["No, leave it"], []),
+    (["no, thanks"], []),
+    (["number=many", "number=4"], ["plant_tree oak 4"]),
+]
+
+
+def test_a_person_is_asked_on_the_terminal(garden) -> None:
+    with ModelServer(*[PLANT, "So it is."] * len(ANSWERS)) as server:
+        terminal = on_terminal(garden, server)
+        for answers, happened in ANSWERS:
+            before = len(done(garden))
+            terminal.wait("> ")
+            terminal.type("Plant oaks")
+            terminal.wait(QUESTION)
+            for answer in answers:
+                terminal.wait("[y/N]")
+                terminal.type(answer)
+            terminal.wait("So it is.")
+            assert done(garden)[before:] == happened, answers
+        terminal.wait("> ")
+        terminal.press("D")
         assert terminal.end() == 0
-    assert QUESTION in terminal.shown
-    assert "So it is." in terminal.shown
-    assert done(garden) == happened
 
 
-@pytest.mark.parametrize("words", ["perhaps", "yes, but only two", "no, plant them tomorrow"])
-def test_words_that_are_no_decision_are_the_next_message(garden, words) -> None:
+def test_words_that_are_no_decision_are_the_next_message(garden) -> None:
+    messages = ["perhaps", "yes, but only two", "no, plant them tomorrow"]
+    with ModelServer(*[PLANT, "As you like.", "Understood."] * len(messages)) as server:
+        terminal = on_terminal(garden, server)
+        for words in messages:
+            terminal.wait("> ")
+            terminal.type("Plant oaks")
+            terminal.wait("[y/N]")
+            terminal.type(words)
+            terminal.wait("Understood.")
+            assert server.heard[-1]["messages"][-1] == {"role": "user", "content": words}
+        terminal.wait("> ")
+        terminal.press("D")
+        assert terminal.end() == 0
+    assert done(garden) == []
+
+
+def test_a_single_message_is_followed_by_such_words_too(garden) -> None:
     with ModelServer(PLANT, "As you like.", "Understood.") as server:
         terminal = on_terminal(garden, server, "Plant oaks")
         terminal.wait("[y/N]")
-        terminal.type(words)
+        terminal.type("perhaps")
         assert terminal.end() == 0
     assert "Understood." in terminal.shown
-    assert server.heard[-1]["messages"][-1] == {"role": "user", "content": words}
     assert done(garden) == []
 
 

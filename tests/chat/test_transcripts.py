@@ -2,12 +2,11 @@
 
 import asyncio
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from nursery import definition
+from tests.command import run_command
 
 from toolmd import Conversation, Decision, Workspace
 from toolmd.testing import ModelServer, asking
@@ -39,19 +38,12 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(project: Path, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "toolmd", *words],
-        cwd=project, input=stdin, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
-
-
 def record(project: Path, *replies, said: str) -> list[dict]:
     with ModelServer(*replies) as server:
-        ended = run(
+        ended = run_command(
             project, "chat", "--base-url", server.base_url, "--record", "talk.jsonl", stdin=said
         )
-    assert (project / "talk.jsonl").exists(), ended.stderr
+    assert (project / "talk.jsonl").exists(), ended.err
     return [json.loads(line) for line in (project / "talk.jsonl").read_text().splitlines()]
 
 
@@ -61,18 +53,18 @@ def test_a_recorded_conversation_replays_the_same(project) -> None:
     assert [event["event"] for event in events].count("model") == len(replies)
     outcomes = [result["outcome"] for event in events for result in event.get("results", ())]
     assert outcomes == ["ok", "denied", "denied", "ok"]
-    ended = run(project, "test", "--transcript", "talk.jsonl")
-    assert ended.returncode == 0, ended.stdout
-    assert ended.stdout.count("ok  ") == len(replies)
+    ended = run_command(project, "test", "--transcript", "talk.jsonl")
+    assert ended.code == 0, ended.out
+    assert ended.out.count("ok  ") == len(replies)
 
 
 def test_a_difference_is_shown(project) -> None:
     record(project, WATER, "Done.", said="Water it\n")
     file = project / "tools_md" / "water.tool.md"
     file.write_text(file.read_text() + "## Safety\n\n- **Requires Confirmation**: true\n")
-    ended = run(project, "test", "--transcript", "talk.jsonl", "--json")
-    assert ended.returncode == 1
-    first, second = json.loads(ended.stdout)
+    ended = run_command(project, "test", "--transcript", "talk.jsonl", "--json")
+    assert ended.code == 1
+    first, second = json.loads(ended.out)
     assert first["message"] == "expected water allowed; got water confirm"
     assert (first["passed"], second["passed"]) == (False, True)
 
@@ -91,15 +83,17 @@ def test_a_sensitive_value_is_never_written(project) -> None:
     )  # fmt: skip
     assert SECRET not in json.dumps(events)
     assert events[1]["text"] == "Pay with (hidden)"
-    ended = run(project, "test", "--transcript", "talk.jsonl")
-    assert ended.returncode == 0, ended.stdout
-    assert "skip" in ended.stdout
+    ended = run_command(project, "test", "--transcript", "talk.jsonl")
+    assert ended.code == 0, ended.out
+    assert "skip" in ended.out
 
 
 def test_an_existing_file_is_not_overwritten(project) -> None:
     (project / "talk.jsonl").write_text("mine")
-    ended = run(project, "chat", "--base-url", "http://127.0.0.1:1/v1", "--record", "talk.jsonl")
-    assert ended.returncode == 2
+    ended = run_command(
+        project, "chat", "--base-url", "http://127.0.0.1:1/v1", "--record", "talk.jsonl"
+    )
+    assert ended.code == 2
     assert (project / "talk.jsonl").read_text() == "mine"
 
 
@@ -133,12 +127,12 @@ def test_decisions_are_recorded_and_replayed(project) -> None:
     assert [(one["decision"], one["outcome"]) for one in made] == [
         ("edit", "confirm"), ("approve", "ok"), ("respond", "ok"), ("reject", "denied"),
     ]  # fmt: skip
-    ended = run(project, "test", "--transcript", "talk.jsonl")
-    assert ended.returncode == 0, ended.stdout
-    assert "move denied[rejected]" in ended.stdout
+    ended = run_command(project, "test", "--transcript", "talk.jsonl")
+    assert ended.code == 0, ended.out
+    assert "move denied[rejected]" in ended.out
     file.write_text(file.read_text().replace('"decision": "reject"', '"decision": "approve"'))
-    ended = run(project, "test", "--transcript", "talk.jsonl")
-    assert "expected move denied[rejected]; got move allowed" in ended.stdout
+    ended = run_command(project, "test", "--transcript", "talk.jsonl")
+    assert "expected move denied[rejected]; got move allowed" in ended.out
 
 
 def test_a_replay_counts_calls_and_keeps_a_crisis_of_an_earlier_turn(project) -> None:
@@ -154,8 +148,8 @@ def test_a_replay_counts_calls_and_keeps_a_crisis_of_an_earlier_turn(project) ->
     events = record(project, *replies, said="one\ntwo\nmood\nwater it\n")
     outcomes = [result["outcome"] for event in events for result in event.get("results", ())]
     assert outcomes == ["ok", "denied", "review", "review"]
-    ended = run(project, "test", "--transcript", "talk.jsonl")
-    assert ended.returncode == 0, ended.stdout
+    ended = run_command(project, "test", "--transcript", "talk.jsonl")
+    assert ended.code == 0, ended.out
 
 
 @pytest.mark.parametrize(
@@ -164,10 +158,10 @@ def test_a_replay_counts_calls_and_keeps_a_crisis_of_an_earlier_turn(project) ->
 )
 def test_what_is_no_transcript_is_an_error(project, text: str) -> None:
     (project / "talk.jsonl").write_text(text)
-    ended = run(project, "test", "--transcript", "talk.jsonl")
-    assert ended.returncode == 2
-    assert "talk.jsonl" in ended.stderr
-    assert "Traceback" not in ended.stderr
+    ended = run_command(project, "test", "--transcript", "talk.jsonl")
+    assert ended.code == 2
+    assert "talk.jsonl" in ended.err
+    assert "Traceback" not in ended.err
 
 
 SKILL = """# Look up a card

@@ -1,28 +1,13 @@
 """A small shop to type commands in, and a console that types them."""
 
-import contextlib
-import io
 import os
 import re
-import sys
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
+from tests.command import Ended, run_command
 
-from toolmd._cli.main import main
-
-LOADS = "TOOLMD_LOAD_PLUGINS"
-"""Names the installed plugins that load: none here, whatever the tests' own Python has."""
 SHOP = Path(__file__).parent / "shop"
-
-
-class Typed(NamedTuple):
-    """What a command printed, and how it ended."""
-
-    out: str
-    err: str
-    code: int
 
 
 class Console:
@@ -32,24 +17,8 @@ class Console:
         self.folder = folder
         self.plugins = plugins
 
-    def __call__(self, *words: str, stdin: str = "") -> Typed:
-        out, err = Stream(), Stream()
-        given, loads = sys.stdin, os.environ.get(LOADS)
-        os.environ[LOADS] = self.plugins
-        sys.stdin = io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8")
-        try:
-            with (
-                contextlib.chdir(self.folder),
-                contextlib.redirect_stdout(out),
-                contextlib.redirect_stderr(err),
-            ):
-                code = main(words)
-        finally:
-            sys.stdin = given
-            os.environ.pop(LOADS)
-            if loads is not None:
-                os.environ[LOADS] = loads
-        return Typed(out.text(), err.text(), code)
+    def __call__(self, *words: str, stdin: str = "") -> Ended:
+        return run_command(self.folder, *words, stdin=stdin, TOOLMD_LOAD_PLUGINS=self.plugins)
 
     def write(self, path: str, text: str) -> Path:
         """Put a file into the project."""
@@ -57,17 +26,6 @@ class Console:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, "utf-8")
         return target
-
-
-class Stream(io.TextIOWrapper):
-    """A stream that is no terminal."""
-
-    def __init__(self) -> None:
-        super().__init__(io.BytesIO(), encoding="utf-8", newline="\n")
-
-    def text(self) -> str:
-        self.flush()
-        return self.buffer.getvalue().decode()  # type: ignore[attr-defined]
 
 
 @pytest.fixture

@@ -1,12 +1,12 @@
 """`import mcp --live`, `servers` and the settings of servers."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from guarded import SERVER, Guarded, called, listed
+from tests.command import Ended, run_command
 
 from toolmd._cli.project.health import examine
 from toolmd._types.remote_tool import read_remote_tool
@@ -14,12 +14,6 @@ from toolmd.config import load_settings
 from toolmd.errors import ConfigError
 
 DESTRUCTIVE = {"annotations": {"destructiveHint": True}}
-
-
-def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Return what `toolmd` with these words did in a folder."""
-    command = [sys.executable, "-m", "toolmd", *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture
@@ -31,9 +25,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Guarded:
     return made
 
 
-def _import(project: Guarded, *more: str) -> subprocess.CompletedProcess[str]:
+def _import(project: Guarded, *more: str) -> Ended:
     command = (sys.executable, "-S", str(SERVER), str(project.files))
-    return run(project.root, "import", "mcp", "--live", "plain", *more, "--", *command)
+    return run_command(project.root, "import", "mcp", "--live", "plain", *more, "--", *command)
 
 
 def test_one_command_writes_files_and_the_table_and_the_tools_can_be_called(
@@ -43,7 +37,7 @@ def test_one_command_writes_files_and_the_table_and_the_tools_can_be_called(
 
     done = _import(project)
 
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     with project.open() as workspace:
         assert called(workspace, "echo", text="a").data == {"echo": {"text": "a"}}
         assert called(workspace, "whoami").outcome == "confirm"
@@ -55,11 +49,11 @@ def test_a_second_import_writes_only_what_is_new(project: Guarded) -> None:
     _import(project)
     again = _import(project)
     project.serve(listed("echo"), listed("added"))
-    third = run(project.root, "import", "mcp", "--live", "plain", "--json")
+    third = run_command(project.root, "import", "mcp", "--live", "plain", "--json")
 
-    assert again.returncode == 0, again.stderr
-    assert "nothing new" in again.stderr
-    assert json.loads(third.stdout)["written"] == ["tools_md/added.tool.md"]
+    assert again.code == 0, again.err
+    assert "nothing new" in again.err
+    assert json.loads(third.out)["written"] == ["tools_md/added.tool.md"]
 
 
 def test_what_the_server_changed_between_import_and_first_call_is_denied(project: Guarded) -> None:
@@ -75,14 +69,14 @@ def test_servers_shows_the_difference_and_accept_opens_the_tool(project: Guarded
     _import(project)
     project.serve(listed("echo", description="Changed\x1b[2J"), listed("added"))
 
-    shown = run(project.root, "servers")
-    accepted = run(project.root, "servers", "plain", "--accept", "--json")
+    shown = run_command(project.root, "servers")
+    accepted = run_command(project.root, "servers", "plain", "--accept", "--json")
 
-    assert shown.returncode == 1
-    assert 'description was "Tool echo", and is' in shown.stdout
-    assert "\x1b" not in shown.stdout
-    assert "closed added" in shown.stdout
-    (server,) = json.loads(accepted.stdout)
+    assert shown.code == 1
+    assert 'description was "Tool echo", and is' in shown.out
+    assert "\x1b" not in shown.out
+    assert "closed added" in shown.out
+    (server,) = json.loads(accepted.out)
     assert {tool["tool"]: tool["state"] for tool in server["tools"]} == {
         "echo": "accepted", "added": "closed",
     }  # fmt: skip
@@ -96,7 +90,7 @@ def test_what_another_process_accepts_is_open_in_a_running_one(project: Guarded)
     project.serve(listed("echo", description="Changed"))
     with project.open() as workspace:
         assert called(workspace, "echo").outcome == "denied"
-        assert run(project.root, "servers", "plain", "--accept").returncode == 0
+        assert run_command(project.root, "servers", "plain", "--accept").code == 0
         assert called(workspace, "echo").outcome == "ok"
 
 
@@ -104,11 +98,11 @@ def test_a_server_that_does_not_answer_is_told_with_exit_code_5(project: Guarded
     text = '[servers.plain]\ncommand = ["no-such-program-anywhere"]\n'
     (project.root / "toolmd.toml").write_text(text, encoding="utf-8")
 
-    done = run(project.root, "servers")
+    done = run_command(project.root, "servers")
     signs = {sign.about: sign.state for sign in examine(project.root)}
 
-    assert done.returncode == 5
-    assert "no-such-program-anywhere" in done.stdout
+    assert done.code == 5
+    assert "no-such-program-anywhere" in done.out
     assert signs["server plain"] == "bad"
 
 
@@ -116,10 +110,10 @@ def test_another_command_for_a_known_server_is_an_error(project: Guarded) -> Non
     project.serve(listed("echo"))
     _import(project)
 
-    done = run(project.root, "import", "mcp", "--live", "plain", "--", "other")
+    done = run_command(project.root, "import", "mcp", "--live", "plain", "--", "other")
 
-    assert done.returncode == 2
-    assert "another server 'plain'" in done.stderr
+    assert done.code == 2
+    assert "another server 'plain'" in done.err
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,6 @@
 """Python functions become tools by one command, and stay where they are."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -11,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
+from tests.command import run_command
 
 from toolmd import Workspace
 from toolmd._import.python import list_functions, read
@@ -138,16 +137,6 @@ def module(folder: Path, text: str, name: str = "shop.py") -> str:
     return str(file)
 
 
-def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "toolmd", *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 def imported(source: str) -> tuple[dict[str, str], list[str], list[str]]:
     made = read(list_functions(source), source)
     drafts = {draft.name: draft.text for draft in made.drafts}
@@ -156,10 +145,10 @@ def imported(source: str) -> tuple[dict[str, str], list[str], list[str]]:
 
 def test_functions_of_a_folder_can_be_called_after_one_command(tmp_path: Path) -> None:
     source = Path(module(tmp_path, SHOP))
-    done = run(tmp_path, "import", "python", "shop.py")
+    done = run_command(tmp_path, "import", "python", "shop.py")
 
     assert source.read_text("utf-8") == SHOP
-    assert run(tmp_path, "check").returncode == 0
+    assert run_command(tmp_path, "check").code == 0
     with Workspace.open(tmp_path) as workspace:
         found = workspace.call_sync("find_orders", {"customer": "c", "limit": 2})
         assert found.data == [{"sku": "c", "count": 2}]
@@ -167,7 +156,7 @@ def test_functions_of_a_folder_can_be_called_after_one_command(tmp_path: Path) -
         assert workspace.call_sync("place_order", order).data == {"x": 1.0, "y": 0.0}
         denied = workspace.call_sync("find_orders", {"customer": "c", "limit": 101})
         assert denied.outcome == "denied"
-    assert "not imported" in done.stderr  # The function with a positional parameter.
+    assert "not imported" in done.err  # The function with a positional parameter.
 
 
 def test_the_draft_has_signature_and_docstring(tmp_path: Path) -> None:
@@ -282,9 +271,9 @@ def test_drafts_outside_the_folders_of_a_project_tell_what_to_set(tmp_path: Path
     (tmp_path / "toolmd.toml").write_text("plugins = []\n")
     module(tmp_path, "def one(): ...\n", "src/shop.py")
 
-    done = run(tmp_path, "import", "python", "src/shop.py")
+    done = run_command(tmp_path, "import", "python", "src/shop.py")
 
-    assert "add 'src' to `tools`" in done.stderr
+    assert "add 'src' to `tools`" in done.err
     assert (tmp_path / "src" / "one.tool.md").is_file()
     assert not (tmp_path / "src" / "toolmd.toml").exists()
 
@@ -311,6 +300,6 @@ def test_the_usual_typed_dict_is_read_on_every_python(tmp_path: Path) -> None:
 
 
 def test_standard_input_is_no_module(tmp_path: Path) -> None:
-    done = run(tmp_path, "import", "python", "-")
-    assert done.returncode == 5
-    assert "write module" in done.stderr
+    done = run_command(tmp_path, "import", "python", "-")
+    assert done.code == 5
+    assert "write module" in done.err

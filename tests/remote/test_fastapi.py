@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from cli_of import run
 from echo_service import EchoService
+from tests.command import run_command
 
 from toolmd import Workspace
 
@@ -17,8 +17,8 @@ def test_each_operation_of_a_fastapi_application_is_called_through_its_draft(
         "HTTP_BASIC_PASSWORD": "secret-word",
     }.items():  # fmt: skip
         monkeypatch.setenv(f"SHOP_{name}", value)
-    done = run(tmp_path, "import", "openapi", f"{service.url}/shop/openapi.json")
-    assert done.returncode == 0, done.stderr
+    done = run_command(tmp_path, "import", "openapi", f"{service.url}/shop/openapi.json")
+    assert done.code == 0, done.err
 
     order = {"item": "tea", "pay": {"kind": "card", "number": "1234"}}
     with Workspace.open(tmp_path) as workspace:
@@ -46,4 +46,4 @@ def test_each_operation_of_a_fastapi_application_is_called_through_its_draft(
     tables = (tmp_path / "toolmd.toml").read_text()
     assert tables.count("[services.") == 4
     assert "[services.shop]" in tables
-    assert "secret" not in tables + done.stdout + done.stderr
+    assert "secret" not in tables + done.out + done.err

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_of import run
 from echo_service import EchoService, json_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.command import run_command
 
 from toolmd import Workspace, parse_tool
 from toolmd._import.json_text import UnreadableSourceError
@@ -99,8 +99,8 @@ def project(tmp_path: Path, service: EchoService, monkeypatch: pytest.MonkeyPatc
 def test_a_document_becomes_tools_that_can_be_called_at_once(
     project: Path, service: EchoService
 ) -> None:
-    done = run(project, "import", "openapi", "pets.yaml")
-    assert run(project, "check").returncode == 0
+    done = run_command(project, "import", "openapi", "pets.yaml")
+    assert run_command(project, "check").code == 0
 
     with Workspace.open(project) as workspace:
         found = workspace.call_sync("get_pet", {"petId": 7, "fields": ["a", "b"], "X-Trace": "t"})
@@ -122,7 +122,7 @@ def test_a_document_becomes_tools_that_can_be_called_at_once(
     assert tools["put_list"].idempotent == "yes"
     assert "X-Key" not in {one.name for one in tools["get_pet"].parameters}
     assert "id" not in {one.name for one in tools["add_pet"].parameters}
-    told = done.stderr
+    told = done.err
     assert "add_pet: the document calls it deprecated" in told
     assert "DELETE: Requires Confirmation was proposed" in told
     assert "add_photo: the body is image/png; JSON and forms can be sent" in told
@@ -133,9 +133,9 @@ def test_a_document_becomes_tools_that_can_be_called_at_once(
 def test_the_table_of_the_service_is_added_once_and_the_rest_of_the_settings_stays(
     project: Path, service: EchoService
 ) -> None:
-    run(project, "import", "openapi", "pets.yaml")
+    run_command(project, "import", "openapi", "pets.yaml")
     text = (project / "toolmd.toml").read_text()
-    again = run(project, "import", "openapi", "pets.yaml", "--force")
+    again = run_command(project, "import", "openapi", "pets.yaml", "--force")
 
     assert text == (
         f'plugins = []  # none\n\n[services.pet_store]\nurl = "{service.url}"\n'
@@ -143,7 +143,7 @@ def test_the_table_of_the_service_is_added_once_and_the_rest_of_the_settings_sta
         'document = "pets.yaml"\n'
     )
     assert (project / "toolmd.toml").read_text() == text
-    assert "it stays as it is" in again.stderr
+    assert "it stays as it is" in again.err
 
 
 def test_a_service_may_be_named_and_settings_may_be_in_the_pyproject(
@@ -153,10 +153,10 @@ def test_a_service_may_be_named_and_settings_may_be_in_the_pyproject(
     (tmp_path / "pyproject.toml").write_text("[tool.toolmd]\nplugins = []\n")
     (tmp_path / "pets.yaml").write_text(DOCUMENT.format(url=service.url))
 
-    run(tmp_path, "import", "openapi", "pets.yaml", "--service", "shop")
+    run_command(tmp_path, "import", "openapi", "pets.yaml", "--service", "shop")
 
     assert "[tool.toolmd.services.shop]" in (tmp_path / "pyproject.toml").read_text()
-    assert run(tmp_path, "check").returncode == 0
+    assert run_command(tmp_path, "check").code == 0
 
 
 @pytest.mark.parametrize(

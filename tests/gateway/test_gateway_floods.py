@@ -13,6 +13,7 @@ from guarded import SERVER, Guarded, called, listed
 from toolmd import Workspace
 
 MIB_OF_ERRORS = int(os.environ.get("GATEWAY_STDERR_MIB", "32"))
+TOOLS = int(os.environ.get("GATEWAY_TOOLS", "100"))
 CALLS = int(os.environ.get("GATEWAY_CALLS", "200"))
 
 
@@ -67,6 +68,16 @@ def test_many_calls_at_once_and_in_turn_use_one_session(tmp_path: Path) -> None:
 
     assert len(found) == 1
     assert len(project.lines("calls.txt")) == CALLS
+
+
+def test_many_tools_are_listed_and_exported_without_a_start_of_the_server(tmp_path: Path) -> None:
+    project = Guarded(tmp_path / "p", *(f"tool_{number}" for number in range(TOOLS)))
+    with project.open() as workspace:
+        listed_tools = workspace.export("openai")
+        errors = [one for one in workspace.diagnostics if one.severity == "error"]
+
+    assert (len(listed_tools), errors) == (TOOLS, [])
+    assert project.lines("starts.txt") == []
 
 
 def test_no_process_of_a_launcher_is_left(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from functools import partial
-from http.server import HTTPServer, SimpleHTTPRequestHandler
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +20,10 @@ _NPM = "@modelcontextprotocol/server-"
 
 
 class Published(NamedTuple):
-    """A server, the arguments of its program, and calls with a text that each result holds."""
+    """A server, the arguments of its program, and calls with a text that each result holds.
+
+    The text is empty where the result depends on what the server kept of an earlier run.
+    """
 
     package: str
     program: str
@@ -32,7 +35,7 @@ class Published(NamedTuple):
         """The command that starts it; raises MissingError."""
         if self.package.startswith("@"):
             return [npm_packages(self.package).command(self.program), *self.arguments]
-        return [str(python_with(self.package).parent / self.program), *self.arguments]
+        return [str(python_with(*self.package.split()).parent / self.program), *self.arguments]
 
 
 SERVERS = (
@@ -49,7 +52,7 @@ SERVERS = (
     )),
     Published(_NPM + "memory", "mcp-server-memory", (), (
         ("create_entities", {"entities": [
-            {"name": "Mia", "entityType": "person", "observations": ["likes tea"]}]}, "Mia"),
+            {"name": "Mia", "entityType": "person", "observations": ["likes tea"]}]}, ""),
         ("search_nodes", {"query": "tea"}, "Mia"),
         ("read_graph", {}, "likes tea"),
     )),
@@ -67,17 +70,21 @@ SERVERS = (
         ("convert_time", {"source_timezone": "UTC", "time": "12:00",
                           "target_timezone": "Asia/Tokyo"}, "21:00"),
     )),
-    Published("mcp-server-fetch", "mcp-server-fetch", ("--ignore-robots-txt",), (
+    Published("mcp-server-fetch", "mcp-server-fetch", (
+        "--ignore-robots-txt", "--allow-private-ips",
+    ), (
         ("fetch", {"url": "{site}/page.html"}, "A page"),
     )),
     Published("mcp-server-calculator", "mcp-server-calculator", (), (
         ("calculate", {"expression": "6*7"}, "42"),
     )),
-    Published("mcp-text-editor", "mcp-text-editor", (), (
+    Published("mcp-text-editor mcp<2", "mcp-text-editor", (), (
         ("get_text_file_contents", {"files": [
             {"file_path": "{folder}/page.html", "ranges": [{"start": 1}]}]}, "A page"),
     )),
-    Published("mcp-server-motherduck", "mcp-server-motherduck", ("--db-path", ":memory:"), (
+    Published("mcp-server-motherduck", "mcp-server-motherduck", (
+        "--db-path", ":memory:", "--read-write",
+    ), (
         ("execute_query", {"sql": "select 6 * 7 as answer"}, "42"),
     )),
 )  # fmt: skip
@@ -125,7 +132,7 @@ def seen_of(server: Published) -> Seen:
                 held[f"{name} {arguments}"] = result.success and expected in told
                 said[f"{name} {arguments}"] = told
     failed = tuple(f"{what}: {said[what].strip()[-300:]}" for what in held if not held[what])
-    return Seen(server.package, len(files), len(held) - len(failed), failed)
+    return Seen(server.package.split()[0], len(files), len(held) - len(failed), failed)
 
 
 async def _called(workspace: Workspace, name: str, arguments: dict[str, Any]) -> Result:
@@ -164,7 +171,7 @@ def _site() -> Iterator[tuple[Path, str]]:
         for words in (("init", "-q"), ("add", "."), (*author, "commit", "-qm", "First")):
             subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
         handler = partial(SimpleHTTPRequestHandler, directory=str(folder))
-        with HTTPServer(("127.0.0.1", 0), handler) as serving:
+        with ThreadingHTTPServer(("127.0.0.1", 0), handler) as serving:
             threading.Thread(target=serving.serve_forever, daemon=True).start()
             yield folder, f"http://127.0.0.1:{serving.server_port}"
             serving.shutdown()

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from cli_of import run
 from echo_service import EchoService
 from test_openapi import DOCUMENT
+from tests.command import run_command
 
 from toolmd import Result, Workspace
 from toolmd._import.openapi import definitions_of
@@ -17,7 +17,7 @@ def project(tmp_path: Path, service: EchoService, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("TOOLMD_STORE", "sqlite")
     (tmp_path / "toolmd.toml").write_text("plugins = []\n")
     (tmp_path / "pets.yaml").write_text(DOCUMENT.format(url=service.url))
-    run(tmp_path, "import", "openapi", "pets.yaml", "--only", "*pet")
+    run_command(tmp_path, "import", "openapi", "pets.yaml", "--only", "*pet")
     return tmp_path
 
 
@@ -34,14 +34,14 @@ def test_a_changed_document_suspends_its_operation_until_it_is_accepted(
     before, no_changes = _called(project)
     document = project / "pets.yaml"
     document.write_text(document.read_text().replace("getPet", "getPet\n      deprecated: true", 1))
-    looked = run(project, "servers", "pet_store")
+    looked = run_command(project, "servers", "pet_store")
     suspended, changes = _called(project)
-    accepted = run(project, "servers", "pet_store", "--accept")
+    accepted = run_command(project, "servers", "pet_store", "--accept")
     after, _ = _called(project)
 
     assert (before.outcome, no_changes) == ("ok", [])
-    assert (looked.returncode, accepted.returncode) == (1, 0)
-    assert "operation.deprecated was added: true" in looked.stdout
+    assert (looked.code, accepted.code) == (1, 0)
+    assert "operation.deprecated was added: true" in looked.out
     assert (suspended.outcome, suspended.error and suspended.error.code) == (
         "denied", "suspended_tool",
     )  # fmt: skip
@@ -57,7 +57,7 @@ def test_a_changed_table_suspends_the_service_until_it_is_accepted(
     settings = project / "toolmd.toml"
     settings.write_text(settings.read_text().replace(service.url, f"{service.url}/v2"))
     suspended, changes = _called(project)
-    run(project, "servers", "pet_store", "--accept")
+    run_command(project, "servers", "pet_store", "--accept")
     after, _ = _called(project)
 
     assert (suspended.outcome, after.outcome) == ("denied", "ok")

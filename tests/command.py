@@ -19,9 +19,15 @@ class Ended(NamedTuple):
     code: int
 
 
-def run_command(folder: Path, *words: str, stdin: str | bytes = "", **environ: str) -> Ended:
-    """Run `toolmd` with these words in a folder, with no plugins unless `environ` names some."""
-    out, err = _Stream(), _Stream()
+def run_command(
+    folder: Path, *words: str, stdin: str | bytes = "", merged: bool = False, **environ: str
+) -> Ended:
+    """Run `toolmd` with these words in a folder, with no plugins unless `environ` names some.
+
+    With `merged`, `out` has what was written to both streams, in its order.
+    """
+    out = _Stream()
+    err = out if merged else _Stream()
     before = sys.stdin
     sent = stdin.encode() if isinstance(stdin, str) else stdin
     sys.stdin = io.TextIOWrapper(io.BytesIO(sent), encoding="utf-8")

@@ -4,7 +4,7 @@ The info string shows the kind of a block:
 
 - `console`: lines after `$ ` (continued after `> `) run in a shell and their output is
   compared, where `...` matches anything; the last command must exit with `exit=N`, or 0 without
-  it;
+  it. Outside of the README and the tutorials, a plain `toolmd` command runs in this process;
 - a language and `title="FILE"`: the block is written to that file; `into="FILE"` adds it there;
 - `python`: executed, with `await` allowed; a `text output` block after it shows its output;
 - `sh`: not executed; `make` must have the target, `toolmd` the command, and a word with a slash
@@ -36,11 +36,16 @@ import mcp.client.stdio  # noqa: F401 - it keeps the stderr of its import, which
 import pytest
 from markdown_it import MarkdownIt
 from sybil import Document, Example, Region, Sybil
+from tests.command import run_command
 
 ROOT = Path(__file__).parents[2]
 CLINIC = "<!-- in the clinic -->"
 TO_INSTALL = re.compile(r"`pip install (toolmd-[a-z]+)`")
 """A plugin that a page asks its readers to install."""
+PLAIN = re.compile(r"toolmd ((?!serve|dev|worker|doctor)[^$|&;<>*?#`\\~\n]*)")
+"""A command that needs no shell, and none of whose effects outlive it."""
+FIRST = ("README.md", "docs/tutorial/")
+"""The pages whose commands all start programs, as their readers do."""
 LOADS = re.compile(r"<!-- loads (\w+) -->")
 PIP = """\
 #!/bin/sh
@@ -54,12 +59,16 @@ exec python -m pip install --quiet --disable-pip-version-check --no-index --no-d
 class Page:
     """One page's folder, its Python names and its last output."""
 
-    def __init__(self, text: str, folder: Path, plugins: str = "") -> None:
+    def __init__(
+        self, text: str, folder: Path, plugins: str = "", *, starts_programs: bool = False
+    ) -> None:
         self.folder = folder
+        self.starts_programs = starts_programs
         if loads := LOADS.match(text):
             plugins = loads[1]
         self.environment = environment(folder) | {"TOOLMD_LOAD_PLUGINS": plugins}
         if loads:
+            self.starts_programs = True
             self.own_site()
         self.names: dict[str, Any] = {"__name__": "__main__"}
         self.printed = ""
@@ -112,20 +121,30 @@ class Page:
             more = next((i for i, x in enumerate(lines[1:], 1) if not x.startswith("> ")), None)
             command = "\n".join([lines[0], *(line[2:] for line in lines[1:more])])
             expected = "\n".join(lines[more:]) if more else ""
-            done = subprocess.run(
-                ["bash", "-c", command],
-                cwd=self.folder,
-                env=self.environment,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                timeout=120,
-                check=False,
-            )
-            assert_like(done.stdout, expected)
+            printed, code = self.typed(command)
+            assert_like(printed, expected)
             if number == len(exchanges) - 1:
-                assert done.returncode == status, f"{command} ended with {done.returncode}"
+                assert code == status, f"{command} ended with {code}"
+
+    def typed(self, command: str) -> tuple[str, int]:
+        """Return what a command printed, and its exit status."""
+        if not self.starts_programs and (plain := PLAIN.fullmatch(command)):
+            ended = run_command(
+                self.folder, *shlex.split(plain[1]), merged=True, **self.environment
+            )
+            return ended.out, ended.code
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=self.folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        return done.stdout, done.returncode
 
     def python(self, content: str) -> None:
         code = compile(content, "<page>", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
@@ -199,7 +218,8 @@ def read_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         document = Sybil([fences]).parse(path)
         own = [path.parent.name] if path.parent.parent.name == "plugins" else []
         plugins = {*own, *TO_INSTALL.findall(document.text)}
-        page = Page(document.text, tmp_path, ",".join(sorted(plugins)))
+        first = path.relative_to(ROOT).as_posix().startswith(FIRST)
+        page = Page(document.text, tmp_path, ",".join(sorted(plugins)), starts_programs=first)
         pages.append(page)
         document.namespace["page"] = page
         return document

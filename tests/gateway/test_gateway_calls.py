@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -273,3 +274,17 @@ def _until_gone(number: int) -> None:
         if state.split()[0] == "Z":
             return
     raise AssertionError("the process did not end")
+
+
+def test_a_start_that_fails_is_told_by_the_first_error_of_its_stderr(tmp_path: Path) -> None:
+    project = Guarded(tmp_path / "p", "echo")
+    program = "import sys; print('Error: no such module', *'abcdefg', sep='\\n', file=sys.stderr)"
+    command = json.dumps([sys.executable, "-c", program])
+    (project.root / "toolmd.toml").write_text(
+        f"[servers.plain]\ncommand = {command}\n", encoding="utf-8"
+    )
+    with project.open() as workspace:
+        result = called(workspace, "echo")
+
+    assert result.error is not None
+    assert "its stderr says: Error: no such module / … / g" in result.error.message

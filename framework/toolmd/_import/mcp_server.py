@@ -13,8 +13,8 @@ from toolmd._types.settings import ServerSettings
 from toolmd.config.servers import DEFAULT_ENV
 from toolmd.errors import ConfigError, NotFoundError
 
-_START_S = 60.0
-"""How long a server may take to start: a launcher may install it first."""
+_START_S = 180.0
+"""How long a server may take to start, in seconds: a launcher may install it first."""
 
 
 class LiveServer(NamedTuple):

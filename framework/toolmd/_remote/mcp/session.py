@@ -14,7 +14,7 @@ from toolmd._remote.mcp.calls import params_of
 from toolmd._remote.mcp.error import LostAnswerError, NotStartedError
 from toolmd._remote.mcp.listing import Listing
 from toolmd._remote.mcp.running import Running
-from toolmd._remote.mcp.stdio import MAX_LINE, ServerProcess, run_server
+from toolmd._remote.mcp.stdio import MAX_LINE, MAX_SHOWN, ServerProcess, run_server, telling
 from toolmd._remote.mcp.tap import ReadTap, Tap, WriteTap
 from toolmd._types.asked import Asked
 from toolmd._types.settings import ServerSettings
@@ -25,7 +25,6 @@ REFRESH_S = 300.0
 """How long a list of tools is trusted: not every server tells that it changed."""
 _MOST_PAGES = 100
 _MOST_TOOLS = 5_000
-_MAX_SHOWN = 500
 _CLOSED = -32000
 
 
@@ -83,11 +82,12 @@ class Session:
             await self._give_up(error)
 
     async def close(self) -> None:
-        """Close the session and end the server's process."""
+        """Close the session and end the server's process, before the event loop may close."""
         self._stop.set()
         if self._task is not None:
-            await asyncio.wait([self._task], timeout=3 * _END_S)
-            self._task.cancel()
+            for _ in range(2):
+                await asyncio.wait([self._task], timeout=3 * _END_S)
+                self._task.cancel()
 
     async def tools(self) -> Listing:
         """Return the server's tools; a list that is old or changed is read again."""
@@ -270,9 +270,9 @@ class Session:
     async def _give_up(self, error: BaseException) -> None:
         await self.close()
         told = self.hide(self._process.errors) if self._process is not None else ""
-        ending = " / ".join(line.strip() for line in told.splitlines()[-3:])[-_MAX_SHOWN:]
-        said = self.hide(self._reason_of(error))[:_MAX_SHOWN]
-        raise NotStartedError(f"{said}; its stderr ends with: {ending}" if ending else said)
+        ending = telling(told)
+        said = self.hide(self._reason_of(error))[:MAX_SHOWN]
+        raise NotStartedError(f"{said}; its stderr says: {ending}" if ending else said)
 
     def _reason_of(self, error: BaseException) -> str:
         while isinstance(error, BaseExceptionGroup) and error.exceptions:

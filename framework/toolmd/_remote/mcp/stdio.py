@@ -14,6 +14,8 @@ from toolmd._remote.mcp.error import NotStartedError
 
 MAX_LINE = 12 << 20
 """The most bytes of one message: a content part of 8 MiB in base64 fits."""
+MAX_SHOWN = 500
+"""The most characters of what a server said that an error shows."""
 _CHUNK = 64 << 10
 _KEPT_ERRORS = 64 << 10
 """The last bytes of stderr that are kept."""
@@ -171,3 +173,13 @@ async def run_server(
         await asyncio.shield(asyncio.create_task(server.end()))
         errors.cancel()
         server.calls.end()
+
+
+def telling(errors: str) -> str:
+    """Return the lines of a process's stderr that tell most: the first error, and the end."""
+    lines = [line.strip() for line in errors.splitlines() if line.strip()]
+    first = next((line for line in lines if "error" in line.lower()), None)
+    ending = lines[-3:]
+    if first is not None and first not in ending:
+        ending = [first[: MAX_SHOWN // 2], "…", *ending[-1:]]
+    return " / ".join(ending)[-MAX_SHOWN:]

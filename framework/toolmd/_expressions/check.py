@@ -56,8 +56,18 @@ class Checker:
             fields = self._shapes.fields()
             kinds = {"integer", "number"}
             numbers = [name for name, s in self._names.items() if kinds & {*s.types}]
-            raise compile_error(str(error), rewritten, self._names, fields, numbers) from None
+            raise compile_error(
+                str(error), rewritten, self._names, self._compiles, fields, numbers
+            ) from None
         return self._checked(rewritten, kind)
+
+    def _compiles(self, source: str) -> bool:
+        """Return whether an expression that a message may propose passes this checker."""
+        try:
+            growth_of(self._environment.compile(rewrite(source, self._names).text))
+        except (ExpressionError, RuntimeError, ValueError, MemoryError, SystemError):
+            return False
+        return True
 
     def _make(self) -> Any:
         from cel_expr_python import cel

@@ -1,12 +1,12 @@
 """Translate errors of the CEL compiler and evaluator into messages for authors."""
 
 import re
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Sequence
 
 from toolmd._expressions.error import EvaluationError, ExpressionError
-from toolmd._expressions.lexer import Token, tokens
-from toolmd._expressions.prose import SIGNS, comparison_in_words
+from toolmd._expressions.extra import error_at, extra_word
+from toolmd._expressions.lexer import tokens
+from toolmd._expressions.prose import comparison_in_words
 from toolmd._expressions.rewrite import RANGE, Rewritten
 from toolmd.errors import did_you_mean
 
@@ -66,20 +66,24 @@ def undeclared(text: str) -> set[str]:
 def compile_error(
     text: str,
     rewritten: Rewritten,
-    names: Iterable[str] = (),
+    names: Iterable[str],
+    compiles: Callable[[str], bool],
     fields: dict[str, list[str]] | None = None,
     numbers: Sequence[str] = (),
 ) -> ExpressionError:
     """Return the first error of the compiler's report, with its position in the source.
 
-    `names` are those that the expression may read, and `numbers` those of numbers.
+    `names` are those that the expression may read, and `numbers` those of numbers; the help
+    proposes only expressions that pass `compiles`.
     """
     names = list(names)
     if (prose := comparison_in_words(rewritten.source, names, numbers)) is not None:
         help_ = f"write `{prose.expression}`"
-        if len(numbers) > 1 and not set(numbers) & {m.text for m in tokens(rewritten.source)}:
+        if not compiles(prose.expression):
+            help_ = f"write `{prose.sign}` for it, between two values"
+        elif len(numbers) > 1 and not set(numbers) & {m.text for m in tokens(rewritten.source)}:
             help_ = f"{help_}, with the name of the parameter that you mean"
-        return _at(rewritten.source, prose.at, f"'{prose.words}' is no operator", help_)
+        return error_at(rewritten.source, prose.at.at, f"'{prose.words}' is no operator", help_)
     # By position: the compiler reports a call's arguments before the call.
     found = min(_ERROR.finditer(text), key=lambda e: (int(e[1]), int(e[2])), default=None)
     if found is None:
@@ -88,7 +92,8 @@ def compile_error(
     if line < 1:
         return ExpressionError(_limit(found[3]) or found[3])
     line, column = rewritten.place(line, column)
-    if found[3].startswith("Syntax error") and (extra := _extra(rewritten.source)) is not None:
+    extra = extra_word(rewritten.source, compiles) if "Syntax error" in found[3] else None
+    if extra is not None:
         return extra
     message, hint, back = _mistake(found[3], rewritten, names, fields or {})
     return ExpressionError(message, max(column - back, 1), line=line, help=hint)
@@ -184,58 +189,6 @@ def _types(text: str) -> str:
     text = re.sub(r"\bmap\([^()]*\)", "object", text)
     text = re.sub(r"\boptional_type\b", "optional", text)
     return re.sub(r"[A-Za-z_][A-Za-z0-9_]*", lambda m: _WORDS.get(m[0], m[0]), text)
-
-
-def _extra(source: str) -> ExpressionError | None:
-    """Find the first word that stands directly behind a value, such as `EUR` in `50 EUR`."""
-    marks = tokens(source)
-    if any(mark.kind == "mark" and mark.text in ("'", '"') for mark in marks):
-        return None  # a text without its end: where words begin is not known
-    for before, mark in pairwise(marks):
-        if before.kind == "number" and mark.text == "," and source[mark.at + 1 :][:3].isdigit():
-            message, help_ = "a comma is no part of a number", "write `1000` for `1,000`"
-            return _at(source, mark, message, help_)
-        if before.kind == "number" and mark.text == "%" and mark is marks[-1]:
-            return _extra_word(source, before, mark)
-        if before.kind == "mark" and before.text in SIGNS and mark.kind == "number":
-            return _extra_word(source, mark, before)
-        value = before.kind in ("number", "string") or before.text in _CLOSING
-        named = before.kind == "name" and before.text != "in"
-        if (value or named) and mark.kind in ("name", "number", "string") and mark.text != "in":
-            return _extra_word(source, before, mark)
-    return None
-
-
-def _extra_word(source: str, value: Token, word: Token) -> ExpressionError:
-    """Return the error of an extra word, with what to write instead."""
-    meant = next((w for w in (word, value) if w.text.lower() in _OPERATORS), None)
-    if meant is not None:
-        word, help_ = meant, f"write `{_OPERATORS[meant.text.lower()]}`"
-        message = f"'{meant.text}' is no operator"
-    elif value.kind == "number" and (word.kind == "name" or word.text in SIGNS):
-        rest = source[: min(value.at, word.at)] + value.text
-        message = f"'{word.text}' beside {value.text} is no part of an expression"
-        help_ = f"units are not part of an expression: write `{rest.strip()}`"
-    else:
-        message = f"'{word.text}' stands directly behind '{value.text}'"
-        help_ = "write an operator between them: `==`, `>`, `&&`, `||`; text stands in quotes"
-    return _at(source, word, message, help_)
-
-
-def _at(source: str, word: Token, message: str, help_: str) -> ExpressionError:
-    before = source[: word.at].split("\n")
-    return ExpressionError(message, len(before[-1]) + 1, line=len(before), help=help_)
-
-
-_CLOSING = frozenset(")]}")
-_OPERATORS = {
-    "and": "&&",
-    "or": "||",
-    "not": "!",
-    "is": "==",
-    "equals": "==",
-}
-"""Words that people write for an operator of CEL."""
 
 
 def _syntax(text: str) -> str:

@@ -148,11 +148,19 @@ def compile_expression(
 @lru_cache(maxsize=2048)
 def _program(source: str, names: frozenset[str], *, functions: bool) -> Program:
     rewritten = rewrite(source, names)
+
+    def compiles(proposed: str) -> bool:
+        try:
+            _compile(rewrite(proposed, names), functions=functions)
+        except (ExpressionError, RuntimeError, ValueError, MemoryError, SystemError):
+            return False
+        return True
+
     try:
         compiled, reads = _compile(rewritten, functions=functions)
         growth = growth_of(compiled)
     except (RuntimeError, ValueError, MemoryError, SystemError) as error:
-        raise compile_error(str(error), rewritten, names) from None
+        raise compile_error(str(error), rewritten, names, compiles) from None
     return Program(rewritten, compiled, reads, growth)
 
 

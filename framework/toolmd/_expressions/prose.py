@@ -7,7 +7,9 @@ from toolmd._expressions.lexer import Token, tokens
 
 SIGNS = frozenset("$€£¥₹%")
 """Signs of units, before or behind a number."""
-_WORDS_OF = {
+CONJUNCTIONS = {"&&": "and|und|et|y", "||": "or|oder|ou|o"}
+"""The words for `&&` and `||` in several languages."""
+_WORDS_OF = CONJUNCTIONS | {
     ">=": (
         "greater than or equal to|more than or equal to|no less than|not less than|no fewer than|"
         "not below|not under|at least"
@@ -21,14 +23,12 @@ _WORDS_OF = {
         "above|over|beyond"
     ),
     "<": "less than|fewer than|smaller than|lower than|below|under",
-    "&&": "and",
-    "||": "or",
 }
 _PHRASES = sorted(
     ((tuple(words.split()), sign) for sign, all_ in _WORDS_OF.items() for words in all_.split("|")),
     key=lambda phrase: -len(phrase[0]),
 )
-_FILLERS = frozenset(("if", "when", "is", "are"))
+_FILLERS = frozenset(("if", "when", "is", "are", "the"))
 
 
 class Prose(NamedTuple):
@@ -37,6 +37,8 @@ class Prose(NamedTuple):
     at: Token
     """Its first word."""
     words: str
+    sign: str
+    """The operator that they stand for."""
     expression: str
     """The expression to write instead."""
 
@@ -52,7 +54,7 @@ def comparison_in_words(
         numbers: The names of numbers; the first stands for a subject that is not written.
     """
     marks, written = tokens(source), list[str]()
-    found: tuple[Token, str] | None = None
+    found: tuple[Token, str, str] | None = None
     subject = numbers[0] if numbers else "NAME"
     at = 0
     while at < len(marks):
@@ -62,7 +64,7 @@ def comparison_in_words(
         if phrase is not None and not is_field:
             words, sign = phrase
             if sign in (">", "<", ">=", "<="):
-                found = found or (mark, " ".join(words))
+                found = found or (mark, " ".join(words), sign)
                 written += [subject] if before in ("&&", "||", "(") else []
             written.append(sign)
             at += len(words)

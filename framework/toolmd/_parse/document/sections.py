@@ -10,7 +10,7 @@ from toolmd._parse.fields.entries import item_entry
 from toolmd._parse.fields.field import SectionTable
 from toolmd._parse.fields.parameter import PARAMETER
 from toolmd._parse.fields.table import TABLES, section_of
-from toolmd._parse.source.page import Mark, Page, replace
+from toolmd._parse.source.page import Mark, Page, insert_below, replace
 from toolmd._parse.words.keys import COLONS, fold, heading_text, section_title, split
 from toolmd._parse.words.slips import distance
 from toolmd._types.code import Code
@@ -78,6 +78,7 @@ def read_sections(page: Page, parts: list[Part], kind: str) -> Document:
         line=mark.line,
     )
     _sort(page, document, rest, kind)
+    _report_headless(page, document, kind)
     for part in parts:
         _report_hidden(page, part.blocks, kind)
     return document
@@ -172,6 +173,36 @@ def _sort(page: Page, document: Document, rest: list[Part], kind: str) -> None:
         else:
             document.known[table.name] = section
         current = section
+
+
+def _report_headless(page: Page, document: Document, kind: str) -> None:
+    """Report parameters without the heading of their section, and read them as that section."""
+    missing = (
+        t for t in TABLES[kind] if t.children == "parameters" and t.name not in document.known
+    )
+    table = next(missing, None)
+    for section in [*document.known.values()] if table else ():
+        first = next((at for at, part in enumerate(section.parts) if _has_type(part)), None)
+        if table is None or first is None or section.table is None or section.table.children:
+            continue
+        parts, section.parts = section.parts[first:], section.parts[:first]
+        mark, heading = parts[0].heading, f"{'#' * section.level} {table.name}"
+        page.error(
+            Code.MISSING_SECTION,
+            mark,
+            f"the section '{table.name}' is missing",
+            f"add `{heading}` before line {mark.line}",
+            insert_below(mark.line - 1, f"{heading}\n"),
+        )
+        document.known[table.name] = Section(table, table.name, mark, section.level, [], parts)
+        return
+
+
+def _has_type(part: Part) -> bool:
+    """Return whether a bullet below a heading is the Type of a parameter."""
+    items = [item for block in part.blocks if isinstance(block, Bullets) for item in block.items]
+    fields = [PARAMETER.field(entry.key.text) for item in items if (entry := item_entry(item))]
+    return any(field is not None and field.attribute == "types" for field in fields)
 
 
 def _repaired(page: Page, part: Part, kind: str, named: set[str]) -> SectionTable | None:

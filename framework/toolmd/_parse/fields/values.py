@@ -1,12 +1,13 @@
 """Read an entry's value by its field's kind, or report an error with the remedy."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
 from toolmd._parse.blocks.block import Bullets, Comment
 from toolmd._parse.blocks.prose import prose
+from toolmd._parse.fields.alone import ValueReader, alone, count, number, share, whole
 from toolmd._parse.fields.entries import Entry, Unread, item_entry
-from toolmd._parse.fields.field import Field, with_unit
+from toolmd._parse.fields.field import Field
 from toolmd._parse.fields.implemented_by import read_function
 from toolmd._parse.fields.keywords import read_keywords
 from toolmd._parse.fields.naming import Fields
@@ -17,9 +18,6 @@ from toolmd._parse.words.slips import nearest
 from toolmd._types.call import fact_name
 from toolmd._types.code import Code
 from toolmd._types.schedule import cron_text
-
-ValueReader = Callable[[Page, Field, Entry], Any]
-_T = TypeVar("_T")
 
 
 def read_values(page: Page, fields: Fields) -> dict[str, Any]:
@@ -32,6 +30,8 @@ def read_values(page: Page, fields: Fields) -> dict[str, Any]:
         try:
             values[attribute] = reader(page, known, entry)
         except Unread as unread:
+            if _report_nested(page, known, entry):
+                continue
             said = entry.value if entry.value.text else entry.key
             shown = entry.text or ("the text below it" if entry.blocks else "nothing")
             page.error(
@@ -42,6 +42,19 @@ def read_values(page: Page, fields: Fields) -> dict[str, Any]:
                 str(unread),
             )
     return values
+
+
+def _report_nested(page: Page, known: Field, entry: Entry) -> bool:
+    """Report fields that are nested below a value of one line; return whether there are any."""
+    nested = [item for item in entry.items if item_entry(item) is not None] if entry.text else []
+    for item in nested:
+        page.error(
+            Code.UNREADABLE_VALUE,
+            item.mark,
+            f"the bullet in line {item.line} is nested below {known.name}",
+            "unindent it",
+        )
+    return bool(nested)
 
 
 def _text(page: Page, known: Field, entry: Entry) -> str:
@@ -64,21 +77,6 @@ def _word(page: Page, known: Field, entry: Entry) -> str:
     return word
 
 
-def _alone(read: Callable[[str], _T | None], remedy: str) -> ValueReader:
-    """Build a reader for a value alone on its line; `read` returns None if it can't read it."""
-
-    def reader(page: Page, known: Field, entry: Entry) -> _T:
-        del page
-        value = None if entry.blocks else with_unit(read, known.kind, entry.text, known.unit)
-        if value is None:
-            raise Unread(
-                f"the key has the unit {known.unit}: write only a number" if known.unit else remedy
-            )
-        return value
-
-    return reader
-
-
 def _boolean(page: Page, known: Field, entry: Entry) -> Any:
     if entry.bare and not entry.blocks:
         return entry.checked is not False
@@ -88,23 +86,7 @@ def _boolean(page: Page, known: Field, entry: Entry) -> Any:
     return said
 
 
-_yes_or_no = _alone(scalars.boolean, "write yes or no")
-_number = _alone(scalars.number, "write only a number, such as `0` or `2.5`")
-_whole = _alone(scalars.whole, "write a whole number, 0 or above")
-
-
-def _count(page: Page, known: Field, entry: Entry) -> int:
-    value: int = _whole(page, known, entry)
-    if value == 0:
-        raise Unread("write a whole number, 1 or above")
-    return value
-
-
-def _share(page: Page, known: Field, entry: Entry) -> float:
-    value: float = _number(page, known, entry)
-    if not 0 <= value <= 1:
-        raise Unread("write a number from 0 to 1, such as `0.8`")
-    return float(value)
+_yes_or_no = alone(scalars.boolean, "write yes or no")
 
 
 def _choice(page: Page, known: Field, entry: Entry) -> str:
@@ -276,10 +258,10 @@ READERS: Mapping[str, ValueReader] = {
     "word": _word,
     "identifier": _word,
     "boolean": _boolean,
-    "number": _number,
-    "whole": _whole,
-    "count": _count,
-    "share": _share,
+    "number": number,
+    "whole": whole,
+    "count": count,
+    "share": share,
     "choice": _choice,
     "list": _list,
     "names": _names,
@@ -291,10 +273,10 @@ READERS: Mapping[str, ValueReader] = {
     "inputs": _inputs,
     "hosts": _hosts,
     "function": read_function,
-    "duration": _alone(scalars.duration, "write a number and a unit: `500ms`, `10s`, `2m`"),
-    "size": _alone(scalars.size, "write a number and a unit: `512`, `64KB`, `1MB`"),
-    "rate": _alone(scalars.rate, "write calls and a time: `3/s`, `100/min`"),
-    "batch": _alone(scalars.batch, "write the array parameter and a size: `texts by 256`"),
+    "duration": alone(scalars.duration, "write a number and a unit: `500ms`, `10s`, `2m`"),
+    "size": alone(scalars.size, "write a number and a unit: `512`, `64KB`, `1MB`"),
+    "rate": alone(scalars.rate, "write calls and a time: `3/s`, `100/min`"),
+    "batch": alone(scalars.batch, "write the array parameter and a size: `texts by 256`"),
     "expression": _expression,
     "pattern": _pattern,
 }

@@ -2,15 +2,17 @@
 
 import re
 from dataclasses import dataclass, field
+from typing import Any
 
 from toolmd._parse.fields.entries import Entry, implied
 from toolmd._parse.fields.parameter import PARAMETER
 from toolmd._parse.parameters.types import TypeProblem, read_type
-from toolmd._parse.source.page import Mark
+from toolmd._parse.source.page import Mark, Page, replace
 from toolmd._parse.words.keys import DASHES, MAX_KEY, fold
 from toolmd._parse.words.limiting import limiting
 from toolmd._parse.words.scalars import code_spans, listed, split_outside
 from toolmd._parse.words.slips import nearest
+from toolmd._types.code import Code
 
 FLAGS = {
     "required": ("Required", "yes"),
@@ -215,6 +217,29 @@ def read_bounds(text: str) -> list[tuple[str, str]] | None:
             return None
         names = (f"Min {kind}", f"Max {kind}")
     return [(name, value) for name, value in zip(names, (low, high), strict=True) if value]
+
+
+def report_misspelt(page: Page, where: str, note: Mark, said: dict[str, Any]) -> bool:
+    """Report a misspelt type or flag next to a name; return whether `note` is one.
+
+    A misspelt type is recorded as any type in `said`, so that no second error follows from it.
+    """
+    word = note.text.strip("`*_ ")
+    near, code, what = nearest(word, FLAGS), Code.UNKNOWN_FIELD, "unknown field"
+    if "types" not in said:
+        try:
+            read_type(word)
+        except TypeProblem as problem:
+            if problem.suggestion and problem.word == word:
+                near, code, what = problem.suggestion, Code.UNKNOWN_TYPE, "unknown type"
+                said["types"] = ()
+    if near is None:
+        return False
+    mark = _inner(note, word)
+    page.error(
+        code, mark, f"{what} '{word}' for {where}", f"did you mean '{near}'?", replace(mark, near)
+    )
+    return True
 
 
 def sounds_restrictive(text: str) -> bool:

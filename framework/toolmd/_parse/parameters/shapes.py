@@ -20,7 +20,7 @@ from toolmd._parse.parameters.constraints import (
     read_enum,
     too_many,
 )
-from toolmd._parse.parameters.details import sounds_restrictive
+from toolmd._parse.parameters.details import report_misspelt, sounds_restrictive
 from toolmd._parse.parameters.drafts import ParameterDraft, nest_dotted, spread
 from toolmd._parse.parameters.nested import item_draft, literal_properties, property_drafts
 from toolmd._parse.parameters.one_of import (
@@ -233,6 +233,8 @@ class ShapeReader:
         parts = [said.get("description", ""), prose(draft.prose)]
         text = "\n\n".join(part for part in parts if part)
         for note in draft.notes:
+            if report_misspelt(self.page, self.where, note, said):
+                continue
             text = f"{text} ({note.text})".strip()
             if sounds_restrictive(note.text):
                 self.page.error(

@@ -1,0 +1,89 @@
+"""Read a value that stands alone on its line, such as a number; suggest what it may mean."""
+
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from toolmd._parse.fields.entries import Entry, Unread
+from toolmd._parse.fields.field import Field, with_unit
+from toolmd._parse.source.page import Page
+from toolmd._parse.words import scalars
+from toolmd._parse.words.keys import plain
+from toolmd._types.code import Code
+
+ValueReader = Callable[[Page, Field, Entry], Any]
+_T = TypeVar("_T")
+
+_NUMBER = re.compile(r"(?P<number>[-+]?[0-9][0-9.,]*)\s*(?P<unit>[a-zA-Zµμ°%][\w/%]{0,5})?")
+_GROUPED = re.compile(r"[-+]?[1-9][0-9]{0,2}(?:,[0-9]{3})+|[-+]?[1-9][0-9]{0,2}(?:\.[0-9]{3}){2,}")
+_THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2}\.[0-9]{3}")
+_EXACT = 2**53
+"""Whole numbers up to this one are equal as integer and as decimal number."""
+
+
+def alone(read: Callable[[str], _T | None], remedy: str) -> ValueReader:
+    """Build a reader for a value alone on its line; `read` returns None if it can't read it."""
+
+    def reader(page: Page, known: Field, entry: Entry) -> _T:
+        del page
+        value = None if entry.blocks else with_unit(read, known.kind, entry.text, known.unit)
+        if value is None:
+            raise Unread(
+                f"the key has the unit {known.unit}: write only a number" if known.unit else remedy
+            )
+        return value
+
+    return reader
+
+
+whole = alone(scalars.whole, "write a whole number, 0 or above")
+
+
+def number(page: Page, known: Field, entry: Entry) -> int | float:
+    """Read a number; a whole one such as `1.0` becomes an integer."""
+    value = None if entry.blocks else scalars.number(entry.text)
+    if value is None:
+        raise Unread(_meant(known, entry.text) or "write only a number, such as `0` or `2.5`")
+    if known.fits and _THOUSANDS.fullmatch(text := plain(entry.text)):
+        other = f"{value:g}" if value == int(value) else f"{text}0"
+        page.hint(
+            Code.AMBIGUOUS_NUMBER,
+            entry.value,
+            f"'{known.name}' is read as {value:g}",
+            f"write `{text.replace('.', '')}` if it means thousands, or else `{other}`",
+        )
+    is_whole = isinstance(value, float) and value.is_integer() and abs(value) <= _EXACT
+    return int(value) if is_whole else value
+
+
+def _meant(known: Field, text: str) -> str:
+    """Suggest the number that `0,5`, `1,000` or `100 mg` means; empty for any other text."""
+    found = _NUMBER.fullmatch(plain(text))
+    if found is None or (found["unit"] and not known.fits):
+        return ""
+    meant = found["number"]
+    if _GROUPED.fullmatch(meant):
+        meant = meant.replace(",", "").replace(".", "")
+    elif meant.rfind(",") > meant.rfind("."):
+        meant = meant.replace(".", "").replace(",", ".")
+    else:
+        meant = meant.replace(",", "")
+    if scalars.number(meant) is None:
+        return ""
+    return f"write `{meant}`" + (f", and `- **Unit**: {found['unit']}`" if found["unit"] else "")
+
+
+def count(page: Page, known: Field, entry: Entry) -> int:
+    """Read a whole number above 0."""
+    value: int = whole(page, known, entry)
+    if value == 0:
+        raise Unread("write a whole number, 1 or above")
+    return value
+
+
+def share(page: Page, known: Field, entry: Entry) -> float:
+    """Read a number from 0 to 1."""
+    value = number(page, known, entry)
+    if not 0 <= value <= 1:
+        raise Unread("write a number from 0 to 1, such as `0.8`")
+    return float(value)

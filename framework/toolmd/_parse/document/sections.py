@@ -198,13 +198,6 @@ def _report_headless(page: Page, document: Document, kind: str) -> None:
         return
 
 
-def _has_type(part: Part) -> bool:
-    """Return whether a bullet below a heading is the Type of a parameter."""
-    items = [item for block in part.blocks if isinstance(block, Bullets) for item in block.items]
-    fields = [PARAMETER.field(entry.key.text) for item in items if (entry := item_entry(item))]
-    return any(field is not None and field.attribute == "types" for field in fields)
-
-
 def _repaired(page: Page, part: Part, kind: str, named: set[str]) -> SectionTable | None:
     """Find the section that a heading misspells; report a misspelt restriction as an error."""
     text = section_title(part.heading.text)

@@ -219,6 +219,15 @@ def read_bounds(text: str) -> list[tuple[str, str]] | None:
     return [(name, value) for name, value in zip(names, (low, high), strict=True) if value]
 
 
+def meant_type(word: str) -> str | None:
+    """Return the type that a whole text misspells; None for any other text."""
+    try:
+        read_type(word)
+    except TypeProblem as problem:
+        return problem.suggestion if problem.word == word else None
+    return None
+
+
 def report_misspelt(page: Page, where: str, note: Mark, said: dict[str, Any]) -> bool:
     """Report a misspelt type or flag next to a name; return whether `note` is one.
 
@@ -226,13 +235,9 @@ def report_misspelt(page: Page, where: str, note: Mark, said: dict[str, Any]) ->
     """
     word = note.text.strip("`*_ ")
     near, code, what = nearest(word, FLAGS), Code.UNKNOWN_FIELD, "unknown field"
-    if "types" not in said:
-        try:
-            read_type(word)
-        except TypeProblem as problem:
-            if problem.suggestion and problem.word == word:
-                near, code, what = problem.suggestion, Code.UNKNOWN_TYPE, "unknown type"
-                said["types"] = ()
+    if "types" not in said and (kind := meant_type(word)):
+        near, code, what = kind, Code.UNKNOWN_TYPE, "unknown type"
+        said["types"] = ()
     if near is None:
         return False
     mark = _inner(note, word)

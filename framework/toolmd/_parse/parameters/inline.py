@@ -3,7 +3,14 @@
 from dataclasses import dataclass, field
 
 from toolmd._parse.fields.entries import Entry, implied
-from toolmd._parse.parameters.details import FLAGS, Inline, default_of, names_type, read_details
+from toolmd._parse.parameters.details import (
+    FLAGS,
+    Inline,
+    default_of,
+    meant_type,
+    names_type,
+    read_details,
+)
 from toolmd._parse.source.page import Mark
 from toolmd._parse.words.keys import DASHES, SEPARATORS, fold, without_invisible
 from toolmd._parse.words.scalars import code_spans, split_outside
@@ -182,8 +189,9 @@ def _leading_type(found: Inline, rest: Mark) -> Mark:
     ends = [at for sign in _DASHES if (at := rest.text.find(sign)) > 0]
     end = min(ends, default=len(rest.text))
     head = rest.text[:end].rstrip(".")
-    first = split_outside(head, ",")[0].partition("(")[0].strip()
-    if not first or not (names_type(first) or default_of(first) or code_spans(head)):
+    first, *others = (piece.partition("(")[0].strip() for piece in split_outside(head, ","))
+    slipped = any(fold(word) in FLAGS for word in others) and meant_type(first)
+    if not first or not (names_type(first) or default_of(first) or code_spans(head) or slipped):
         return rest
     group = head.find("(")
     if group > 0 and head.rstrip().endswith(")") and "{" not in head:

@@ -102,6 +102,7 @@ def test_a_comparison_in_words_without_its_subject_names_that_there_are_several_
         ("a == “iv”", "'“' is not a quotation mark", 'write `"` before and after text'),
         ("a = 'iv'", "'=' is no operator", "write `==`"),
         ("a => 5", "'=>' is no operator", "write `>=`"),
+        ("a above 50 urgent", "'above' is no operator", "write `>` for it, between two values"),
         ("this a is above 50", "'above' is no operator", "write `>` for it, between two values"),
         ("a == b c", "'c' stands directly behind 'b'", "write an operator between them"),
         ("a > 5)", "not understood at ')'", ""),

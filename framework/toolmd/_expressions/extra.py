@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from toolmd._expressions.error import ExpressionError
 from toolmd._expressions.lexer import Token, tokens
-from toolmd._expressions.prose import CONJUNCTIONS, SIGNS
+from toolmd._expressions.prose import CONJUNCTIONS, SIGNS, UNIT
 
 _CLOSING = frozenset(")]}")
 _WORDS = {word: sign for sign, words in CONJUNCTIONS.items() for word in words.split("|")}
@@ -27,11 +27,6 @@ _RUN = re.compile(r"[=<>!&|]+")
 _QUOTES = frozenset("“”„‟«»‘’‚")  # noqa: RUF001 - the quotation marks of word processors
 _NUMBER = re.compile(r"[0-9]+(?:,[0-9]+)+(?:\.[0-9]+)?")
 _GROUPED = re.compile(r"[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]+)?")
-_UNIT = re.compile(
-    r"[%$€£¥₹]|(?:°[CF]|[A-Z]{3}|percent|euros?|dollars?|pounds?|seconds?|minutes?|hours?|days?"
-    r"|weeks?|months?|years?|[mkµμ]?(?:Gy|Sv|Bq|mol|g|m|W|V|s|[lL])(?:/(?:kg|d[lL]|m[lL]|[lL]|h))?"
-    r"|mmHg|mcg|ug|[cd][mlL]|min|h|d|[kKMG]i?B|bytes?|IU|IE|Hz|bpm)(?![\w/])"
-)
 
 
 def extra_word(source: str, compiles: Callable[[str], bool]) -> ExpressionError | None:
@@ -86,7 +81,7 @@ def _extra_word(
 ) -> ExpressionError:
     """Return the error of an extra word, with what to write instead."""
     meant = next((w for w in (word, value) if w.text.lower() in _OPERATORS), None)
-    unit = _UNIT.match(source, word.at) if value.kind == "number" else None
+    unit = UNIT.match(source, word.at) if value.kind == "number" else None
     if meant is not None:
         word, help_ = meant, f"write `{_OPERATORS[meant.text.lower()]}`"
         message = f"'{meant.text}' is no operator"

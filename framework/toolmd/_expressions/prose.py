@@ -1,5 +1,6 @@
 """Find a comparison that is written in words, and suggest the expression: `over 200 EUR`."""
 
+import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
@@ -7,6 +8,12 @@ from toolmd._expressions.lexer import Token, tokens
 
 SIGNS = frozenset("$€£¥₹%")
 """Signs of units, before or behind a number."""
+UNIT = re.compile(
+    r"[%$€£¥₹]|(?:°[CF]|[A-Z]{3}|percent|euros?|dollars?|pounds?|seconds?|minutes?|hours?|days?"
+    r"|weeks?|months?|years?|[mkµμ]?(?:Gy|Sv|Bq|mol|g|m|W|V|s|[lL])(?:/(?:kg|d[lL]|m[lL]|[lL]|h))?"
+    r"|mmHg|mcg|ug|[cd][mlL]|min|h|d|[kKMG]i?B|bytes?|IU|IE|Hz|bpm)(?![\w/])"
+)
+"""A unit behind a number, or a sign before it."""
 CONJUNCTIONS = {"&&": "and|und|et|y", "||": "or|oder|ou|o"}
 """The words for `&&` and `||` in several languages."""
 _WORDS_OF = CONJUNCTIONS | {
@@ -71,7 +78,7 @@ def comparison_in_words(
             continue
         if mark.text in names:
             subject = mark.text
-        is_unit = mark.kind == "name" and at and marks[at - 1].kind == "number"
+        is_unit = at and marks[at - 1].kind == "number" and UNIT.match(source, mark.at)
         is_filler = mark.text.lower() in _FILLERS and mark.text not in names
         if not (is_unit or is_filler or mark.text in SIGNS):
             written.append(mark.text)

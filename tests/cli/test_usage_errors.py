@@ -346,6 +346,7 @@ def test_letters_survive_a_shell_that_knows_ascii_only(project) -> None:
 def test_the_doctor_names_what_an_extra_is_for(project) -> None:
     found = {sign["about"]: sign for sign in json.loads(project("doctor", "--json").out)}
     assert "`toolmd serve`" in found["extra mcp"]["found"]
+    assert "`toolmd import python`" in found["extra python"]["found"]
     assert {"extra chat", "extra lsp", "extra mcp", "extra server"} <= found.keys()
 
 

@@ -27,6 +27,7 @@ _EXTRAS = {
     "lsp": ("pygls", "`toolmd lsp`"),
     "mcp": ("mcp", "`toolmd serve`"),
     "postgres": ("psycopg", "durable runs on Postgres"),
+    "python": ("docstring_parser", "`toolmd import python`"),
     "server": ("starlette", "`toolmd dev` and `toolmd serve --transport http`"),
 }
 """Each extra: one of its packages, and the feature that needs it."""

@@ -114,8 +114,9 @@ def _show(
 
 
 def _row(id_: str, record: dict[str, Any]) -> tuple[str, ...]:
-    faults = ", ".join(path if code == record.get("code") else f"{code} {path}".strip()
-                       for code, path in record.get("faults", ()))  # fmt: skip
+    told = (path if code == record.get("code") else f"{code} {path}".strip()
+            for code, path in record.get("faults", ()))  # fmt: skip
+    faults = ", ".join(filter(None, told))
     why = ": ".join(part for part in (record.get("code", ""), faults) if part)
     cells = [record.get(key) or "-" for key in ("decision", "tool", "user", "call")]
     at = str(record.get("at", "-"))[:19].replace("T", " ")

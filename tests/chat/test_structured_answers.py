@@ -75,8 +75,8 @@ def test_the_command_writes_the_value_alone(garden) -> None:
     (garden / "answer.json").write_text(json.dumps(SCHEMA))
     with ModelServer(json.dumps(GOOD)) as server:
         done = typed(garden, server, "--schema", "answer.json", ASK)
-    assert (done.returncode, json.loads(done.stdout)) == (0, GOOD)
+    assert (done.code, json.loads(done.out)) == (0, GOOD)
     (garden / "answer.json").write_text("[]")
     done = typed(garden, None, "--schema", "answer.json", ASK)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "answer.json has no JSON object" in done.stderr
+    assert (done.code, done.out) == (2, "")
+    assert "answer.json has no JSON object" in done.err

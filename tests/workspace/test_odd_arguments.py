@@ -54,6 +54,8 @@ GOOD: Mapping[str, Any] = {
     "inputs": {},
     "listener": print,
     "name": "pay",
+    "names": (),
+    "places": (),
     "reply": "Hello.",
     "target": "openai",
     "timeout_s": 0.0,

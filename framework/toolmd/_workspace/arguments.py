@@ -1,7 +1,7 @@
 """Check the arguments of public methods before anything happens."""
 
 import inspect
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from functools import cache, cached_property, wraps
 from types import NoneType, UnionType
@@ -166,11 +166,11 @@ def _fits(hint: Any, name: str) -> Fits:  # noqa: PLR0911 - one case, one line
             isinstance(value, kind)
             and all(isinstance(key, str) and fits(one) for key, one in value.items())
         )
-    if kind is Sequence:
+    if kind is Sequence or kind is Collection:
         item = _fits(get_args(hint)[0], name)
         return lambda value: (
-            isinstance(value, Sequence)
-            and not isinstance(value, str | bytes)
+            isinstance(value, kind)
+            and not isinstance(value, str | bytes | Mapping)
             and all(item(one) for one in value)
         )
     if kind is Any or not isinstance(kind, type):
@@ -211,7 +211,7 @@ def _expected(hint: Any, name: str) -> str:
     if kind is int or kind is float:
         low, high = RANGES.get(name, _NO_LIMITS)
         return f"{'an integer' if kind is int else 'a number'} from {low:,} to {high:,}"
-    if kind is Sequence:
+    if kind is Sequence or kind is Collection:
         return f"a list, each item of it {_expected(get_args(hint)[0], name)}"
     if kind is Literal:
         return f"one of {', '.join(map(repr, get_args(hint)))}"

@@ -154,9 +154,11 @@ class ReadProject:
         """
         return self._reloader.reload(wait=wait, changed=changed)
 
-    async def areload(self, *, wait: bool = True) -> Registry:
+    async def areload(
+        self, *, wait: bool = True, changed: Collection[str] | None = None
+    ) -> Registry:
         """Same as `reload`, in a thread, so that the event loop stays free."""
-        return await off_loop(self._reloader.reload, wait=wait)
+        return await off_loop(self._reloader.reload, wait=wait, changed=changed)
 
     @property
     def watched(self) -> Watched:

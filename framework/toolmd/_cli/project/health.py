@@ -30,7 +30,7 @@ _EXTRAS = {
     "python": ("docstring_parser", "`toolmd import python`"),
     "server": ("starlette", "`toolmd dev` and `toolmd serve --transport http`"),
 }
-"""Each extra: one of its packages, and the feature that needs it."""
+"""Each extra: a module of one of its packages, and the feature that needs it."""
 
 
 _RECORDS = {".sqlite3", ".journal", ".jsonl"}

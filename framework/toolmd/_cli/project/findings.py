@@ -74,7 +74,7 @@ def _project(folder: Path | None, named: Sequence[Path] = ()) -> tuple[Findings,
         tools = counted(len(workspace.tools), "tool")
         skills = counted(len(workspace.skills), "skill")
         root = workspace.settings.root
-        found = workspace.diagnostics_of(at) if alone else workspace.diagnostics
+        found = workspace.diagnostics_of(tuple(at)) if alone else workspace.diagnostics
         # A read-only state folder, as in CI, is not a problem of the definitions.
         state = [d for d in found if d.code is Code.UNREADABLE_STATE and d.span.path == "settings"]
         if state and look_at_state(workspace.settings.state).state == "ok":

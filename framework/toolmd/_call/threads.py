@@ -34,12 +34,7 @@ class _Job(NamedTuple):
         """Hand the outcome to the waiting coroutine."""
         # The loop may be closed: the call timed out, and nothing waits for it.
         with suppress(RuntimeError):
-            self.done.get_loop().call_soon_threadsafe(self._end, ended)
-
-    def _end(self, ended: tuple[Any, BaseException | None]) -> None:
-        # A cancelled call takes no outcome.
-        if not self.done.done():
-            self.done.set_result(ended)
+            self.done.get_loop().call_soon_threadsafe(self.done.set_result, ended)
 
 
 class Threads:
@@ -77,7 +72,8 @@ class Threads:
         job = _Job(function, begin, copy_context(), done)
         self._put(job)
         try:
-            value, error = await done
+            # Shielded, since a cancelled future takes no result, and the thread will bring one.
+            value, error = await asyncio.shield(done)
         except asyncio.CancelledError:
             with self._changed:
                 self._waiting.pop(id(job), None)

@@ -35,10 +35,9 @@ class StepActions:
 
         An answer in place of the call becomes its result; then there is nothing to undo.
         The step's Ask approves exactly these arguments. A failure that may pass is retried as often
-        as the step allows; a repeatable call without an answer is made again under its key, so
-        that On error does not lead on while its effect may be there, and an overloaded machine
-        fails no run. Undo is bound as soon as the
-        call has taken effect.
+        as the step allows. A repeatable call without an answer is made again under its key: its
+        effect may be there, so On error waits, and an overloaded machine fails no run. Undo is
+        bound as soon as the call has taken effect.
         """
         try:
             return await self._used(frame, step, index)

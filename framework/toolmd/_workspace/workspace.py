@@ -200,7 +200,7 @@ class Workspace(ReadProject):
         Args:
             reply: Text, JSON text, bytes, a dict, or a provider's object.
             dialect: The form of the reply; `auto` detects it.
-            message: As in `call`, and so are the other arguments.
+            message: What the user said.
             user: The user's id.
             context: Facts about the caller.
             conversation: The conversation's id.

@@ -71,6 +71,7 @@ class Task(Result):
     result_type: Literal["complete"]
     task_id: str
     status: str
+    status_message: str | None = None
     input_requests: dict[str, Any] | None = None
     result: dict[str, Any] | None = None
 
@@ -90,6 +91,13 @@ async def sent(client: Any, method: str, task_id: str, **more: Any) -> Any:
     kind = Task if method == "tasks/get" else Result
     request = TaskRequest(method=method, params=TaskParams(task_id=task_id, **more))
     return await client.send_request(request, kind)
+
+
+class Model(FixedCaller):
+    """A host whose token may call and may not decide."""
+
+    def may_decide(self, ctx: Any) -> bool:
+        return False
 
 
 class Follows(ClientExtension):
@@ -113,10 +121,10 @@ def served(project: Path) -> Iterator[Callable[..., McpServer]]:
     """Return a function that serves the project to a user, with a skill that waits first."""
     with ExitStack() as stack:
 
-        def serve(wait: str, user: str = "ana") -> McpServer:
+        def serve(wait: str, user: str = "ana", who: type[FixedCaller] = FixedCaller) -> McpServer:
             (project / "skills_md" / "rest.skill.md").write_text(REST.format(wait=wait), "utf-8")
             workspace = Workspace.open(project, overrides={"store": "sqlite"})
-            return McpServer(stack.enter_context(workspace), FixedCaller(Caller(user)))
+            return McpServer(stack.enter_context(workspace), who(Caller(user)))
 
         yield serve
 
@@ -135,7 +143,7 @@ def test_a_run_that_waits_is_followed_asked_about_and_answered_as_a_task(served:
     async def follow(session: Any, task_id: str) -> CallToolResult:
         asked = await until(session, task_id, "input_required")
         ((key, request),) = (asked.input_requests or {}).items()
-        assert request["params"]["message"] == "Go on?"
+        assert (key, request["params"]["message"]) == ("2:ask", "Go on?")
         answers = {"nobody:asked": {"action": "accept"}, key: {"action": "accept", "content": {}}}
         await sent(session, "tasks/update", task_id, input_responses=answers)
         done = await until(session, task_id, "completed")
@@ -185,3 +193,24 @@ def test_a_client_without_tasks_reads_that_the_run_goes_on_by_itself(served: Any
     for mode in ("auto", "legacy"):
         result = asyncio.run(play(mode))
         assert result.structured_content["error"]["code"] == "waiting"
+
+
+def test_a_client_that_may_not_decide_sees_the_question_and_changes_nothing(served: Any) -> None:
+    server = served("1s", who=Model)
+
+    async def follow(session: Any, task_id: str) -> CallToolResult:
+        async with asyncio.timeout(60):
+            while (task := await sent(session, "tasks/get", task_id)).status_message != "Go on?":
+                pass
+        answers = {"2:ask": {"action": "accept", "content": {}}}
+        await sent(session, "tasks/update", task_id, input_responses=answers)
+        after = await sent(session, "tasks/get", task_id)
+        assert task.status == after.status == "working"
+        assert (task.input_requests, after.status_message) == (None, "Go on?")
+        return CallToolResult(content=[], is_error=True)
+
+    async def play() -> None:
+        async with Client(server.low, extensions=[Follows(follow)]) as client:
+            await client.call_tool("rest", {})
+
+    asyncio.run(play())

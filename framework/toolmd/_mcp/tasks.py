@@ -24,7 +24,7 @@ from toolmd._mcp.callers import Callers, RequestContext
 from toolmd._store import MEMORY
 from toolmd._types.call import Caller
 from toolmd._types.result import Result
-from toolmd._types.run import RunView
+from toolmd._types.run import Question, RunView
 from toolmd._types.skill import SkillSpec
 from toolmd._workspace import Workspace
 from toolmd.errors import NotFoundError
@@ -77,7 +77,7 @@ class Tasks:
         if task["status"] == "input_required":
             task["inputRequests"] = {
                 one.key: request.model_dump(mode="json", by_alias=True, exclude_none=True)
-                for one in view.questions
+                for one in _asked(view)
                 if (request := await self._asking.request(ctx, one.id)) is not None
             }
         if task["status"] == "completed" and view.result is not None:
@@ -91,7 +91,7 @@ class Tasks:
         """Apply the answers of the task's user; those to no open question are ignored."""
         view, caller = await self._found(ctx, params.task_id)
         if self._who.may_decide(ctx):
-            for one in view.questions:
+            for one in _asked(view):
                 try:
                     told = ElicitResult.model_validate(params.input_responses.get(one.key))
                 except ValidationError:
@@ -144,9 +144,9 @@ class Tasks:
             return "cancelled"
         if view.result is not None or view.state in ("done", "failed"):
             return "completed"
-        asks = any(one.asks and one.kind is None for one in view.questions)
         # Another person decides where this client may not, and the task goes on then.
-        return "input_required" if asks and self._who.may_decide(ctx) else "working"
+        is_asked = bool(_asked(view)) and self._who.may_decide(ctx)
+        return "input_required" if is_asked else "working"
 
     async def _signature(self, run_id: str, caller: Caller) -> str:
         """Return what makes a run's id a task of this caller: ids can be guessed."""
@@ -163,6 +163,11 @@ class Tasks:
 
         # Any process of the store may serve the next request for a task.
         return shared_secret(settings.store, settings.state).encode()
+
+
+def _asked(view: RunView) -> list[Question]:
+    """Return the questions for the run's own user; an operator answers a review."""
+    return [one for one in view.questions if one.kind is None]
 
 
 def declares_tasks(ctx: RequestContext) -> bool:

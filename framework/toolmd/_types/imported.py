@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
+_IMPLEMENTED_BY = "- **Implemented By**:"
+
 
 class Note(NamedTuple):
     """A note on a guess, a weakened restriction or a loss of an import."""
@@ -31,6 +33,12 @@ class Draft(NamedTuple):
     """The definition's name."""
     text: str
     """The markdown of its file."""
+
+    @property
+    def implemented_by(self) -> str:
+        """What its Implemented By names; empty without one."""
+        found = (line for line in self.text.splitlines() if line.startswith(_IMPLEMENTED_BY))
+        return next(found, "").removeprefix(_IMPLEMENTED_BY).strip()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,12 @@
 
 import asyncio
 import gzip
-import sqlite3
 import threading
 from itertools import pairwise
 
 import pytest
 from ncbi_server import PAGE, Fault, page
+from stored_papers import stored
 
 from toolmd import Budget
 from toolmd.testing import FakeClock, memory_workspace
@@ -19,13 +19,6 @@ from toolmd_litreview.plugin import Litreview
 def environ(environ):
     """Nothing makes vectors unless a test asks for it."""
     return {key: value for key, value in environ.items() if "MODEL" not in key}
-
-
-def stored(workspace):
-    with sqlite3.connect(workspace.settings.state / "litreview.sqlite3") as db:
-        rows = db.execute("SELECT owner, pmid, title, abstract FROM candidate_papers").fetchall()
-    db.close()
-    return rows
 
 
 SHORT = Budget(10, 10_000, 400)

@@ -2,22 +2,15 @@
 
 import asyncio
 import json
-import sqlite3
 
 import pytest
+from stored_papers import stored
 
 
 @pytest.fixture
 def environ(environ):
     """Nothing makes vectors unless a test asks for it."""
     return {key: value for key, value in environ.items() if "MODEL" not in key}
-
-
-def stored(workspace):
-    with sqlite3.connect(workspace.settings.state / "litreview.sqlite3") as db:
-        rows = db.execute("SELECT owner, pmid, title, abstract FROM candidate_papers").fetchall()
-    db.close()
-    return rows
 
 
 def test_a_search_returns_triples_and_saves_them(call, ncbi, workspace):

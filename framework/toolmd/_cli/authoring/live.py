@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import stop
-from toolmd._types.imported import Imported
+from toolmd._types.imported import Draft, Imported
 from toolmd._types.remote_tool import read_remote_tool
 
 
@@ -45,9 +45,9 @@ def read_live_server(name: str, url: str, command: list[str], folder: Path | Non
     server = LiveServer(name, table)
     imported, definitions = read_live(server, settings.root if settings is not None else here)
     there = _there(folder) if settings is not None else {}
-    drafts = tuple(one for one in imported.drafts if _tool_of(one.text) not in there.get(name, ()))
+    drafts = tuple(one for one in imported.drafts if _tool_of(one) not in there.get(name, ()))
     added = {tool: text for tool, text in definitions.items()
-             if tool in {_tool_of(one.text) for one in drafts}}  # fmt: skip
+             if tool in {_tool_of(one) for one in drafts}}  # fmt: skip
     named = {"", *(one.name for one in drafts)}
     notes = tuple(note for note in imported.notes if note.definition in named and drafts)
     return Live(server, Imported(drafts, notes, imported.refused), added)
@@ -67,13 +67,10 @@ def accept_tools(live: Live, folder: Path | None) -> None:
         store.close()
 
 
-def _tool_of(text: str) -> str:
+def _tool_of(draft: Draft) -> str:
     """Return the server's tool that a draft names."""
-    for line in text.splitlines():
-        if line.startswith("- **Implemented By**:"):
-            remote = read_remote_tool(line.partition(":")[2].strip())
-            return remote.tool if remote is not None else ""
-    return ""
+    remote = read_remote_tool(draft.implemented_by)
+    return remote.tool if remote is not None else ""
 
 
 def _there(folder: Path | None) -> Mapping[str, set[str]]:

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from toolmd._types.imported import Imported
+from toolmd._types.imported import Draft, Imported
 
 _URLS = ("http://", "https://")
-_BULLET = "- **Implemented By**:"
 
 
 def read_document(
@@ -36,7 +35,7 @@ def _document_of(name: str, folder: Path | None) -> str:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
 
 
-def _published_of(text: str, drafts: Sequence[Any]) -> Mapping[str, Mapping[str, str]]:
+def _published_of(text: str, drafts: Sequence[Draft]) -> Mapping[str, Mapping[str, str]]:
     """Return what a document says of each operation that a draft calls, by service."""
     from toolmd._import.openapi import definitions_of
     from toolmd._remote.services import key_of
@@ -45,8 +44,7 @@ def _published_of(text: str, drafts: Sequence[Any]) -> Mapping[str, Mapping[str,
     published = definitions_of(text)
     found: dict[str, dict[str, str]] = {}
     for draft in drafts:
-        lines = [line for line in draft.text.splitlines() if line.startswith(_BULLET)]
-        operation = read_operation(lines[0].partition(":")[2]) if lines else None
+        operation = read_operation(draft.implemented_by)
         if operation is not None and (key := key_of(operation)) in published:
             found.setdefault(operation.service, {})[key] = published[key]
     return found

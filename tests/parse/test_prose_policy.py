@@ -69,3 +69,47 @@ def test_a_policy_that_a_field_enforces_is_not_reported():
 def test_parsing_alone_does_not_report_it():
     text = TOOL.format(description="Book. Only call after user confirms.", more="")
     assert parse_tool(text, "book.tool.md")[1] == ()
+
+
+@pytest.mark.parametrize(
+    ("section", "place"),
+    [
+        ("## Safety\n\n- **Sensitivity**: low\n\nNever call this without the owner's consent.", 24),
+        ("## Limits\n\nUse it for\nat most ten visits.\nNo more.", 22),
+        ("## Rules\n\nPay no bill that is not due. An amount may not be zero.", 22),
+        ("## Restrictions\n\nSome words.\n\n- Fun\n- Only clerks pay.\n- Never twice.", 25),
+        ("## Guardrails\n\nOnly clerks pay.", 22),
+        ("## Access policy\n\nThe clerks only.", 22),
+        ("## The desk\n\nIt is open. Do not pay for strangers.", 22),
+        ("## The desk\n\nA model must not call it at night.", 22),
+    ],
+)
+def test_a_restriction_in_the_prose_of_a_section_is_reported_once(section, place):
+    found = policies("Book a visit.", f"\n{section}\n")
+    assert [one.partition(":")[0] for one in found] == [str(place)]
+    assert all(one.endswith(" prose-policy") for one in found)
+
+
+def test_the_warning_of_a_section_names_the_remedy():
+    text = TOOL.format(description="Pay.", more="\n## Restrictions\n\nOnly clerks pay.\n")
+    spec, _ = parse_tool(text, "book.tool.md")
+    assert spec is not None
+    (found,) = lint_tool(spec, text)
+    assert found.message == "'Only clerks pay' restricts calls, but no field enforces it"
+    assert found.help.endswith("move advice for the model to `## When to use`")
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        "## The service\n\nThis only matters for children. A closed desk cannot answer.",
+        "## Example calls\n\nOnly clerks pay.",
+        "## Restrictions\n\n```text\nOnly clerks pay.\n```",
+        "## Restrictions\n\nNone.",
+        "## When to use\n\nOnly for children.",
+        "## Limits\n\n- **Rate**: 3/s\n\nThe insurer allows a rate of at most three a second.",
+        "## Safety\n\n- **Requires Confirmation**: yes\n\nOnly after the parent agreed.",
+    ],
+)
+def test_prose_that_restricts_nothing_or_explains_a_field_is_not_reported(section):
+    assert policies("Book a visit.", f"\n{section}\n") == []

@@ -3,6 +3,5 @@
 from toolmd._import.functions import read_function
 from toolmd._import.report import ImportReport
 from toolmd._import.sources import KINDS, PACKAGED, read_source
-from toolmd._import.text import restricts
 
-__all__ = ["KINDS", "PACKAGED", "ImportReport", "read_function", "read_source", "restricts"]
+__all__ = ["KINDS", "PACKAGED", "ImportReport", "read_function", "read_source"]

@@ -11,7 +11,7 @@ from typing import Any
 
 from toolmd._import.functions import add_function, returned_shape
 from toolmd._import.report import ImportReport
-from toolmd._import.text import restricts
+from toolmd._parse.words.limiting import restricts
 from toolmd._types.imported import Imported
 from toolmd.errors import NotFoundError
 

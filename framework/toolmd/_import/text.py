@@ -10,9 +10,6 @@ from toolmd._parse.words.keys import split
 _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_RESTRICTS = re.compile(
-    r"\b(?:must|never|only|at most|cannot|can't|do not|don't|scopes?)\b", re.IGNORECASE
-)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
@@ -41,11 +38,6 @@ def plain_line(text: str) -> str:
         line = (heading[1] or "").strip()
     line = re.sub(r"^(?:[-*+>|]|\d+[.)])\s+", "", line)
     return _not_meant(line.replace("<!--", "").replace("-->", ""))
-
-
-def restricts(text: str) -> bool:
-    """Return whether a text has words that restrict calls: must, never, at most."""
-    return _RESTRICTS.search(text) is not None
 
 
 def _not_meant(line: str) -> str:

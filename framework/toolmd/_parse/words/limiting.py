@@ -1,5 +1,6 @@
-"""Words of a key that announce a restriction: `Upper Limit`, `At Most`, `Forbidden`."""
+"""Words that announce a restriction, in a key (`Upper Limit`, `At Most`) and in a sentence."""
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
@@ -133,6 +134,12 @@ _OF_A_VALUE = (
 """Phrases that restrict only among the fields of a value; elsewhere they are ordinary words."""
 _HARMLESS = ("readonly", "writeonly")
 """Keywords of JSON Schema that describe a value without restricting calls."""
+_IN_A_SENTENCE = re.compile(
+    r"\b(?:must|mustn[\u2019']t|shall|never|only|at most|(?:no|not) more than|no less than|may not|"
+    r"not (?:be )?(?:allowed|permitted)|forbidden|prohibited|cannot|can[\u2019']t|do not|"
+    r"don[\u2019']t|scopes?)\b",
+    re.IGNORECASE,
+)
 _LONG = 7
 """A word of this many letters is also found if it is misspelt."""
 
@@ -205,3 +212,14 @@ def _words(key: str) -> Iterator[str]:
             word += char
     if word:
         yield word
+
+
+def restricts(text: str, *, at_start: bool = False) -> bool:
+    """Return whether a text has words that restrict calls: must, never, at most.
+
+    Args:
+        text: a sentence or a paragraph.
+        at_start: whether the text must begin with these words: `Only clerks pay.`
+    """
+    look = _IN_A_SENTENCE.match if at_start else _IN_A_SENTENCE.search
+    return look(text) is not None

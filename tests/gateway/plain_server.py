@@ -90,6 +90,12 @@ def report(message, arguments):
     answer(message, {"content": [{"type": "text", "text": json.dumps(meta)}]})
 
 
+def announce(message, arguments):
+    """Tell that the tools changed, and answer."""
+    write(json.dumps({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}))
+    answer(message, {"content": [{"type": "text", "text": "done"}]})
+
+
 def kill(message, arguments):
     """Kill this process or its client before, after or while it acts and answers."""
     who, when = arguments["text"].split()[:2]
@@ -114,7 +120,7 @@ def end(who):
 
 SPECIAL = {
     "huge": huge, "deep": deep, "noise": noise, "half": half, "reach": reach, "ask": ask,
-    "report": report, "kill": kill,
+    "report": report, "kill": kill, "announce": announce,
 }  # fmt: skip
 
 

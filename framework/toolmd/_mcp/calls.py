@@ -1,7 +1,6 @@
 """Handle `tools/list` and `tools/call`: pass each call on to the dispatcher."""
 
 import json
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 from mcp.shared.exceptions import MCPError
@@ -18,9 +17,11 @@ from toolmd._export.function import CONFIDENCE
 from toolmd._mcp.answers import answer
 from toolmd._mcp.asking import Asking
 from toolmd._mcp.callers import Callers, RequestContext
-from toolmd._mcp.catalog import Catalog, Listed
+from toolmd._mcp.catalog import Listed
+from toolmd._mcp.changes import ListChanges
 from toolmd._mcp.progress import Progress
 from toolmd._mcp.tasks import Tasks
+from toolmd._remote.mcp.error import SUSPENDED
 from toolmd._types.call import Call, Caller
 from toolmd._types.result import Result
 from toolmd._workspace import Workspace
@@ -30,18 +31,15 @@ from toolmd.errors import did_you_mean, near_words
 class Calls:
     """The list of tools and skills, and their calls."""
 
-    def __init__(
-        self, workspace: Workspace, who: Callers, changed: Callable[[], Awaitable[None]]
-    ) -> None:
+    def __init__(self, workspace: Workspace, who: Callers, changes: ListChanges) -> None:
         """Prepare to call; `who` returns the Caller of a request's context.
 
-        `changed` notifies clients if the list of tools has changed.
+        `changes` notifies clients if the list of tools has changed.
         """
-        self._changed = changed
+        self._changes = changes
         self._workspace = workspace
         self._who = who
-        self.catalog = Catalog(workspace)
-        """What clients see of the current snapshot."""
+        self.catalog = changes.catalog
         self._asking = Asking(workspace, who)
         self.tasks = Tasks(workspace, who, self._asking)
         """The runs that clients follow as tasks."""
@@ -49,9 +47,9 @@ class Calls:
     async def list_tools(
         self, ctx: RequestContext, params: PaginatedRequestParams | None
     ) -> ListToolsResult:
-        """Return every tool, sorted by name, on one page."""
+        """Return every tool that is not suspended, sorted by name, on one page."""
         del ctx, params
-        return ListToolsResult(tools=[one.tool for one in (await self.catalog.reload()).values()])
+        return ListToolsResult(tools=[one.tool for one in await self._changes.shown()])
 
     def input_schema(self, name: str) -> dict[str, Any] | None:
         """Return a tool's input schema, for the transport's own checks.
@@ -84,8 +82,8 @@ class Calls:
             return ended
         if (task := await self.tasks.begin(ctx, listed.spec, ended, caller)) is not None:
             return task
-        if ended.handle is not None:
-            await self._changed()
+        if ended.handle is not None or (ended.error and ended.error.code == SUSPENDED):
+            await self._changes.changed()
         return answer(listed, ended)
 
     async def _take(

@@ -1,7 +1,8 @@
-"""Notify clients of both eras, once for each snapshot, that the lists have changed."""
+"""Notify clients of both eras, once for each change, that the lists have changed."""
 
 import asyncio
 import logging
+from collections.abc import Coroutine
 from typing import Any
 from weakref import WeakSet
 
@@ -16,13 +17,20 @@ from mcp.server.subscriptions import (
 )
 from mcp.types import NotificationParams
 
+from toolmd._mcp.catalog import Catalog, Listed
 from toolmd._types.registry import Registry
 from toolmd._workspace import Workspace
+from toolmd.errors import UnreachableError
 
 logger = logging.getLogger(__name__)
 
+LOOK_S = 2.0
+"""How often a server looks whether tools were suspended or accepted, perhaps by others."""
 MAX_STREAMS = 64
 """The most streams of changes at a time; each keeps a connection open."""
+
+_State = tuple[Registry, bool, frozenset[str]]
+"""The snapshot, whether the tool that reads kept results is listed, and the suspended tools."""
 
 
 class ListChanges:
@@ -30,12 +38,13 @@ class ListChanges:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
+        self.catalog = Catalog(workspace)
+        """The list of the current snapshot, with the tools that are suspended."""
         self._bus = InMemorySubscriptionBus()
         self.listen = ListenHandler(self._bus, max_subscriptions=MAX_STREAMS)
         """The handler of `subscriptions/listen`, the notifications since 2026-07-28."""
         self._connections: WeakSet[Connection] = WeakSet()
-        self._told: tuple[Registry, bool] = workspace.registry, False
-        """The snapshot, and whether the tool that reads kept results was listed."""
+        self._told: _State = workspace.registry, False, frozenset()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._under_way: set[asyncio.Task[None]] = set()
 
@@ -48,17 +57,16 @@ class ListChanges:
         self._connections.add(ctx.session._connection)  # noqa: SLF001
 
     def serve_here(self) -> None:
-        """Store the running loop as the one that serves."""
+        """Store the running loop as the one that serves, and look for suspended tools in it."""
         self._loop = asyncio.get_running_loop()
+        self._begin(self._look())
 
     async def changed(self) -> None:
-        """Notify every client, if the snapshot is a new one, or the first result is kept."""
-        registry, is_open = self._workspace.registry, self._told[1]
-        if not is_open:
-            is_open = await asyncio.to_thread(self._workspace.results.is_open)
-        if registry is self._told[0] and is_open is self._told[1]:
+        """Notify every client, if the snapshot or the tools that clients see are others."""
+        state = await asyncio.to_thread(self._state)
+        if state[0] is self._told[0] and state[1:] == self._told[1:]:
             return
-        self._told = registry, is_open
+        self._told = state
         await self._bus.publish(ToolsListChanged())
         await self._bus.publish(ResourcesListChanged())
         await self._bus.publish(PromptsListChanged())
@@ -71,17 +79,47 @@ class ListChanges:
                 # A disconnected client must not keep the others from being notified.
                 logger.exception("a client could not be notified of a change")
 
+    async def shown(self) -> list[Listed]:
+        """Return what clients see: the list without the tools that are suspended now.
+
+        A call of a suspended tool is found, and denied with the remedy. What is shown here is
+        what the next change is compared with.
+        """
+        listed = await self.catalog.reload()
+        await self.changed()
+        hidden = self._told[2]
+        return [one for one in listed.values() if one.spec.name not in hidden]
+
     def changed_soon(self) -> None:
         """Schedule `changed`; any thread may call this."""
         loop = self._loop
         if loop is not None and not loop.is_closed():
-            loop.call_soon_threadsafe(self._start)
+            loop.call_soon_threadsafe(lambda: self._begin(self.changed()))
 
-    def _start(self) -> None:
-        task = asyncio.ensure_future(self.changed())
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(work)
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
+
+    def _state(self) -> _State:
+        workspace = self._workspace
+        return workspace.registry, workspace.results.is_open(), self._suspended()
+
+    def _suspended(self) -> frozenset[str]:
+        try:
+            return self._workspace.suspended_tools()
+        except UnreachableError:
+            # Their calls are denied then, too, and say why.
+            return self._told[2]
+
+    async def _look(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK_S)
+            if await asyncio.to_thread(self._suspended) != self._told[2]:
+                await self.changed()
 
     def close(self) -> None:
         """End every stream of changes, so that its client notices."""
         self.listen.close()
+        for task in self._under_way:
+            task.cancel()

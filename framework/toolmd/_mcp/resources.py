@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 from mcp.shared.exceptions import MCPError
@@ -21,7 +21,8 @@ from mcp.types import (
 from toolmd._dialect.body import compact
 from toolmd._export.mcp import POLICY
 from toolmd._mcp.callers import Callers, RequestContext
-from toolmd._mcp.catalog import Catalog, Listed
+from toolmd._mcp.catalog import Listed
+from toolmd._mcp.changes import ListChanges
 from toolmd._mcp.pages import page_of
 from toolmd._mcp.skills import Skills, unknown
 from toolmd._types.call import Call, Caller
@@ -55,11 +56,11 @@ class Resources:
     """The resources that a caller may read."""
 
     def __init__(
-        self, workspace: Workspace, who: Callers, catalog: Catalog, skills: Skills
+        self, workspace: Workspace, who: Callers, changes: ListChanges, skills: Skills
     ) -> None:
         self._workspace = workspace
         self._who = who
-        self._catalog = catalog
+        self._changes = changes
         self._skills = skills
 
     async def list_resources(
@@ -85,7 +86,7 @@ class Resources:
         """Handle `resources/read`; raise MCPError for what is not there for this caller."""
         uri, caller = params.uri, self._who(ctx)
         if uri == CATALOG:
-            text = catalog_text(await self._catalog.reload())
+            text = catalog_text(await self._changes.shown())
             contents = TextResourceContents(uri=uri, mime_type=JSON, text=text)
         elif uri.startswith(RESULTS):
             contents = await self._result(uri, caller)
@@ -142,11 +143,11 @@ class Resources:
         raise MCPError(INVALID_PARAMS, f"Not readable: {why}", data={"uri": uri})
 
 
-def catalog_text(listed: Mapping[str, Listed]) -> str:
+def catalog_text(listed: Sequence[Listed]) -> str:
     """Return the catalogue as JSON; `omitted` counts the tools that have no room."""
     entries: list[dict[str, Any]] = []
     room = MAX_CATALOG - 100
-    for one in listed.values():
+    for one in listed:
         entry = _entry(one)
         room -= len(compact(entry)) + 1
         if room < 0:

@@ -49,9 +49,9 @@ class McpServer:
                 answer; by default, a key of this process.
         """
         self.changes = ListChanges(workspace)
-        self.calls = Calls(workspace, who, self.changes.changed)
+        self.calls = Calls(workspace, who, self.changes)
         self.skills = Skills(workspace)
-        self.resources = Resources(workspace, who, self.calls.catalog, self.skills)
+        self.resources = Resources(workspace, who, self.changes, self.skills)
         self.prompts = Prompts(workspace, self.skills)
         self.completions = Completions(who, self.prompts, self.resources, self.skills)
         self.low: Server[Any] = _Low(

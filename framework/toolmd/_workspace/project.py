@@ -113,6 +113,14 @@ class ReadProject:
         late = [d.message for d in live.registry.diagnostics if d.code is Code.IMPORT_TIMEOUT]
         return tuple(dict.fromkeys((*late, *live.snapshot.plugins.imports.overdue)))
 
+    def suspended_tools(self) -> frozenset[str]:
+        """Return the tools whose MCP server or service changed since they were accepted.
+
+        Their calls are denied until an operator accepts the change. No server is asked, but the
+        store; the calling thread waits. Raises UnreachableError if the store can't be used.
+        """
+        return self._project.live.suspended.names()
+
     @property
     def plugins(self) -> tuple[PluginInfo, ...]:
         """The state of each plugin; access loads the plugins of the definitions' folders."""

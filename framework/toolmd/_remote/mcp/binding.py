@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from toolmd._remote.mcp.asking import following
-from toolmd._remote.mcp.definition import names_of
+from toolmd._remote.mcp.definition import differences, names_of
 from toolmd._remote.mcp.error import InputRequiredError, LostAnswerError, NotStartedError
 from toolmd._remote.mcp.servers import Servers
 from toolmd._remote.mcp.session import Session
@@ -122,7 +122,7 @@ class _RemoteCall:
         self, arguments: dict[str, Any], progress: Any, answered: Asked | None, session: Session
     ) -> Any:
         """Check the tool's definition and call it; this runs in the sessions' event loop."""
-        accepted = await self._servers.accepted(self._remote, await session.tools())
+        accepted = await self._servers.accepted(self._remote, await session.tools.get())
         given = self._named(arguments, accepted)
         result = await session.call(self._remote.tool, given, progress, answered)
         return result if isinstance(result, Asked) else (result, session.hide)
@@ -172,7 +172,8 @@ def _found(remote: RemoteTool, call_spec: ToolCallSpec, servers: Servers) -> lis
             _diagnostic(call_spec, Code.INVALID_OPERATION, Severity.WARNING, message, help_)
         )
     try:
-        changed = servers.changes([remote]).get(remote, ())
+        pin = servers.changed([remote]).get(remote)
+        changed = () if pin is None else differences(pin.accepted, pin.seen)
     except Exception as error:  # noqa: BLE001 - a store that can't be read says nothing of changes
         changed = (f"the accepted definition can't be read: {error}",)
     if changed:

@@ -3,6 +3,9 @@
 from toolmd._types.asked import Asked
 from toolmd.errors import ToolError
 
+SUSPENDED = "suspended_tool"
+"""The code of a call whose tool is not the accepted one."""
+
 
 class InputRequiredError(Exception):
     """The server asks for input before the call can end."""
@@ -16,10 +19,8 @@ class InputRequiredError(Exception):
 class SuspendedToolError(ToolError):
     """The server's tool is not the accepted one; nothing was sent."""
 
-    CODE = "suspended_tool"
-
     def __init__(self, message: str) -> None:
-        super().__init__(message, code=self.CODE)
+        super().__init__(message, code=SUSPENDED)
 
 
 class LostAnswerError(TimeoutError):

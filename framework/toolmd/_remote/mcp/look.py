@@ -38,7 +38,7 @@ async def look_at_server(
         if (remote := read_remote_tool(f"mcp {name} {tool}")) is not None and own:
             servers.want(remote)
     try:
-        listing = await servers.run(name, None, lambda session: session.tools())
+        listing = await servers.run(name, None, lambda session: session.tools.get())
         if accept:
             known = {tool: listing.definitions.get(tool, "") for tool in files}
             await asyncio.to_thread(servers.accept, name, known)

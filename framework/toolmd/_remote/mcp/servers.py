@@ -2,10 +2,10 @@
 
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolmd._remote.mcp.definition import differences
 from toolmd._remote.mcp.error import SuspendedToolError
 from toolmd._store.store import Store
 from toolmd._types.asked import Asked
@@ -52,9 +52,13 @@ class Servers:
         """
         from toolmd._remote.mcp.pool import POOL, Key
 
+        def watched(session: "Session") -> Awaitable[Any]:
+            session.tools.seen = partial(self.see, name)
+            return work(session)
+
         table = self.table(name)
         whose = None if table.shared else user
-        return await POOL.run(Key(self._folder, name, self._texts[name], whose), table, work)
+        return await POOL.run(Key(self._folder, name, self._texts[name], whose), table, watched)
 
     async def resume(self, answered: Asked) -> Any:
         """Answer the question of a call that waits in this process, and return its outcome.
@@ -107,14 +111,15 @@ class Servers:
         self._store.pins.accept(name, definitions)
         self._checked.pop(name, None)
 
-    def changes(self, remotes: Iterable[RemoteTool]) -> Mapping[RemoteTool, tuple[str, ...]]:
-        """Return what is known to have changed, without asking the servers; it blocks."""
-        found = {}
-        for remote in remotes:
-            pin = self._store.pins.of(remote.server).get(remote.tool)
-            if pin is not None and pin.is_changed:
-                found[remote] = differences(pin.accepted, pin.seen)
-        return found
+    def changed(self, remotes: Iterable[RemoteTool]) -> Mapping[RemoteTool, "Pin"]:
+        """Return the tools that are known to have changed, without asking the servers; it blocks.
+
+        The pin of each has what was accepted, and what was seen last.
+        """
+        wanted = tuple(remotes)
+        known = {name: self._store.pins.of(name) for name in {one.server for one in wanted}}
+        pins = {one: known[one.server].get(one.tool) for one in wanted}
+        return {one: pin for one, pin in pins.items() if pin is not None and pin.is_changed}
 
 
 def is_parked(asked: Asked) -> bool:

@@ -12,19 +12,15 @@ from toolmd._remote.fence import fence_of, fenced
 from toolmd._remote.mcp.asking import asked_by, asked_in, responses_of
 from toolmd._remote.mcp.calls import params_of
 from toolmd._remote.mcp.error import LostAnswerError, NotStartedError
-from toolmd._remote.mcp.listing import Listing
+from toolmd._remote.mcp.listing import ToolList
 from toolmd._remote.mcp.running import Running
 from toolmd._remote.mcp.stdio import MAX_LINE, MAX_SHOWN, ServerProcess, run_server, telling
-from toolmd._remote.mcp.tap import ReadTap, Tap, WriteTap
+from toolmd._remote.mcp.tap import ReadTap, WriteTap
 from toolmd._types.asked import Asked
 from toolmd._types.settings import ServerSettings
 from toolmd.config.servers import needed_variables
 from toolmd.config.services import filled
 
-REFRESH_S = 300.0
-"""How long a list of tools is trusted: not every server tells that it changed."""
-_MOST_PAGES = 100
-_MOST_TOOLS = 5_000
 _CLOSED = -32000
 
 
@@ -38,14 +34,13 @@ class Session:
         """When it was used last."""
         self.running: dict[str, Running] = {}
         """The calls in progress, by their names."""
-        self.listing: Listing | None = None
+        self.tools = ToolList()
+        """The tools that the server lists."""
         self._server = server
         self._folder = folder
         self._client: Any = None
         self._process: ServerProcess | None = None
-        self._tap = Tap()
         self._stop = asyncio.Event()
-        self._lock = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
         self._ended = False
         self._secrets: tuple[str, ...] = ()
@@ -88,15 +83,6 @@ class Session:
             for _ in range(2):
                 await asyncio.wait([self._task], timeout=3 * _END_S)
                 self._task.cancel()
-
-    async def tools(self) -> Listing:
-        """Return the server's tools; a list that is old or changed is read again."""
-        async with self._lock:
-            listing = self.listing
-            if listing is None or time.monotonic() - listing.since > REFRESH_S:
-                self.listing = None
-                self.listing = listing = await self._listed()
-            return listing
 
     async def call(
         self,
@@ -165,7 +151,7 @@ class Session:
         try:
             async with AsyncExitStack() as stack:
                 self._client = await stack.enter_async_context(self._connected())
-                self.listing = await self._listed()
+                await self.tools.begin(self._client)
                 if not ready.done():
                     ready.set_result(None)
                 await self._until_end()
@@ -189,6 +175,7 @@ class Session:
         finally:
             for wait in waits:
                 wait.cancel()
+            self.tools.end()
 
     @asynccontextmanager
     async def _connected(self) -> AsyncIterator[Any]:
@@ -210,7 +197,7 @@ class Session:
             transport,
             mode="auto",
             cache=None,
-            message_handler=self._heard,
+            message_handler=self.tools.heard,
             elicitation_callback=self._ask,
         ) as client:
             yield client
@@ -222,7 +209,7 @@ class Session:
         command = await asyncio.to_thread(fenced, self._server.command, fence, self._folder, env)
         async with run_server(command, env, self._folder) as server:
             self._process = server
-            yield ReadTap(server.receive, self._tap), WriteTap(server.send, self._tap)
+            yield ReadTap(server.receive, self.tools.tap), WriteTap(server.send, self.tools.tap)
 
     @asynccontextmanager
     async def _http(self) -> AsyncIterator[Any]:
@@ -237,35 +224,7 @@ class Session:
                 self._server.url, http_client=client, max_sse_event_size=MAX_LINE
             ) as (read, write),
         ):
-            yield ReadTap(read.__anext__, self._tap), WriteTap(write.send, self._tap)
-
-    async def _heard(self, message: Any) -> None:
-        from mcp_types import ToolListChangedNotification
-
-        if isinstance(message, ToolListChangedNotification):
-            self.listing = None
-
-    async def _listed(self) -> Listing:
-        """Read all pages; a server whose pages never end is an error."""
-        from mcp_types import PaginatedRequestParams
-        from pydantic import ValidationError
-
-        raw: list[Any] = []
-        cursors: set[str] = set()
-        params = None
-        while True:
-            self._tap.reset()
-            # The tap keeps what the server wrote, even where the client can't read the page.
-            with suppress(ValidationError):
-                await self._client.session.list_tools(params=params)
-            raw += self._tap.page
-            cursor: str | None = self._tap.cursor
-            if cursor is None:
-                return Listing.of(raw)
-            if cursor in cursors or len(cursors) >= _MOST_PAGES or len(raw) > _MOST_TOOLS:
-                raise ValueError("its list of tools does not end")
-            cursors.add(cursor)
-            params = PaginatedRequestParams(cursor=cursor)
+            yield ReadTap(read.__anext__, self.tools.tap), WriteTap(write.send, self.tools.tap)
 
     async def _give_up(self, error: BaseException) -> None:
         await self.close()

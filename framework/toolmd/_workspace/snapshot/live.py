@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from toolmd._load.pin import Pin
     from toolmd._workspace.kept.keeper import Keeper
     from toolmd._workspace.snapshot.dialects import Dialects
+    from toolmd._workspace.snapshot.suspended import SuspendedTools
 
 
 class Live:
@@ -81,6 +82,13 @@ class Live:
         from toolmd._workspace.kept.keeper import Keeper
 
         return Keeper(self.registry, self.settings, self._logs.store, self._epoch)
+
+    @cached_property
+    def suspended(self) -> "SuspendedTools":
+        """Which tools changed at their server or service since they were accepted."""
+        from toolmd._workspace.snapshot.suspended import SuspendedTools
+
+        return SuspendedTools(self.registry.tools, self.settings, self._logs.store)
 
     def for_models(self) -> Mapping[str, BoundTool]:
         """Return the tools for models: with the one that reads kept results while any is kept."""

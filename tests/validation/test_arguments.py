@@ -231,6 +231,18 @@ def test_a_sensitive_value_is_never_quoted() -> None:
     assert "4711" not in str(told)
 
 
+def test_a_value_in_place_of_one_with_sensitive_parts_is_never_quoted() -> None:
+    pin = Schema(types=("string",), sensitive=True)
+    pins = Schema(types=("array",), items=pin, unique=True)
+    account = Schema(types=("object",), properties=(Parameter(name="pin", shape=pin),))
+    either = Schema(types=("object",), one_of=(Parameter(name="account", shape=account),))
+    for shape in (pins, account, either, Schema(types=("array",), items=account)):
+        assert "hunter2" not in str(problems("hunter2", shape))
+    told = problems(["hunter2", "hunter2"], pins)
+    assert [p.code for p in told] == ["not_unique"]
+    assert "hunter2" not in str(told)
+
+
 def test_quoted_values_are_bounded() -> None:
     told = problems(
         {"a" * 5000: "b" * 5000, "c": list(range(5000)), "d": 10**4000},

@@ -10,7 +10,7 @@ from toolmd._validation.identity import identity
 from toolmd._validation.keywords import checks_of
 from toolmd._validation.one_of import lacks_tag, objects_for, shapes_for
 from toolmd._validation.patterns import PatternError
-from toolmd._validation.words import choices_of, joined, shown_value, type_of, types_of
+from toolmd._validation.words import choices_of, fits_type, joined, shown_value, type_of, types_of
 from toolmd.errors import near_words
 
 MAX_PROBLEMS = 32
@@ -49,9 +49,9 @@ def argument_problems(
 def _value(value: Any, shape: Schema, path: str, *, sensitive: bool) -> Iterator[Problem]:
     sensitive = sensitive or shape.sensitive
     kind = type_of(value)
-    fits = not shape.types or kind in shape.types or (kind == "integer" and "number" in shape.types)
-    if not fits:
-        got = shown_value(value, sensitive=sensitive)
+    if not fits_type(value, shape):
+        # In place of a list or an object, one of its Sensitive values may stand.
+        got = shown_value(value, sensitive=sensitive or shape.holds_sensitive)
         yield _problem("wrong_type", path, f"must be {types_of(shape)}", types_of(shape), got)
         return
     if shape.enum is not None and identity(value) not in {identity(v) for v in shape.enum}:
@@ -114,7 +114,8 @@ def _number(value: float, shape: Schema, path: str, *, sensitive: bool) -> Itera
 
 def _array(value: list[Any], shape: Schema, path: str, *, sensitive: bool) -> Iterator[Problem]:
     if shape.unique:
-        yield from _repeated(value, path, sensitive=sensitive)
+        hides = sensitive or (shape.items is not None and shape.items.holds_sensitive)
+        yield from _repeated(value, path, sensitive=hides)
     if shape.items is not None:
         for index, item in enumerate(value):
             yield from _value(item, shape.items, f"{path}[{index}]", sensitive=sensitive)

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote, quote_plus
 
 from toolmd._types.schema import Parameter, Schema
+from toolmd._validation.words import fits_type
 
 HIDDEN = "(hidden)"
 _SHORT = 4
@@ -39,16 +40,31 @@ def _text(value: Any) -> str:
 
 
 def redacted_value(value: Any, shape: Schema | None) -> Any:
-    """Return a value of this shape with its Sensitive parts replaced."""
+    """Return a value of this shape with its Sensitive parts replaced.
+
+    A value of another type is replaced as a whole where the shape holds Sensitive values: it may
+    be one of them.
+    """
     if shape is None:
         return value
-    if shape.sensitive:
+    if _is_secret(value, shape):
         return HIDDEN
     if isinstance(value, list):
         return [redacted_value(item, shape.items) for item in value]
     if isinstance(value, dict):
         return {name: _redacted_field(item, name, shape) for name, item in value.items()}
     return value
+
+
+def _is_secret(value: Any, shape: Schema) -> bool:
+    """Return whether a value is hidden as a whole, and not only in its parts."""
+    if shape.sensitive or not shape.holds_sensitive or not value:
+        return shape.sensitive
+    if isinstance(value, list):
+        return shape.items is None
+    if isinstance(value, dict):
+        return not any(one.properties or one.values for one in shape.objects)
+    return not shape.types or not fits_type(value, shape)
 
 
 def _redacted_field(value: Any, name: str, shape: Schema) -> Any:
@@ -71,7 +87,7 @@ def without_sensitive(
 
 def _hidden(value: Any, shape: Schema | None, *, within: bool = False) -> Iterator[str]:
     """Return the words of all Sensitive parts of a value."""
-    inside = within or (shape is not None and shape.sensitive)
+    inside = within or (shape is not None and _is_secret(value, shape))
     if isinstance(value, list):
         for item in value:
             yield from _hidden(item, shape and shape.items, within=inside)

@@ -41,6 +41,12 @@ def type_of(value: Any) -> JsonType:
     return "array" if isinstance(value, list) else "object"
 
 
+def fits_type(value: Any, shape: Schema) -> bool:
+    """Return whether a value has one of the types of its shape; without types, any has."""
+    kind = type_of(value)
+    return not shape.types or kind in shape.types or (kind == "integer" and "number" in shape.types)
+
+
 def types_of(shape: Schema) -> str:
     """Name the types that fit: `text or an array`."""
     words = [_ARTICLED[kind] for kind in shape.types]

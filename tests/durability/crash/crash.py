@@ -178,6 +178,9 @@ def two_machines(server: str, plan: matrix.Storm) -> Iterator[Row]:
             yield what, f"{matrix.hold(fault, seed=plan.seed).overlaps} at once", "0"
         except TimeoutError:
             yield what, "it did not come to an end", "0"
+    for fault in matrix.HOLDS:
+        what = f"  the machine that takes over runs, {fault.name}: until another one does"
+        yield what, f"{matrix.handed_on(fault, seed=plan.seed):.1f} s", "10 s"
 
 
 PARTS: dict[str, Callable[[str], Iterator[Row]]] = {

@@ -28,6 +28,13 @@ TTL_S = 6.0
 """Silence after which a process counts as dead even with its lock, in seconds."""
 APART_S = 2.0
 """Up to how many seconds apart two clocks count as equal."""
+_NOTICED = {
+    "tcp_keepalives_idle": "2",
+    "tcp_keepalives_interval": "1",
+    "tcp_keepalives_count": "3",
+    "tcp_user_timeout": "5000",
+}
+"""Settings by which the server ends the session of a machine that it lost within five seconds."""
 logger = logging.getLogger(__name__)
 
 
@@ -123,7 +130,10 @@ class Heartbeat:
         key = _key("reclaimer")
         # Outside of a transaction, which the server would end while it is idle.
         alone = self._engine.execution_options(isolation_level="AUTOCOMMIT")
+        soon = (sa.func.set_config(name, value, sa.false()) for name, value in _NOTICED.items())
         with alone.connect() as connection:
+            # The lock of a machine that is cut off must not keep others from taking over.
+            connection.execute(sa.select(*soon))
             got = bool(connection.execute(sa.select(sa.func.pg_try_advisory_lock(key))).scalar())
             try:
                 yield got

@@ -25,6 +25,7 @@ from toolmd._load.edits.warnings import with_silent_store, with_unusable_journal
 from toolmd._load.plugins.manager import Plugins
 from toolmd._load.plugins.resources import SnapshotResources
 from toolmd._load.python.binding import bind_all
+from toolmd._load.python.compared import Comparisons
 from toolmd._load.python.implementation import SnapshotParts
 from toolmd._load.source.files import File, Folder
 from toolmd._load.source.walk import SETTLED_NS, Walker
@@ -122,7 +123,7 @@ def build(  # noqa: PLR0913 - by keyword, but for two
     changes = StoredChanges(store := store or Store(MEMORY, settings.state))
     fresh = _plugins(settings, given)
     walker = Walker([group.folder for group in last.groups] if last else (), settled_ns, changed)
-    groups, around, python, bound = _parts(settings, store, fresh, walker, put, old)
+    groups, around, python, bound = _parts(settings, store, fresh, walker, put, old, cache)
     reading = Reading(reader, cache, last.definitions if last is not None else None)
     named, broken, prompts, read = _read(reading, groups, last.prompts if last is not None else {})
     said = [*fresh.diagnostics, *reading.diagnostics, *(d for p in put.values() for d in p.said)]
@@ -160,13 +161,14 @@ class _Parts(NamedTuple):
     """Tools whose binding stays if their definition does."""
 
 
-def _parts(
+def _parts(  # noqa: PLR0913, PLR0917 - as build
     settings: Settings,
     store: Store,
     plugins: Plugins,
     walker: Walker,
     put: Put,
     old: Snapshot | None,
+    cache: Cache | None,
 ) -> _Parts:
     """Return the parts of the snapshot of before where all Python is the same, else new ones."""
     groups, last = _groups(settings, plugins, put, walker), old.made if old is not None else None
@@ -175,7 +177,9 @@ def _parts(
             group.folder = new.folder
         return _Parts(last.groups, last.around, old.python, old.registry.tools)
     servers, resources = Servers(settings, store), SnapshotResources(plugins, settings)
-    around = SnapshotParts(settings.root, plugins, resources, Services(settings, store), servers)
+    known = last.around.comparisons if last is not None else Comparisons(cache)
+    services = Services(settings, store)
+    around = SnapshotParts(settings.root, plugins, resources, services, servers, comparisons=known)
     python = {file.path: file for group in groups for file in group.folder.modules}
     return _Parts(groups, around, python, {})
 

@@ -144,7 +144,7 @@ def _lone(named: Mapping[str, FoundDefinition]) -> Iterator[Group]:
             yield definition.group
 
 
-def _no_module(file: File) -> Any:
+def _no_module(file: File) -> str:
     raise LookupError(f"{file.path} has no module")
 
 

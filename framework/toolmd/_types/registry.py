@@ -53,6 +53,8 @@ class Binding(NamedTuple):
     """Returns whether it is loaded and matches its definition; loads nothing."""
     start: Callable[[float], bool] | None = None
     """Starts loading and waits at most that many seconds; returns whether loading has ended."""
+    fits: Callable[[], bool] | None = None
+    """Returns whether `inspect` found nothing before, and all is as it was; loads nothing."""
 
 
 NOT_IMPLEMENTED = Binding("none")

@@ -82,18 +82,22 @@ class ReadProject:
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """All diagnostics of files, skills and bindings, in the order of their places.
 
-        The first access imports every implementation and checks it against the markdown;
+        The first access imports the implementations and checks them against the markdown; those
+        that were found to fit, and have not changed since, are not imported.
         `registry.diagnostics` contains only those of reading the files.
         """
         return self._project.diagnostics
 
-    def diagnostics_of(self, names: Collection[str]) -> tuple[Diagnostic, ...]:
+    def diagnostics_of(
+        self, names: Collection[str] | None = None, *, again: bool = False
+    ) -> tuple[Diagnostic, ...]:
         """Return what `diagnostics` has, but import the Python of a few definitions only.
 
         Args:
-            names: The tools and skills whose Python is imported and checked.
+            names: The tools and skills whose Python is imported and checked; None for all.
+            again: Whether to import and check also what was found to fit before.
         """
-        return (*self._project.problem, *self._project.live.look(names))
+        return (*self._project.problem, *self._project.live.look(names, again=again))
 
     def python_at(self, places: Collection[str]) -> Mapping[str, str]:
         """Return the tools and skills whose markdown or Python lies at or within some places.

@@ -50,6 +50,10 @@ def check(
     ] = None,
     *,
     fix: Annotated[bool, typer.Option("--fix", help="Apply the known fixes.")] = False,
+    no_cache: Annotated[
+        bool,
+        typer.Option("--no-cache", help="Import all Python again, also what was found to fit."),
+    ] = False,
     output_format: Annotated[
         OutputFormat, typer.Option("--output-format", help="The form of the diagnostics.")
     ] = OutputFormat.FULL,
@@ -62,7 +66,7 @@ def check(
     """
     folder = project_of(ctx, project)
     with nullcontext() if paths == [STDIN] else busy("Checking"):
-        findings = find(paths or (), folder)
+        findings = find(paths or (), folder, again=no_cache)
         if fix:
             findings = _mended(paths or (), folder, findings)
     shown = OutputFormat.JSON if json else output_format

@@ -69,6 +69,22 @@ class Cache:
                 cache.entries, cache.checks = _load(folder, fingerprint)
         return cache
 
+    def read_more(self, name: str) -> Mapping[str, Any]:
+        """Return what `write_more` wrote under a name; empty where no trusted file has it."""
+        with contextlib.suppress(OSError, *NONSENSE):
+            if _private(self.folder):
+                return _head(self.folder / name, self.fingerprint)
+        return {}
+
+    def write_more(self, name: str, more: Mapping[str, Any]) -> None:
+        """Write a file of its own next to the specs; where it can't be written, leave it."""
+        head = {"format": FORMAT, "parser": self.fingerprint, **more}
+        with contextlib.suppress(OSError, ValueError):
+            body = json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode()
+            state_folder(self.folder)
+            if _private(self.folder):
+                _write(self.folder / name, _digest(body) + b"\n" + body)
+
     def save(self, entries: Mapping[str, CacheEntry], checks: Mapping[str, Any]) -> None:
         """Write these entries in place of all others; where it can't be written, leave it."""
         payload = b"".join(entry.spec for entry in entries.values())
@@ -85,19 +101,12 @@ class Cache:
                 entry.diagnostics,
             ]
             start = end
-        head = {
-            "format": FORMAT,
-            "parser": self.fingerprint,
-            "payload": hashlib.sha256(payload).hexdigest(),
-            "entries": index,
-            "checks": checks,
-        }
-        with contextlib.suppress(OSError, ValueError):
-            body = json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode()
+        with contextlib.suppress(OSError):
             state_folder(self.folder)
             if _private(self.folder):
                 _write(self.folder / PAYLOAD, payload)
-                _write(self.folder / INDEX, _digest(body) + b"\n" + body)
+                digest = hashlib.sha256(payload).hexdigest()
+                self.write_more(INDEX, {"payload": digest, "entries": index, "checks": checks})
 
 
 def digest(data: bytes) -> str:
@@ -110,11 +119,7 @@ def _digest(data: bytes) -> bytes:
 
 
 def _load(folder: Path, fingerprint: str) -> tuple[dict[str, CacheEntry], dict[str, Any]]:
-    said, _, body = _read(folder / INDEX).partition(b"\n")
-    if said != _digest(body):
-        raise ValueError("damaged index")
-    head = from_json(body)
-    if head["format"] != FORMAT or head["parser"] != fingerprint:
+    if not (head := _head(folder / INDEX, fingerprint)):
         return {}, {}
     payload = _read(folder / PAYLOAD)
     if hashlib.sha256(payload).hexdigest() != head["payload"]:
@@ -126,6 +131,18 @@ def _load(folder: Path, fingerprint: str) -> tuple[dict[str, CacheEntry], dict[s
         for path, (kept, name, start, end, requires, diagnostics) in head["entries"].items()
     }
     return entries, dict(head["checks"])
+
+
+def _head(file: Path, fingerprint: str) -> dict[str, Any]:
+    """Return the JSON of a file; empty where another parser wrote it.
+
+    Raises OSError, or one of NONSENSE where the file is damaged.
+    """
+    said, _, body = _read(file).partition(b"\n")
+    if said != _digest(body):
+        raise ValueError("damaged")
+    head: dict[str, Any] = from_json(body)
+    return head if head["format"] == FORMAT and head["parser"] == fingerprint else {}
 
 
 def _read(file: Path) -> bytes:

@@ -1,12 +1,11 @@
 """Find the folders of definitions: the project's own and those of installed packages."""
 
-import importlib
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any, TypeVar
 
 from toolmd._load.plugins.manager import (
@@ -35,8 +34,8 @@ class Group:
     """A folder of definitions and where its Python is imported from."""
 
     folder: Folder
-    module: Callable[[File], ModuleType]
-    """Imports one of the folder's files."""
+    module: Callable[[File], str]
+    """Returns the dotted name under which a file of the folder is imported."""
     package: str | None = None
     """The plugin that gave the folder; None for the project's own."""
     default_min: float | None = None
@@ -108,7 +107,7 @@ def package_groups(
         if answer.plugin in rejected:
             continue
         for folder in _given(answer, settings, plugins, walker or Walker()):
-            module = _importer(plugins.plugin(answer.plugin), folder, plugins.modules)
+            module = _names(plugins.plugin(answer.plugin), folder, plugins.modules)
             yield Group(
                 folder,
                 module,
@@ -164,7 +163,7 @@ def own_group(folder: Folder, plugins: Plugins) -> Group:
     """Add a folder of the project's own, with its plugin."""
     modules = plugins.modules
     package = modules.add_folder(folder.root.name, folder.modules)
-    group = Group(folder, lambda file: modules.load(modules.name_of(package, file)))
+    group = Group(folder, partial(modules.name_of, package))
     for file in folder.modules:
         if file.parts == (PLUGIN,):
             group.plugin = file.path
@@ -196,16 +195,15 @@ def _given(
             plugins.diagnostics.append(broken_plugin(answer.plugin, fault))
 
 
-def _importer(plugin: Any, folder: Folder, modules: Modules) -> Callable[[File], ModuleType]:
-    """Import a package's files by their own names, so that all of it shares its types."""
+def _names(plugin: Any, folder: Folder, modules: Modules) -> Callable[[File], str]:
+    """Return what names a package's files as they are, so that all of it shares its types."""
     top = home_of(plugin).partition(".")[0]
     for base in getattr(sys.modules.get(top), "__path__", ()):
         root = Path(base).resolve()
         if folder.root.is_relative_to(root):
             package = ".".join((top, *folder.root.relative_to(root).parts))
-            return lambda file: importlib.import_module(".".join((package, *module_parts(file))))
-    name = modules.add_folder(folder.root.name, folder.modules)
-    return lambda file: modules.load(modules.name_of(name, file))
+            return lambda file: ".".join((package, *module_parts(file)))
+    return partial(modules.name_of, modules.add_folder(folder.root.name, folder.modules))
 
 
 def _no_folder(settings: Settings, name: str) -> Diagnostic:

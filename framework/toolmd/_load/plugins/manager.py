@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import pluggy
 from pluggy._hooks import HookImpl
 
+from toolmd._load.plugins.marked import may_have_hooks, mismatch, unknown_hooks
 from toolmd._load.plugins.points import entry_points
 from toolmd._load.source.files import whole_file
 from toolmd._load.source.loading import BoundedImports, ForeignExitError
@@ -84,12 +85,18 @@ class Plugins:
             self._late[name] = load
             self.listed[name] = PluginInfo(name, state="asleep")
 
-    def add_module(self, name: str, module: object) -> None:
+    def add_module(self, name: str, module: ModuleType) -> None:
         """Register an implementation's module: its hooks, if any, are called from now on."""
+        if not may_have_hooks(module):
+            return  # To register a thousand modules takes longer than to import them.
         with self._lock:
             if not (self.manager.has_plugin(name) or self.manager.is_registered(module)):
                 self._beside.add(name)
                 self._admit(name, module)
+
+    def has_hooks(self, name: str) -> bool:
+        """Return whether the module of an implementation has hooks; False if it is not loaded."""
+        return name in self._beside
 
     def wake(self) -> None:
         """Load the folders' plugins; a broken one is kept in `broken`, and the rest load."""
@@ -208,7 +215,7 @@ class Plugins:
     def _admit(self, name: str, plugin: object) -> None:
         try:
             self.manager.register(plugin, name)
-            for unknown in _unknown_hooks(self.manager, plugin):
+            for unknown in unknown_hooks(self.manager, plugin):
                 # A misspelt guard would silently check nothing.
                 known = [n for n, hook in vars(self.manager.hook).items() if hook.has_spec()]
                 hint = did_you_mean(unknown, known)
@@ -218,7 +225,7 @@ class Plugins:
             if self.manager.has_plugin(name):
                 self.manager.unregister(name=name)
             if isinstance(error, pluggy.PluginValidationError):
-                raise ToolmdError(_mismatch(error, self.manager)) from error
+                raise ToolmdError(mismatch(error, self.manager)) from error
             raise
 
     def _report(self, name: str, message: str, code: Code = Code.BROKEN_PLUGIN) -> None:
@@ -227,15 +234,6 @@ class Plugins:
 
 class _UnknownHookError(ToolmdError):
     """A plugin implements a hook that does not exist."""
-
-
-def _mismatch(error: pluggy.PluginValidationError, manager: pluggy.PluginManager) -> str:
-    """Describe the parameters of an implementation that its hook does not pass."""
-    said = re.search(r"for hook '(\w+)'.*Argument\(s\) \{(.+?)\}", str(error), re.DOTALL)
-    if said is None:
-        return f"does not fit: {error}"
-    given = getattr(manager.hook, said[1]).spec.argnames
-    return f"takes {said[2]} in {said[1]}, which gives {', '.join(given) or 'nothing'}"
 
 
 def broken_plugin(name: str, message: str, code: Code = Code.BROKEN_PLUGIN) -> Diagnostic:
@@ -278,15 +276,6 @@ def reason(error: BaseException) -> str:
 
 def _about(plugin: object) -> str:
     return (inspect.getdoc(plugin) or "").partition("\n")[0]
-
-
-def _unknown_hooks(manager: pluggy.PluginManager, plugin: object) -> list[str]:
-    return [
-        name
-        for name in dir(plugin)
-        if manager.parse_hookimpl_opts(plugin, name) is not None
-        and not getattr(manager.hook, name).has_spec()
-    ]
 
 
 def _call(implementation: HookImpl, arguments: Mapping[str, Any]) -> Any:

@@ -81,12 +81,13 @@ def _at(
 ) -> Binding:
     group, file = definition.group, place.file
     holders = partial(beside.holders, definition.file, place.function)
+    module = place.module if file is None else group.module(file)
     if file is None:
         find = from_installed(around, place, holders)
     else:
-        find = from_module(around, partial(group.module, file), place, holders)
+        find = from_module(around, module, place, holders)
     loader = Loader(around, definition.call_spec, definition.file, find, place.target, group.plugin,
-                    file)  # fmt: skip
+                    file, definition.digest, (module,))  # fmt: skip
     own = group.package is None and file is not None
     return Binding("sibling" if own else "entry_point", place.target, *_ways(loader))
 
@@ -144,5 +145,6 @@ def _ways(
     Callable[[], tuple[Diagnostic, ...]],
     Callable[[], bool],
     Callable[[float], bool],
+    Callable[[], bool],
 ]:
-    return loader.load, loader.inspect, loader.ready, loader.start
+    return loader.load, loader.inspect, loader.ready, loader.start, loader.fits

@@ -22,16 +22,14 @@ Holders = Callable[[], Sequence[File]]
 """Returns the modules of the folder that have a function of the wanted name."""
 
 
-def from_module(
-    around: SnapshotParts, load: Callable[[], ModuleType], place: Place, holders: Holders
-) -> Find:
-    """Find a function in a module of the definition's folder."""
+def from_module(around: SnapshotParts, name: str, place: Place, holders: Holders) -> Find:
+    """Find a function in a module of the definition's folder; `name` is the dotted one."""
     file = place.file
     assert file is not None
 
     def find(call_spec: CallSpec) -> Found:
         try:
-            module = caught(load)
+            module = caught(partial(importlib.import_module, name))
             around.plugins.add_module(file.path, module)
         except Exception as error:
             raise _broken(call_spec, file, error, around.project) from error

@@ -9,22 +9,21 @@ import json
 import os
 import sys
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, MutableMapping
+from functools import cached_property
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
 from toolmd._load.source.imports import Imports, imports_of
+from toolmd._load.source.installed import INSTALLED, installed_stamp, is_settled
 from toolmd._load.source.modules import PREFIX, Modules
 
-_INSTALLED = frozenset({"site-packages", "dist-packages"})
 _OTHERS = frozenset({"toolmd", "builtins", *sys.stdlib_module_names})
 """Packages that no tool brings: their code is not a tool's own."""
 _RESOURCES = b"toolmd_resources"
-_MOST_TEXTS = 4096
-_imports: dict[str, Imports] = {}
-"""What texts import, by their hex sha256."""
+_MOST_TEXTS = 1 << 16
 _first_read: "weakref.WeakKeyDictionary[ModuleType, str]" = weakref.WeakKeyDictionary()
 """What the files of modules that stay in the process held when they were first read."""
 
@@ -38,6 +37,8 @@ class _Source(NamedTuple):
     """Hex sha256 of its bytes; two where a loaded file was edited since."""
     package: bool
     imports: Imports
+    settled: bool = True
+    """Whether the process runs on these bytes, as far as it has loaded the module."""
 
 
 class CodeHashes:
@@ -47,11 +48,16 @@ class CodeHashes:
     an installed package, that package's modules. It does not cover other installed packages.
     """
 
-    def __init__(self, modules: Modules, project: Path) -> None:
+    def __init__(
+        self, modules: Modules, project: Path, imports: MutableMapping[str, Imports] | None = None
+    ) -> None:
+        """`imports` is what texts import, by their hex sha256: what is read is added to it."""
+        self.imports = {} if imports is None else imports
         self._modules = modules
         self._project = Path(os.path.realpath(project))
         self._sources: dict[str, _Source | None] = {}
         self._specs: dict[str, ModuleSpec | None] = {}
+        self._found_at: dict[str, tuple[Path, ...]] = {}
         self._edges: dict[tuple[str, frozenset[str]], tuple[str, ...]] = {}
 
     def of(self, starts: Iterable[str], providers: Iterable[str], *, provided: bool) -> str:
@@ -62,12 +68,46 @@ class CodeHashes:
             providers: The modules of the plugins that register resources.
             provided: Whether the implementation takes resources by type.
         """
+        return _hash(self._all(starts, providers, provided=provided)[0])
+
+    def whole(
+        self, starts: Iterable[str], providers: Iterable[str], *, provided: bool
+    ) -> str | None:
+        """Return a hash over what `of` covers and what is installed.
+
+        None where other code may take part: a module whose name only the run knows, one that is
+        neither covered nor in an installed package, or one whose file may have changed since the
+        process loaded it.
+        """
+        covered, tops = self._all(starts, providers, provided=provided)
+        if not covered or (installed := self._installed) is None:
+            return None
+        for source in covered:
+            if source.imports.open_ended or not source.settled:
+                return None
+            for wanted in source.imports.found:
+                if not (wanted.level or self._is_known(wanted.module.partition(".")[0], tops)):
+                    return None
+        return f"{_hash(covered)} {installed}"
+
+    @cached_property
+    def _installed(self) -> str | None:
+        stamp = installed_stamp()
+        return None if stamp is None else hashlib.sha256(stamp.encode()).hexdigest()
+
+    def read(self) -> set[str]:
+        """Return the hex sha256 of the texts that were read."""
+        return {digest for one in self._sources.values() if one for digest in one.digests}
+
+    def _all(
+        self, starts: Iterable[str], providers: Iterable[str], *, provided: bool
+    ) -> tuple[list[_Source], frozenset[str]]:
+        """Return the modules that a hash covers, and the packages of which it covers all."""
         own = [name for name in starts if name.partition(".")[0] not in _OTHERS]
         covered = self._covered(own)
         if provided or any("resource" in source.imports.attributes for source in covered):
-            covered = self._covered([*own, *providers, *self._folder_providers()])
-        rows = sorted((source.name, digest) for source in covered for digest in source.digests)
-        return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
+            covered = self._covered(own := [*own, *providers, *self._folder_providers()])
+        return covered, _tops(own)
 
     def _folder_providers(self) -> Iterator[str]:
         for name, file in self._modules.files.items():
@@ -75,7 +115,7 @@ class CodeHashes:
                 yield name
 
     def _covered(self, starts: list[str]) -> list[_Source]:
-        tops = frozenset(name.partition(".")[0] for name in starts)
+        tops = _tops(starts)
         covered: list[_Source] = []
         seen: set[str] = set()
         todo = list(starts)
@@ -108,16 +148,27 @@ class CodeHashes:
             return False
         return top in tops or self._lies_in_project(top)
 
+    def _is_known(self, top: str, tops: frozenset[str]) -> bool:
+        """Check whether a package is covered, installed, or part of Python or Toolmd."""
+        if top in _OTHERS or self._is_own(top, tops):
+            return True
+        return any(not INSTALLED.isdisjoint(path.parts) for path in self._places(top))
+
     def _lies_in_project(self, top: str) -> bool:
-        spec = self._spec(top)
-        if spec is None:
-            return False
-        places = [spec.origin] if spec.has_location else spec.submodule_search_locations
-        for place in places or ():
-            path = Path(os.path.realpath(place or ""))
+        for path in self._places(top):
             if path.is_relative_to(self._project):
-                return _INSTALLED.isdisjoint(path.relative_to(self._project).parts)
+                return INSTALLED.isdisjoint(path.relative_to(self._project).parts)
         return False
+
+    def _places(self, top: str) -> tuple[Path, ...]:
+        """Return where a package or module lies that is imported by its name."""
+        if top not in self._found_at:
+            spec, places = self._spec(top), []
+            if spec is not None:
+                own = spec.submodule_search_locations or ()
+                places = [spec.origin or ""] if spec.has_location else [*own]
+            self._found_at[top] = tuple(Path(os.path.realpath(place)) for place in places)
+        return self._found_at[top]
 
     def _imported(self, name: str, source: _Source, tops: frozenset[str]) -> Iterator[str]:
         for wanted in source.imports.found:
@@ -170,18 +221,28 @@ class CodeHashes:
                 return None
             digest = hashlib.sha256(file.data).hexdigest()
             shown, package = "/".join(file.parts), file.parts[-1] == "__init__.py"
-            return _Source(shown, frozenset({digest}), package, _read_imports(digest, file.data))
+            imports = self._read_imports(digest, file.data)
+            return _Source(shown, frozenset({digest}), package, imports)
         spec = self._spec(name)
         data = _bytes(spec) if spec is not None else None
         if spec is None or data is None:
             return None
         digest = hashlib.sha256(data).hexdigest()
         digests = {digest}
+        settled = name not in sys.modules or is_settled(spec.origin or "")
         if (module := sys.modules.get(name)) is not None:
             # The process runs on what it loaded, and the next one loads what the file holds now.
             digests.add(_first_read.setdefault(module, digest))
         package = spec.submodule_search_locations is not None
-        return _Source(name, frozenset(digests), package, _read_imports(digest, data))
+        imports = self._read_imports(digest, data)
+        return _Source(name, frozenset(digests), package, imports, settled)
+
+    def _read_imports(self, digest: str, data: bytes) -> Imports:
+        if (found := self.imports.get(digest)) is None:
+            if len(self.imports) >= _MOST_TEXTS:
+                self.imports.clear()
+            found = self.imports[digest] = imports_of(data)
+        return found
 
     def _spec(self, name: str) -> ModuleSpec | None:
         if name not in self._specs:
@@ -206,12 +267,13 @@ class CodeHashes:
         return PathFinder.find_spec(name, places) if places is not None else None
 
 
-def _read_imports(digest: str, data: bytes) -> Imports:
-    if (found := _imports.get(digest)) is None:
-        if len(_imports) >= _MOST_TEXTS:
-            _imports.clear()
-        found = _imports[digest] = imports_of(data)
-    return found
+def _tops(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(name.partition(".")[0] for name in names)
+
+
+def _hash(covered: Iterable[_Source]) -> str:
+    rows = sorted((source.name, digest) for source in covered for digest in source.digests)
+    return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
 
 
 def _bytes(spec: ModuleSpec) -> bytes | None:

@@ -202,8 +202,13 @@ class Live:
     def _bound(self) -> "list[Bound[Any]]":
         return [*self.registry.tools.values(), *self.registry.skills.values()]
 
-    def look(self, names: Container[str] | None = None) -> tuple[Diagnostic, ...]:
-        """Return the diagnostics of files and bindings; only the Python of `names` is imported."""
+    def look(
+        self, names: Container[str] | None = None, *, again: bool = False
+    ) -> tuple[Diagnostic, ...]:
+        """Return the diagnostics of files and bindings; only the Python of `names` is imported.
+
+        What was found to fit, and has not changed since, is imported only if `again`.
+        """
         found = set(self.registry.diagnostics)
         for name, error in self.snapshot.plugins.broken():
             message = f"{name} can't be loaded, so calls to its folder's tools are denied"
@@ -211,6 +216,10 @@ class Live:
         if self.snapshot.plugins.implements("toolmd_dialects"):
             found.update(self.dialects.diagnostics)
         bindings = [b.binding for b in self._bound() if names is None or b.name in names]
+        made = self.snapshot.made
+        if made is not None and not again:
+            made.around.comparisons.load()
+            bindings = [one for one in bindings if one.fits is None or not one.fits()]
         for binding in bindings:
             if binding.start is not None:
                 # One that hangs is not waited for: the next begins beside it.
@@ -218,6 +227,8 @@ class Live:
         for binding in bindings:
             if binding.inspect is not None:
                 found.update(binding.inspect())
+        if made is not None:
+            made.around.comparisons.save(made.around.code.read() if names is None else None)
         return in_reading_order(found)
 
     def same_as(self, other: "Live") -> bool:

@@ -76,6 +76,9 @@ def test_a_confidence_is_removed_from_the_arguments() -> None:
         (answer({"functionCall": {"name": "x", "args": "{}"}}), "call 1: args must be an object"),
         (answer({"functionCall": "x"}), "call 1: a functionCall has the keys"),
         (answer(PARTS[3], reason="MAX_TOKENS"), "cut off at its token limit"),
+        (answer(PARTS[3], reason="SAFETY"), r"ended early \(SAFETY\)"),
+        (answer({"functionCall": {"name": "x", "partialArgs": [{}]}}), "piece of a stream"),
+        (answer({"functionCall": {"name": "x", "willContinue": True}}), "piece of a stream"),
         (answer(reason="MALFORMED_FUNCTION_CALL"), "call could not be read: MALFORMED"),
     ],
 )

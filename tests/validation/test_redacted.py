@@ -29,7 +29,12 @@ CASES = {
     "a list of anything": (Schema(types=("array",)), ["a", {"k": "b"}], ["a", {"k": "b"}], ""),
     "an open object": (Schema(types=("object",)), {"k": ["a"]}, {"k": ["a"]}, ""),
     "a text in place of an object": (BELOW, "hunter2", "(hidden)", "hunter2"),
-    "a number in place of a list": (Schema(types=("array",), items=SECRET), 1234, "(hidden)", "1234"),
+    "a number in place of a list": (
+        Schema(types=("array",), items=SECRET),
+        1234,
+        "(hidden)",
+        "1234",
+    ),
     "a list in place of an object": (BELOW, ["a", "b"], "(hidden)", "a b"),
     "an object in place of a list": (Schema(items=SECRET), {"k": "a"}, "(hidden)", "a"),
     "a text that may stand for a list": (

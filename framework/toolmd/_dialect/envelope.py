@@ -1,23 +1,30 @@
 """Unpack a host's input (text, JSON, a provider's object) to the assistant's message."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import date
 from typing import Any, Literal
 
+from toolmd._dialect.copied import PlainCopy
 from toolmd._dialect.decoder import MAX_BYTES, decode_whole, skip_space
 from toolmd.errors import MalformedReplyError
 
 ReplyKind = Literal["text", "openai", "openai-responses", "anthropic", "gemini", "foreign", "json"]
 """`foreign` is a message of the user or of a tool, `json` is not a provider's message."""
 
-_MAX_DEPTH = 48
-"""Deepest nesting of a provider's answer: 32 levels of arguments, and the levels around them."""
 _MAX_PARTS = 1024
 _RESPONSES = frozenset({"function_call", "custom_tool_call", "reasoning", "message"})
 _ANTHROPIC = frozenset({"tool_use", "text", "thinking", "redacted_thinking", "tool_result"})
 _UNREADABLE = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
 """Gemini's reasons for a call that is missing from its answer."""
+_COMPLETE = frozenset({None, "completed", "STOP", "FINISH_REASON_UNSPECIFIED"})
+"""The states of a complete answer or call of Responses, and Gemini's reasons for a complete one."""
+_LIMITS = frozenset(
+    {"length", "model_length", "max_tokens", "model_context_window_exceeded", "MAX_TOKENS"}
+    | {"incomplete"}
+)
+"""The reasons of an answer that ends at a limit, in the words of all providers."""
+_STOPPED = _LIMITS | {"content_filter", "refusal", "error", "insufficient_system_resource", "abort"}
+"""The reasons of a chat completion or a message that ends before its model was done."""
 _PIECES = ("response.", "content_block_", "message_start", "message_delta", "message_stop")
 """Prefixes of the types of stream events, of Responses and of Anthropic."""
 _SPOKEN = {"text": "text", "output_text": "text", "refusal": "refusal"}
@@ -47,7 +54,7 @@ def open_reply(reply: Any, *, json_text: bool = True) -> Envelope:
         except UnicodeDecodeError as error:
             raise MalformedReplyError(f"the reply is not UTF-8 (byte {error.start})") from None
     if not isinstance(reply, str):
-        copy = _Copy()
+        copy = PlainCopy()
         envelope = _opened(copy.of(reply, 0))
         if copy.is_halved and (envelope.calls or envelope.kind == "json"):
             # As in JSON text: a missing character could turn one call into another.
@@ -77,67 +84,6 @@ def _looks_like_json(text: str) -> bool:
     return text.startswith("{", at) and text.startswith(('"', "}"), skip_space(text, at + 1))
 
 
-class _Copy:
-    """Copies a host's objects to plain JSON values, and counts their size."""
-
-    def __init__(self) -> None:
-        self._left = MAX_BYTES
-        self._within = 0
-        """How many of a provider's objects enclose the current value."""
-        self.is_halved = False
-        """Whether a text contains half of a surrogate pair."""
-
-    def of(self, value: Any, depth: int) -> Any:
-        if isinstance(value, str):
-            return self._text(value)
-        self._spend(2)
-        if value is None or isinstance(value, bool | int):
-            return value
-        if isinstance(value, float) and value - value == 0:
-            return value
-        if depth == _MAX_DEPTH:
-            raise MalformedReplyError("the reply nests too deep")
-        if isinstance(value, Mapping):
-            return {self._key(k): self.of(v, depth + 1) for k, v in value.items()}
-        if isinstance(value, list | tuple):
-            return [self.of(item, depth + 1) for item in value]
-        if callable(dump := getattr(value, "model_dump", None)):
-            self._within += 1
-            copy = self.of(_dumped(dump), depth + 1)
-            self._within -= 1
-            return copy
-        if self._within and isinstance(value, bytes | date):
-            return None  # a signature, a picture, a time: neither text nor a call
-        raise MalformedReplyError(f"{type(value).__name__} can't be part of a reply")
-
-    def _key(self, key: Any) -> str:
-        if not isinstance(key, str):
-            raise MalformedReplyError("keys of a reply must be text")
-        return self._text(key)
-
-    def _text(self, text: str) -> str:
-        try:
-            size = len(text.encode())
-        except UnicodeEncodeError:
-            self.is_halved = True
-            size = len(text.encode(errors="surrogatepass"))
-        self._spend(size)
-        return text
-
-    def _spend(self, size: int) -> None:
-        self._left -= size
-        if self._left < 0:
-            raise MalformedReplyError(f"the reply is larger than {MAX_BYTES // 1024} KiB")
-
-
-def _dumped(dump: Any) -> Any:
-    try:
-        return dump()
-    except Exception as error:
-        # An error of a foreign object: the reply can't be read, whatever the exception.
-        raise MalformedReplyError(f"the reply's model_dump failed: {error}") from error
-
-
 def _opened(value: Any) -> Envelope:
     if isinstance(value, list):
         return _listed(value, value)
@@ -146,7 +92,7 @@ def _opened(value: Any) -> Envelope:
     if isinstance(choices := value.get("choices"), list) and not _is_piece(value):
         return _chosen(choices)
     if isinstance(output := value.get("output"), list) and len(output) <= _MAX_PARTS:
-        return _whole(_responses(output), cut=value.get("status") == "incomplete")
+        return _finished(_responses(output), _reason(value, "status"))
     if (candidate := _candidate(value)) is not None:
         return candidate
     if "role" in value or "tool_calls" in value:
@@ -180,7 +126,8 @@ def _chosen(choices: list[Any]) -> Envelope:
     first = choices[0] if choices else None
     if not isinstance(first, dict) or not isinstance(first.get("message"), dict):
         raise MalformedReplyError("the answer's first choice has no message")
-    return _whole(_message(first["message"]), cut=first.get("finish_reason") == "length")
+    reason = _reason(first, "finish_reason")
+    return _finished(_message(first["message"]), reason if reason in _STOPPED else None)
 
 
 def _message(message: dict[str, Any]) -> Envelope:
@@ -197,8 +144,9 @@ def _message(message: dict[str, Any]) -> Envelope:
     if isinstance(content, list) and len(content) <= _MAX_PARTS:
         envelope = _anthropic(content)
         if envelope.calls:
-            cut = message.get("stop_reason") == "max_tokens" and content[-1] == envelope.calls[-1]
-            return _whole(envelope, cut=cut)
+            reason = _reason(message, "stop_reason")
+            whole = reason in _LIMITS and content[-1] != envelope.calls[-1]
+            return _finished(envelope, reason if reason in _STOPPED and not whole else None)
     return Envelope("text", _words(content or message.get("refusal")))
 
 
@@ -212,9 +160,9 @@ def _responses(items: list[Any]) -> Envelope:
                 spoken.append(_words(content))
             case _:
                 pass  # reasoning, and calls that the provider has run itself
-    cut = any(call.get("status") not in {None, "completed"} for call in calls)
+    states = [state for call in calls if (state := _reason(call, "status")) not in _COMPLETE]
     text = "\n\n".join(part for part in spoken if part)
-    return _whole(Envelope("openai-responses", text, tuple(calls)), cut=cut)
+    return _finished(Envelope("openai-responses", text, tuple(calls)), *states[:1])
 
 
 def _anthropic(blocks: list[Any]) -> Envelope:
@@ -240,12 +188,12 @@ def _candidate(value: dict[str, Any]) -> Envelope | None:
     first = candidates[0] if isinstance(candidates, list) and candidates else None
     if not isinstance(first, dict):
         return None
-    reason = first.get("finishReason") or first.get("finish_reason")
+    reason = _reason(first, "finishReason") or _reason(first, "finish_reason")
     content = first.get("content")
     if reason in _UNREADABLE:
         raise MalformedReplyError(f"the model's call could not be read: {reason}")
     if isinstance(content, dict) and isinstance(content.get("parts"), list):
-        return _whole(_gemini(content, content["parts"]), cut=reason == "MAX_TOKENS")
+        return _finished(_gemini(content, content["parts"]), reason)
     return Envelope("gemini", "") if isinstance(reason, str) else None
 
 
@@ -265,10 +213,21 @@ def _gemini(content: dict[str, Any], parts: list[Any]) -> Envelope:
     return Envelope("gemini", _joined(said), tuple(call for call in calls if call is not None))
 
 
-def _whole(envelope: Envelope, *, cut: bool) -> Envelope:
-    if cut and envelope.calls:
+def _reason(ended: dict[str, Any], key: str) -> str | None:
+    """Return the state of an answer or call, or the reason for its end; None without one."""
+    reason = ended.get(key)
+    if reason is None or isinstance(reason, str):
+        return reason
+    raise MalformedReplyError(f"{key} must be text")
+
+
+def _finished(envelope: Envelope, reason: str | None = None) -> Envelope:
+    """Return the message unless its answer ended early, so that a call may be incomplete."""
+    if reason in _COMPLETE or not envelope.calls:
+        return envelope
+    if reason in _LIMITS:
         raise MalformedReplyError("the reply was cut off at its token limit, in a call")
-    return envelope
+    raise MalformedReplyError(f"the reply ended early ({reason}), so its calls may be incomplete")
 
 
 def _words(content: Any) -> str:

@@ -11,6 +11,9 @@ from toolmd._types.reply import Dialect, Parsed
 from toolmd._types.result import Result
 from toolmd.errors import MalformedReplyError
 
+_PARTIAL = ("partialArgs", "partial_args", "willContinue", "will_continue")
+"""The keys of a call whose arguments come in pieces."""
+
 
 def parse(reply: Any) -> Parsed:
     """Return the calls of an answer, or of one content of the role `model`."""
@@ -21,6 +24,8 @@ def read_function(call: Any) -> Call:
     """Read one `functionCall`; without `args` it is a call without arguments."""
     if not isinstance(call, Mapping):
         raise MalformedReplyError("a functionCall has the keys name and args")
+    if any(call.get(key) for key in _PARTIAL):
+        raise MalformedReplyError("a functionCall is a piece of a stream: join the pieces first")
     given = call.get("args")
     arguments = read_arguments({} if given is None else given, "args")
     return read_parts(call.get("name"), arguments, call.get("id"))

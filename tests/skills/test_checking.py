@@ -275,9 +275,9 @@ def test_skills_in_a_cycle_are_an_error() -> None:
 @pytest.mark.parametrize(
     ("metadata", "severity", "says"),
     [
-        ("", "warning", "no input supplies it"),
+        ("", "hint", "no input supplies it"),
         ("- **Context**: patient from dya\n", "error", "not an input"),
-        ("- **Context**: ward from day\n", "warning", "no input supplies it"),
+        ("- **Context**: ward from day\n", "hint", "no input supplies it"),
         ("- **Patient From**: dya\n", "error", "not an input"),
         ("- **Patient From**: count\n", "error", "not a string"),
     ],
@@ -292,6 +292,13 @@ def test_a_tool_that_needs_a_patient_needs_an_input_that_supplies_it(
         found("1. **Ward**\n   - **Use**: ward\n", "ward", metadata="- **Patient From**: day\n")
         == []
     )
+
+
+def test_the_help_for_a_missing_fact_names_the_caller_before_the_input() -> None:
+    one = only("1. **Ward**\n   - **Use**: ward\n", "ward")
+    assert one.message.startswith("ward requires the context `patient`")
+    assert one.help.startswith("the caller should supply the patient")
+    assert one.help.endswith("trusts the input, which a model may write")
 
 
 def test_only_reading_skills_may_do_without_a_record() -> None:
@@ -316,5 +323,5 @@ def test_a_prose_workflow_is_a_hint_and_hides_no_more_than_hints() -> None:
     implemented = check_skill(spec, TOOLS, {}, implemented=True)
     assert {(d.code, d.severity) for d in implemented} == {
         ("unknown-tool", Severity.ERROR),
-        ("context", Severity.WARNING),
+        ("context", Severity.HINT),
     }

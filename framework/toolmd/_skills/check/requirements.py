@@ -42,7 +42,7 @@ def check_requirements(
             f"skills use each other in a cycle: {' → '.join(circle)}",
             "take one of them out of Required Skills",
         )
-    _check_context(spec, tools, found, runs=runs)
+    _check_context(spec, tools, found)
     _check_durable(spec, tools, found)
 
 
@@ -66,21 +66,21 @@ def _circle(spec: SkillSpec, skills: Mapping[str, SkillSpec]) -> list[str] | Non
     return None
 
 
-def _check_context(
-    spec: SkillSpec, tools: Mapping[str, ToolSpec], found: StepFindings, *, runs: bool
-) -> None:
+def _check_context(spec: SkillSpec, tools: Mapping[str, ToolSpec], found: StepFindings) -> None:
     needing: dict[str, list[str]] = {}
     for name in spec.required_tools:
         for fact in tools[name].requires_context if name in tools else ():
             needing.setdefault(fact, []).append(name)
     for fact, names in needing.items():
         if fact not in spec.context:
+            verb = "require" if len(names) > 1 else "requires"
             found.add(
                 Code.CONTEXT,
-                Severity.WARNING if runs else Severity.HINT,
+                Severity.HINT,
                 place(spec, "required_tools", names[0]),
-                f"{', '.join(names)} require the context `{fact}`, and no input supplies it",
-                f"add **Context**: {fact} from INPUT, or the caller must supply the {fact}",
+                f"{', '.join(names)} {verb} the context `{fact}`, and no input supplies it",
+                f"the caller should supply the {fact}, as the host does for a tool; "
+                f"`**Context**: {fact} from INPUT` trusts the input, which a model may write",
             )
     inputs = {parameter.name: parameter for parameter in spec.parameters}
     for fact, named in spec.context.items():

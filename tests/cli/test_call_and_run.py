@@ -63,6 +63,16 @@ def test_a_denial_names_the_field_and_the_expected_value(shop, as_golden) -> Non
     as_golden(shop("call", "sell_flowers", "kind=7", "number=two", "nmuber=3").err, "refused.txt")
 
 
+def test_a_call_without_a_required_fact_names_the_facts_to_supply(shop) -> None:
+    file = shop.folder / "tools_md/count-flowers.tool.md"
+    key = "- **Category**"
+    file.write_text(file.read_text().replace(key, f"- **Requires Context**: shop, till\n{key}", 1))
+    shop_only = shop("call", "count_flowers", "--context", "till=2")
+    assert shop_only.code == 3
+    assert "help: add --context shop=VALUE, what the host knows" in shop_only.err
+    assert "add --context shop=VALUE --context till=VALUE," in shop("call", "count_flowers").err
+
+
 def test_a_failing_tools_message_is_printed(shop) -> None:
     typed = shop("call", "sell_flowers", "kind=iris", "number=1")
     assert typed.err == "failed[sold_out] There are no irises left.\n"

@@ -1,6 +1,7 @@
 """`call`: make one call through the call pipeline."""
 
 import sys
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -61,13 +62,14 @@ def call(
     with open_workspace(project_of(ctx, project)) as workspace:
         tool, parameters, why = _known(workspace, name)
         warn_of_earlier(workspace, [tool])
+        supplied = context_of(context)
         result = workspace.call_sync(
             tool,
             given_arguments(words or [], args_json, parameters, "--args-json"),
             confidence=confidence,
             message=message,
             user=user,
-            context=context_of(context),
+            context=supplied,
             conversation=new_conversation(),
             dry_run=dry_run,
             on_event=partial(show_progress, json=json),
@@ -78,7 +80,7 @@ def call(
         out_json(result.to_dict())
     else:
         show_result(result)
-        if help_ := why or _remedy(result, workspace):
+        if help_ := why or _remedy(result, workspace, supplied):
             err(f"{paint('help', 'cyan', sys.stderr)}: {help_}")
     raise typer.Exit(exit_code(result))
 
@@ -116,7 +118,7 @@ def _known(workspace: Any, name: str) -> tuple[str, Any, str]:
     return name, (), not_loaded(name, workspace) or "`toolmd list` shows all names"
 
 
-def _remedy(result: Any, workspace: Any) -> str:
+def _remedy(result: Any, workspace: Any, supplied: Mapping[str, str]) -> str:
     """Return a hint for failures that this command line or environment causes."""
     match result.error.code if result.error else "":
         case "internal_guard_error":
@@ -130,7 +132,9 @@ def _remedy(result: Any, workspace: Any) -> str:
         case "auth_required":
             return "add --user ID, the user who makes the call"
         case "context_required":
-            return "add --context patient=ID, a fact about the caller"
+            facts = workspace.tools[result.tool].spec.requires_context
+            lacking = [f"--context {fact}=VALUE" for fact in facts if not supplied.get(fact)]
+            return f"add {' '.join(lacking)}, what the host knows about the caller"
         case "missing_confidence":
             return "add --confidence N, the model's confidence"
         case "no_explicit_intent" | "not_stated_by_user":

@@ -103,6 +103,14 @@ def test_a_new_tools_python_has_the_right_signature(shop) -> None:
     assert "async def water_plants(text: str) -> dict[str, Any]:" in text
 
 
+def test_a_new_tool_has_no_limit_whose_removal_would_wait(shop) -> None:
+    assert shop("new", "tool", "wrap-gift").code == 0
+    spec = json.loads(shop("show", "wrap_gift", "--json").out)
+    field = spec["input_schema"]["properties"]["text"]
+    assert sorted(field) == ["description", "type"]
+    assert not spec.keys() & {"limits", "safety", "rules"}
+
+
 @pytest.mark.parametrize(
     ("name", "help_"),
     [

@@ -21,7 +21,7 @@ from toolmd._types.tool import ToolSpec
 
 _TEXT = Parameter(
     name="text",
-    shape=Schema(types=("string",), description="What to do it with", max_length=200),
+    shape=Schema(types=("string",), description="What to do it with"),
     required=True,
 )
 _GIVEN = Parameter(

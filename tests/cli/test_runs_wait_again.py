@@ -1,6 +1,7 @@
 """A decision on a run's question, where the run then waits for the next one."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -159,8 +160,13 @@ def test_yes_never_says_that_an_interrupted_call_took_effect(florist):
 
     resumed = florist("runs", "resume", run_id, "--yes")
     assert resumed.code == 4
-    assert f"toolmd runs resolve {run_id} --done or --not-done" in resumed.err
+    helps = [line for line in resumed.err.splitlines() if line.startswith("help: ")]
+    assert helps == [f"help: state it: toolmd runs resolve {run_id} --done or --not-done"]
+    assert re.search(
+        r"\d  \d:sell_flowers  began$", florist("runs", "show", run_id).out, re.MULTILINE
+    )
     assert (florist.folder / "tools_md" / "begun").exists()
     assert florist("runs", "resolve", run_id, "--not-done").code == 4
+    assert "sell_flowers  took no effect\n" in florist("runs", "show", run_id).out
     (question,) = json.loads(florist("pending", "--json").out)
     assert question["prompt"] == "Deliver it now?"

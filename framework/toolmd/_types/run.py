@@ -44,6 +44,10 @@ START = "start:wait"
 """The key of the wait for the time at which a run starts."""
 
 
+HAPPENED = ":happened"
+"""The end of the key of a question whether an interrupted call took effect."""
+
+
 class Question(NamedTuple):
     """A question that a person must answer before a run continues."""
 
@@ -99,7 +103,7 @@ class Question(NamedTuple):
     @property
     def asks_outcome(self) -> bool:
         """Whether it asks if an interrupted call took effect; a yes confirms nothing then."""
-        return self.key.endswith(":happened")
+        return self.key.endswith(HAPPENED)
 
     def ends(self, now: dt.datetime) -> dt.datetime | None:
         """Return when the wait for an answer ends, if it began now; None for never."""

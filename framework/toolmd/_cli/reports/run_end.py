@@ -49,11 +49,20 @@ def _exit_code(result: "Result", *, kept: bool) -> ExitCode:
     from toolmd._cli.reports.outcomes import exit_code
 
     if result.outcome == "waiting":
-        err(f"help: a worker continues it then; else: toolmd runs resume {result.run_id}")
+        resumes = f"toolmd runs resume {result.run_id}"
+        err(f"help: a worker or server continues it then; without one: {resumes}")
     elif result.error is None and not result.success:
-        later = f"toolmd runs resume {result.run_id} [--yes]; toolmd pending lists the questions"
-        err(f"help: {later if kept else 'answer on a terminal, or add --yes'}")
+        err(f"help: {_way_on(result) if kept else 'answer on a terminal, or add --yes'}")
         return ExitCode.UNCONFIRMED
     if result.error is not None and result.error.code == "refused":
         return ExitCode.FINDINGS  # A person's no to a step is a normal end of a skill.
     return exit_code(result)
+
+
+def _way_on(result: "Result") -> str:
+    """Return the commands that answer the question of a run."""
+    from toolmd._types.run import HAPPENED
+
+    if result.confirmation is not None and result.confirmation.id.endswith(HAPPENED):
+        return f"state it: toolmd runs resolve {result.run_id} --done or --not-done"
+    return f"toolmd runs resume {result.run_id} [--yes]; toolmd pending lists the questions"

@@ -67,8 +67,6 @@ def answer(question: Any, steps: Steps, *, yes: bool) -> bool | None:
     if question.asks_outcome:
         yes = False
     if not yes and not interactive():
-        if question.asks_outcome:
-            err(f"help: state it: toolmd runs resolve {question.run_id} --done or --not-done")
         return None
     with steps.pause():
         return agreed(question.prompt, yes=yes)

@@ -8,6 +8,7 @@ import typer
 
 from toolmd._cli.project.opening import named, open_workspace, unknown
 from toolmd._cli.reports.drawing import drawable, drawn
+from toolmd._cli.reports.records import recorded
 from toolmd._cli.reports.run_end import end_run, show_skill_result
 from toolmd._cli.reports.steps import Steps, answer, steps_of
 from toolmd._cli.terminal.context import given_arguments
@@ -140,7 +141,8 @@ def show(
         return
     out(f"{view.id}  {view.skill}  {view.state}")
     for entry in view.entries:
-        out(f"  {entry.at[:19]}  {printable(entry.key)}  {_outcome(entry)}")
+        step, outcome = recorded(entry)
+        out(f"  {entry.at[:19]}  {printable(step)}  {outcome}")
     for question in view.questions:
         what = "waits for" if question.asks else "waits"
         out(f"  {what}  {view.id}/{question.key}  {printable(question.prompt)}")
@@ -282,15 +284,3 @@ def _word(view: Any) -> str:
     if view.result is not None:
         return printable(view.result.message)
     return printable(view.questions[0].prompt) if view.questions else ""
-
-
-def _outcome(entry: Any) -> str:
-    value = entry.value
-    if entry.key.endswith(":wait"):
-        return "waited"
-    if isinstance(value, dict) and "outcome" in value:
-        code = f"[{value['code']}]" if value.get("code") else ""
-        return f"{value['outcome']}{code}"
-    if isinstance(value, dict) and "approved" in value:
-        return "yes" if value["approved"] else "no"
-    return "done"

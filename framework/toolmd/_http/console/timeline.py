@@ -3,7 +3,7 @@
 import datetime as dt
 from typing import NamedTuple
 
-from toolmd._types.run import JournalEntry, RunEvent, RunKind, RunTrace
+from toolmd._types.run import HAPPENED, JournalEntry, RunEvent, RunKind, RunTrace
 
 WIDTH = 1000
 """The width of a bar that is as long as the whole run."""
@@ -11,7 +11,7 @@ LEAST = 6
 """The width of a moment."""
 _UNITS = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
 _OPEN = frozenset(("waiting", "started", "progress"))
-_WAITS = (":ask", ":wait", ":happened")
+_WAITS = (":ask", ":wait", HAPPENED)
 """What the keys of a person's answers and of waits end with."""
 
 

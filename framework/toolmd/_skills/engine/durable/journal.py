@@ -19,7 +19,7 @@ from toolmd._skills.journal import (
     ParkedError,
     UncertainOutcome,
 )
-from toolmd._types.run import Answer, Clock, JournalEntry, Question, RunEvent, RunListener
+from toolmd._types.run import HAPPENED, Answer, Clock, JournalEntry, Question, RunEvent, RunListener
 
 WAIT_S, LONGEST_WAIT_S = 0.5, 15.0
 """The first and the longest pause before a call that never started is sent again, in seconds."""
@@ -171,7 +171,7 @@ class DurableJournal:
             if mark not in self._entries:
                 await self._record(mark, value=True)
                 return False
-            answer = await self.answer(uncertain.question._replace(key=f"{mark}:happened"))
+            answer = await self.answer(uncertain.question._replace(key=f"{mark}{HAPPENED}"))
             if answer.approved:
                 return True
         raise AssertionError("counting does not end")

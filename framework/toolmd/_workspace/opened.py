@@ -1,9 +1,7 @@
 """An open project: the state that all parts of a workspace share, and how it is closed."""
 
-import gc
 import threading
-from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +18,7 @@ from toolmd._types.result import Result
 from toolmd._types.run import Clock
 from toolmd._types.settings import Settings
 from toolmd._workspace.background_loop import BackgroundLoop
+from toolmd._workspace.collector import collector_paused
 from toolmd._workspace.listeners import Listeners, WorkspaceEventKind
 from toolmd._workspace.snapshot.live import Live
 from toolmd._workspace.snapshot.logs import Logs
@@ -69,8 +68,9 @@ class OpenProject:
         self.drop_trial: Callable[[], None] | None = None
         """What lets go a reload that waits for Python, once there may be one."""
         self._closed = False
-        self._cache = Cache.load(settings.state, reader.fingerprint)
-        self.live = self.made_live(settings, self.read(settings))
+        with collector_paused():
+            self._cache = Cache.load(settings.state, reader.fingerprint)
+            self.live = self.made_live(settings, self.read(settings))
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -125,7 +125,7 @@ class OpenProject:
 
         `changed` are the only places that changed since `old`; None where that is not known.
         """
-        with _collector_paused():
+        with collector_paused():
             return build(
                 settings,
                 self._reader,
@@ -146,15 +146,3 @@ class OpenProject:
 
 async def _call_on(live: Live, given: tuple[Any, ...]) -> Result:
     return await (await live.ready_dispatcher()).call(*given)
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Pause garbage collection while many files are read: it would free nothing."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()

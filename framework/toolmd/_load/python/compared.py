@@ -72,7 +72,7 @@ class Comparisons:
         self._fresh = False
         rows = [(path, row) for path, row in [*self._rows.items()]
                 if texts is None or path in self._used]  # fmt: skip
-        imports = [(text, (one.found, sorted(one.attributes), one.open_ended))
+        imports = [(text, (one.found, [*one.attributes], one.open_ended))
                    for text, one in [*self.imports.items()]
                    if texts is None or text in texts]  # fmt: skip
         self._cache.write_more(PYTHON, {"rows": rows, "imports": imports})
@@ -84,7 +84,7 @@ def key_of(digest: str, target: str, code: str | None) -> str | None:
     Args:
         digest: The hex sha256 of the definition.
         target: The place of its function.
-        code: The hash of all code that takes part, if it is known.
+        code: A text that changes with the code that takes part, if all of it is known.
     """
     if not digest or code is None:
         return None

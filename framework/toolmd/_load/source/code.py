@@ -40,6 +40,11 @@ class _Source(NamedTuple):
     settled: bool = True
     """Whether the process runs on these bytes, as far as it has loaded the module."""
 
+    @property
+    def row(self) -> str:
+        """The name and the bytes as a text."""
+        return " ".join((self.name, *sorted(self.digests)))
+
 
 class CodeHashes:
     """The hashes of the implementations of one snapshot; a module is read once.
@@ -73,7 +78,7 @@ class CodeHashes:
     def whole(
         self, starts: Iterable[str], providers: Iterable[str], *, provided: bool
     ) -> str | None:
-        """Return a hash over what `of` covers and what is installed.
+        """Return a text that changes with what `of` covers, and with what is installed.
 
         None where other code may take part: a module whose name only the run knows, one that is
         neither covered nor in an installed package, or one whose file may have changed since the
@@ -88,7 +93,7 @@ class CodeHashes:
             for wanted in source.imports.found:
                 if not (wanted.level or self._is_known(wanted.module.partition(".")[0], tops)):
                     return None
-        return f"{_hash(covered)} {installed}"
+        return "\n".join([installed, *sorted(source.row for source in covered)])
 
     @cached_property
     def _installed(self) -> str | None:

@@ -18,6 +18,7 @@ from toolmd._types.registry import Bound, BoundTool, Registry
 from toolmd._types.run import Clock
 from toolmd._types.settings import Settings
 from toolmd._workspace.background_loop import off_loop
+from toolmd._workspace.collector import collector_paused
 from toolmd._workspace.snapshot.call_hooks import (
     guards_of,
     languages_of,
@@ -218,8 +219,9 @@ class Live:
         bindings = [b.binding for b in self._bound() if names is None or b.name in names]
         made = self.snapshot.made
         if made is not None and not again:
-            made.around.comparisons.load()
-            bindings = [one for one in bindings if one.fits is None or not one.fits()]
+            with collector_paused():
+                made.around.comparisons.load()
+                bindings = [one for one in bindings if one.fits is None or not one.fits()]
         for binding in bindings:
             if binding.start is not None:
                 # One that hangs is not waited for: the next begins beside it.
@@ -228,7 +230,8 @@ class Live:
             if binding.inspect is not None:
                 found.update(binding.inspect())
         if made is not None:
-            made.around.comparisons.save(made.around.code.read() if names is None else None)
+            with collector_paused():
+                made.around.comparisons.save(made.around.code.read() if names is None else None)
         return in_reading_order(found)
 
     def same_as(self, other: "Live") -> bool:

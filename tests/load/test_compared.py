@@ -263,6 +263,7 @@ EDITS: dict[str, tuple[dict[str, str], dict[str, str | None]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edit", EDITS)
 def test_an_edit_after_a_clean_check_is_found(tmp_path: Path, edit: str) -> None:
     root = tmp_path / "project"
@@ -279,13 +280,14 @@ def test_an_edit_after_a_clean_check_is_found(tmp_path: Path, edit: str) -> None
         if changed is None:
             file.unlink()
         else:
-            # The same size and the same time, where it had one: the content decides.
-            times = file.stat() if file.exists() else None
+            # The same size and the same time, where it had one: the content decides. Outside of
+            # the project Python itself would go on with its compiled module.
+            times = file.stat() if file.exists() and ".." not in path else None
             project.write(f"tools_md/{path}", changed)
             if times is not None:
                 os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
 
-    assert [_process(root).wait() for _ in range(2)] == [1, 1]
+    assert _process(root).wait() == 1
 
 
 def _process(root: Path) -> "subprocess.Popen[bytes]":

@@ -90,6 +90,33 @@ def test_a_search_pattern_is_matched_against_the_whole_text() -> None:
 RULED = [
     ({"type": "number", "exclusiveMinimum": 0}, "!has(x) || x > 0"),
     ({"type": "integer", "multipleOf": 5}, "!has(x) || x % 5 == 0"),
+    (
+        {"type": "array", "items": {"type": "number", "exclusiveMaximum": 2.5}},
+        "!has(x) || x.all(x1, x1 < 2.5)",
+    ),
+    (
+        {
+            "type": "object",
+            "properties": {"a": {"type": "number", "exclusiveMinimum": 0}},
+            "required": ["a"],
+        },
+        "!has(x) || x.a > 0",
+    ),
+    (
+        {
+            "type": "object",
+            "properties": {
+                "rows": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "properties": {"n": {"type": "integer", "multipleOf": 3}},
+                    },
+                }
+            },
+        },
+        "!has(x) || !has(x.rows) || x.rows.all(x1, !has(x1.n) || x1.n % 3 == 0)",
+    ),
 ]
 
 
@@ -110,6 +137,11 @@ TOLD = [
     ({"anyOf": [{"enum": ["a"]}, {"type": "integer"}]}, "the enum is not kept"),
     ({"type": "strange"}, "not a type: strange"),
     ({"type": "number", "multipleOf": 0.5}, "`multipleOf 0.5` is not kept"),
+    ({"type": ["number", "null"], "exclusiveMinimum": 0}, "`exclusiveMinimum 0` is not kept"),
+    (
+        {"type": "object", "additionalProperties": {"type": "number", "exclusiveMinimum": 1}},
+        "`exclusiveMinimum 1` is not kept",
+    ),
     ({"minLength": 2}, "no type in the source: string"),
     ({"type": "string", "deprecated": True}, "calls it deprecated"),
 ]

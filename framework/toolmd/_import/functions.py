@@ -152,7 +152,7 @@ def returned_shape(schema: Any, name: str, report: ImportReport, *, wrapped: boo
     inner = schema
     if wrapped and isinstance(schema, Mapping) and isinstance(schema.get("properties"), Mapping):
         inner = schema["properties"].get("result", schema)
-    shape = reader.shape(inner, "")
+    shape = reader.result(inner)
     return shape if shape.description else replace(shape, description="The result")
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from toolmd._import.bounds import Bound, bounds_of, rule_of, whole_bounds
 from toolmd._import.differences import shown
 from toolmd._import.flat_types import types_of, without_handle
 from toolmd._import.flatten import MAX_DEPTH, Flattener, TellUnheld
@@ -46,6 +47,7 @@ class SchemaReader:
         self.flattener = Flattener(root, tell)
         self.rules: list[Rule] = []
         """Conditions over the arguments, for keywords that no field of a parameter can express."""
+        self._collected: list[Bound] = []
         self.open = False
         """Whether the root allows other arguments explicitly."""
         self.silent = False
@@ -63,14 +65,16 @@ class SchemaReader:
         self._unheld(flat, "")
         found = self._fields(flat, "", 0)
         self._choices(schema, {p.name for p in found if not p.required})
-        for parameter in found:
-            field = _mapping(flat.get("properties")).get(parameter.name)
-            if field is not None:
-                self._bounds_as_rules(parameter, self.flattener.flat(field, parameter.name))
+        self._bounds_as_rules(found)
         return found
 
-    def shape(self, schema: Any, path: str, depth: int = 0) -> Schema:
-        """Read the schema of one value."""
+    def result(self, schema: Any) -> Schema:
+        """Read the schema of a result, which has no rules."""
+        shape = self._shape(schema, "", 0)
+        self._bounds_as_rules(())
+        return shape
+
+    def _shape(self, schema: Any, path: str, depth: int) -> Schema:
         if depth > MAX_DEPTH:
             self.tell(path, f"nested deeper than {MAX_DEPTH} levels: any value from here on")
             return Schema()
@@ -102,8 +106,8 @@ class SchemaReader:
     def _nested(self, flat: dict[str, Any], path: str, depth: int) -> dict[str, Any]:
         said: dict[str, Any] = {}
         if (items := flat.get("items")) is not None and items is not True:
-            said["items"] = self.shape(items, f"{path}[]", depth + 1)
-        shapes = read_shapes(flat, path, self.flattener, lambda one: self.shape(one, path, depth))
+            said["items"] = self._shape(items, f"{path}[]", depth + 1)
+        shapes = read_shapes(flat, path, self.flattener, lambda one: self._shape(one, path, depth))
         if shapes:
             return said | shapes
         more = flat.get("additionalProperties")
@@ -112,7 +116,7 @@ class SchemaReader:
             if more is not None and more is not False:
                 self.tell(path, f"other fields are allowed there, and not here: {shown(more)}")
         elif isinstance(more, Mapping) and more:
-            said["values"] = self.shape(more, f"{path}.*", depth + 1)
+            said["values"] = self._shape(more, f"{path}.*", depth + 1)
         return said
 
     def _fields(self, flat: dict[str, Any], prefix: str, depth: int) -> tuple[Parameter, ...]:
@@ -133,51 +137,28 @@ class SchemaReader:
                 )
             if name not in properties:
                 self.tell(path, "required, but without a schema: read as any value")
-            shape = self.shape(properties.get(name, {}), path, depth)
+            shape = self._shape(properties.get(name, {}), path, depth)
             made[own] = Parameter(name=own, shape=shape, required=name in required)
         return tuple(made.values())
 
     def _bounds(self, flat: dict[str, Any], path: str, types: Iterable[str]) -> dict[str, Any]:
-        """Convert exclusive bounds of integers to the bounds of a parameter."""
-        said: dict[str, Any] = {}
-        if set(types) - {"null"} != {"integer"}:
-            for keyword in ("exclusiveMinimum", "exclusiveMaximum", "multipleOf"):
-                if keyword in flat and set(path) & set(".["):
-                    self.tell(path, f"`{keyword} {flat[keyword]}` is not kept")
-            return said
-        for keyword, bound, step in (
-            ("exclusiveMinimum", "minimum", 1),
-            ("exclusiveMaximum", "maximum", -1),
-        ):
-            value = flat.get(keyword)
-            if isinstance(value, int) and not isinstance(value, bool):
-                kept = flat.get(bound, value + step)
-                said[bound] = max(kept, value + step) if step > 0 else min(kept, value + step)
+        """Convert exclusive bounds of integers; collect those that only a rule can express."""
+        found, said = bounds_of(flat, path), {}
+        if set(types) - {"null"} == {"integer"}:
+            said = whole_bounds(flat)
+            found = [one for one in found if one.keyword == "multipleOf"]
+        self._collected += found
         return said
 
-    def _bounds_as_rules(self, parameter: Parameter, flat: dict[str, Any]) -> None:
-        """Write bounds that only an expression can express as a rule of the tool."""
-        name, types = parameter.name.replace("-", "_").removeprefix("$"), parameter.shape.types
-        if name != parameter.name.replace("-", "_"):
-            return
-        guard = "" if parameter.required else f"!has({name}) || "
-        for keyword, sign, words in (
-            ("exclusiveMinimum", ">", "above"),
-            ("exclusiveMaximum", "<", "below"),
-        ):
-            value = flat.get(keyword)
-            if isinstance(value, (int, float)) and not isinstance(value, bool):
-                if types == ("number",):
-                    message = f"{parameter.name} must be {words} {value}."
-                    self._rule(f"{guard}{name} {sign} {value}", message)
-                elif types != ("integer",):
-                    self.tell(parameter.name, f"`{keyword} {value}` is not kept")
-        step = flat.get("multipleOf")
-        if isinstance(step, int) and not isinstance(step, bool) and types == ("integer",):
-            message = f"{parameter.name} must be a multiple of {step}."
-            self._rule(f"{guard}{name} % {step} == 0", message)
-        elif step is not None:
-            self.tell(parameter.name, f"`multipleOf {step}` is not kept")
+    def _bounds_as_rules(self, parameters: tuple[Parameter, ...]) -> None:
+        """Write each collected bound as a rule, or report that it is not kept."""
+        for bound in self._collected:
+            rule = rule_of(bound, parameters)
+            if rule is None:
+                self.tell(bound.path, f"`{bound.keyword} {shown(bound.value)}` is not kept")
+            elif rule not in self.rules:
+                self.rules.append(rule)
+        self._collected.clear()
 
     def _rule(self, expression: str, message: str) -> None:
         self.rules.append(Rule(expression=expression, message=message))

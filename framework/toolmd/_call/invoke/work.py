@@ -75,13 +75,20 @@ async def _keywords_of(
 def _converted(name: str, value: Any, convert: Callable[[Any], Any], context: CallContext) -> Any:
     try:
         return convert(value)
-    except ValueError:
-        # Its reason may quote a Sensitive value.
+    except ValueError as error:
+        # A reason may quote a Sensitive value.
+        sensitive = context.is_sensitive(name)
         wanted = getattr(convert, "wanted", "")
-        got = shown_value(value, sensitive=context.is_sensitive(name))
-        message = f"{name} must be {wanted or 'what the tool can take'}; got {got}"
-        problem = Problem("invalid_value", name, message, wanted, got)
-        raise deny("invalid_arguments", message, (problem,)) from None
+        reasons = getattr(convert, "reasons", None)
+        told = [] if sensitive or reasons is None else reasons(error, value, name)
+        if not told:
+            got = shown_value(value, sensitive=sensitive)
+            message = f"{name} must be {wanted or 'what the tool can take'}; got {got}"
+            problem = Problem("invalid_value", name, message, wanted, got)
+            raise deny("invalid_arguments", message, (problem,)) from None
+        problems = tuple(Problem("invalid_value", path, message) for path, message in told)
+        message = "; ".join(problem.message for problem in problems)
+        raise deny("invalid_arguments", message, problems) from None
 
 
 async def _last_of(items: AsyncIterator[Any], context: CallContext) -> Any:

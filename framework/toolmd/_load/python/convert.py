@@ -20,6 +20,7 @@ from typing import Any, Literal
 from toolmd._load.python.annotations import anything, bare, hints, is_typed_dict, members, show
 from toolmd._load.python.fits import MAX_DEPTH, adapter, mismatch
 from toolmd._types.schema import Schema
+from toolmd._validation import MAX_PROBLEMS, joined
 
 _LISTS = (list, Sequence, MutableSequence, Collection, Iterable)
 _DICTS = (dict, Mapping, MutableMapping)
@@ -39,6 +40,10 @@ _WORDS: dict[Any, str] = {
 }
 
 
+_OF_THE_AUTHOR = frozenset(("value_error", "assertion_error"))
+"""The errors of pydantic whose message the author of a class wrote."""
+
+
 class Converter:
     """Converts a JSON value to the annotated type, with a pydantic adapter built on first use.
 
@@ -56,6 +61,25 @@ class Converter:
         """The expected value, in words that a model can act on."""
         words = [_WORDS.get(m) or f"a value for {show(m)}" for m in members(self._annotation)]
         return " or ".join(words)
+
+    def reasons(self, error: ValueError, value: Any, path: str) -> list[tuple[str, str]]:
+        """Return where a value breaks a constraint of its class, and in a sentence why.
+
+        Args:
+            error: what the conversion raised.
+            value: the JSON value.
+            path: the place of the value, with which the places begin.
+        """
+        from pydantic import ValidationError
+
+        if not isinstance(error, ValidationError):
+            return []
+        found = error.errors(include_url=False, include_input=False, include_context=False)
+        return [
+            (at := _place(one["loc"], value, path), at + _reason(one["msg"]))
+            for one in found[:MAX_PROBLEMS]
+            if one["loc"] or one["type"] in _OF_THE_AUTHOR
+        ]
 
     def __call__(self, value: Any) -> Any:
         if self._validate is None:
@@ -94,6 +118,23 @@ def _plain_one(member: Any, depth: int) -> bool:
     if is_typed_dict(origin):
         return all(is_plain(hint, depth + 1) for hint in hints(origin).values())
     return False
+
+
+def _place(steps: tuple[int | str, ...], value: Any, path: str) -> str:
+    """Return the path to a part of a value; steps that only pydantic knows are left out."""
+    for at, step in enumerate(steps):
+        if isinstance(step, int):
+            path = f"{path}[{step}]"
+            value = value[step] if isinstance(value, list) and step < len(value) else None
+        elif isinstance(value, Mapping) and (step in value or at == len(steps) - 1):
+            path, value = joined(path, step), value.get(step)
+    return path
+
+
+def _reason(message: str) -> str:
+    for start in ("Value error, ", "Assertion failed, "):
+        message = message.removeprefix(start)
+    return message.removeprefix("Input") if message.startswith("Input should") else f": {message}"
 
 
 def _as_float(value: Any) -> Any:

@@ -99,6 +99,35 @@ def test_a_key_of_access_is_fixed_only_if_its_value_fits_requires_auth():
     assert not put(place, "Roles", "admin")[1][0].fix
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "help_"),
+    [
+        ("Requires Tenant Context", "yes", "Requires Context"),
+        ("Tenant Context Required", "yes", "Requires Context"),
+        ("Deadline", "5s", "Timeout"),
+        ("Throttle", "3/s", "Rate"),
+        ("Concurrency", "2", "Max Concurrent"),
+        ("Disabled", "yes", "move the file"),
+        ("Enabled", "no", "move the file"),
+    ],
+)
+def test_a_key_of_calls_in_other_words_is_an_error_in_the_head_of_a_file(key, value, help_):
+    for place in HEADS:
+        spec, (found,) = put(place, key, value)
+        assert spec is None
+        assert help_ in found.help
+        assert put(place, key, "yes" if key == "Enabled" else "no")[0] is not None
+
+
+@pytest.mark.parametrize("key", ["Secret", "PII", "contains_phi", "Redacted", "Masked", "Private"])
+def test_a_secret_in_other_words_is_an_error_among_a_values_fields(key):
+    for place in VALUE_PLACES:
+        spec, (found,) = put(place, key, "yes")
+        assert spec is None
+        assert [edit.text for edit in found.fix] == ["Sensitive"]
+        assert put(place, key, "no")[0] is not None
+
+
 @given(st.sampled_from(VALUE_PLACES), names(OF_A_VALUE))
 def test_a_bound_in_other_words_is_an_error_among_a_values_fields(place, key):
     spec, diagnostics = put(place, key)

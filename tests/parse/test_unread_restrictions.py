@@ -41,6 +41,43 @@ def codes(text: str) -> list[str]:
     return [d.code for d in diagnostics if d.severity == "error"]
 
 
+BELOW_METADATA = [
+    "- **Safety**:\n  - **Requires Confirmation**: true",
+    "- **Limits**:\n  - **Max Calls**: 3",
+    "- **Policy**:\n  - **Requires Confirmation**: true",
+    "- **Policy**:\n  - **At night**:\n    - **Timeout**: 3s",
+    "- policy:\n  Max Calls: 3",
+]
+HEADINGS = [
+    "## Requires Confirmation: true",
+    "## **Max Calls**: 3",
+    "## 4. Timeout - 3s",
+    "## Requires Confirmation",
+    "## Sensitivity\n\nhigh",
+    "## Notes\n\n### Requires Confirmation: true",
+    "## When to use\n\nAt the end of a month.\n\n### Max Calls\n\n3",
+]
+
+
+@pytest.mark.parametrize("lines", BELOW_METADATA)
+def test_a_restriction_below_an_unknown_key_of_metadata_is_an_error(lines):
+    assert codes(f"{HEAD}{METADATA}{lines}\n{REST}") == ["misplaced-field"]
+
+
+@pytest.mark.parametrize("heading", HEADINGS)
+def test_a_restriction_as_a_heading_is_an_error(heading):
+    assert codes(f"{HEAD}{METADATA}{REST}\n{heading}\n") == ["misplaced-field"]
+
+
+@pytest.mark.parametrize(
+    "heading", ["## Timeout\n\nA bank answers slowly.", "## Rate: how it is set", "## Context"]
+)
+def test_a_heading_with_words_below_it_is_kept(heading):
+    spec, _ = read(f"{HEAD}{METADATA}{REST}\n{heading}\n")
+    assert spec is not None
+    assert spec.sections
+
+
 HIDDEN_IN_SAFETY = [
     "> **Min Confidence**: 0.7",
     "    - **Min Confidence**: 0.7",

@@ -10,6 +10,7 @@ from toolmd._parse.blocks.prose import prose, with_headings
 from toolmd._parse.blocks.tokens import source_lines
 from toolmd._parse.document.front_matter import FrontMatter, read_front_matter
 from toolmd._parse.document.sections import Document, Section, read_sections
+from toolmd._parse.document.stray_headings import report_heading
 from toolmd._parse.document.strays import report_strays
 from toolmd._parse.fields.field import SectionTable
 from toolmd._parse.fields.table import TABLES, section_of
@@ -81,6 +82,8 @@ class Definition:
         if section is None:
             return ""
         report_strays(self.page, section.blocks, section.parts, None)
+        for part in section.parts:
+            report_heading(self.page, part.heading, part.blocks)
         texts = prose(section.blocks), with_headings(section.parts, section.level + 1)
         return "\n\n".join(text for text in texts if text)
 
@@ -89,6 +92,10 @@ class Definition:
         for section in self.document.others:
             here = section_of(self.kind, fold(section.title))
             report_strays(self.page, section.blocks, section.parts, here)
+            if here is None:
+                report_heading(self.page, section.mark, section.blocks)
+            for part in section.parts:
+                report_heading(self.page, part.heading, part.blocks)
         return self.document.prose()
 
     @property

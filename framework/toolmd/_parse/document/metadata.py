@@ -4,15 +4,16 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
 
+from toolmd._parse.blocks.block import Paragraph
 from toolmd._parse.blocks.prose import prose
 from toolmd._parse.document.definition import Definition
 from toolmd._parse.document.recorded import record_places
 from toolmd._parse.document.sections import keep
-from toolmd._parse.document.strays import report_stray, report_unknown
+from toolmd._parse.document.strays import pairs, report_stray, report_unknown
 from toolmd._parse.fields.entries import Entry, Unread, read_entries
 from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._parse.fields.naming import Fields, name_fields
-from toolmd._parse.fields.table import TABLES, TOOL_METADATA
+from toolmd._parse.fields.table import TABLES, TOOL_METADATA, section_of
 from toolmd._parse.fields.values import READERS, read_values
 from toolmd._parse.source.page import Mark, Page, insert_below
 from toolmd._parse.words.keys import Pair, fold, plain
@@ -119,8 +120,12 @@ def _extra(definition: Definition, fields: Fields) -> dict[str, Any]:
     for entry in fields.unknown:
         if _of_a_tool(definition, entry):
             continue
+        if entry.blocks and _is_section(definition, entry.key, "Metadata"):
+            continue
         if report_unknown(definition.page, entry, TABLES[definition.kind][0]):
             continue
+        for pair in pairs([Paragraph(entry.value), *entry.blocks]):
+            report_stray(definition.page, pair, field=True)
         key = "_".join("".join(c if c.isalnum() else " " for c in entry.name.lower()).split())
         nested = prose(entry.blocks)
         extra[key] = (
@@ -175,23 +180,30 @@ def _extra_warning(definition: Definition, mark: Mark, name: str) -> None:
 
 def _report_nested(definition: Definition, mark: Mark, data: object) -> None:
     """Report a map in front matter: an error for a section's name, otherwise a warning."""
-    name = mark.text
-    sections = {fold(n): t for t in TABLES[definition.kind] for n in (t.name, *t.aliases)}
-    if fold(name) in sections:
-        definition.page.error(
-            Code.MISPLACED_FIELD,
-            mark,
-            f"'{name}' can't be in the front matter",
-            f"write it as `## {sections[fold(name)].name}`",
-        )
+    if _is_section(definition, mark, "the front matter"):
         return
     unknown = Entry(mark, mark._replace(text=""))
     if report_unknown(definition.page, unknown, TABLES[definition.kind][0]):
         return
-    _extra_warning(definition, mark, name)
+    _extra_warning(definition, mark, mark.text)
     for key, value in _leaves(data):
         pair = Pair(mark._replace(text=key), mark._replace(text=value), marked=False)
         report_stray(definition.page, pair, field=True)
+
+
+def _is_section(definition: Definition, mark: Mark, place: str) -> bool:
+    """Report a section that is written as a key with fields below it."""
+    name = plain(mark.text)
+    table = section_of(definition.kind, fold(name))
+    if table is None:
+        return False
+    definition.page.error(
+        Code.MISPLACED_FIELD,
+        mark,
+        f"'{name}' can't be in {place}",
+        f"write it as `## {table.name}`",
+    )
+    return True
 
 
 def _one_value(definition: Definition, mark: Mark) -> bool:

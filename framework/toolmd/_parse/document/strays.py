@@ -147,7 +147,7 @@ def report_unknown(page: Page, entry: Entry, table: SectionTable) -> bool:
         key,
         f"'{entry.name}' sounds like a restriction, but no field has this name: "
         "it would restrict nothing",
-        meant.help if of_value or about_caller else _ELSEWHERE,
+        meant.help if of_value or meant.switch else _ELSEWHERE,
         replace(key, known.name) if known else (),
     )
     return True

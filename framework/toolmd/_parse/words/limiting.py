@@ -19,11 +19,16 @@ class Meant(NamedTuple):
     """The text to write instead."""
     inverted: bool = False
     """Whether `no` restricts and `yes` does not, as in `Public: no`."""
+    switch: bool = False
+    """Whether the key asks for yes or no, so that one of them restricts nothing."""
 
 
 _RULE = "write a rule below `## Rules`, such as `` - `amount != 13`: Another amount, please. ``"
 _BOUND = "write Minimum, Maximum, or a rule below `## Rules`"
 _LENGTH = "write Min Length, Max Length or Pattern"
+_CONTEXT = "did you mean 'Requires Context'? It lists the facts that the host supplies: `tenant`"
+_LIMIT = "write Timeout, Rate or Max Concurrent below `## Limits` of a tool"
+_OFF = "move the file out of the folders of definitions, so that nothing reads it"
 _ENUM = "did you mean 'Enum'? It lists the values that are allowed"
 AUTH = "Requires Auth"
 _USER = (
@@ -61,7 +66,7 @@ _ANYWHERE = (
     ),
     (Meant("", _BOUND), "limit, limits, limited, quota"),
     (
-        Meant(AUTH, _USER),
+        Meant(AUTH, _USER, switch=True),
         (
             "login, log in, logged in, signed in, sign in required, requires sign in,"
             "authenticated, authorization required, requires authorization, requires user,"
@@ -71,12 +76,12 @@ _ANYWHERE = (
             "owner only, owners only, admin only, admins only, staff only, members only, users only"
         ),
     ),
-    (Meant(AUTH, _USER, inverted=True), "anonymous"),
+    (Meant(AUTH, _USER, inverted=True, switch=True), "anonymous"),
 )
 """Phrases that restrict in any section of fields, by their possible meaning."""
 _OF_A_CALL = (
     (
-        Meant(AUTH, _USER),
+        Meant(AUTH, _USER, switch=True),
         (
             "role, roles, permission, permissions, privilege, privileges, entitlement,"
             "entitlements, clearance, visibility, acl, rbac, access level, access levels,"
@@ -86,19 +91,45 @@ _OF_A_CALL = (
             "user group, user groups, authorized users, authorised users, authorized by"
         ),
     ),
+    (
+        Meant("", _CONTEXT, switch=True),
+        (
+            "requires * context, require * context, required * context, needs * context,"
+            "* context required"
+        ),
+    ),
 )
-"""Phrases that restrict the caller; among the fields of a value they may name a property."""
+"""Phrases that restrict the caller; among the fields of a value they may name a property.
+
+A `*` stands for any word.
+"""
 _ALONE = (
     (
-        Meant(AUTH, _USER),
+        Meant(AUTH, _USER, switch=True),
         (
             "access, scope, scopes, oauth scope, oauth scopes, audience, private, internal,"
             "confidential, admin, admins, security, authorization, authorisation, authorized"
         ),
     ),
-    (Meant(AUTH, _USER, inverted=True), "public, is public, open to all, open access"),
+    (Meant(AUTH, _USER, inverted=True, switch=True), "public, is public, open to all, open access"),
+    (
+        Meant("", _LIMIT, switch=True),
+        "throttle, throttling, cooldown, cool down, deadline, concurrency",
+    ),
+    (Meant("", _OFF, switch=True), "disabled, is disabled"),
+    (Meant("", _OFF, inverted=True, switch=True), "enabled, is enabled"),
 )
-"""Keys that restrict the caller as a whole; within a longer key they are ordinary words."""
+"""Keys that as a whole restrict calls; within a longer key they are ordinary words."""
+_SECRETS = (
+    (
+        Meant("Sensitive", "did you mean 'Sensitive'?", switch=True),
+        (
+            "secret, is secret, pii, contains pii, phi, contains phi, redact, redacted, masked,"
+            "private, confidential, classified, personal data, personal information"
+        ),
+    ),
+)
+"""Keys that as a whole hide a value; within a longer key they are ordinary words."""
 _EVERYONE = frozenset(("public", "open", "all", "any", "everyone", "anyone", "everybody"))
 _OF_A_VALUE = (
     (
@@ -165,15 +196,16 @@ def _limiting(key: str, of_value: bool) -> Meant | None:  # noqa: FBT001 - a key
         found = whole == "".join(phrase) or _holds(words, phrase)
         if found and (best is None or len(phrase) > best[0]):
             best = len(phrase), meant
-    if best is None and not of_value:
-        return next((meant for meant, phrase in _split(_ALONE) if whole == "".join(phrase)), None)
-    return best[1] if best else None
+    if best is not None:
+        return best[1]
+    alone = _split(_SECRETS if of_value else _ALONE)
+    return next((meant for meant, phrase in alone if whole == "".join(phrase)), None)
 
 
 def lifted(meant: Meant, value: str) -> bool:
     """Return whether a value lifts what its key would restrict: `N/A`, `Private: no`."""
     answer = boolean(value)
-    if meant.field == AUTH and answer is not None:
+    if meant.switch and answer is not None:
         return answer is meant.inverted
     return says_none(value) or (meant.field == AUTH and fold(value) in _EVERYONE)
 
@@ -197,7 +229,7 @@ def _holds(words: list[str], phrase: tuple[str, ...]) -> bool:
 
 
 def _same(word: str, known: str) -> bool:
-    return word == known or (len(known) >= _LONG and distance(word, known, 1) <= 1)
+    return not known or word == known or (len(known) >= _LONG and distance(word, known, 1) <= 1)
 
 
 def _words(key: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ from toolmd._load.edits.strictness import (
     SAFETY,
     SCHEMA,
     SKILL,
+    as_written,
     either,
 )
 from toolmd._types.call_spec import Batch, Rate
@@ -104,6 +105,13 @@ def test_a_value_without_an_order_is_weaker_if_it_differs(name: str) -> None:
 @pytest.mark.parametrize("name", ["confirm_when", "escalate_when"])
 def test_a_condition_is_weaker_unless_it_surely_holds_as_often(name, old, new, weaker) -> None:
     assert EVERY[name](old, new) is weaker
+
+
+def test_a_joined_condition_is_shown_as_its_author_wrote_it() -> None:
+    assert as_written(either("a > 5", "b"), "b") == "a > 5"
+    assert as_written(either("a || c", "b"), "b") == "a || c"
+    assert as_written("a || b", "b") == "a || b"
+    assert as_written("a", "b") == as_written("a", None) == "a"
 
 
 def test_two_conditions_are_joined_once_and_with_a_limit() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from toolmd._cli.reports.diagnostics import full, lines_below
 from toolmd._cli.terminal.screen import counted, err, paint, printable
+from toolmd._types.code import Code
 
 
 class LiveReport:
@@ -36,20 +37,19 @@ class LiveReport:
             "changed": sorted(n for n in after.keys() & before.keys() if after[n] != before[n]),
         }
         said = "; ".join(f"{what}: {_few(names)}" for what, names in parts.items() if names)
-        self._report(said or "read again", found)
-        waiting = {edit.name for edit in new.pending_changes} - {
-            edit.name for edit in old.pending_changes
-        }
-        for edit in new.pending_changes:
-            if edit.name in waiting:
-                err(paint(f"{edit.name}: this edit weakens its policy, so it waits", "yellow"))
-                for line in edit.diff.splitlines():
-                    err(f"  {paint(printable(line), 'red' if line[0] == '-' else 'green')}")
-                err(f"{paint('help', 'cyan', sys.stderr)}: toolmd accept {edit.name}")
+        known = {(edit.name, edit.weakened) for edit in old.pending_changes}
+        waiting = [e for e in new.pending_changes if (e.name, e.weakened) not in known]
+        self._report(said or "read again", found, besides=Code.WEAKENED_POLICY)
+        for edit in waiting:
+            err(paint(f"{edit.name}: this edit weakens its policy, so it waits", "yellow"))
+            for line in edit.diff.splitlines():
+                err(f"  {paint(printable(line), 'red' if line[0] == '-' else 'green')}")
+            err(f"{paint('help', 'cyan', sys.stderr)}: toolmd accept {edit.name}")
 
-    def _report(self, said: str, found: tuple[Any, ...]) -> None:
+    def _report(self, said: str, found: tuple[Any, ...], besides: str = "") -> None:
+        """Report the findings that are new, but for those of a code that is reported `besides`."""
         workspace = self._workspace
-        fresh = [one for one in found if one not in self._told]
+        fresh = [one for one in found if one not in self._told and one.code != besides]
         self._told = frozenset(found)
         tools = counted(len(workspace.tools), "tool")
         skills = counted(len(workspace.skills), "skill")

@@ -130,6 +130,13 @@ def alternatives(expression: str) -> list[str]:
     return alternatives(whole[1:-1]) if _is_wrapped(whole) else [whole]
 
 
+def as_written(live: str, new: str | None) -> str:
+    """Return a live condition without what `either` added to it of the edit that waits."""
+    added = alternatives(new) if new is not None else []
+    written = " || ".join(part for part in alternatives(live) if part not in added)
+    return written if new is not None and written and either(written, new) == live else live
+
+
 def either(old: str, new: str) -> str:
     """Return the condition that holds where one of the two does; `true` where they are many."""
     parts = list(dict.fromkeys((*alternatives(old), *alternatives(new))))

@@ -18,6 +18,8 @@ from toolmd._load.edits.strictness import (
     SCHEMA,
     SKILL,
     Looser,
+    as_written,
+    condition,
     either,
     least,
 )
@@ -123,7 +125,8 @@ def _kept(
     for name, looser in table.items():
         before, after = getattr(old, name), getattr(new, name)
         if looser(before, after):
-            found.append(Weakening(f"{place}: {_title(name)}", _json(before), _json(after)))
+            told = as_written(before, after) if looser is condition else _json(before)
+            found.append(Weakening(f"{place}: {_title(name)}", told, _json(after)))
             kept[name] = before
     return kept
 

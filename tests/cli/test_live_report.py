@@ -1,0 +1,54 @@
+"""What `dev` reports of edits while their author works."""
+
+from pathlib import Path
+
+import pytest
+
+from toolmd import Workspace
+from toolmd._cli.reports.live import LiveReport
+
+TOOL = """# Pay
+
+Pay a bill.
+
+## Metadata
+
+- **Name**: pay
+- **Version**: 1.0.0
+- **Category**: shop
+
+## Parameters
+
+- `amount` (integer, required): How much.
+
+## Returns
+
+- **Type**: string
+- **Description**: The receipt
+
+## Safety
+
+- **Confirm When**: `amount > 10`
+"""
+
+
+def test_an_edit_that_weakens_is_shown_once_in_the_words_of_its_author(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "tools_md/pay.tool.md"
+    file.parent.mkdir()
+    file.write_text(TOOL)
+    with Workspace.open(tmp_path, overrides={"plugins": []}) as workspace:
+        report = LiveReport(workspace)
+        workspace.on_change(report.changed)
+        report.checked(workspace.diagnostics)
+        file.write_text(TOOL.replace("> 10", "> 20"))
+        for _ in range(3):
+            workspace.reload()
+            report.checked(workspace.diagnostics)
+        (edit,) = workspace.changes.list_sync()
+    shown = capsys.readouterr().err
+    assert shown.count("amount > 10") == shown.count("amount > 20") == 1
+    assert "||" not in shown
+    assert "pay: this edit weakens its policy, so it waits" in shown
+    assert str(edit.weakened[0]) == "Safety: Confirm When: amount > 10 → amount > 20"

@@ -1,7 +1,7 @@
 """The decisions of people on pending calls: approve, edit, reject or respond, once."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from time import perf_counter
 from typing import Any
 
@@ -158,7 +158,13 @@ class Decisions:
 
     def pending(self, user: str | None = None) -> tuple[Confirmation, ...]:
         """Return the pending calls of one user or of all, oldest first."""
-        return self._confirmations.pending(user)
+        return tuple(self._confirmations.pending(user))
+
+    def each_pending(
+        self, user: str | None, after: tuple[float, str] | None
+    ) -> Iterator[Confirmation]:
+        """Yield the pending calls after one, which is given by its `created` and its id."""
+        return self._confirmations.pending(user, after)
 
     async def read(self, confirmation_id: str) -> Confirmation | None:
         """Return a confirmation; raises UnreachableError where the store can't be read."""

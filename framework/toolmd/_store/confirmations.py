@@ -1,6 +1,7 @@
 """Store confirmations, so that they survive a restart and any process can decide them once."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,10 @@ from toolmd._types.asked import Asked
 from toolmd._types.call import Budget, Call, Caller
 from toolmd._types.confirmation import EXPIRES_S, UNDECIDED, Confirmation, ConfirmationState
 
+SOME = 100
+"""How many confirmations are read at once."""
+_OPEN = sa.text("state IN ('pending', 'running')")
+"""What an undecided confirmation is among; as text, so that the index of the same text is used."""
 KEPT_S = 30 * 24 * 3600.0
 """For how long an expired confirmation is kept, in seconds: a late decision gets the reason."""
 
@@ -67,19 +72,49 @@ class SqlConfirmations:
             runs = sa.and_(table.c.id == confirmation_id, table.c.state == "running")
             connection.execute(sa.update(table).where(runs).values(state=state))
 
-    def pending(self, now: float, tool: str | None = None) -> tuple[Confirmation, ...]:
-        """Return the undecided confirmations of one tool or all, oldest first."""
-        with self._opened.transaction() as connection:
-            table, moment = self._opened.tables, self._opened.now(now)
-            still = sa.and_(table.c.state == "pending", table.c.expires > moment)
-            still = sa.or_(still, _is_interrupted(table, moment))
-            if tool is not None:
-                # The JSON of a call begins with its tool.
-                begins = f"[{json.dumps(tool)}, "
-                still = sa.and_(still, table.c.call.startswith(begins, autoescape=True))
-            chosen = sa.select(table, moment.label("now")).where(still)
-            rows = connection.execute(chosen.order_by(table.c.created, table.c.id))
-            return tuple(one for one in map(_read, rows) if one.state in UNDECIDED)
+    def pending(
+        self,
+        now: float,
+        tool: str | None = None,
+        *,
+        user: str | None = None,
+        after: tuple[float, str] | None = None,
+    ) -> Iterator[Confirmation]:
+        """Yield the undecided confirmations, oldest first; no more are read than are taken.
+
+        Args:
+            now: This machine's time.
+            tool: Only of this tool.
+            user: Only of this user.
+            after: The `created` and the id after which to begin.
+        """
+        while True:
+            with self._opened.transaction() as connection:
+                chosen = self._undecided(now, tool, user, after)
+                rows = connection.execute(chosen.limit(SOME)).all()
+            for row in rows:
+                one = _read(row)
+                if one.state in UNDECIDED and user in {None, one.call.caller.user}:
+                    yield one
+            if len(rows) < SOME:
+                return
+            after = rows[-1].created, rows[-1].id
+
+    def _undecided(
+        self, now: float, tool: str | None, user: str | None, after: tuple[float, str] | None
+    ) -> sa.Select[Any]:
+        table, moment = self._opened.tables, self._opened.now(now)
+        still = sa.and_(table.c.state == "pending", table.c.expires > moment)
+        chosen = sa.select(table, moment.label("now")).order_by(table.c.created, table.c.id)
+        chosen = chosen.where(_OPEN, sa.or_(still, _is_interrupted(table, moment)))
+        if tool is not None:
+            # The JSON of a call begins with its tool.
+            begins = f"[{json.dumps(tool)}, "
+            chosen = chosen.where(table.c.call.startswith(begins, autoescape=True))
+        if user is not None:
+            # The user is somewhere in it: whose call it is, is read from those that are left.
+            chosen = chosen.where(table.c.call.contains(json.dumps(user), autoescape=True))
+        return chosen if after is None else chosen.where(_after(table, *after))
 
     def _set(self, confirmation_id: str, now: float, values: dict[str, Any]) -> bool:
         """Change an undecided confirmation; return whether it was undecided."""
@@ -108,11 +143,18 @@ def _table(metadata: sa.MetaData) -> sa.Table:
         sa.Column("state", sa.Text, nullable=False),
         sa.Column("shown", sa.Text, nullable=False),
         sa.Column("notes", sa.Text, nullable=False),
+        sa.Index("toolmd_confirmation_open", "created", "id", sqlite_where=_OPEN,
+                 postgresql_where=_OPEN),
     )  # fmt: skip
 
 
 def _texts(confirmation: Confirmation) -> dict[str, str]:
     return {"call": json.dumps(confirmation.call), "shown": json.dumps(confirmation.shown)}
+
+
+def _after(table: sa.Table, created: float, confirmation_id: str) -> sa.ColumnElement[bool]:
+    later = sa.or_(table.c.created > created, table.c.id > confirmation_id)
+    return sa.and_(table.c.created >= created, later)
 
 
 def _is_interrupted(table: sa.Table, now: sa.ColumnElement[float]) -> sa.ColumnElement[bool]:

@@ -1,7 +1,7 @@
 """The parts of a project's store; each opens its database with its first record."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
@@ -49,8 +49,14 @@ class ConfirmationStore(Protocol):
     def end(self, confirmation_id: str, state: ConfirmationState) -> None:
         """Set the state of a confirmation whose call has a result."""
 
-    def pending(self, now: float, tool: str | None = None) -> tuple[Confirmation, ...]:
-        """Return the undecided confirmations of one tool or all, oldest first."""
+    def pending(
+        self, now: float, tool: str | None = None, *, user: str | None = None,
+        after: tuple[float, str] | None = None,
+    ) -> Iterator[Confirmation]:  # fmt: skip
+        """Yield the undecided confirmations of a tool, a user or all, oldest first.
+
+        `after` is the `created` and the id of the confirmation after which to begin.
+        """
 
     def close(self) -> None:
         """Close the store."""

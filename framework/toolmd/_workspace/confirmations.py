@@ -1,6 +1,8 @@
 """Pending calls and the questions of runs; only people decide them."""
 
+import heapq
 from collections.abc import Mapping
+from itertools import filterfalse, islice
 from typing import Any
 
 from toolmd._types.confirmation import Confirmation
@@ -11,6 +13,7 @@ from toolmd._workspace.background_loop import off_loop, sync_of
 from toolmd._workspace.opened import OpenProject
 from toolmd._workspace.runs.control import Runs
 from toolmd._workspace.runs.store_changes import StoreChanges
+from toolmd.errors import NotFoundError
 
 _NOTHING_HAPPENED = frozenset(
     (
@@ -35,25 +38,36 @@ class Confirmations:
         self._project = project
         self._runs = runs
 
-    async def pending(self, *, user: str | None = None) -> tuple[Confirmation, ...]:
+    async def pending(
+        self, *, user: str | None = None, limit: int | None = None, after: str | None = None
+    ) -> tuple[Confirmation, ...]:
         """Return the pending calls and the questions of runs, oldest first.
 
         Args:
             user: Only the calls of this user; None for all users.
+            limit: At most so many; a page that has fewer is the last. None for all.
+            after: The id of the last one of the page before.
+
+        Raises:
+            NotFoundError: `after` is not kept any more.
         """
         decisions, questions = (
             (await self._project.dispatcher()).decisions,
             self._runs.service.questions,
         )
+        last = None if after is None else await self.get(after, user=user)
+        if last is None and after is not None:
+            raise NotFoundError(f"no call {after} is kept: begin again with the first page")
+        place = None if last is None else (last.created, last.id)
 
         def read() -> tuple[Confirmation, ...]:
-            asked = questions.waiting()
             # A run asks for its own pending calls; they must not be listed twice.
-            parts = [one.id.split(":") for one in asked]
-            runs = {":".join(part[:n]) for part in parts for n in range(1, len(part))}
-            calls = [one for one in decisions.pending(user) if one.call.id not in runs]
-            theirs = [one for one in asked if user is None or one.call.caller.user == user]
-            return tuple(sorted((*calls, *theirs), key=lambda one: one.created))
+            calls = filterfalse(
+                lambda one: questions.asks_for(one.call.id), decisions.each_pending(user, place)
+            )
+            asked = (one for one in questions.each(place) if user in {None, one.call.caller.user})
+            every = heapq.merge(calls, asked, key=lambda one: (one.created, one.id))
+            return tuple(islice(every, limit))
 
         return await off_loop(read)
 

@@ -4,7 +4,7 @@ import hashlib
 import json
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 from toolmd._call.compiled import CompiledTool, CompiledTools
@@ -210,14 +210,15 @@ class ConfirmationFlow:
         )
         return ApprovedCall(runs, arguments, notes, edited=bool(edit))
 
-    def pending(self, user: str | None) -> tuple[Confirmation, ...]:
-        """Return the pending calls of one user or of all, without those that a run asks for.
+    def pending(
+        self, user: str | None, after: tuple[float, str] | None = None
+    ) -> Iterator[Confirmation]:
+        """Yield the pending calls of one user or of all, without those that a run asks for.
 
         The calling thread waits where the store is locked.
         """
-        kept = self._store.confirmations.pending(self._clock())
-        asked = (h for h in map(asked_again, kept) if h is not None and not h.call.is_of_a_run)
-        return tuple(h for h in asked if user is None or h.call.caller.user == user)
+        kept = self._store.confirmations.pending(self._clock(), user=user, after=after)
+        return (h for h in map(asked_again, kept) if h is not None and not h.call.is_of_a_run)
 
     async def claim(self, confirmation: Confirmation, state: ConfirmationState) -> None:
         """Claim a pending call. Raises CallDenied where another decision was faster."""

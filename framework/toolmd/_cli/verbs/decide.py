@@ -10,6 +10,8 @@ from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, stop, user_of
 from toolmd._cli.terminal.screen import err, out, out_json, printable, table
 
+PAGE = 50
+"""The default number of calls in a list."""
 ConfirmationIdArgument = Annotated[
     str, typer.Argument(metavar="ID", help="The pending call; `toolmd pending` lists them.")
 ]
@@ -40,20 +42,28 @@ def pending(
             "--user", metavar="ID", help="Only this user's; default: all.", callback=user_of
         ),
     ] = None,
+    limit: Annotated[
+        int, typer.Option(min=1, help="The most calls to list; a shorter list is the last page.")
+    ] = PAGE,
+    after: Annotated[
+        str | None, typer.Option(metavar="ID", help="The last call of the previous page.")
+    ] = None,
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
     """List the calls that wait for a person, the oldest first."""
     with open_workspace(project_of(ctx, project)) as workspace:
-        calls = workspace.confirmations.pending_sync(user=user)
+        calls = workspace.confirmations.pending_sync(user=user, limit=limit, after=after)
     if json:
         out_json([one.to_dict() for one in calls])
         return
     if not calls:
-        err("No call is pending.")
+        err("No call is pending." if after is None else f"No call is newer than {after}.")
         return
     head = ("ID", "FOR", "USER", "SENSITIVITY", "UNTIL", "PROMPT")
     out(table(head, [_row(one) for one in calls]))
+    if len(calls) == limit:
+        err(f"help: toolmd pending --after {calls[-1].id} lists newer ones")
 
 
 def _row(confirmation: Any) -> tuple[str, ...]:

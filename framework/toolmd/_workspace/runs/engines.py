@@ -1,8 +1,9 @@
 """The engines of runs: one in memory, and one whose runs survive this process."""
 
 import asyncio
+import heapq
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from threading import Lock
@@ -23,6 +24,9 @@ from toolmd.errors import ToolmdError
 if TYPE_CHECKING:
     # Programs whose skills only read never import it.
     from toolmd._skills.engine.durable.engine import DurableEngine
+
+SOME = 100
+"""How many questions are read at once."""
 
 
 class Engines:
@@ -101,10 +105,27 @@ class Engines:
             found += self.durable().orders(ids)
         return {order.id: order for order in found}
 
-    def waiting(self, run_id: str | None = None) -> tuple[OpenQuestion, ...]:
-        """Return the open questions of all runs, or of one."""
+    def waiting(self, run_id: str) -> tuple[OpenQuestion, ...]:
+        """Return the open questions of a run."""
         kept = self.durable().waiting(run_id) if self._any_kept else ()
         return (*self._memory.waiting(run_id), *kept)
+
+    def each_waiting(self, after: tuple[float, str] | None) -> Iterator[OpenQuestion]:
+        """Yield the open questions of all runs, the oldest first, as far as they are taken.
+
+        `after` is the time and the id of the question after which to begin.
+        """
+        here = sorted(self._memory.waiting(), key=_place)
+        own = [one for one in here if after is None or _place(one) > after]
+        return heapq.merge(own, self._each_kept(after), key=_place)
+
+    def _each_kept(self, after: tuple[float, str] | None) -> Iterator[OpenQuestion]:
+        while self._any_kept:
+            some = self.durable().waiting(None, after, SOME)
+            yield from some
+            if len(some) < SOME:
+                return
+            after = _place(some[-1])
 
     def unfinished(self) -> Mapping[RunState, int]:
         """Return the number of unfinished runs by state, of both engines."""
@@ -142,6 +163,11 @@ class Engines:
         """Stop the runs of this process; stored runs continue at the next start."""
         self._memory.close()
         self.stop()
+
+
+def _place(one: OpenQuestion) -> tuple[float, str]:
+    """Return what orders questions: when one was asked, and its id."""
+    return one.opened, one.question.id
 
 
 def has_runs(file: Path) -> bool:

@@ -1,6 +1,7 @@
 """The open questions of runs as pending calls, and the effect of an answer."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any, Literal
 
 from toolmd._skills.engine import OpenQuestion
@@ -12,7 +13,7 @@ from toolmd._types.run import Answer, Order, Question
 from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
 from toolmd._validation.redact import changes, redacted, without_sensitive
-from toolmd._workspace.runs.engines import Engines
+from toolmd._workspace.runs.engines import SOME, Engines
 
 
 def pending_of(question: Question, call: Call) -> PendingCall:
@@ -34,9 +35,27 @@ class Questions:
     def __init__(self, engines: Engines) -> None:
         self._engines = engines
 
-    def waiting(self, run_id: str | None = None) -> tuple[Confirmation, ...]:
-        """Return the open questions of all runs, or of one, as pending calls."""
-        asked = [one for one in self._engines.waiting(run_id) if one.question.asks]
+    def each(self, after: tuple[float, str] | None) -> Iterator[Confirmation]:
+        """Yield the open questions of all runs as pending calls, the oldest first.
+
+        `after` is the `created` and the id of the one after which to begin.
+        """
+        asked = self._engines.each_waiting(after)
+        while some := list(islice(asked, SOME)):
+            yield from self._confirmations(some)
+
+    def of(self, run_id: str) -> tuple[Confirmation, ...]:
+        """Return the open questions of a run as pending calls."""
+        return self._confirmations(self._engines.waiting(run_id))
+
+    def asks_for(self, call_id: str | None) -> bool:
+        """Return whether an open question of a run asks for this call, a step's."""
+        run_id, slash, _ = (call_id or "").partition("/")
+        asked = self._engines.waiting(run_id) if slash else ()
+        return any(one.question.asks and one.question.id.startswith(f"{call_id}:") for one in asked)
+
+    def _confirmations(self, some: Iterable[OpenQuestion]) -> tuple[Confirmation, ...]:
+        asked = [one for one in some if one.question.asks]
         orders = self._engines.orders({one.question.run_id for one in asked})
         # A run may be deleted meanwhile.
         kept = [one for one in asked if one.question.run_id in orders]
@@ -45,7 +64,7 @@ class Questions:
     def find(self, confirmation_id: str) -> Confirmation | None:
         """Return an open question by its id; None if it is not open."""
         run_id = confirmation_id.partition("/")[0]
-        return next((held for held in self.waiting(run_id) if held.id == confirmation_id), None)
+        return next((one for one in self.of(run_id) if one.id == confirmation_id), None)
 
     def notes(self, question: Question, answer: Answer) -> tuple[str, ...]:
         """Return what the result says of an answer: what it changed, or whose words it holds."""

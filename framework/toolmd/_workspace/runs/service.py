@@ -273,7 +273,7 @@ class RunService:
 
     async def _report_waiting(self, run_id: str) -> None:
         """Report the questions of a run, now that `pending` lists them."""
-        for one in await asyncio.to_thread(self.questions.waiting, run_id):
+        for one in await asyncio.to_thread(self.questions.of, run_id):
             told = {"id": one.id, "state": "pending", "tool": one.call.tool}
             self._tell("pending", told, one.call.caller.user)
 

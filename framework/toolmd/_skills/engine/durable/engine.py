@@ -14,12 +14,7 @@ from toolmd._skills.engine.durable.attempt import Attempts
 from toolmd._skills.engine.durable.heartbeat import Heartbeat
 from toolmd._skills.engine.durable.liveness import Locks
 from toolmd._skills.engine.durable.loop_bridge import in_thread
-from toolmd._skills.engine.durable.process import (
-    STORE_WAIT_S,
-    ElsewhereError,
-    Process,
-    soon,
-)
+from toolmd._skills.engine.durable.process import STORE_WAIT_S, ElsewhereError, Process, soon
 from toolmd._skills.engine.durable.reclaimer import Reclaimer
 from toolmd._skills.engine.durable.rows import KeptQuestion
 from toolmd._skills.engine.durable.store import Store
@@ -191,9 +186,12 @@ class DurableEngine:
         entries, _ = self._store.steps(run_id, row.segment)
         return view(row, self._reader.asked(run_id), entries)
 
-    def waiting(self, run_id: str | None = None) -> tuple[KeptQuestion, ...]:
+    def waiting(
+        self, run_id: str | None = None, after: tuple[float, str] | None = None,
+        limit: int | None = None,
+    ) -> tuple[KeptQuestion, ...]:  # fmt: skip
         """Return the open questions of all runs, or of one, the oldest first."""
-        return self._reader.open(None if run_id is None else [run_id])
+        return self._reader.open(None if run_id is None else [run_id], after, limit)
 
     def start(self) -> Process:
         """Start to execute runs; from now on this process reclaims orphaned ones.

@@ -140,21 +140,30 @@ class RunReader:
         with self._engine.connect() as connection:
             return asked_in(connection, self._tables, self._tables.question.c.run == run_id)
 
-    def open(self, ids: Iterable[str] | None = None) -> tuple[KeptQuestion, ...]:
-        """Return the open questions of all unfinished runs, or of these."""
+    def open(
+        self,
+        ids: Iterable[str] | None = None,
+        after: tuple[float, str] | None = None,
+        limit: int | None = None,
+    ) -> tuple[KeptQuestion, ...]:
+        """Return the open questions of all unfinished runs, or of these, the oldest first.
+
+        `after` is the time and the id of the question after which to begin.
+        """
         run, question = self._tables.run, self._tables.question
         going = sa.exists().where(run.c.id == question.c.run, self._unfinished)
         goes_on = going.where(run.c.cancelled == 0)
         goes_back = sa.and_(going, question.c.key.contains(UNDOING, autoescape=True))
-        here = sa.true() if ids is None else question.c.run.in_(list(ids))
+        wanted = [question.c.answer.is_(None), sa.or_(goes_on, goes_back)]
+        if ids is not None:
+            wanted.append(question.c.run.in_(list(ids)))
+        named = question.c.run + "/" + question.c.key
+        if after is not None:
+            later = sa.or_(question.c.opened > after[0], named > after[1])
+            wanted += [question.c.opened >= after[0], later]
+        chosen = sa.select(question).where(*wanted).order_by(question.c.opened, named).limit(limit)
         with self._engine.connect() as connection:
-            return asked_in(
-                connection,
-                self._tables,
-                question.c.answer.is_(None),
-                here,
-                sa.or_(goes_on, goes_back),
-            )
+            return tuple(kept_question(row) for row in connection.execute(chosen))
 
 
 def order_in(connection: sa.Connection, tables: Tables, row: Any) -> Order:

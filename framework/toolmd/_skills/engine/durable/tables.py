@@ -106,6 +106,7 @@ def _indexes(run: sa.Table, question: sa.Table) -> tuple[sa.Index, ...]:
         ("toolmd_run_cancelled", (run.c.id,), cancelled),
         ("toolmd_run_ended", (run.c.ended,), run.c.ended.is_not(None)),
         ("toolmd_question_opened", (question.c.opened,), None),
+        ("toolmd_question_open", (question.c.opened,), question.c.answer.is_(None)),
         ("toolmd_question_timed", (question.c.expires,), timed),
     )
     return tuple(

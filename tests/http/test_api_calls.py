@@ -158,6 +158,7 @@ def test_a_half_of_a_character_comes_back_as_it_was_escaped(api: httpx.Client) -
 
 def test_an_unknown_route_is_a_problem(api: httpx.Client) -> None:
     assert problem(api.get("/api/nothing")) == (404, "no_such_route")
+    assert "/openapi.json names" in api.get("/api").json()["detail"]
     assert problem(api.put("/api/tools", json={})) == (405, "method_not_allowed")
     assert problem(api.get("/api/tools/")) == (404, "no_such_route")
     assert problem(api.post("/api/tools/echo/call", data={"a": "b"})) == (

@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -135,6 +136,16 @@ def test_a_client_with_the_token_calls_and_its_user_confirms(
     assert made.structured_content["title"] == "Tea"
     assert heard == ["1", "2", "3"]
     assert len(reminders()) == 1
+
+
+def test_the_request_that_the_start_prints_is_answered(serving: Serving) -> None:
+    assert serving.process.stderr is not None
+    words = shlex.split(serving.process.stderr.readline().partition("; try: ")[2])
+    assert words[:2] == ["curl", "-H"]
+    name, _, value = words[2].partition(": ")
+    answer = httpx2.get(words[3], headers={name: value})
+    assert answer.status_code == 200
+    assert answer.json()
 
 
 def test_a_token_that_may_only_call_confirms_nothing_over_mcp(

@@ -66,6 +66,7 @@ class Routes(Router):
                 return route, denied
             known = known or route
         if known is None:
-            raise ApiError(404, "no_such_route", "Not Found")
+            detail = "nothing is at this address; /openapi.json names those of the API"
+            raise ApiError(404, "no_such_route", detail)
         allow = {"Allow": ", ".join(known.methods or ())}
         raise ApiError(405, "method_not_allowed", "Method Not Allowed", headers=allow)

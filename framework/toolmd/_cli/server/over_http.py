@@ -12,6 +12,7 @@ from toolmd._cli.server.serving import (
     ON_STDERR,
     Entrance,
     Told,
+    first_request,
     listen,
     own_token,
     run,
@@ -65,7 +66,7 @@ def open_entrance(plan: HttpPlan, settings: Any) -> tuple[HttpPlan, socket.socke
         err(f"Token: {own}")
     if known:
         err(f"Tokens of the settings: {', '.join(sorted({one.user for one in known}))}")
-    err(f"API at {url}/api")
+    err(f"API at {url}/api; try: {first_request(url, own)}")
     if own is not None and plan.may is None:
         err("note: the token may call tools; with --may call,decide a person may also confirm")
     return plan._replace(port=port, token=own), listening

@@ -65,6 +65,17 @@ def own_token(caller: tuple[str | None, Mapping[str, str]], *, known: bool) -> s
     return given
 
 
+def first_request(url: str, token: str | None) -> str:
+    """Return a command that lists the tools over HTTP.
+
+    Args:
+        url: The address of the server.
+        token: The token of this start; None if the settings list tokens.
+    """
+    shown = "$TOOLMD_TOKEN" if "TOOLMD_TOKEN" in os.environ else token or "TOKEN"
+    return f'curl -H "Authorization: Bearer {shown}" {url}/api/tools'
+
+
 def listen(host: str, port: int | None) -> socket.socket:
     """Bind the port, or without one the first free port from PORT on; stop if there is none."""
     from toolmd._auth.addresses import with_port

@@ -6,7 +6,15 @@ from typing import Annotated, Any
 
 import typer
 
-from toolmd._cli.server.serving import PORT, Entrance, listen, own_token, run, serve_workspace
+from toolmd._cli.server.serving import (
+    PORT,
+    Entrance,
+    first_request,
+    listen,
+    own_token,
+    run,
+    serve_workspace,
+)
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import (
     ContextOption,
@@ -89,6 +97,7 @@ def _shown(url: str, token: str) -> str:
     out(f"{paint('Console', 'bold')}  {link}")
     out(f"API      {url}/api    MCP  {url}/mcp")
     out(f"Token: {token}")
+    out(f"Try      {first_request(url, token)}")
     sys.stdout.flush()
     return link
 

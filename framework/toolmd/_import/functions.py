@@ -1,17 +1,19 @@
 """Convert a function of a model API (name, description, JSON Schema) to a tool."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from toolmd._import.differences import shown
 from toolmd._import.flatten import TellUnheld
 from toolmd._import.json_schema import SchemaReader
-from toolmd._import.names import title_of, tool_name
+from toolmd._import.names import RESULTS, title_of, tool_name
 from toolmd._import.report import ImportReport
 from toolmd._import.sentences import keywords_back, nullable_back
 from toolmd._import.text import first_and_rest, plain_line, prose
-from toolmd._types.schema import Schema
+from toolmd._parse.prose_policy import sentences, unexpressed
+from toolmd._parse.words.limiting import restricts
+from toolmd._types.schema import KEYWORDS, Parameter, Schema
 from toolmd._types.source import Source
 from toolmd._types.tool import ToolSpec
 
@@ -19,9 +21,9 @@ SCHEMAS = (
     *("parameters", "input_schema", "inputSchema", "parametersJsonSchema"),
     *("parameters_json_schema", "args_schema", "input_json_schema"),
 )
-RESULTS = (
-    *("outputSchema", "output_schema", "response", "responseJsonSchema"),
-    *("response_json_schema", "returns", "return_schema"),
+_STATE = "state this as a rule or a limit, if a call must keep it"
+_BOUNDS = frozenset(
+    ("enum", "pattern", "format", *(row.word for row in KEYWORDS.values() if row.fits))
 )
 _READ = frozenset(("name", "title", "description", "type", "strict"))
 CONFIDENCE = "_confidence"
@@ -45,11 +47,13 @@ def add_function(
     strict: bool = False,
     line: int = 0,
     also: Collection[str] = (),
+    source: tuple[Any, Any] | None = None,
     **known: Any,
 ) -> None:
     """Add the tool of one function to the report; `known` are fields that the source states.
 
-    A key that neither this function nor its caller reads (`also`) gets a note.
+    A key that neither this function nor its caller reads (`also`) gets a note, and so does each
+    text that is left over of the function, or of its `source`: a value, and its document.
     """
     name = tool_name(entry["name"])
     if not name:
@@ -67,8 +71,39 @@ def add_function(
         read.add(result)
     for key in entry.keys() - read:
         report.note(name, "", f"`{key}` is not kept: {shown(entry[key])}", line)
-    if said is not None:
-        report.add_tool(ToolSpec(**{**said, **known}), line)
+    if said is None:
+        return
+    spec = ToolSpec(**{**said, **known})
+    restrictions = list(unexpressed(spec))
+    for path, text in _values_in_words(spec):
+        if text not in restrictions:
+            report.note(name, path, f"{_STATE}: {text}", line)
+    value, root = source or (entry, None)
+    if root is None and (key := _schema_key(entry)) in value:
+        # What an export of Toolmd says in words is read as fields.
+        root = keywords_back(entry[key], strict=strict)
+        value = {**value, key: root}
+    report.add_tool(spec, line, restrictions, (value, root))
+
+
+def _values_in_words(spec: ToolSpec) -> Iterator[tuple[str, str]]:
+    """Yield the sentences with restricting words that no field may express, with their paths."""
+    told = [("", spec.description), ("", spec.when_to_use), ("", spec.returns.description)]
+    told += [(path, shape.description) for path, shape in _shapes(spec.parameters, "")]
+    for path, text in told:
+        yield from ((path, one) for one in sentences(text) if restricts(one))
+
+
+def _shapes(parameters: Iterable[Parameter], prefix: str) -> Iterator[tuple[str, Schema]]:
+    """Yield the parameters that no keyword bounds, at any depth."""
+    for parameter in parameters:
+        path, shape = f"{prefix}{parameter.name}", parameter.shape
+        while shape.items is not None and not shape.description:
+            shape = shape.items
+        if not _BOUNDS.intersection(shape.json_schema):
+            yield path, shape
+        inner = shape if shape.items is None else shape.items
+        yield from _shapes(inner.properties or (), f"{path}.")
 
 
 def read_function(

@@ -18,21 +18,23 @@ from toolmd._types.remote_tool import read_remote_tool
 _POLICY = "toolmd/policy"
 _WRAPPED = "toolmd/wrapped"
 _READ = frozenset({"annotations", "outputSchema", "_meta"})
+_AROUND = frozenset({"jsonrpc", "id", "result", "tools", "nextCursor"})
 _KEPT_HINTS = frozenset({"title", "readOnlyHint", "idempotentHint"})
 
 
 def read(text: str, _name: str) -> Imported:
     """Read a JSON document of tools: the result, the whole response, or the list alone."""
-    listed = _tools(read_json(text))
+    document = read_json(text)
+    listed = _tools(document)
     if listed is None:
         report = ImportReport()
         report.reject("", "no tool in it: expected the result of `tools/list`, with `tools`")
         return report.close()
-    return read_tools(listed)
+    return read_tools(listed, around=document)
 
 
-def read_tools(listed: Iterable[Any], server: str = "") -> Imported:
-    """Read listed tools; with the name of a server, the drafts call it."""
+def read_tools(listed: Iterable[Any], server: str = "", around: Any = None) -> Imported:
+    """Read listed tools, and note what is around them; with a server's name, the drafts call it."""
     report = ImportReport()
     for entry in listed:
         if not is_function(entry):
@@ -46,6 +48,10 @@ def read_tools(listed: Iterable[Any], server: str = "") -> Imported:
                 continue
             known = {"implemented_by": str(remote), **_cautious(entry, report), **known}
         add_function(entry, report, also=_READ, **known)
+    for part in (around, around.get("result") if isinstance(around, Mapping) else None):
+        if isinstance(part, Mapping) and not is_function(part):
+            about = {key: part[key] for key in part.keys() - _AROUND}
+            report.note_leftovers("", (about, None))
     return report.close()
 
 

@@ -7,6 +7,12 @@ _TOOL = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _PARAMETER = re.compile(r"\$?[A-Za-z_][A-Za-z0-9_-]{0,62}")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
+RESULTS = (
+    *("outputSchema", "output_schema", "response", "responseJsonSchema"),
+    *("response_json_schema", "returns", "return_schema"),
+)
+"""The keys under which functions have the schema of their result."""
+
 
 def tool_name(text: str) -> str:
     """Return the snake_case name nearest to a text; empty for a text without letters."""

@@ -27,7 +27,8 @@ def read(text: str, _name: str) -> Imported:
         if function is None:
             report.reject(_kind(entry), "no function: only the host can run it")
         else:
-            add_function(function, report, strict=strict)
+            around = {**entry, "function": None} if function is not entry else {}
+            add_function(function, report, strict=strict, source=({**around, **function}, None))
     if not found:
         report.reject("", "no tool in it: expected a list of tools, or an object with `tools`")
     return report.close()

@@ -59,6 +59,9 @@ def read(text: str, name: str) -> Imported:
     return read_service(text, name)[0]
 
 
+_READ = frozenset(("openapi", "paths", "components"))
+
+
 def read_service(
     text: str, source: str, named: str = "", only: Sequence[str] = ()
 ) -> tuple[Imported, tuple[Service, ...]]:
@@ -85,6 +88,9 @@ def read_service(
     url = _url(document, source, report)
     if not report.drafts and not report.rejected:
         report.reject("", f"the document has no {'such ' if only else ''}operation")
+    about = {key: value for key, value in document.items() if key not in _READ}
+    about["security schemes"] = (document.get("components") or {}).get("securitySchemes")
+    report.note_leftovers("", (about, document), "\n".join(one.text for one in report.drafts))
     made = [Service(name, url, auth) for name, auth in services.items()]
     return report.close(), tuple(made if report.drafts else ())
 

@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from toolmd._import.functions import add_function, returned_shape
+from toolmd._import.leftovers import all_of
 from toolmd._import.names import parameter_name, tool_name
 from toolmd._import.report import ImportReport
 from toolmd._import.ways import Auth, Ways
@@ -90,7 +91,9 @@ class Operations:
         known = {"implemented_by": where, **self._policy(method, name)}
         if (result := self._result(operation)) is not None:
             known["returns"] = returned_shape(result, name, self._report, wrapped=False)
-        add_function(entry, self._report, **known)
+        left = all_of(operation, item, self._resolved) | {"returns": result}
+        root = {**self._document, "$defs": self._schemas}
+        add_function(entry, self._report, source=(left, root), **known)
 
     def _policy(self, method: str, name: str) -> dict[str, Any]:
         if method in {"GET", "HEAD"}:

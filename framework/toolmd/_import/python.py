@@ -11,7 +11,6 @@ from typing import Any
 
 from toolmd._import.functions import add_function, returned_shape
 from toolmd._import.report import ImportReport
-from toolmd._parse.words.limiting import restricts
 from toolmd._types.imported import Imported
 from toolmd.errors import NotFoundError
 
@@ -20,10 +19,6 @@ TIMEOUT_S = 60
 _CHILD = "from toolmd._import.python_child import main; main()"
 _REMEDY = "pip install 'toolmd[python]'"
 _NAMED = re.compile(r"(?P<module>.+?\.py|[\w.]+)(?::(?P<names>\w+(?:,\w+)*))?")
-_STATE = "state this as a rule or a limit, if a call must keep it"
-_OPEN = frozenset(("type", "description", "default", "items", "$ref", "anyOf"))
-"""The keywords of a schema without a bound: a sentence may say one that nothing enforces."""
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n\s*\n")
 
 
 def list_functions(source: str) -> str:
@@ -94,12 +89,6 @@ def _add(function: Mapping[str, Any], module: str, report: ImportReport) -> None
             fields[parameter].setdefault("description", text)
         else:
             report.note(name, parameter, f"only the docstring has this parameter: {text}", line)
-    bounded = {one for one, field in fields.items() if not _OPEN.issuperset(field)}
-    said = [(one, text) for one, text in described.items() if one not in bounded]
-    for path, text in (("", description), ("", returned), *said):
-        for sentence in filter(restricts, _SENTENCE.split(text)):
-            rule = " ".join(sentence.split())
-            report.note(name, path, f"{_STATE}: {rule}", line)
     known: dict[str, Any] = {"implemented_by": f"{module}:{name}"}
     schema = function["returns"]
     if schema is not None or returned:

@@ -1,9 +1,14 @@
 """Collect the drafts of one source, with a note on each guess and each loss."""
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
+from toolmd._import.differences import shown
 from toolmd._import.finish import finished_skill, finished_tool
+from toolmd._import.leftovers import RESPONSES, leftovers
+from toolmd._import.names import RESULTS
 from toolmd._import.text import plain_line
+from toolmd._parse.words.limiting import restricts_calls
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.imported import Draft, Imported, Note
@@ -52,7 +57,11 @@ class ImportReport:
         self.rejected.append(Note(definition, "", text, line))
 
     def add_tool(
-        self, spec: ToolSpec, line: int = 0, unread: Mapping[str, str] | None = None
+        self,
+        spec: ToolSpec,
+        line: int = 0,
+        restrictions: Iterable[str] = (),
+        source: tuple[Any, Any] | None = None,
     ) -> None:
         """Add a tool as a draft, its prose escaped so that none of it is read as a field.
 
@@ -62,7 +71,10 @@ class ImportReport:
         Args:
             spec: The tool as the importer read it.
             line: Its line in the source, from 1; 0 where there is none.
-            unread: Restrictions that no field expresses: the draft has an error for each.
+            restrictions: Sentences that restrict calls, and that no field expresses: each becomes
+                a line below Metadata, which `check` rejects until somebody has replaced it.
+            source: The JSON of the tool, and the document in which its references lead; what
+                neither the draft nor a note has of it is noted.
         """
         if self._is_taken(spec.name, "tool", line):
             return
@@ -73,12 +85,21 @@ class ImportReport:
             draft, changed, found = finished_tool(bare, self._style)
             if draft is not None:
                 self.note(spec.name, "", "the fields of its result are left out: too many", line)
+            source = source and ({**source[0], **dict.fromkeys(RESULTS)}, source[1])
         if draft is None:
             self._reject_invalid(spec.name, found, line)
             return
         for path, text in changed:
             self.note(spec.name, path, text, line)
-        self.drafts.append(_with_fields(draft, unread or {}))
+        texts = [*map(plain_line, restrictions)]
+        if source is not None:
+            texts += self.note_leftovers(spec.name, source, draft.text, line)
+        texts = list(dict.fromkeys(texts))
+        for text in texts:
+            shown = f"no field expresses {text!r}: `check` fails until you decide"
+            self.note(spec.name, "", shown, line)
+        unread = {f"Restriction {number}": text for number, text in enumerate(texts, 1)}
+        self.drafts.append(_with_fields(draft, unread))
 
     def add_skill(
         self, name: str, candidates: Iterable[str], unread: Mapping[str, str] | None = None
@@ -103,6 +124,32 @@ class ImportReport:
     def close(self) -> Imported:
         """Return everything that was gathered."""
         return Imported(tuple(self.drafts), tuple(self.notes), tuple(self.rejected))
+
+    def note_leftovers(
+        self, name: str, source: tuple[Any, Any], text: str = "", line: int = 0
+    ) -> list[str]:
+        """Note the texts of a source that neither a draft nor a note has.
+
+        Args:
+            name: The tool; empty for the whole source.
+            source: A JSON value, and the document in which its references lead.
+            text: The draft.
+            line: Its line in the source; 0 if it has none.
+
+        Returns:
+            The sentences that restrict calls, which are not noted.
+        """
+        notes = [f"{one.path} {one.text}" for one in self.notes if one.definition in {name, ""}]
+        found: dict[str, list[str]] = {}
+        restrictions = []
+        for place, keyword, one in leftovers(*source, "\n".join([text, *notes])):
+            if keyword != RESPONSES and restricts_calls(one):
+                restrictions.append(plain_line(one))
+            else:
+                found.setdefault(keyword, []).append(f"{place}: {one}" if place else one)
+        for keyword, texts in found.items():
+            self.note(name, "", f"`{keyword}` is not kept: {shown('; '.join(texts))}", line)
+        return restrictions
 
     def _is_taken(self, name: str, kind: str, line: int) -> bool:
         taken = any(draft.name == name and draft.kind == kind for draft in self.drafts)

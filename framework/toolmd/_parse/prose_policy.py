@@ -8,7 +8,7 @@ from toolmd._parse.blocks.tokens import source_lines
 from toolmd._parse.fields.table import section_of
 from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.words.keys import fold
-from toolmd._parse.words.limiting import limiting, restricts
+from toolmd._parse.words.limiting import OF_CALLS, limiting, restricts, restricts_calls
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.tool import ToolSpec
@@ -77,8 +77,6 @@ _TITLES = frozenset(
     "safeguards warning warnings caution prohibitions rule rules".split()
 )
 """Words of a title below which each restricting sentence counts, besides those of a key."""
-_OF_CALLS = frozenset("call calls called calling invoke invoked tool model assistant agent".split())
-"""Words with which a sentence in any other section speaks about calls."""
 _REMEDY = (
     "write a field below `## Safety` or `## Limits`, a rule below `## Rules`, or a guard in "
     "Python; move advice for the model to `## When to use`"
@@ -96,7 +94,7 @@ def lint_tool(spec: ToolSpec, text: str) -> tuple[Diagnostic, ...]:
     page = Page(spec.source.path, source_lines(text))
     reported: set[str] = set()
     for prose in (spec.description, spec.notes, spec.when_to_use):
-        for sentence in _sentences(prose):
+        for sentence in sentences(prose):
             for policy in _stated(sentence):
                 if policy.field not in reported and not _enforced(policy, spec):
                     reported.add(policy.field)
@@ -106,6 +104,19 @@ def lint_tool(spec: ToolSpec, text: str) -> tuple[Diagnostic, ...]:
         if found is not None:
             _report(page, _place(page, found[0], title), *found)
     return tuple(sorted(page.diagnostics, key=lambda found: found.span.line))
+
+
+def unexpressed(spec: ToolSpec) -> Iterator[str]:
+    """Yield the sentences of a tool's prose that restrict calls, and that no field enforces."""
+    fields = _words_of_fields(spec)
+    for prose in (spec.description, spec.notes, spec.when_to_use):
+        for sentence in sentences(prose):
+            known = _stated(sentence)
+            if known:
+                if not all(_enforced(policy, spec) for policy in known):
+                    yield sentence
+            elif restricts_calls(sentence) and not _words(sentence) & fields:
+                yield sentence
 
 
 def _report(page: Page, mark: Mark, sentence: str, policy: _Policy | None) -> None:
@@ -139,9 +150,9 @@ def _first_restriction(spec: ToolSpec, title: str, prose: str) -> tuple[str, _Po
         return None
     always = title in _RESTRICTING or named & _TITLES or limiting(title, of_value=False)
     fields = _words_of_fields(spec)
-    for sentence in _sentences(prose):
+    for sentence in sentences(prose):
         words = _words(sentence)
-        if restricts(sentence, at_start=not (always or words & _OF_CALLS)):
+        if restricts(sentence) if always else restricts_calls(sentence):
             known = _stated(sentence)
             missing = [policy for policy in known if not _enforced(policy, spec)]
             if missing or not (known or words & fields):
@@ -159,7 +170,7 @@ def _words_of_fields(spec: ToolSpec) -> set[str]:
     return (names | read) - _SMALL
 
 
-_SMALL = _OF_CALLS | frozenset("max when requires has size true false".split())
+_SMALL = OF_CALLS | frozenset("max when requires has size true false".split())
 """Words of fields and conditions that say nothing about which field a sentence means."""
 
 
@@ -180,7 +191,7 @@ def _enforced(policy: _Policy, spec: ToolSpec) -> bool:
             return spec.requires_auth
 
 
-def _sentences(prose: str) -> Iterator[str]:
+def sentences(prose: str) -> Iterator[str]:
     """Yield the sentences of paragraphs, bullets and rows; code fences are skipped."""
     for block in _BLOCK.split(_FENCED.sub("\n\n", prose)):
         line = _BULLET.sub("", " ".join(block.split()), count=1)

@@ -13,7 +13,7 @@ from toolmd_catalog.layout.spans import TextSpan, spans
 from toolmd_catalog.names import tool_name
 from toolmd_catalog.parameters.code import read_code
 from toolmd_catalog.server import live_import
-from toolmd_catalog.words import clean, one_line
+from toolmd_catalog.words import clean
 
 MAX_CHARACTERS = 2_000_000
 _RULE = frozenset("-*_ ")
@@ -40,7 +40,7 @@ def read(text: str, name: str) -> Imported:
             builder.note("", f"called {entry.heading.name!r} in the catalogue")
         spec = builder.spec()
         if spec is not None:
-            report.add_tool(spec, entry.line, _undecided(builder, report))
+            report.add_tool(spec, entry.line, map(clean, builder.restrictions))
     for passed, why, line in found.passed:
         report.note(passed, "", f"not imported: {why}", line)
     _missing(defaults, found, report)
@@ -51,15 +51,6 @@ def read(text: str, name: str) -> Imported:
             "", "no tool was found in it: a heading or a bullet with its name, and Params"
         )
     return report.close()
-
-
-def _undecided(builder: ToolBuilder, report: ImportReport) -> dict[str, str]:
-    """Return the restrictions that no field expresses as fields, which `check` rejects."""
-    texts = list(dict.fromkeys(one_line(clean(text)) for text in builder.restrictions))
-    for text in texts:
-        shown = f"no field expresses {text!r}: `check` fails until you decide"
-        report.note(builder.name, "", shown, builder.entry.line)
-    return {f"Restriction {number}": text for number, text in enumerate(texts, 1)}
 
 
 def _tails(page: Page, parts: list[Part]) -> list[Block]:

@@ -354,6 +354,33 @@ def test_each_way_of_writing_parameters_reads_as_the_same(way):
 @pytest.mark.parametrize(
     ("written", "schema"),
     [
+        ("int (1-3)", {"type": "integer", "minimum": 1, "maximum": 3}),
+        ("int (1-3), optional", {"type": "integer", "minimum": 1, "maximum": 3}),
+        ("string (sensitive)", {"type": "string", "x-sensitive": True}),
+        ("enum(x, y)", {"type": "string", "enum": ["x", "y"]}),
+        (
+            "Record<string, number>, optional",
+            {"type": "object", "additionalProperties": {"type": "number"}},
+        ),
+        (
+            "Array<Map<string, int>>",
+            {
+                "type": "array",
+                "items": {"type": "object", "additionalProperties": {"type": "integer"}},
+            },
+        ),
+    ],
+)
+def test_a_type_in_brackets_may_have_brackets_and_commas_of_its_own(written, schema):
+    for line in (f"- `a` ({written}): The a", f"- `a`: {written} - The a"):
+        spec, diagnostics = parse_tool(f"{HEAD}## Parameters\n\n{line}{TAIL}", "t.tool.md")
+        assert [str(d) for d in diagnostics] == []
+        assert spec.input_schema["properties"]["a"] == {**schema, "description": "The a"}
+
+
+@pytest.mark.parametrize(
+    ("written", "schema"),
+    [
         ("str", {"type": "string"}),
         ("String", {"type": "string"}),
         ("int", {"type": "integer"}),

@@ -24,6 +24,9 @@ FLAGS = {
     "unique": ("Unique", "yes"),
 }
 
+_GENERIC = re.compile(r"\w<")
+_LONGEST = 1000
+"""The most characters in which the commas of a type are looked for."""
 _FEWEST = 2
 """The fewest values of a list."""
 
@@ -57,7 +60,7 @@ def read_details(found: Inline, inside: Mark) -> None:
         found.say("Enum", inside)
         return
     at = 0
-    pieces = split_outside(inside.text, ",")
+    pieces = pieces_of(inside.text)
     if len(pieces) == 1:
         pieces = split_outside(inside.text, ";")
     index = 0
@@ -78,6 +81,19 @@ def read_details(found: Inline, inside: Mark) -> None:
         _detail(found, mark)
         at += len(piece) + 1
         index += 1
+
+
+def pieces_of(text: str) -> list[str]:
+    """Split at commas outside quotes and brackets; those of `Record<string, number>` count."""
+    pieces = split_outside(text, ",")
+    at = 0 if len(text) <= _LONGEST else len(pieces)
+    while at < len(pieces) - 1:
+        piece = pieces[at]
+        if _GENERIC.search(piece) and piece.count("<") > piece.count(">") and ">" in pieces[at + 1]:
+            pieces[at : at + 2] = [f"{piece},{pieces[at + 1]}"]
+        else:
+            at += 1
+    return pieces
 
 
 def _end_of_list(pieces: list[str], first: int) -> int:
@@ -110,12 +126,27 @@ def _detail(found: Inline, mark: Mark) -> None:
     elif not found.typed and code_spans(mark.text):
         found.typed = True
         found.say("Enum", mark)
+    elif not found.typed and (kind := _before_brackets(text)):
+        found.typed = True
+        inside = _inner(mark, text.partition("(")[2][:-1])
+        if fold(kind) == "enum":
+            found.say("Enum", inside)
+        else:
+            found.say("Type", _inner(mark, kind))
+            read_details(found, inside)
     elif found.typed and names_type(text):
         _second_type(found, _inner(mark, text))
     elif (bounds := read_bounds(text)) is not None:
         found.entries += [implied(key, value, mark) for key, value in bounds]
     else:
         _keyed(found, mark)
+
+
+def _before_brackets(text: str) -> str:
+    """Return the type with details in brackets of its own: `int` of `int (1-3)`; else nothing."""
+    kind, _, inside = text.partition("(")
+    alone = inside.endswith(")") and "(" not in inside and ")" not in inside[:-1]
+    return kind.rstrip() if alone and kind.strip() and names_type(kind.rstrip()) else ""
 
 
 def _second_type(found: Inline, mark: Mark) -> None:

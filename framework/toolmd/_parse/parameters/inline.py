@@ -9,11 +9,12 @@ from toolmd._parse.parameters.details import (
     default_of,
     meant_type,
     names_type,
+    pieces_of,
     read_details,
 )
 from toolmd._parse.source.page import Mark
 from toolmd._parse.words.keys import DASHES, SEPARATORS, fold, without_invisible
-from toolmd._parse.words.scalars import code_spans, split_outside
+from toolmd._parse.words.scalars import code_spans
 
 _WRAPPERS = ("**", "__", "`", "*", "_")
 _DASHES = (*(f" {dash} " for dash in DASHES), ". ")
@@ -131,7 +132,7 @@ def _spanned(found: Inline, line: _Line) -> bool:
     """Read a type and its details up to the end of their code span or italics."""
     end = line.ahead().find(line.opened[-1]) if line.opened else -1
     inside = line.piece(line.at, line.at + max(end, 0)).strip()
-    first = split_outside(inside.text, ",")[0].strip()
+    first = pieces_of(inside.text)[0].strip()
     if end <= 0 or found.typed or not (names_type(first) or default_of(inside.text)):
         return False
     line.at += end
@@ -189,12 +190,13 @@ def _leading_type(found: Inline, rest: Mark) -> Mark:
     ends = [at for sign in _DASHES if (at := rest.text.find(sign)) > 0]
     end = min(ends, default=len(rest.text))
     head = rest.text[:end].rstrip(".")
-    first, *others = (piece.partition("(")[0].strip() for piece in split_outside(head, ","))
+    first, *others = (piece.partition("(")[0].strip() for piece in pieces_of(head))
     slipped = any(fold(word) in FLAGS for word in others) and meant_type(first)
     if not first or not (names_type(first) or default_of(first) or code_spans(head) or slipped):
         return rest
     group = head.find("(")
-    if group > 0 and head.rstrip().endswith(")") and "{" not in head:
+    in_group = group > 0 and head.rstrip().endswith(")") and "{" not in head
+    if in_group and fold(head[:group]) != "enum":
         read_details(found, rest.at(0, group).strip())
         read_details(found, rest.at(group + 1, len(head.rstrip()) - group - 2))
     else:

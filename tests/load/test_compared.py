@@ -28,6 +28,9 @@ GIVES = (
     "import toolmd\n\nfrom .clinic import Clinic\n\n\n@toolmd.hookimpl\n"
     "def toolmd_resources(registry) -> None:\n    registry.register_value(Clinic, Clinic())\n"
 )
+BY_SETTING = GIVES.replace("(registry)", "(registry, settings)").replace(
+    "    registry", "    if settings.results.max_bytes == 20000:\n        registry"
+)
 TEXT = "Kind = str\n"
 NUMBER = "Kind = int\n"
 
@@ -248,6 +251,11 @@ EDITS: dict[str, tuple[dict[str, str], dict[str, str | None]]] = {
     "a resource is not provided any more": (
         {"one.py": TAKES, "clinic.py": CLINIC, "plugin.py": GIVES},
         {"plugin.py": "import toolmd\n"},
+    ),
+    "a setting by which a resource is provided": (
+        {"one.py": TAKES, "clinic.py": CLINIC, "plugin.py": BY_SETTING,
+         "../toolmd.toml": "[results]\nmax_bytes = 20000\n"},
+        {"../toolmd.toml": "[results]\nmax_bytes = 30000\n"},
     ),
     "the plugin of a resource is gone": (
         {"one.py": TAKES, "clinic.py": CLINIC, "plugin.py": GIVES}, {"plugin.py": None},

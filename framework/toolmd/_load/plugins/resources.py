@@ -3,6 +3,7 @@
 import contextlib
 import threading
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, TypeVar
 
 from toolmd._load.plugins.manager import Plugins, reason
@@ -28,6 +29,11 @@ class SnapshotResources:
         self._filling = threading.RLock()
         self._users = 0
         self._retired = False
+
+    @cached_property
+    def grounds(self) -> str:
+        """The settings as a text: the plugins may register by them."""
+        return repr(self._settings)
 
     def provides(self, wanted: type) -> bool:
         """Return whether a plugin registered this type. Raises ImplementationError."""

@@ -78,17 +78,18 @@ class Comparisons:
         self._cache.write_more(PYTHON, {"rows": rows, "imports": imports})
 
 
-def key_of(digest: str, target: str, code: str | None) -> str | None:
+def key_of(digest: str, target: str, code: str | None, grounds: str) -> str | None:
     """Return the key of a comparison; None where it is not known what it rests on.
 
     Args:
         digest: The hex sha256 of the definition.
         target: The place of its function.
         code: A text that changes with the code that takes part, if all of it is known.
+        grounds: A text that changes with what else the resources depend on, if it takes any.
     """
     if not digest or code is None:
         return None
-    return hashlib.sha256(f"{digest}\n{target}\n{code}".encode()).hexdigest()
+    return hashlib.sha256(f"{digest}\n{target}\n{code}\n{grounds}".encode()).hexdigest()
 
 
 def _imports(

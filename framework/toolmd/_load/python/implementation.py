@@ -130,7 +130,7 @@ class Loader:
             return None  # What has hooks is imported each time, for they are called.
         providers = plugins.modules_behind("toolmd_resources")
         code = self.around.code.whole(self.starts, providers, provided=provided)
-        return key_of(self.digest, self.target, code)
+        return key_of(self.digest, self.target, code, self.around.resources.grounds * provided)
 
     def inspect(self) -> tuple[Diagnostic, ...]:
         """Return all that is to be said; a failure to load is said too."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from toolmd._load.python.signature import folded
+from toolmd._load.source.imports import tree_of
 from toolmd._lsp.page import EditorPage
 from toolmd._types.source import Position
 
@@ -26,7 +27,7 @@ class PythonFile:
     @cached_property
     def _nodes(self) -> list[ast.AST]:
         try:
-            return [*ast.walk(ast.parse(self.page.text))]
+            return [*ast.walk(tree_of(self.page.text))]
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return []
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from toolmd._load.definitions.folders import PLUGIN
 from toolmd._load.source.files import File
+from toolmd._load.source.imports import tree_of
 from toolmd._load.source.modules import code_hash
 
 _PACKAGE = "__init__.py"
@@ -136,7 +137,7 @@ def _functions_of(file: File) -> frozenset[str] | None:
 
 def _read(data: bytes) -> frozenset[str] | None:
     try:
-        return frozenset(_defined(ast.parse(data)))
+        return frozenset(_defined(tree_of(data)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

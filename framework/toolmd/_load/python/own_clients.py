@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from toolmd._load.source.files import File
-from toolmd._load.source.imports import bound_names, dotted
+from toolmd._load.source.imports import bound_names, dotted, tree_of
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.source import Span
@@ -35,7 +35,7 @@ def own_clients(file: File) -> Iterator[Diagnostic]:
     if not _SUSPECTS.search(file.data):
         return  # To parse a text takes longer than all other checks of it.
     try:
-        tree = ast.parse(file.data)
+        tree = tree_of(file.data)
     except (SyntaxError, ValueError, RecursionError):
         return  # The import reports it.
     names = bound_names(tree)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from toolmd._load.source.files import File
+from toolmd._load.source.imports import tree_of
 from toolmd._types.source import Span
 
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
@@ -78,7 +79,7 @@ def in_python(file: File | None, function: Callable[..., Any], name: str | None)
     location = code.co_filename if code is not None else getattr(inner, "__module__", "?")
     if file is None or location != file.location:
         return PythonPlace(location, line)
-    for node in ast.walk(ast.parse(file.data)):
+    for node in ast.walk(tree_of(file.data)):
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
         decorated = [d.lineno for d in node.decorator_list]

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import threading
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -17,6 +18,9 @@ _SUSPECTS = re.compile(
 )
 """What stands in the text of a module that may import by a computed name."""
 _ATTRIBUTE = re.compile(rb"\.\s*([^\W\d][\w\x80-\xff]*)")
+
+
+_PARSING = threading.RLock()
 
 
 class Import(NamedTuple):
@@ -37,10 +41,20 @@ class Imports(NamedTuple):
     """Whether it also imports by names that the text does not state."""
 
 
+def tree_of(text: bytes | str) -> ast.Module:
+    """Parse Python in one thread at a time; raises what `ast.parse` raises.
+
+    CPython 3.11 counts the depth of the trees of all threads together, and raises SystemError where
+    two threads are in the middle of one (its issue 106905).
+    """
+    with _PARSING:
+        return ast.parse(text)
+
+
 def imports_of(data: bytes) -> Imports:
     """Read the imports of a module; text that is not Python imports nothing."""
     try:
-        tree = ast.parse(data)
+        tree = tree_of(data)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return Imports()
     found: list[Import] = []

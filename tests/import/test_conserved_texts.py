@@ -1,4 +1,4 @@
-"""Each text of a source ends in a draft or in a note, or its tool is rejected; restrictions fail `check`."""
+"""Each text of a source ends in a draft or in a note, or its tool is rejected."""
 
 import json
 from collections.abc import Iterator

@@ -27,7 +27,7 @@ SOMETIMES: list[tuple[str, Any]] = [
     ("multipleOf", st.integers(1, 3)),
     ("minLength", st.integers(0, 2)),
     ("maxLength", st.integers(3, 5)),
-    ("pattern", st.sampled_from(["^a+$", "b", "(?=c)"])),
+    ("pattern", st.sampled_from(["^a+$", "b", "^(a|1)$", "^a|1$", "(?=c)"])),
     ("format", st.sampled_from(["date", "x-own"])),
     ("minItems", st.integers(0, 2)),
     ("contains", st.just({"type": "string"})),
@@ -105,6 +105,8 @@ def noted(read: Imported) -> str:
 @example({"type": "object", "additionalProperties": {"type": "integer", "maximum": 5}}, [{"a": 9}])
 @example({"type": "object", "properties": {}}, [{"a": 1}])
 @example({"oneOf": [{"type": "integer"}, {"type": "number"}]}, [1, 1.5])
+@example({"type": "string", "pattern": "^(a|1)$"}, ["a", "1", "a1"])
+@example({"type": "string", "pattern": "^a|1$"}, ["ab", "b1", "b\n1", "b"])
 @example({"oneOf": [{"x-note": "kept"}, {"x-note": "kept"}]}, [[]])
 @example({"oneOf": [{"type": "object", "properties": {"a": {"type": "string"}}}] * 2}, [{"a": ""}])
 def test_a_schema_without_a_note_accepts_exactly_what_its_source_accepts(

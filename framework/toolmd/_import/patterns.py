@@ -2,22 +2,31 @@
 
 import re
 
-_ANCHORED = re.compile(r"\^(?:\(\?:(?P<group>.*)\)|(?P<bare>[^|]*))(?<!\\)(?:\\\\)*\$", re.DOTALL)
+_ANCHORED = re.compile(r"\^(?P<whole>.*)(?<!\\)(?:\\\\)*\$", re.DOTALL)
+_GROUPED = re.compile(r"\(\?:(?P<inner>.*)\)", re.DOTALL)
+_ANY = r"[\s\S]*"
+"""Any text, in words that every dialect of patterns has."""
 
 
 def whole_pattern(pattern: str) -> str:
     """Return the pattern that whole texts match where a search finds the given one."""
     match = _ANCHORED.fullmatch(pattern)
-    if match is None:
-        return f"(?s:.*)(?:{pattern})(?s:.*)"
-    whole = match["group"] if match["group"] is not None else match["bare"]
-    return whole if match["group"] is None or _balanced(whole) else f"(?:{pattern})"
+    if match is None or not _is_one(whole := match["whole"]):
+        return f"{_ANY}(?:{pattern}){_ANY}"
+    group = _GROUPED.fullmatch(whole)
+    return group["inner"] if group is not None and _is_balanced(group["inner"]) else whole
 
 
-def _balanced(pattern: str) -> bool:
+def _is_one(pattern: str) -> bool:
+    """Return whether a pattern has no alternatives outside of groups."""
+    return _is_balanced(pattern, "|")
+
+
+def _is_balanced(pattern: str, parting: str = "") -> bool:
+    """Return whether each group ends, and none of the parting signs is outside of groups."""
     depth = 0
     for sign in re.sub(r"\\.|\[[^\]]*\]", "", pattern, flags=re.DOTALL):
         depth += (sign == "(") - (sign == ")")
-        if depth < 0:
+        if depth < 0 or (depth == 0 and sign == parting):
             return False
     return depth == 0

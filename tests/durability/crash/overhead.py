@@ -18,6 +18,8 @@ from toolmd import Workspace
 
 SHORT, LONG = 10, 60
 """The steps of the two runs, by whose difference a step is measured."""
+FEW, AT_ONCE = 5, 20
+"""The steps of the runs that are started at once, and how many these are."""
 
 
 class Overhead(NamedTuple):
@@ -28,6 +30,14 @@ class Overhead(NamedTuple):
     toolmd: float
     ratio: float
     """How many times a step of DBOS alone, in the same round."""
+    fixed: float
+    """Milliseconds that a run takes besides its steps."""
+    fixed_ratio: float
+    """How many times a workflow of DBOS alone."""
+    at_once: float
+    """Runs a second, of those that are started at once."""
+    at_once_ratio: float
+    """How many times as many as workflows of DBOS alone."""
 
 
 @DBOS.workflow(name="plain")
@@ -60,24 +70,37 @@ async def rounds(workspace: Workspace, times: int) -> Overhead:
     """Measure in turns, so that what else the machine does falls on both."""
     process = workspace.runs.service.engines.durable().start()
     found: list[Overhead] = []
+    works: dict[str, Callable[[int], Awaitable[Any]]] = {
+        "dbos": lambda steps: process.do(lambda: alone(steps)),
+        "toolmd": lambda steps: workspace.run(f"work_{steps}"),
+    }
     for _ in range(times + 1):
         took = {}
         for length in (SHORT, LONG):
-            took["dbos", length] = await timed(lambda n=length: process.do(lambda: alone(n)))
-            took["toolmd", length] = await timed(lambda n=length: workspace.run(f"work_{n}"))
-        dbos, toolmd = (
-            (took[who, LONG] - took[who, SHORT]) / (LONG - SHORT) * 1000
-            for who in ("dbos", "toolmd")
-        )
-        found.append(Overhead(dbos, toolmd, toolmd / dbos))
+            for who, work in works.items():
+                took[who, length] = await timed(lambda n=length, one=work: one(n))
+        many = {who: await timed(lambda one=work: _some(one)) for who, work in works.items()}
+        step = {who: (took[who, LONG] - took[who, SHORT]) / (LONG - SHORT) for who in works}
+        fixed = {who: took[who, SHORT] - SHORT * step[who] for who in works}
+        found.append(
+            Overhead(
+                step["dbos"] * 1000, step["toolmd"] * 1000, step["toolmd"] / step["dbos"],
+                fixed["toolmd"] * 1000, fixed["toolmd"] / fixed["dbos"],
+                AT_ONCE / many["toolmd"], many["dbos"] / many["toolmd"],
+            )
+        )  # fmt: skip
     # The first one warms up.
     return Overhead(*(statistics.median(column) for column in zip(*found[1:], strict=True)))
+
+
+async def _some(work: Callable[[int], Awaitable[Any]]) -> None:
+    await asyncio.gather(*(work(FEW) for _ in range(AT_ONCE)))
 
 
 def measure(engine: str, times: int, *, audit: bool) -> Overhead:
     """Measure in a process of its own."""
     folder = Path(tempfile.mkdtemp(prefix="toolmd-overhead-"))
-    write_project(folder, (SHORT, LONG))
+    write_project(folder, (FEW, SHORT, LONG))
 
     def work() -> None:
         settings = {"store": engine, "plugins": [], "audit": audit}

@@ -153,3 +153,15 @@ def test_a_trailer_is_not_a_header(kiosk: Any) -> None:
     with connected(kiosk.port) as sock:
         sock.sendall(first(kiosk.port, CHUNKED, body=trailer))
         assert answer(sock)[0] == 200
+
+
+def test_spaces_around_a_value_are_not_of_it(kiosk: Any) -> None:
+    head_, _, body = call(kiosk.port, "spaced").partition(b"\r\n\r\n")
+    request, *headers = head_.split(b"\r\n")
+    spaced = [header.replace(b": ", b":\t ") + b" \t" for header in headers]
+    with connected(kiosk.port) as sock:
+        sock.sendall(b"\r\n".join([request, *spaced, b"", b""]) + body)
+        status, said = answer(sock)
+
+    assert status == 200, said
+    assert "spaced" in called(kiosk)

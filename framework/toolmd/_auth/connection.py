@@ -181,7 +181,8 @@ class Connection(HttpToolsProtocol):
         """Keep a header of the head; a trailer after the body is ignored."""
         if self._in_body:
             return
-        name = name.lower()
+        # The parser leaves the spaces and tabs behind a value, which are not of it (RFC 9110, 5.5).
+        name, value = name.lower(), value.rstrip(b" \t")
         if name == b"expect":
             super().on_header(name, value)
         else:

@@ -1,4 +1,4 @@
-"""Each text of a source ends in a draft or in a note, or its tool is rejected."""
+"""Each text of a source ends in a draft or a note, or its tool is rejected."""
 
 import json
 from collections.abc import Iterator

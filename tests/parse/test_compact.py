@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from test_rewritings import FILES
 
-from toolmd._parse import format_text, parse_tool
+from toolmd._parse import format_text, parse_skill, parse_tool
 from toolmd._parse.writing.compact import is_compact
 
 ROOT = Path(__file__).parents[2]
@@ -122,3 +122,17 @@ def test_a_description_keeps_its_semicolons() -> None:
     spec, found = parse_tool(text, "x.tool.md")
     assert spec is not None, found
     assert (spec.returns.description, spec.returns.unit) == ("One; **two**: three", "ml")
+
+
+@pytest.mark.parametrize("path", [p for p in FILES if p.name.endswith(".skill.md")], ids=str)
+def test_a_skill_in_the_compact_form_has_the_same_meaning_and_stays_compact(path: Path) -> None:
+    text = path.read_text("utf-8")
+    compact = format_text(text, path.name, "compact")
+
+    assert compact is not None
+    before, after = parse_skill(text, path.name)[0], parse_skill(compact, path.name)[0]
+    assert before is not None
+    assert after is not None
+    assert after.hash == before.hash
+    assert format_text(compact, path.name) == compact
+    assert is_compact(compact) is bool(before.parameters)

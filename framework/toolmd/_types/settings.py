@@ -65,8 +65,8 @@ class FormatSettings:
     """The table `[format]`: how `toolmd fmt` writes files."""
 
     style: str = "keep"
-    """The form of a tool's file: `compact`, few lines; `long`, a line for each field; `keep`
-    leaves a file that is compact as it is, and writes all others in the long form."""
+    """The form of a tool's or a skill's file: `compact`, few lines; `long`, a line for each field;
+    `keep` leaves a file that is compact as it is, and writes all others in the long form."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,12 +68,12 @@ def compact_result(shape: Schema) -> list[str]:
 
 
 def is_compact(text: str) -> bool:
-    """Return whether a file's parameters, or its Metadata if it has none, are compact."""
+    """Return whether a file's parameters or inputs, or a tool's Metadata, are compact."""
     title = ""
     for line in text.splitlines():
         if line.startswith("## "):
             title = line.strip("# ")
-        elif line.startswith("- `") and title == "Parameters":
+        elif line.startswith("- `") and title in {"Parameters", "Input Schema"}:
             return "` (" in line
         elif line.startswith("- **Name**") and title == "Metadata" and "; **" in line:
             return True

@@ -24,7 +24,7 @@ def format_text(text: str, path: str, style: str = "keep") -> str | None:
     Args:
         text: the content of the file.
         path: the file's path; its suffix says whether it is a tool, a skill or a prompt.
-        style: `long` or `compact`, for a tool; `keep` leaves a compact file compact.
+        style: `long` or `compact`, for a tool or a skill; `keep` leaves a compact file compact.
 
     Returns:
         The canonical text, or None if the text has an error.
@@ -36,19 +36,23 @@ def format_text(text: str, path: str, style: str = "keep") -> str | None:
         written = _with_comments(text, prompt_text(prompt))
         same, _ = parse_prompt(written, path)
         return written if same is not None and same.hash == prompt.hash else text
+    compact = style == "compact" or (style == "keep" and is_compact(text))
+    # What the compact form can't hold is written in the long one.
+    forms = (True, False) if compact else (False,)
     if path.endswith(".skill.md"):
         skill, _ = parse_skill(text, path)
         if skill is None:
             return None
-        written = _with_comments(text, skill_text(skill))
-        again, _ = parse_skill(written, path)
-        return written if again is not None and again.hash == skill.hash else text
+        for form in forms:
+            written = _with_comments(text, skill_text(skill, compact=form))
+            again, _ = parse_skill(written, path)
+            if again is not None and again.hash == skill.hash:
+                return written
+        return text
     tool, _ = parse_tool(text, path)
     if tool is None:
         return None
-    compact = style == "compact" or (style == "keep" and is_compact(text))
-    # What the compact form can't hold is written in the long one.
-    for form in (True, False) if compact else (False,):
+    for form in forms:
         written = _with_comments(text, tool_text(tool, compact=form))
         reread, _ = parse_tool(written, path)
         if reread is not None and reread.hash == tool.hash:

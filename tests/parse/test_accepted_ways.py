@@ -357,6 +357,10 @@ def test_each_way_of_writing_parameters_reads_as_the_same(way):
         ("int (1-3)", {"type": "integer", "minimum": 1, "maximum": 3}),
         ("int (1-3), optional", {"type": "integer", "minimum": 1, "maximum": 3}),
         ("string (sensitive)", {"type": "string", "x-sensitive": True}),
+        ("string, x|y", {"type": "string", "enum": ["x", "y"]}),
+        ('string, "x" | "y"', {"type": "string", "enum": ["x", "y"]}),
+        ('string, enum=["x", "y"]', {"type": "string", "enum": ["x", "y"]}),
+        ("string, choices: x, y, optional", {"type": "string", "enum": ["x", "y"]}),
         ("enum(x, y)", {"type": "string", "enum": ["x", "y"]}),
         (
             "Record<string, number>, optional",
@@ -371,7 +375,7 @@ def test_each_way_of_writing_parameters_reads_as_the_same(way):
         ),
     ],
 )
-def test_a_type_in_brackets_may_have_brackets_and_commas_of_its_own(written, schema):
+def test_a_type_in_a_line_may_have_brackets_commas_and_values_of_its_own(written, schema):
     for line in (f"- `a` ({written}): The a", f"- `a`: {written} - The a"):
         spec, diagnostics = parse_tool(f"{HEAD}## Parameters\n\n{line}{TAIL}", "t.tool.md")
         assert [str(d) for d in diagnostics] == []

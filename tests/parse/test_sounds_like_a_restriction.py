@@ -128,6 +128,18 @@ def test_a_secret_in_other_words_is_an_error_among_a_values_fields(key):
         assert put(place, key, "no")[0] is not None
 
 
+@pytest.mark.parametrize("word", ["secret", "PII", "masked", "confidential"])
+def test_a_secret_in_other_words_is_an_error_next_to_a_type(word):
+    place = Place("tool", "")
+    text, *_ = place.text()
+    start, end = text.index("## Parameters"), text.index("## Returns")
+    spec, found = read(
+        place, f"{text[:start]}## Parameters\n\n- `a` (string, {word}): The a\n\n{text[end:]}"
+    )
+    assert spec is None
+    assert any(word in d.message and d.severity == "error" for d in found)
+
+
 @given(st.sampled_from(VALUE_PLACES), names(OF_A_VALUE))
 def test_a_bound_in_other_words_is_an_error_among_a_values_fields(place, key):
     spec, diagnostics = put(place, key)

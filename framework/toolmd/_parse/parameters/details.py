@@ -6,9 +6,10 @@ from typing import Any
 
 from toolmd._parse.fields.entries import Entry, implied
 from toolmd._parse.fields.parameter import PARAMETER
+from toolmd._parse.parameters.bounds import read_bounds
 from toolmd._parse.parameters.types import TypeProblem, read_type
 from toolmd._parse.source.page import Mark, Page, replace
-from toolmd._parse.words.keys import DASHES, MAX_KEY, fold
+from toolmd._parse.words.keys import MAX_KEY, fold
 from toolmd._parse.words.limiting import limiting
 from toolmd._parse.words.scalars import code_spans, listed, split_outside
 from toolmd._parse.words.slips import nearest
@@ -24,9 +25,14 @@ FLAGS = {
     "unique": ("Unique", "yes"),
 }
 
+_LISTS = {"enum", "oneof", "values", "allowed", "one", "choices", "options"}
+"""The words before a list of values, which may contain commas."""
 _GENERIC = re.compile(r"\w<")
 _LONGEST = 1000
 """The most characters in which the commas of a type are looked for."""
+_ENUM = re.compile(r"enum\s*[=:]\s*", re.IGNORECASE)
+_CHOICE = re.compile(r"[\w-]+(?: ?\| ?[\w-]+)+")
+"""Values between bars, as in `(string, asc|desc)`."""
 _FEWEST = 2
 """The fewest values of a list."""
 
@@ -68,7 +74,7 @@ def read_details(found: Inline, inside: Mark) -> None:
         piece = pieces[index]
         mark = inside.at(at, len(piece)).strip() if piece else Mark("", inside.line, inside.column)
         lead = fold(mark.text.split(" ", 1)[0].rstrip(":="))
-        if lead in {"enum", "oneof", "values", "allowed", "one"} and " " in mark.text:
+        if lead in _LISTS and " " in mark.text:
             end = _end_of_list(pieces, index)
             length = sum(map(len, pieces[index:end])) + end - index - 1
             tail = inside.at(at, length).strip()
@@ -136,6 +142,8 @@ def _detail(found: Inline, mark: Mark) -> None:
             read_details(found, inside)
     elif found.typed and names_type(text):
         _second_type(found, _inner(mark, text))
+    elif found.typed and _CHOICE.fullmatch(text):
+        found.say("Enum", _inner(mark, text))
     elif (bounds := read_bounds(text)) is not None:
         found.entries += [implied(key, value, mark) for key, value in bounds]
     else:
@@ -160,6 +168,8 @@ def _second_type(found: Inline, mark: Mark) -> None:
         found.say("Items", mark)
     elif one.types == two.types and two.format is not None and one.format is None:
         found.say("Format", mark._replace(text=two.format))
+    elif one.types == two.types and two.enum is not None and one.enum is None:
+        found.say("Enum", _inner(mark, _ENUM.sub("", mark.text, count=1)))
     elif one.types == two.types:
         found.notes.append(mark)
     else:
@@ -207,47 +217,10 @@ def _inner(mark: Mark, text: str) -> Mark:
     return Mark(text, mark.line, mark.column + at)
 
 
-_NUMBER = r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
-_UNITS = {
-    "Length": "characters character chars char letters letter symbols",
-    "Items": "items item entries entry elements element values",
-}
-_UNIT = r"(?: (?P<unit>[a-z]+))?"
-_SIGN = rf"(?:\.\.\.?|…|[{''.join(DASHES)}]| to | and )"
-_BETWEEN = re.compile(
-    rf"(?:between |from )?(?P<low>{_NUMBER}) ?{_SIGN} ?(?P<high>{_NUMBER}){_UNIT}"
-)
-_OPEN_LOW = re.compile(
-    rf"(?:\.\. ?|<= ?|≤ ?|at most |up to |no more than |not more than |max(?:imum)? )"
-    rf"(?P<high>{_NUMBER}){_UNIT}"
-)
-_OPEN_HIGH = re.compile(
-    rf"(?:>= ?|≥ ?|at least |no less than |not less than |min(?:imum)? )(?P<low>{_NUMBER}){_UNIT}"
-    rf"|(?P<first>{_NUMBER}) ?(?:\.\.|\+| or more)"
-)
 _BOUNDED = re.compile(r"\.\.|…|[<>≤≥]|\b(?:between|up to|at (?:most|least)|more than|less than)\b")
 _MOST_WORDS = 3
 _NEAR = 5
 """The fewest letters of a key that a slip may have changed."""
-
-
-def read_bounds(text: str) -> list[tuple[str, str]] | None:
-    """Return the fields that a text of bounds stands for, by name; None for any other text."""
-    text = " ".join(text.lower().split())
-    found = next(
-        (m for one in (_BETWEEN, _OPEN_LOW, _OPEN_HIGH) if (m := one.fullmatch(text))), None
-    )
-    if found is None:
-        return None
-    said = found.groupdict()
-    low, high = said.get("low") or said.get("first"), said.get("high")
-    names = ("Minimum", "Maximum")
-    if unit := said.get("unit"):
-        kind = next((kind for kind, words in _UNITS.items() if unit in words.split()), None)
-        if kind is None:
-            return None
-        names = (f"Min {kind}", f"Max {kind}")
-    return [(name, value) for name, value in zip(names, (low, high), strict=True) if value]
 
 
 def meant_type(word: str) -> str | None:
@@ -280,6 +253,8 @@ def report_misspelt(page: Page, where: str, note: Mark, said: dict[str, Any]) ->
 
 def sounds_restrictive(text: str) -> bool:
     """Return whether words next to a type look like a field or a bound that was not read."""
+    if (meant := limiting(text, of_value=True)) is not None and meant.field == "Sensitive":
+        return True
     words = text.lower().replace(":", " ").replace("=", " ").split()
     if len(words) > 1:
         key = fold(words[0])

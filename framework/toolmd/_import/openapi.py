@@ -89,7 +89,8 @@ def read_service(
     if not report.drafts and not report.rejected:
         report.reject("", f"the document has no {'such ' if only else ''}operation")
     about = {key: value for key, value in document.items() if key not in _READ}
-    about["security schemes"] = (document.get("components") or {}).get("securitySchemes")
+    if isinstance(components := document.get("components"), dict):
+        about["security schemes"] = components.get("securitySchemes")
     report.note_leftovers("", (about, document), "\n".join(one.text for one in report.drafts))
     made = [Service(name, url, auth) for name, auth in services.items()]
     return report.close(), tuple(made if report.drafts else ())

@@ -28,6 +28,7 @@ GUARDS = {
                 "tests/call/guards",
                 "tests/call/test_problems_of_a_check.py",
                 "tests/call/test_pipeline.py",
+                "tests/workspace/test_added_language.py",
                 "tests/call/audit",
             ),
             "_types/verdict.py": ("tests/types/test_verdict.py", "tests/call/guards"),

@@ -81,6 +81,23 @@ def test_a_long_message_is_assessed_quickly_and_of_a_longer_one_a_person_is_aske
     assert asks_for("remind " * MAX_ASSESSED, REMIND) is Said.UNSURE
 
 
+def test_a_message_as_long_as_the_limit_is_assessed():
+    assert asks_for("remind me".ljust(MAX_ASSESSED), REMIND) is Said.YES
+    assert asks_for("remind me".ljust(MAX_ASSESSED + 1), REMIND) is Said.UNSURE
+
+
+@pytest.mark.parametrize(
+    ("keyword", "message"),
+    [
+        ("明天 预约", "我要明天、预约"),
+        ("web 预约", "我要web、预约"),
+        ("en: cancel", "I want it cancelled"),
+    ],
+)
+def test_keywords_of_several_words_or_with_a_language_are_found(keyword, message):
+    assert asks_for(message, (keyword,)) is Said.YES
+
+
 def test_a_call_with_a_negated_keyword_is_denied_and_an_unclear_one_is_confirmed(harness, tool):
     text = Parameter(name="title", shape=Schema(types=("string",), verbatim=True), required=True)
 

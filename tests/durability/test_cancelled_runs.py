@@ -76,3 +76,40 @@ def test_a_run_that_is_cancelled_twice_asks_once(cancelled: Kept) -> None:
     assert question(cancelled) == key
     assert cancelled.answer(YES, key=key).code == "cancelled"
     assert cancelled.world.called == ["act", "act", "undo", "look"]
+
+
+LOOP = """1. **Act**.
+   - **For each**: n in `[1, 2, 3]`
+   - **At Once**: 2
+   - **Wait**: `now() + duration(n == 2 ? "1h" : "0s")`
+   - **Use**: act
+   - **Undo**: undo
+2. **Return**:
+   - value: done"""
+
+
+def test_each_item_of_a_loop_that_took_effect_is_undone(kept: Kept) -> None:
+    """The second item waits while the third one ends."""
+    assert kept.run(kept.order(steps=LOOP)).code == "waiting"
+    assert kept.world.called == ["act", "act"]
+
+    result = asyncio.run(kept.engine.cancel("run-1"))
+
+    assert result.code == "cancelled"
+    assert kept.world.called == ["act", "act", "undo", "undo"]
+
+
+def test_a_call_whose_outcome_is_not_known_is_named_when_its_run_is_cancelled(kept: Kept) -> None:
+    kept.world.tools["act"] = tool("act")
+    kept.run(kept.order())
+    # As a process leaves it that died between the call and its record.
+    kept.rows(
+        "UPDATE operation_outputs SET function_name = '3:act:begun1' WHERE function_name = '1:look'"
+    )
+    assert kept.answer(YES).code == "waiting"
+
+    result = asyncio.run(kept.engine.cancel("run-1"))
+
+    assert result.code == "cancelled"
+    assert "Not known: step 3 (Act): act may have taken effect" in result.message
+    assert "act" not in kept.world.called

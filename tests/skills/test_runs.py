@@ -36,6 +36,9 @@ class KeptJournal:
     def holds(self, key: str) -> bool:
         return key in self.entries
 
+    def begun(self, place: str) -> bool:
+        return any(key.startswith(f"{place}:") for key in self.entries)
+
     async def perform(
         self,
         key: str,

@@ -112,6 +112,8 @@ class Frame:
     """The Sensitive values that the run has met so far."""
     failures: list["StepFailure"] = field(default_factory=list)
     """The steps of the run that failed and continued."""
+    doubts: list[str] = field(default_factory=list)
+    """Sentences on calls of a cancelled run that began, and whose outcome is not known."""
 
     def parameters_of(self, name: str) -> tuple[Parameter, ...]:
         """Return the parameters of a tool or skill of the plan; empty for an unknown name."""

@@ -121,7 +121,7 @@ class Interpreter:
         if end.success:
             message = end.message or f"{frame.spec.title}: done."
             return SkillResult(success=True, message=message, data=dict(end.data))
-        left = await roll_back(frame, self._actions)
+        left = [*frame.doubts, *await roll_back(frame, self._actions)]
         message = " ".join([sentence(end.message), *left]) if left else end.message
         said = end.error or end.message
         return SkillResult(success=False, message=message, error=said, code=end.code)

@@ -35,6 +35,9 @@ class Journal(Protocol):
     def holds(self, key: str) -> bool:
         """Return whether the effect is recorded."""
 
+    def begun(self, place: str) -> bool:
+        """Return whether anything is recorded below a place, such as an item of a loop."""
+
     async def perform(
         self,
         key: str,

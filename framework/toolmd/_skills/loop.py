@@ -19,8 +19,8 @@ _LEFT_OUT = object()
 async def each(frame: Frame, step: Step, actions: StepActions) -> list[Any] | Go | End:
     """Return the results in the items' order, or the jump of an item.
 
-    Items that fail or are declined and continue are left out. When an item jumps, running items
-    finish and no other begins; the first one in order decides.
+    Items that fail or are declined and continue are left out. When an item jumps, or the run is
+    cancelled, items that began finish and no other begins; the first one in order decides.
     Raises ItemError where that one failed or was declined.
     """
     items = await _items(frame, step)
@@ -86,9 +86,11 @@ class _Loop:
         return [value for _, value in ordered if value is not _LEFT_OUT]
 
     async def _worker(self) -> None:
-        while self._next < len(self._items) and not self._halted and not self._cancelled:
+        while self._next < len(self._items):
             index = self._next
             self._next += 1
+            if (self._halted or self._cancelled) and not self._has_begun(index):
+                continue
             try:
                 self._results[index] = value = await self._item(index)
             except ParkedError as parked:
@@ -97,9 +99,13 @@ class _Loop:
                 return
             except CancelledRunError:
                 self._cancelled = True
-                return
+                continue
             if isinstance(value, (Go, End)):
                 self._halted = True
+
+    def _has_begun(self, index: int) -> bool:
+        """Return whether an earlier attempt began an item, whose effect may have to be undone."""
+        return self._frame.journal.begun(self._frame.key(self._step, index))
 
     async def _item(self, index: int) -> Any:
         step = self._step

@@ -93,6 +93,9 @@ class _Shown:
         """Return whether a call is recorded; false for Python, which must seem to run again."""
         return key in self._entries and not key.endswith(result_key(""))
 
+    def begun(self, place: str) -> bool:
+        return any(key.startswith(f"{place}:") for key in self._entries)
+
     async def perform(
         self,
         key: str,

@@ -9,11 +9,13 @@ from typing import Any, NamedTuple
 from toolmd._skills.frame import DeclinedError, Frame, InsteadError, StepError
 from toolmd._skills.journal import CancelledRunError, UncertainOutcome
 from toolmd._skills.person import answered, confirmation, veiled
+from toolmd._skills.text import sentence
 from toolmd._types.asked import Asked
 from toolmd._types.result import ConfirmationRequest, Result
 from toolmd._types.run import Question
 from toolmd._types.skill import Step
 from toolmd._types.tool import ToolSpec
+from toolmd._validation.words import shown_value
 from toolmd.errors import logged
 
 MAX_PROMPTS = 3
@@ -156,7 +158,15 @@ class RecordedCall:
         def effect() -> Awaitable[dict[str, Any]]:
             return self._started(key, reach)
 
-        return Done.from_json(await self.frame.perform(key, effect, self._uncertain(key)))
+        uncertain = self._uncertain(key)
+        try:
+            return Done.from_json(await self.frame.perform(key, effect, uncertain))
+        except CancelledRunError:
+            if uncertain is not None and self.frame.journal.begun(key):
+                step = f"step {key.partition(f':{self.tool}')[0]} ({self.step.title})"
+                doubt = f"{self.tool} may have taken effect, and is not undone"
+                self.frame.doubts.append(sentence(f"Not known: {step}: {doubt}"))
+            raise
 
     async def _started(self, key: str, reach: Callable[[], Awaitable[Result]]) -> dict[str, Any]:
         """Return the result as JSON; a call that never started is sent again, if the run may wait.
@@ -185,15 +195,19 @@ class RecordedCall:
         tool = self.frame.order.plan.tools.get(self.tool)
         if tool is None or tool.is_repeatable:
             return None
+        question = veiled(
+            self.frame,
+            Question(self.frame.order.id, key, self.frame.spec.name, self.step.title,
+                     "", self.tool, self.arguments, "high"),
+        )  # fmt: skip
+        given = (question.arguments or {}).items()
+        called = f" with {', '.join(f'{k}: {shown_value(v)}' for k, v in given)}" if given else ""
         prompt = (
-            f"Did {self.tool} take effect? The process ended while it was called for the step "
-            f"'{self.step.title}', and it must not be called twice."
+            f"Did {self.tool} take effect? The process ended while it was called{called} for the "
+            f"step '{self.step.title}', and it must not be called twice."
         )
-        question = Question(self.frame.order.id, key, self.frame.spec.name, self.step.title,
-                            prompt, self.tool, self.arguments, "high")  # fmt: skip
-        return UncertainOutcome(
-            veiled(self.frame, question), Done("ok", None, "", "", None).to_json()
-        )
+        happened = Done("ok", None, "", "", None).to_json()
+        return UncertainOutcome(question._replace(prompt=prompt), happened)
 
 
 def _broken(name: str, error: Exception) -> Done:

@@ -274,7 +274,10 @@ def resolve(
         asked = workspace.runs.get_sync(run_id).questions
         keys = [question.key for question in asked if question.asks_outcome]
         if not keys:
-            help_ = "toolmd runs show lists its questions"
+            help_ = (
+                f"toolmd runs show {run_id} lists its questions; toolmd runs resume {run_id} asks "
+                "about calls that were interrupted"
+            )
             stop(ExitCode.NOT_FOUND, f"run {run_id} has no uncertain call", help_)
         result = workspace.runs.answer_sync(run_id, done, key=keys[0])
     end_run(result, json=json)

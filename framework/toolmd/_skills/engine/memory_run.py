@@ -87,6 +87,10 @@ class MemoryJournal:
         """Return whether the effect is recorded."""
         return key in self._run.entries
 
+    def begun(self, place: str) -> bool:
+        """Return whether anything is recorded below a place, such as an item of a loop."""
+        return any(key.startswith(f"{place}:") for key in self._run.entries)
+
     async def perform(
         self,
         key: str,

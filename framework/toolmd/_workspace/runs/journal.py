@@ -38,6 +38,7 @@ class NotifyingJournal:
         self.now = journal.now
         self.reach = journal.reach
         self.holds = journal.holds
+        self.begun = journal.begun
         self.wait = journal.wait
 
     async def perform(

@@ -93,6 +93,10 @@ class DurableJournal:
         """Return whether the effect is recorded."""
         return key in self._entries
 
+    def begun(self, place: str) -> bool:
+        """Return whether anything is recorded below a place, such as an item of a loop."""
+        return any(key.startswith(f"{place}:") for key in self._entries)
+
     async def perform(
         self,
         key: str,

@@ -46,6 +46,21 @@ def test_unread_parameters_are_an_error(parameters):
     assert told(parameters) == (False, ["no-parameters-read"])
 
 
+@pytest.mark.parametrize("nested", ["- **Minimum**: 1", "- Maximum: 5", "* `Max Length`: 9"])
+def test_a_field_that_is_nested_below_a_description_is_an_error(nested):
+    loads, codes = told(f"### weight\n\n- **Type**: integer\n- **Description**: Grams\n  {nested}")
+    assert not loads
+    assert codes == ["misplaced-field"]
+
+
+def test_a_list_below_a_description_is_prose():
+    listed = "  - dry: without water\n  - Example: a cat\n  - the minimum is one gram"
+    assert told(f"### weight\n\n- **Type**: integer\n- **Description**: Grams\n{listed}") == (
+        True,
+        [],
+    )
+
+
 def test_the_error_of_a_table_with_unknown_columns_lists_the_known_ones():
     text = TEXT.format("| Feld | Typ |\n|---|---|\n| animal | string |", RESULT)
     _, (found,) = parse_tool(text, "weigh_animal.tool.md")

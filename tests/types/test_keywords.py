@@ -159,7 +159,7 @@ def test_a_keyword_is_written_as_json_schema_and_imported_back(name: str) -> Non
     reader = SchemaReader({}, lambda _, what: lost.append(what))
 
     assert KEYWORDS[name].word in shape.json_schema
-    assert reader.shape(shape.json_schema, "") == shape
+    assert reader.result(shape.json_schema) == shape
     assert lost == []
 
 

@@ -10,6 +10,7 @@ from toolmd._parse.fields.parameter import PARAMETER
 from toolmd._parse.parameters.columns import columns_of
 from toolmd._parse.parameters.details import Inline, names_type
 from toolmd._parse.parameters.inline import read_inline
+from toolmd._parse.parameters.misplaced import report_nested
 from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.words.keys import DASHES, Pair, flow, plain, says_none, section_title, split
 from toolmd._parse.words.limiting import limiting
@@ -221,6 +222,8 @@ def spread(page: Page, draft: ParameterDraft) -> None:
             entry.known = known = PARAMETER.field("Enum")  # `One Of: a, b`
         if not entry.blocks:
             continue
+        if known is not None and known.attribute == "description":
+            report_nested(page, entry)
         if known is None or known.attribute in _OWN_BLOCKS:
             continue
         if known.attribute == "types":

@@ -65,3 +65,13 @@ def test_the_fix_of_a_heading_without_its_space_repairs_it():
     (told,) = [d for d in found if d.code == "misspelt-section"]
     assert mended(text, told.fix) == BODY
     assert spec is not None
+
+
+def test_the_fix_of_a_title_without_its_space_repairs_it():
+    text = BODY.replace("# Weigh", "#Weigh", 1)
+    spec, found = parse_tool(text, "weigh_animal.tool.md")
+    (told,) = [d for d in found if d.code == "misspelt-section"]
+    assert told.line == 1
+    assert "missing-title" not in [d.code for d in found]
+    assert mended(text, told.fix) == BODY
+    assert spec is not None

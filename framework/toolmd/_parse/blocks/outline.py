@@ -46,7 +46,8 @@ def outline(page: Page) -> list[Part]:
             line = (token.map or [0])[0] + 1
             parts.append(Part(int(token.tag[1]), page.mark(text, line)))
         elif (block := cursor.block(token)) is not None:
-            if (part := _crammed(page, block)) is not None:
+            top = len(parts) == 1 and not parts[0].blocks
+            if (part := _crammed(page, block, top=top)) is not None:
                 parts.append(part)
             else:
                 parts[-1].blocks += [block, *cursor.behind()]
@@ -57,14 +58,14 @@ def outline(page: Page) -> list[Part]:
     return parts
 
 
-def _crammed(page: Page, block: Block) -> Part | None:
-    """Read `##Safety`, a heading without the space after its signs, and the text right below it."""
-    if not isinstance(block, Paragraph) or not block.mark.text.startswith("##"):
+def _crammed(page: Page, block: Block, *, top: bool) -> Part | None:
+    """Read `##Safety`, or `#Title` at the top, a heading without the space after its signs."""
+    if not isinstance(block, Paragraph) or not block.mark.text.startswith("#"):
         return None
     first, _, below = block.mark.text.partition("\n")
     words = first.lstrip("#")
     level = len(first) - len(words)
-    if level > _DEEPEST or not words.strip():
+    if level > _DEEPEST or not words.strip() or (level == 1 and not (top and words[0].isalpha())):
         return None
     mark = block.mark.at(0, len(first))
     page.warn(

@@ -207,6 +207,17 @@ def test_a_call_that_is_not_pending_is_not_found(florist, words):
     typed = florist(*words)
     assert (typed.out, typed.code) == ("", 5)
     assert "'x'" in typed.err
+    assert "help: toolmd pending lists the calls that wait" in typed.err
+
+
+def test_a_page_of_pending_calls_names_the_next_and_json_has_all(florist):
+    for _ in range(51):
+        florist("handle", "--user", "ana", stdin=REPLY)
+    page = florist("pending")
+    assert page.out.count("gift flowers") == 50
+    assert "help: toolmd pending --after" in page.err
+    assert len(json.loads(florist("pending", "--json").out)) == 51
+    assert len(json.loads(florist("pending", "--json", "--limit", "7").out)) == 7
 
 
 def test_a_user_decides_over_their_own_calls_only(florist):

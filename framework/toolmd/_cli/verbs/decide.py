@@ -43,8 +43,9 @@ def pending(
         ),
     ] = None,
     limit: Annotated[
-        int, typer.Option(min=1, help="The most calls to list; a shorter list is the last page.")
-    ] = PAGE,
+        int | None,
+        typer.Option(min=1, help="The most calls to list; by default 50, and all with --json."),
+    ] = None,
     after: Annotated[
         str | None, typer.Option(metavar="ID", help="The last call of the previous page.")
     ] = None,
@@ -52,6 +53,8 @@ def pending(
     project: ProjectOption = None,
 ) -> None:
     """List the calls that wait for a person, the oldest first."""
+    if limit is None and not json:
+        limit = PAGE
     with open_workspace(project_of(ctx, project)) as workspace:
         calls = workspace.confirmations.pending_sync(user=user, limit=limit, after=after)
     if json:
@@ -182,4 +185,6 @@ def _end(result: Any, *, json: bool) -> None:
         out_json(result.to_dict())
     else:
         show_result(result, again=False)
+        if result.error is not None and result.error.code == "confirmation_not_found":
+            err("help: toolmd pending lists the calls that wait, and the questions of runs")
     raise typer.Exit(exit_code(result))

@@ -8,9 +8,10 @@ from pathlib import Path
 INSTALLED = frozenset({"site-packages", "dist-packages"})
 """The names of the folders into which packages are installed."""
 _OWN = Path(__file__).parents[1]
-_SLACK_NS = 2_000_000_000
-"""As much as the time of a file may be off."""
-_BEGAN_NS = time.time_ns() - _SLACK_NS
+_SECOND_NS = 1_000_000_000
+_FINE_NS, _COARSE_NS = _SECOND_NS // 10, 2 * _SECOND_NS
+"""As much as the time of a file may be off, where its file system keeps parts of seconds or not."""
+_BEGAN_NS = time.time_ns()
 
 
 def is_settled(place: str) -> bool:
@@ -19,7 +20,8 @@ def is_settled(place: str) -> bool:
         status = os.stat(place)  # noqa: PTH116 - a thousand files are looked at
     except OSError:
         return False
-    return max(status.st_mtime_ns, status.st_ctime_ns) < _BEGAN_NS
+    latest = max(status.st_mtime_ns, status.st_ctime_ns)
+    return latest + (_FINE_NS if latest % _SECOND_NS else _COARSE_NS) < _BEGAN_NS
 
 
 def installed_stamp() -> str | None:

@@ -108,6 +108,17 @@ def test_an_error_of_the_tool_is_told_without_the_secrets_of_the_table(
     assert refused.error.message == "The server answered with an error: bad number"
 
 
+def test_a_secret_within_a_text_of_the_table_is_hidden_alone_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIVEN", "s3cret-value")
+    project = Guarded(tmp_path / "p", "echo", table='env = {TOKEN = "Bearer $GIVEN"}')
+    with project.open() as workspace:
+        result = called(workspace, "echo", text="Bearer s3cret-value, or s3cret-value")
+
+    assert result.data == {"echo": {"text": "[hidden], or [hidden]"}}
+
+
 def test_a_lost_answer_is_unknown_and_never_sent_again(tmp_path: Path) -> None:
     project = Guarded(tmp_path / "p", "die", "echo", more="## Limits\n\n- **Retries**: 3")
     with project.open() as workspace:

@@ -141,6 +141,13 @@ def _mark(server: LanguageServer, editor: Editor) -> None:
         return editor.lenses(params.text_document.uri)
 
 
+_DONE = {
+    "called": "passed",
+    "validated": "passed all checks; it has no Result, so the tool was not called",
+    "replayed": "passed with the recorded answer",
+}
+
+
 def _execute(server: LanguageServer, editor: Editor) -> None:
     """Register the commands behind the lenses."""
 
@@ -149,8 +156,7 @@ def _execute(server: LanguageServer, editor: Editor) -> None:
     def run(uri: str, tool: str, example: str) -> dict[str, Any]:
         tried = editor.project_of(uri).try_example(tool, example)
         kind = types.MessageType.Info if tried.passed else types.MessageType.Error
-        done = {"called": "passed", "validated": "passed all checks; it has no Result, so the tool "
-                "was not called"}.get(tried.how, "")  # fmt: skip
+        done = _DONE.get(tried.how, "")
         text = f"{tool}, {example}: {done if tried.passed else tried.message}"
         server.window_show_message(types.ShowMessageParams(kind, text))
         return tried.to_dict()

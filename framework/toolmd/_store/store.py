@@ -272,14 +272,16 @@ class Store:
 
     def holds_results(self, now: float) -> bool:
         """Return whether any process keeps a result; a store that is not there yet holds none."""
-        if self._results_until <= now and self._may_hold_results():
+        if self._results_until <= now and self.may_hold_records:
             try:
                 self._results_until = self.results.open_until()
             except ToolmdError as error:
                 logged(error, "the kept results could not be looked up")
         return self._results_until > now
 
-    def _may_hold_results(self) -> bool:
+    @property
+    def may_hold_records(self) -> bool:
+        """Return whether there may be records: a file that is not there yet holds none."""
         if self.setting == "sqlite":
             return (self._state / STORE_FILE).exists()
         return self.is_shared

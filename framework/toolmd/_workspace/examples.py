@@ -15,7 +15,12 @@ from toolmd._types.registry import BoundTool
 from toolmd._types.result import Result
 from toolmd._types.tool import Example, ToolSpec
 from toolmd._workspace.names import known_name
+from toolmd._workspace.recorded.answer_file import UnreadableAnswersError, UpstreamAnswer
+from toolmd._workspace.recorded.example_calls import ExampleCalls, intercept
+from toolmd._workspace.recorded.stand_in import StandIn, Writer
+from toolmd._workspace.recorded.values import same
 from toolmd._workspace.workspace import Workspace
+from toolmd.config import load_settings
 from toolmd.errors import NotFoundError
 
 SHOWN = 200
@@ -36,14 +41,18 @@ _PENDING = {"confirmation_required": "confirm", "review_required": "review"}
 """The errors that expect a hold, and the outcome of each; no run can give them."""
 
 
+How = Literal["validated", "called", "recorded", "replayed", "unread"]
+
+
 class Tried(NamedTuple):
     """The outcome of one example."""
 
     tool: str
     example: str
     passed: bool
-    how: Literal["validated", "called", "unread"]
-    """Up to the run, run for real, or not even that: its file can't be read."""
+    how: How
+    """`validated` up to the run; `called` for real; `recorded` and `replayed` with the answers of
+    servers and services; `unread` where its file can't be read."""
     message: str = ""
     """Why it failed."""
 
@@ -53,11 +62,16 @@ class Tried(NamedTuple):
 
 
 def try_examples(
-    folder: Path | None, names: Sequence[str] = (), title: str | None = None
+    folder: Path | None,
+    names: Sequence[str] = (),
+    title: str | None = None,
+    *,
+    record: Writer | None = None,
 ) -> tuple[Tried, ...]:
     """Try the examples of these tools of a project, or of all; raises NotFoundError.
 
-    With a `title`, only examples of that title are tried.
+    With a `title`, only examples of that title are tried. Servers and services are not called:
+    their recorded answers are replayed. With `record` they are called, and it writes the answers.
 
     One without Result or Error passes through all checks and does not run. One with a Result,
     or with an Error that only a run can give, is called for real: in a state folder made for it
@@ -65,20 +79,22 @@ def try_examples(
     who confirms.
     """
     with TemporaryDirectory(prefix="toolmd-") as scratch:
-        trial = _Trial(folder, Path(scratch))
+        trial = _Trial(folder, Path(scratch), StandIn(load_settings(folder), record))
         with trial.opened("clean") as workspace:
             return tuple(trial.results(workspace, names, title))
 
 
 class _Trial:
-    def __init__(self, folder: Path | None, scratch: Path) -> None:
+    def __init__(self, folder: Path | None, scratch: Path, stand_in: StandIn) -> None:
         self._folder = folder
         self._scratch = scratch
+        self._stand_in = stand_in
+        self._answers: list[UpstreamAnswer] = []
         self._made = 0
 
-    def opened(self, state: str) -> Workspace:
-        # In memory: an example must not count in the project's own store.
-        overrides = {"state": str(self._scratch / state), "store": MEMORY}
+    def opened(self, state: str, store: str = MEMORY) -> Workspace:
+        # An example must not count in the project's own store.
+        overrides = {"state": str(self._scratch / state), "store": store}
         return Workspace.open(self._folder, overrides=overrides)
 
     def results(
@@ -87,10 +103,13 @@ class _Trial:
         if not names:
             yield from _unread_files(workspace)
         for bound in _chosen(workspace, names):
-            yield from _unread_examples(bound)
-            for example in bound.spec.examples:
-                if title in {None, example.title}:
-                    yield self._tried(workspace, bound.spec, example)
+            self._answers = []
+            tried = [
+                self._tried(workspace, bound.spec, example)
+                for example in bound.spec.examples
+                if title in {None, example.title}
+            ]
+            yield from self._saved(bound.spec, [*_unread_examples(bound), *tried])
 
     def _tried(self, workspace: Workspace, spec: ToolSpec, example: Example) -> Tried:
         caller = _ideal(spec, example)
@@ -101,26 +120,51 @@ class _Trial:
                 result = _dry(workspace, spec, example, without)
             if result.outcome == "denied" or example.error in _PENDING:
                 return _outcome(spec, example, "validated", _other_error(example.error, result))
-            why = _other_error(example.error, self._called(spec, example, caller))
-            if why and (stopped_by := _stopped_by(result)):
-                why += f"; it waits for a person, which the error {stopped_by} expects"
-            return _outcome(spec, example, "called", why)
+            tried = self._ran(spec, example, caller)
+            if not tried.passed and (stopped_by := _stopped_by(result)):
+                more = f"; it waits for a person, which the error {stopped_by} expects"
+                return tried._replace(message=tried.message + more)
+            return tried
         if result.outcome == "denied":
             return _outcome(spec, example, "validated", _told(result))
         if not example.has_result:
             return _outcome(spec, example, "validated")
-        result = self._called(spec, example, caller)
-        return _outcome(spec, example, "called", _other_result(example.result, result))
+        return self._ran(spec, example, caller)
 
-    def _called(self, spec: ToolSpec, example: Example, caller: Mapping[str, Any]) -> Result:
-        """Call it for real, in a state folder that holds nothing but what was parsed."""
+    def _ran(self, spec: ToolSpec, example: Example, caller: Mapping[str, Any]) -> Tried:
+        """Call it for real; only servers and services may be left out."""
+        try:
+            calls = self._stand_in.calls(spec, example)
+        except UnreadableAnswersError as error:
+            return _outcome(spec, example, "unread", str(error))
+        result = self._called(spec, example, caller, calls)
+        why = "; ".join(calls.problems.values()) or _other(example, result)
+        self._answers += calls.answers
+        return _outcome(spec, example, self._stand_in.how if calls.used else "called", why)
+
+    def _saved(self, spec: ToolSpec, tried: list[Tried]) -> list[Tried]:
+        """Write the answers that were recorded, if all examples of the tool pass."""
+        if not self._answers:
+            return tried
+        if all(one.passed for one in tried):
+            why = self._stand_in.save(spec, self._answers)
+            return tried if not why else [*tried, _unread(spec.name, why)]
+        return [one._replace(how="called") if one.how == "recorded" else one for one in tried]
+
+    def _called(
+        self, spec: ToolSpec, example: Example, caller: Mapping[str, Any], calls: ExampleCalls
+    ) -> Result:
+        """Call it in a state folder that holds nothing but what was parsed."""
         self._made += 1
-        state = f"{self._made}"
-        shutil.copytree(self._scratch / "clean", self._scratch / state)
-        with self.opened(state) as workspace:
+        state = self._scratch / f"{self._made}"
+        shutil.copytree(self._scratch / "clean", state)
+        store = calls.begin(state)
+        with self.opened(state.name, store) as workspace:
+            intercept(workspace, calls)
             result = workspace.call_sync(spec.name, example.arguments, **caller)
             if result.outcome in {"confirm", "review"} and result.confirmation is not None:
                 result = workspace.confirmations.approve_sync(result.confirmation.id)
+        calls.end(result, state)
         return result
 
 
@@ -180,9 +224,7 @@ def _dry(
     return workspace.call_sync(spec.name, example.arguments, dry_run=True, **caller)
 
 
-def _outcome(
-    spec: ToolSpec, example: Example, how: Literal["validated", "called"], why: str = ""
-) -> Tried:
+def _outcome(spec: ToolSpec, example: Example, how: How, why: str = "") -> Tried:
     return Tried(spec.name, example.title, not why, how, why)
 
 
@@ -193,6 +235,13 @@ def _code(result: Result) -> str:
 def _stopped_by(result: Result) -> str:
     """Return the expected error of a pending call; empty if the call is not pending."""
     return next((error for error, outcome in _PENDING.items() if outcome == result.outcome), "")
+
+
+def _other(example: Example, result: Result) -> str:
+    """Report how the result is not the one that the example expects; nothing where it is."""
+    if example.error is not None:
+        return _other_error(example.error, result)
+    return _other_result(example.result, result)
 
 
 def _other_error(expected: str, result: Result) -> str:
@@ -210,17 +259,6 @@ def _other_result(expected: Any, result: Result) -> str:
     if same(expected, data) or (data is not None and expected == result.message != ""):
         return ""
     return f"expected {_short(expected)}, got {_short(data)}"
-
-
-def same(one: Any, other: Any) -> bool:
-    """Return whether two JSON values are equal; `true` is no number, `1.0` is 1."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(same, one, other))
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    return bool(one == other)
 
 
 def _told(result: Result) -> str:

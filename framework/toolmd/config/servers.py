@@ -10,6 +10,7 @@ from toolmd._types.settings import ServerSettings
 from toolmd.config.origin import Origin
 from toolmd.config.services import (
     check_variables,
+    filled,
     read_headers,
     read_seconds,
     read_url,
@@ -21,6 +22,10 @@ _KEYS = ("command", "args", "env", "url", "headers", "shared", "start_timeout", 
          "hosts")  # fmt: skip
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _MOST_WORDS = 256
+_LEAST_SECRET = 4
+"""Shorter values are not searched for: they occur in ordinary text."""
+_PUBLIC = frozenset({"PATH", "HOME", "SYSTEMROOT", "APPDATA", "USERPROFILE", "TEMP", "LANG"})
+"""Variables that are no secrets; their values occur in ordinary answers."""
 
 
 def read_servers(value: Any, place: Origin) -> Mapping[str, ServerSettings]:
@@ -31,6 +36,21 @@ def read_servers(value: Any, place: Origin) -> Mapping[str, ServerSettings]:
 def needed_variables(server: ServerSettings) -> tuple[str, ...]:
     """Return the environment variables that a server's table names, in order."""
     return variables_in([*server.env.values(), *server.headers.values()])
+
+
+def secret_values(server: ServerSettings, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the values of a table's variables, and the texts that have them, longest first.
+
+    Short values and those of variables such as PATH are left out.
+    """
+    found = set()
+    for key, text in (*server.env.items(), *server.headers.items()):
+        names = variables_in([text])
+        if names and key.upper() not in _PUBLIC and all(name in environ for name in names):
+            found |= {filled(text, environ)}
+            found |= {environ[name] for name in names if name.upper() not in _PUBLIC}
+    long_ones = [value for value in found if len(value) >= _LEAST_SECRET]
+    return tuple(sorted(long_ones, key=len, reverse=True))
 
 
 def _server(table: Mapping[str, Any], at: Origin) -> ServerSettings:

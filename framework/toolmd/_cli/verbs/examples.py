@@ -1,5 +1,6 @@
 """`test`: run the examples of the tools' files as tests."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -14,6 +15,11 @@ from toolmd._cli.terminal.screen import busy, counted, err, out, out_json, paint
 def add(app: typer.Typer) -> None:
     """Add the command."""
     app.command("test", rich_help_panel="Write")(try_out)
+
+
+RecordOption = Annotated[
+    bool, typer.Option("--record", help="Call servers and services, and record their answers.")
+]
 
 
 def try_out(
@@ -31,6 +37,7 @@ def try_out(
             metavar="FILE", help="Replay this record of `toolmd chat` instead; may be repeated."
         ),
     ] = None,
+    record: RecordOption = False,
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
@@ -42,19 +49,31 @@ def try_out(
     (such as a message that it sends) are real. The test caller is confident, states the tool's
     keywords, and confirms.
 
+    MCP servers and web services are not called: their recorded answers are replayed. With --record
+    they are called, and the answers are written next to each tool's file if all its examples pass,
+    without Sensitive values and credentials.
+
     With --transcript, recorded replies of a model and decisions of a person pass through all
     checks again, and nothing runs. Each call must be allowed, denied or pending as before.
 
     Exit codes: 1 an example fails, or a transcript differs; 5 unknown tool.
     """
+    if transcript and (names or record):
+        help_ = "name no tools" if names else "leave out --record"
+        stop(ExitCode.USAGE, "--transcript replays whole conversations", help_)
     if transcript:
-        if names:
-            stop(ExitCode.USAGE, "--transcript replays whole conversations", "name no tools")
         _replay(project_of(ctx, project), transcript, json=json)
+    from toolmd._cli.terminal.atomic_write import replace_file
     from toolmd._workspace.examples import try_examples
 
+    write = replace_file if record else None
     with busy("Running the examples"):
-        tried = try_examples(project_of(ctx, project), names or ())
+        tried = try_examples(project_of(ctx, project), names or (), record=write)
+    _show(tried, json=json)
+
+
+def _show(tried: Sequence[Any], *, json: bool) -> NoReturn:
+    """Show each example, and exit."""
     failed = sum(not one.passed for one in tried)
     if json:
         out_json([one.to_dict() for one in tried])
@@ -63,7 +82,7 @@ def try_out(
             out(_line(one))
         ended = f"{failed} failed" if failed else "all passed"
         none = "There are no examples. Write some below `## Examples` in a tool's file."
-        err(f"{counted(len(tried), 'example')}, {ended}." if tried else none)
+        err(f"{counted(len(tried), 'example')}, {ended}.{_upstream(tried)}" if tried else none)
     raise typer.Exit(ExitCode.FINDINGS if failed else ExitCode.DONE)
 
 
@@ -92,6 +111,17 @@ def _replay(folder: Path | None, files: list[Path], *, json: bool) -> NoReturn:
         ended = f"{failed} different" if failed else "all as recorded"
         err(f"{len(replayed)} replies and decisions, {ended}.")
     raise typer.Exit(ExitCode.FINDINGS if failed else ExitCode.DONE)
+
+
+def _upstream(tried: Sequence[Any]) -> str:
+    """Report which examples had recorded answers."""
+    replayed = sum(one.how == "replayed" for one in tried)
+    recorded = sum(one.how == "recorded" for one in tried)
+    if replayed:
+        return f" {replayed} with recorded answers: no server and no service was called."
+    if recorded:
+        return f" The answers of {recorded} were recorded."
+    return ""
 
 
 def _line(one: Any) -> str:

@@ -1,6 +1,7 @@
 """Bind a tool to an operation of a web service, and report what does not fit."""
 
 import hashlib
+import json
 import os
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -95,11 +96,14 @@ def _implementation(call: OperationCall, services: Services) -> Implementation:
         return await call.send(arguments)
 
     service = call.service
-    meant = [str(call.operation), service.url, [*service.headers.items()], service.auth]
+    auth = [[one.kind, *one.variables, one.name] for one in service.auth]
+    meant = [str(call.operation), service.url, [*service.headers.items()], auth]
+    # Recorded answers are bound to the hash, so it has texts alone, which no release changes.
+    meant.append([[name, *slot] for name, slot in call.slots.items()])
     encoders = {name: encoder_of(slot) for name, slot in call.slots.items()}
     return Implementation(
         str(call.operation),
-        hashlib.sha256(repr(meant).encode()).hexdigest(),
+        hashlib.sha256(json.dumps(meant).encode()).hexdigest(),
         function,
         "async",
         converters={name: one for name, one in encoders.items() if one is not None},

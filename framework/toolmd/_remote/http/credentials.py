@@ -4,9 +4,9 @@ import base64
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from toolmd._remote.unsent import UnsentCallError
 from toolmd._types.settings import ServiceSettings
 from toolmd.config.services import filled, variables_of
-from toolmd.errors import ToolError
 
 _LEAST_SECRET = 4
 """Shorter values are not searched for: they occur in ordinary text."""
@@ -29,16 +29,16 @@ class Credentials(NamedTuple):
 
 
 def credentials_of(name: str, service: ServiceSettings, environ: Mapping[str, str]) -> Credentials:
-    """Read what a request needs; raises ToolError for a variable that is missing or unusable."""
+    """Read what a request needs; raises UnsentCallError for a variable that can't be used."""
     needed = variables_of(service)
     if lacking := [variable for variable in needed if not environ.get(variable)]:
         message = f"The service {name or 'of the tool'} needs the environment variable "
-        raise ToolError(f"{message}{', '.join(lacking)}. Nothing was sent.")
+        raise UnsentCallError(f"{message}{', '.join(lacking)}.")
     for variable in needed:
         value = environ[variable]
         if not value.isascii() or not value.isprintable() or value != value.strip():
             message = f"The environment variable {variable} is not text on one line, of ASCII"
-            raise ToolError(f"{message} letters without space around it. Nothing was sent.")
+            raise UnsentCallError(f"{message} letters without space around it.")
     found = Credentials(
         {key: filled(text, environ) for key, text in service.headers.items()}, {}, {},
         tuple(v for one in needed if len(v := environ[one]) >= _LEAST_SECRET),

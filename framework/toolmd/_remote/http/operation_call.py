@@ -12,11 +12,11 @@ from toolmd._egress import Approved, open_client
 from toolmd._remote.http.credentials import Credentials, credentials_of
 from toolmd._remote.http.encode import pair
 from toolmd._remote.http.slots import IN_BODY, Slot
+from toolmd._remote.unsent import UnsentCallError
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.context import Context
 from toolmd._types.operation import Operation, has_dots
 from toolmd._types.settings import ServiceSettings
-from toolmd.errors import ToolError
 
 CONTEXT = ""
 """The keyword of the Context: no parameter has this name."""
@@ -59,7 +59,7 @@ class OperationCall(NamedTuple):
             try:
                 response = await client.send(request, stream=True, follow_redirects=False)
             except httpx.LocalProtocolError as error:
-                raise ToolError("The request can't be sent as HTTP. Nothing was sent.") from error
+                raise UnsentCallError("The request can't be sent as HTTP.") from error
             try:
                 repeatable = self.call_spec.is_repeatable
                 return await read_answer(response, extra.hide, repeatable=repeatable)
@@ -70,13 +70,13 @@ class OperationCall(NamedTuple):
         path = self.operation.fill(self._of("path", arguments))
         # Two harmless parts in one segment may make a harmful one.
         if has_dots(path):
-            raise ToolError("The arguments lead to another path. Nothing was sent.")
+            raise UnsentCallError("The arguments lead to another path.")
         return path
 
     def _check_path(self, url: Any, path: str) -> None:
         expected = urlsplit(self.service.url).path + path
         if url.raw_path.partition(b"?")[0].decode() != expected:
-            raise ToolError("The arguments lead to another path. Nothing was sent.")
+            raise UnsentCallError("The arguments lead to another path.")
 
     def _head_and_body(
         self, arguments: dict[str, Any], extra: Credentials, context: Context

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import json
 import os
 import shutil
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from toolmd._remote.mcp.definition import differences, names_of
 from toolmd._remote.mcp.error import InputRequiredError, LostAnswerError, NotStartedError
 from toolmd._remote.mcp.servers import Servers
 from toolmd._remote.mcp.session import Session
+from toolmd._remote.unsent import UnsentCallError
 from toolmd._types.asked import Asked
 from toolmd._types.call_spec import CallSpec, ToolCallSpec
 from toolmd._types.code import Code
@@ -20,6 +22,7 @@ from toolmd._types.context import Context
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.registry import Binding, Implementation
 from toolmd._types.remote_tool import RemoteTool
+from toolmd._types.settings import ServerSettings
 from toolmd._types.source import Span
 from toolmd.config.servers import needed_variables
 from toolmd.errors import ImplementationError, NotFoundError, ToolError, ToolmdError
@@ -45,7 +48,7 @@ def bind_remote_tool(
         except NotFoundError as error:
             found = _diagnostic(spec(), Code.INVALID_OPERATION, Severity.ERROR, str(error), "")
             raise ImplementationError(str(error), diagnostics=(found,)) from None
-        digest = hashlib.sha256(repr((str(remote), table)).encode()).hexdigest()
+        digest = hashlib.sha256(_meant(remote, table).encode()).hexdigest()
         function = _RemoteCall(remote, spec(), servers)
         return Implementation(str(remote), digest, function.send, "async", context=_CONTEXT)
 
@@ -60,6 +63,13 @@ def bind_remote_tool(
         lambda: remote.server in servers.tables,
         lambda _seconds: True,
     )
+
+
+def _meant(remote: RemoteTool, table: ServerSettings) -> str:
+    """Return what a call reaches, as text that no release changes: recorded answers rely on it."""
+    named = [[*table.env.items()], [*table.headers.items()]]
+    fence = [table.folders, table.hosts]
+    return json.dumps([str(remote), table.command, table.url, *named, table.shared, *fence])
 
 
 class CallerContext(Context, Protocol):
@@ -99,9 +109,7 @@ class _RemoteCall:
                                                   answered),
                 )  # fmt: skip
         except NotStartedError as error:
-            raise ToolError(
-                f"The server {server} does not run: {error}. Nothing was sent."
-            ) from error
+            raise UnsentCallError(f"The server {server} does not run: {error}.") from error
         except MCPError as error:
             raise ToolError(f"The server answered with an error: {error.error.message}") from None
         except (LostAnswerError, ToolmdError):
@@ -128,11 +136,11 @@ class _RemoteCall:
         return result if isinstance(result, Asked) else (result, session.hide)
 
     def _named(self, arguments: dict[str, Any], accepted: str) -> dict[str, Any]:
-        """Return the arguments by the server's names; raises ToolError for one without a name."""
+        """Return the arguments by the server's names; raises UnsentCallError for one without."""
         names = names_of(accepted, list(arguments))
         if lacking := [name for name in arguments if name not in names]:
             message = f"The server's {self._remote.tool} has no parameter {', '.join(lacking)}"
-            raise ToolError(f"{message}. Nothing was sent.")
+            raise UnsentCallError(f"{message}.")
         return {names[name]: value for name, value in arguments.items()}
 
 

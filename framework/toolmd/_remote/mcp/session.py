@@ -18,7 +18,7 @@ from toolmd._remote.mcp.stdio import MAX_LINE, MAX_SHOWN, ServerProcess, run_ser
 from toolmd._remote.mcp.tap import ReadTap, WriteTap
 from toolmd._types.asked import Asked
 from toolmd._types.settings import ServerSettings
-from toolmd.config.servers import needed_variables
+from toolmd.config.servers import needed_variables, secret_values
 from toolmd.config.services import filled
 
 _CLOSED = -32000
@@ -184,14 +184,7 @@ class Session:
         lacking = [name for name in needed_variables(self._server) if not os.environ.get(name)]
         if lacking:
             raise NotStartedError(f"the environment variable {', '.join(lacking)} is not set")
-        named = (*self._server.env.items(), *self._server.headers.items())
-        self._secrets = tuple(
-            value
-            for key, text in named
-            if "$" in text
-            and key.upper() not in _PUBLIC
-            and len(value := filled(text, os.environ)) > _LEAST_SECRET
-        )
+        self._secrets = secret_values(self._server, os.environ)
         transport = self._process_streams() if self._server.command else self._http()
         async with Client(
             transport,
@@ -254,6 +247,3 @@ class Session:
 _END_S = 2.0
 _POLLS = (0.05, 0.1, *[0.25] * 40)
 """The waits, in seconds, where a server wants to be asked again; all within the call's time."""
-_LEAST_SECRET = 3
-_PUBLIC = frozenset({"PATH", "HOME", "SYSTEMROOT", "APPDATA", "USERPROFILE", "TEMP", "LANG"})
-"""Variables that are no secrets; their values occur in ordinary answers."""

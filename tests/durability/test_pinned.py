@@ -11,6 +11,7 @@ import pytest
 from kept import Kept
 
 from toolmd import Workspace
+from toolmd._remote.fence import Fence, lacking
 from toolmd._store.database import Pace, address, open_database
 
 ACT = """# Act
@@ -227,6 +228,15 @@ def test_edited_files_do_not_change_a_run(project: Project) -> None:
     with project.open() as workspace:
         # A new run is of the new files.
         assert workspace.call_sync("undo", {"what": "x"}).data["line"] == "unCHANGED x by second"
+
+
+@pytest.mark.skipif(bool(lacking(Fence(None, network=False))), reason="no fence here")
+def test_edited_files_do_not_change_a_run_whose_tools_are_in_a_fence(tmp_path: Path) -> None:
+    fence = '\n[fence]\ntools = ["act", "undo"]\nhosts = []\n'
+    project = Project(tmp_path, FILES | {"toolmd.toml": FILES["toolmd.toml"] + fence})
+    project.edit("tools_md/words.py", "did", "CHANGED")
+    project.answer()
+    assert project.notes() == DONE
 
 
 def test_broken_files_do_not_strand_a_run(project: Project) -> None:

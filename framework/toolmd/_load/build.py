@@ -27,6 +27,7 @@ from toolmd._load.plugins.resources import SnapshotResources
 from toolmd._load.python.binding import bind_all
 from toolmd._load.python.compared import Comparisons
 from toolmd._load.python.implementation import SnapshotParts
+from toolmd._load.python.in_fence import fence_faults
 from toolmd._load.source.files import File, Folder
 from toolmd._load.source.walk import SETTLED_NS, Walker
 from toolmd._remote.mcp.servers import Servers
@@ -176,10 +177,10 @@ def _parts(  # noqa: PLR0913, PLR0917 - as build
         for group, new in zip(last.groups, groups, strict=True):
             group.folder = new.folder
         return _Parts(last.groups, last.around, old.python, old.registry.tools)
-    servers, resources = Servers(settings, store), SnapshotResources(plugins, settings)
+    resources = SnapshotResources(plugins, settings)
     known = last.around.comparisons if last is not None else Comparisons(cache)
-    services = Services(settings, store)
-    around = SnapshotParts(settings.root, plugins, resources, services, servers, comparisons=known)
+    remote = Services(settings, store), Servers(settings, store)
+    around = SnapshotParts(settings, plugins, resources, *remote, comparisons=known)
     python = {file.path: file for group in groups for file in group.folder.modules}
     return _Parts(groups, around, python, {})
 
@@ -279,7 +280,7 @@ def _registry(  # noqa: PLR0913, PLR0917 - the parts of a decision
         if has_errors(told):
             del bound[name]
     tools, skills = by_kind(kept, bound) if faults else parts
-    diagnostics = {*said, *kept.diagnostics, *faults}
+    diagnostics = {*said, *kept.diagnostics, *faults, *fence_faults(around.settings, tools)}
     return Registry(
         MappingProxyType(tools),
         MappingProxyType(skills),

@@ -91,7 +91,7 @@ def unpin(
     resources = SnapshotResources(plugins, settings)
     store = Store(settings.store, settings.state)
     servers, services = Servers(settings, store), Services(settings, store)
-    around = SnapshotParts(settings.root, plugins, resources, services, servers)
+    around = SnapshotParts(settings, plugins, resources, services, servers, pinned=pinned)
     named = {spec.name: _definition(spec, groups, given_groups) for spec in pinned.specs}
     bound = bind_all(named, [*groups, *given_groups, *_lone(named)], around)
     for name in pinned.given:

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from toolmd._call.guards.policy import threshold
-from toolmd._call.limits.deadline import DEFAULT_S
-from toolmd._types.call_spec import seconds
+from toolmd._types.call_spec import DEFAULT_TIMEOUT_S, seconds
 from toolmd._types.definition import FileSpec
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.pending_change import PendingChange
@@ -79,7 +78,7 @@ class EditorProject:
         safety = self._workspace.settings.safety if self._workspace else SafetySettings()
         preset = bound.default_min if bound is not None else None
         confidence = threshold(spec, preset, safety)
-        found = [f"timeout {seconds(limits.timeout_s or DEFAULT_S)}"]
+        found = [f"timeout {seconds(limits.timeout_s or DEFAULT_TIMEOUT_S)}"]
         found += [f"{limits.retries} retries"] if limits.retries else []
         found += [f"rate {limits.rate}"] if limits.rate is not None else []
         found += [f"min confidence {confidence:g}"] if confidence is not None else []

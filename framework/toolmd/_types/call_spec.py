@@ -6,6 +6,9 @@ from typing import Any, Literal, get_args
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.source import Source
 
+DEFAULT_TIMEOUT_S = 30.0
+"""The deadline in seconds of a tool whose Limits name none."""
+
 
 @dataclass(frozen=True)
 class Rule:

@@ -10,6 +10,7 @@ from toolmd._load.definitions.cache import Cache
 from toolmd._load.definitions.reading import DefinitionReader
 from toolmd._load.edits.baseline import Baseline
 from toolmd._load.edits.last_python import Put
+from toolmd._load.python.in_fence import close_fenced
 from toolmd._remote.mcp.servers import close_servers
 from toolmd._store.store import Store
 from toolmd._types.diagnostic import Diagnostic
@@ -90,6 +91,7 @@ class OpenProject:
         self.live.close_dispatcher()
         self._logs.close()
         close_servers(self._root)
+        close_fenced(self._root)
         self.store.close()
         return first
 

@@ -1,15 +1,14 @@
 """Read the tables `[servers.NAME]`; a message never holds a credential."""
 
 import os
-import re
 import shlex
 from collections.abc import Mapping
 from typing import Any
 
 from toolmd._types.settings import ServerSettings
+from toolmd.config.fence import read_env, read_folders, read_hosts
 from toolmd.config.origin import Origin
 from toolmd.config.services import (
-    check_variables,
     filled,
     read_headers,
     read_seconds,
@@ -20,7 +19,6 @@ from toolmd.config.services import (
 
 _KEYS = ("command", "args", "env", "url", "headers", "shared", "start_timeout", "folders",
          "hosts")  # fmt: skip
-_ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _MOST_WORDS = 256
 _LEAST_SECRET = 4
 """Shorter values are not searched for: they occur in ordinary text."""
@@ -71,29 +69,9 @@ def _server(table: Mapping[str, Any], at: Origin) -> ServerSettings:
         return ServerSettings((), url, {}, headers, shared, seconds)
     command = _command(table, at)
     return ServerSettings(
-        command, "", _env(table.get("env", {}), at), {}, shared, seconds,
-        _folders(table.get("folders"), at), _hosts(table.get("hosts"), at),
+        command, "", read_env(table.get("env", {}), at), {}, shared, seconds,
+        read_folders(table.get("folders"), at), read_hosts(table.get("hosts"), at),
     )  # fmt: skip
-
-
-def _folders(value: Any, at: Origin) -> tuple[str, ...] | None:
-    """Read the folders of a fence; None where the table has none."""
-    if value is None:
-        return None
-    if not isinstance(value, list) or not all(
-        isinstance(one, str) and one.strip() and "\0" not in one for one in value
-    ):
-        raise at.error('folders must be texts: folders = ["data", "docs:read"]')
-    return tuple(value)
-
-
-def _hosts(value: Any, at: Origin) -> tuple[str, ...] | None:
-    """Read the hosts of a fence: no system fence knows names, so only none can be enforced."""
-    if value is None:
-        return None
-    if value != []:
-        raise at.error("hosts must be [], for no network: no other list can be enforced")
-    return ()
 
 
 def _command(table: Mapping[str, Any], at: Origin) -> tuple[str, ...]:
@@ -111,21 +89,6 @@ def _command(table: Mapping[str, Any], at: Origin) -> tuple[str, ...]:
     if not all(isinstance(word, str) and "\0" not in word for word in words) or not words[0]:
         raise at.error('command and args must be texts: command = ["npx", "-y", "server"]')
     return tuple(words)
-
-
-def _env(value: Any, at: Origin) -> Mapping[str, str]:
-    """Read variables by name; a list of names passes them on as they are."""
-    if isinstance(value, list) and all(isinstance(name, str) for name in value):
-        value = {name: f"${name}" for name in value}
-    if not isinstance(value, dict):
-        raise at.error('env must be names, or texts by name: {TOKEN = "$GITHUB_TOKEN"}')
-    for name, text in value.items():
-        if not _ENV_NAME.fullmatch(name):
-            raise at.error("env: a key is not the name of a variable")
-        if not isinstance(text, str) or "\0" in text:
-            raise at.error(f"env: {name} must be a text")
-        check_variables(text, at, f"env: {name}")
-    return dict(value)
 
 
 DEFAULT_ENV = tuple(

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from virtual_time import leap
 
-from toolmd._call.limits.deadline import DEFAULT_S, DeadlineError, Deadlines
+from toolmd._call.limits.deadline import DeadlineError, Deadlines
+from toolmd._types.call_spec import DEFAULT_TIMEOUT_S
 
 LONG = 3600.0
 
@@ -194,4 +195,4 @@ def test_a_tool_without_a_timeout_has_half_a_minute(harness, tool):
     made = harness(tool("act", forever))
     result, seconds = leap(made.dispatcher.call("act", "{}"))
     assert (result.error.code, seconds) == ("outcome_unknown", 30.0)
-    assert DEFAULT_S == 30.0
+    assert DEFAULT_TIMEOUT_S == 30.0

@@ -14,7 +14,6 @@ from toolmd._call.invoke.tries import retries_of
 from toolmd._call.invoke.work import Arguments, Work
 from toolmd._call.limits.call_limits import CallLimits
 from toolmd._call.limits.deadline import (
-    DEFAULT_S,
     DeadlineError,
     Deadlines,
     InterruptedCallError,
@@ -25,6 +24,7 @@ from toolmd._call.result.truncate import bounds_of
 from toolmd._egress import DomainNotApprovedError
 from toolmd._remote.mcp.error import InputRequiredError, SuspendedToolError
 from toolmd._types.call import Call
+from toolmd._types.call_spec import DEFAULT_TIMEOUT_S
 from toolmd._types.registry import Binding, BoundTool, Implementation
 from toolmd._types.result import EventListener, Failure, Outcome, Result
 from toolmd._validation.redact import hider
@@ -51,7 +51,7 @@ class Invoker:
         self._answer = answer_of(call_spec.name, call_spec.returns)
         self._bounds = bounds_of(call_spec.limits, None)
         self._runs_once = call_spec.limits.max_batch is None and not retries_of(call_spec)
-        self.seconds = call_spec.limits.timeout_s or DEFAULT_S
+        self.seconds = call_spec.limits.timeout_s or DEFAULT_TIMEOUT_S
         """The time of a run."""
         self._implementation: Implementation | None = None
 

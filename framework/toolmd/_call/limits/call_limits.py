@@ -5,13 +5,12 @@ from collections.abc import Callable
 
 from toolmd._call.denial import CallDenied, deny
 from toolmd._call.limits.counter import CallCounter, CallerKey
-from toolmd._call.limits.deadline import DEFAULT_S
 from toolmd._call.limits.rate_limiter import RateLimiter, WaitListener
 from toolmd._call.limits.semaphore import CallSemaphore
 from toolmd._call.limits.shared_limits import Place, SharedLimits
 from toolmd._call.limits.timing import Timing
 from toolmd._types.call import Call
-from toolmd._types.call_spec import Limits, ToolCallSpec
+from toolmd._types.call_spec import DEFAULT_TIMEOUT_S, Limits, ToolCallSpec
 from toolmd._types.result import Event, EventListener
 
 
@@ -28,7 +27,7 @@ class CallLimits:
     ) -> None:
         """Count in `counter`, which outlives the snapshot; `shared` are all processes' limits."""
         self._name = name
-        self._seconds = limits.timeout_s or DEFAULT_S
+        self._seconds = limits.timeout_s or DEFAULT_TIMEOUT_S
         self._max_calls = limits.max_calls
         self._counter = counter
         self._shared = shared

@@ -14,9 +14,6 @@ from typing import Any
 
 from toolmd._remote.mcp.running import NotSentError
 
-DEFAULT_S = 30.0
-"""The deadline in seconds of a tool whose Limits name none."""
-
 
 class DeadlineError(Exception):
     """The deadline passed before the implementation returned."""

@@ -3,22 +3,18 @@
 import errno
 import os
 import re
-import shlex
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
+from toolmd._cli.project.other_programs import Sign, look_at_others
 from toolmd._cli.terminal.screen import busy, counted
-from toolmd._remote.fence import fence_of, lacking
 from toolmd._types.settings import Settings
 from toolmd.config import load_settings
-from toolmd.config.servers import needed_variables
-from toolmd.config.services import variables_of
 from toolmd.config.state_files import EmptiedError, is_there
 from toolmd.errors import ConfigError, UnreachableError
 
@@ -43,15 +39,6 @@ _BLOCK = 4096
 """The bytes that are written to test for free space."""
 
 
-class Sign(NamedTuple):
-    """The state of one part of the environment."""
-
-    about: str
-    state: Literal["ok", "note", "bad"]
-    found: str
-    remedy: str = ""
-
-
 def examine(folder: Path | None) -> list[Sign]:
     """Examine Python, SQLite, the packages, and the project with its state, engine and plugins."""
     signs = [_python(), _sqlite(), _package("toolmd"), *map(_package, _required())]
@@ -64,8 +51,7 @@ def examine(folder: Path | None) -> list[Sign]:
     signs.append(Sign("project", "ok", str(settings.file or settings.root)))
     signs += [
         *_folders(settings),
-        *_services(settings),
-        *_servers(settings),
+        *look_at_others(settings),
         look_at_state(settings.state),
         _cache(settings.state),
     ]
@@ -132,37 +118,6 @@ def _folders(settings: Settings) -> Iterator[Sign]:
             yield Sign(name, "bad", "a file, not a folder", "move it away, or name another folder")
         else:
             yield Sign(name, "note", "no such folder", "`toolmd new` creates it")
-
-
-def _services(settings: Settings) -> Iterator[Sign]:
-    for name, service in settings.services.items():
-        unset = [one for one in variables_of(service) if not os.environ.get(one)]
-        if unset:
-            found = f"{', '.join(unset)} not set in the environment"
-            yield Sign(f"service {name}", "note", found, "set it where Toolmd runs")
-        else:
-            yield Sign(f"service {name}", "ok", service.url)
-
-
-def _servers(settings: Settings) -> Iterator[Sign]:
-    for name, server in settings.servers.items():
-        unset = [one for one in needed_variables(server) if not os.environ.get(one)]
-        if unset:
-            found = f"{', '.join(unset)} not set in the environment"
-            yield Sign(f"server {name}", "note", found, "set it where Toolmd runs")
-        elif server.command and shutil.which(server.command[0]) is None:
-            found = f"{server.command[0]} is not installed here"
-            yield Sign(f"server {name}", "bad", found, "install it, or correct command")
-        else:
-            told = server.url or shlex.join(server.command)
-            fence = fence_of(server.folders, server.hosts)
-            if missing := lacking(fence):
-                found = f"its table asks for a fence, and {missing}"
-                yield Sign(f"server {name}", "bad", found, "remove folders and hosts, or use Linux "
-                           "5.13 or later with Landlock and user namespaces")  # fmt: skip
-                continue
-            walls = "" if server.url else f"; {fence.words}"
-            yield Sign(f"server {name}", "ok", f"{told}{walls}; `toolmd servers` asks it")
 
 
 def look_at_state(state: Path) -> Sign:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from toolmd._load.plugins.manager import Plugins, reason
 from toolmd._load.plugins.resources import SnapshotResources
 from toolmd._load.python.compared import Comparisons, key_of
+from toolmd._load.python.in_fence import in_fence
 from toolmd._load.python.own_clients import own_clients
 from toolmd._load.python.signature import Bond, bind
 from toolmd._load.source.code import CodeHashes
@@ -21,10 +22,11 @@ from toolmd._load.source.files import File, shown_path, whole_file
 from toolmd._load.source.loading import REMEDY, ForeignExitError, Load, OverdueError
 from toolmd._remote.mcp.servers import Servers
 from toolmd._remote.services import Services
-from toolmd._types.call_spec import CallSpec
+from toolmd._types.call_spec import CallSpec, ToolCallSpec
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.registry import AnySpec, Implementation
+from toolmd._types.settings import Settings
 from toolmd.errors import ImplementationError, NotLoadedError
 
 _MOST_WRAPPERS = 16
@@ -34,7 +36,7 @@ _MOST_WRAPPERS = 16
 class SnapshotParts:
     """What the implementations of one snapshot share."""
 
-    project: Path
+    settings: Settings
     plugins: Plugins
     resources: SnapshotResources
     services: Services
@@ -42,10 +44,12 @@ class SnapshotParts:
     loaded: set[str] = field(default_factory=set)
     """The definitions whose Python was loaded and fits."""
     comparisons: Comparisons = field(default_factory=Comparisons)
+    pinned: object = None
+    """What a run keeps of the project, if the snapshot is of that."""
     code: CodeHashes = field(init=False)
 
     def __post_init__(self) -> None:
-        self.code = CodeHashes(self.plugins.modules, self.project, self.comparisons.imports)
+        self.code = CodeHashes(self.plugins.modules, self.settings.root, self.comparisons.imports)
 
 
 class Found(NamedTuple):
@@ -130,7 +134,8 @@ class Loader:
             return None  # What has hooks is imported each time, for they are called.
         providers = plugins.modules_behind("toolmd_resources")
         code = self.around.code.whole(self.starts, providers, provided=provided)
-        return key_of(self.digest, self.target, code, self.around.resources.grounds * provided)
+        grounds = f"{self.around.resources.grounds * provided}{self.around.settings.fence}"
+        return key_of(self.digest, self.target, code, grounds)
 
     def inspect(self) -> tuple[Diagnostic, ...]:
         """Return all that is to be said; a failure to load is said too."""
@@ -189,7 +194,10 @@ class Loader:
         found = bind(bond, self.target, around.resources.provides)
         providers = around.plugins.modules_behind("toolmd_resources")
         digest = around.code.of(modules, providers, provided=bool(bond.resources))
-        return found._replace(hash=digest, keeps=around.plugins.modules), bond
+        found = found._replace(hash=digest, keeps=around.plugins.modules)
+        if isinstance(call_spec, ToolCallSpec) and around.settings.fence.covers(call_spec.name):
+            found = in_fence(found, bond, around.settings, around.pinned)
+        return found, bond
 
     def _name(self) -> str:
         return f"the Python of {self.markdown.path}"
@@ -201,7 +209,7 @@ class Loader:
         """Report which line of the project is held up, and what to do."""
         path, line = self.python.path if self.python is not None else self.markdown.path, 1
         for frame in error.stack:
-            if (place := own_place(frame, self.python, self.around.project)) is not None:
+            if (place := own_place(frame, self.python, self.around.settings.root)) is not None:
                 path, line = place
         found = whole_file(path, Code.IMPORT_TIMEOUT, error.sentence, REMEDY)
         found = found._replace(span=found.span._replace(line=line, end_line=line))

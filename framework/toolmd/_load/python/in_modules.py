@@ -32,7 +32,7 @@ def from_module(around: SnapshotParts, name: str, place: Place, holders: Holders
             module = caught(partial(importlib.import_module, name))
             around.plugins.add_module(file.path, module)
         except Exception as error:
-            raise _broken(call_spec, file, error, around.project) from error
+            raise _broken(call_spec, file, error, around.settings.root) from error
         function = getattr(module, place.function, None)
         if not callable(function):
             raise _missing(call_spec, place, module, holders())
@@ -50,7 +50,7 @@ def from_installed(around: SnapshotParts, place: Place, holders: Holders) -> Fin
         except Exception as error:
             if isinstance(error, ModuleNotFoundError) and _is_at(place.module, error.name):
                 raise _not_there(call_spec, place, holders()) from error
-            raise _broken(call_spec, None, error, around.project) from error
+            raise _broken(call_spec, None, error, around.settings.root) from error
         function = getattr(module, place.function, None)
         if not callable(function):
             raise _missing(call_spec, place, module, holders())

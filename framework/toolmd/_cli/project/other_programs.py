@@ -1,0 +1,72 @@
+"""Examine the other programs of a project: its services, its servers, and its fence."""
+
+import os
+import shlex
+import shutil
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from toolmd._remote.fence import fence_of, lacking
+from toolmd._types.settings import Settings
+from toolmd.config.servers import needed_variables
+from toolmd.config.services import variables_of
+
+_FENCE_NEEDS = "use Linux 5.13 or later with Landlock and user namespaces"
+
+
+class Sign(NamedTuple):
+    """The state of one part of the environment."""
+
+    about: str
+    state: Literal["ok", "note", "bad"]
+    found: str
+    remedy: str = ""
+
+
+def look_at_others(settings: Settings) -> Iterator[Sign]:
+    """Yield the state of each service and server, and of the fence."""
+    yield from _services(settings)
+    yield from _servers(settings)
+    yield from _fence(settings)
+
+
+def _services(settings: Settings) -> Iterator[Sign]:
+    for name, service in settings.services.items():
+        unset = [one for one in variables_of(service) if not os.environ.get(one)]
+        if unset:
+            found = f"{', '.join(unset)} not set in the environment"
+            yield Sign(f"service {name}", "note", found, "set it where Toolmd runs")
+        else:
+            yield Sign(f"service {name}", "ok", service.url)
+
+
+def _servers(settings: Settings) -> Iterator[Sign]:
+    for name, server in settings.servers.items():
+        unset = [one for one in needed_variables(server) if not os.environ.get(one)]
+        if unset:
+            found = f"{', '.join(unset)} not set in the environment"
+            yield Sign(f"server {name}", "note", found, "set it where Toolmd runs")
+        elif server.command and shutil.which(server.command[0]) is None:
+            found = f"{server.command[0]} is not installed here"
+            yield Sign(f"server {name}", "bad", found, "install it, or correct command")
+        else:
+            told = server.url or shlex.join(server.command)
+            fence = fence_of(server.folders, server.hosts)
+            if missing := lacking(fence):
+                found = f"its table asks for a fence, and {missing}"
+                remedy = f"remove folders and hosts, or {_FENCE_NEEDS}"
+                yield Sign(f"server {name}", "bad", found, remedy)
+                continue
+            walls = "" if server.url else f"; {fence.words}"
+            yield Sign(f"server {name}", "ok", f"{told}{walls}; `toolmd servers` asks it")
+
+
+def _fence(settings: Settings) -> Iterator[Sign]:
+    if not settings.fence.tools:
+        return
+    fence = fence_of(settings.fence.folders, settings.fence.hosts)
+    if missing := lacking(fence):
+        remedy = f"take out [fence], or {_FENCE_NEEDS}"
+        yield Sign("fence", "bad", f"the settings ask for one, and {missing}", remedy)
+    else:
+        yield Sign("fence", "ok", f"{', '.join(settings.fence.tools)}: {fence.words}")

@@ -34,7 +34,7 @@ def told(parameters: str, result: str = RESULT) -> tuple[bool, list[str]]:
 @pytest.mark.parametrize(
     "parameters",
     [
-        "| Feld | Typ |\n|---|---|\n| animal | string |",
+        "| Veld | Soort |\n|---|---|\n| animal | string |",
         "animal (str): Which one.\nunit (str, optional): kg or lb.",
         "animal : str\n    Which one.",
         ":param animal: which one",
@@ -62,7 +62,7 @@ def test_a_list_below_a_description_is_prose():
 
 
 def test_the_error_of_a_table_with_unknown_columns_lists_the_known_ones():
-    text = TEXT.format("| Feld | Typ |\n|---|---|\n| animal | string |", RESULT)
+    text = TEXT.format("| Veld | Soort |\n|---|---|\n| animal | string |", RESULT)
     _, (found,) = parse_tool(text, "weigh_animal.tool.md")
     assert (found.span.line, found.span.column) == (13, 3)
     assert "`Name`, `Type`, `Required`, `Default` and `Description`" in found.help

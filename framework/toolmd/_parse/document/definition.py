@@ -1,6 +1,7 @@
 """Steps that tools and skills share: read a file down to its sections, and build the spec."""
 
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from itertools import groupby
 from typing import Any, TypeVar
 
@@ -24,6 +25,8 @@ from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.source import Position, Source
 
 _N = TypeVar("_N", bound=Noun)
+_NEAR = 0.75
+"""The share of equal letters from which a title is close to a section's name."""
 
 
 @dataclass(slots=True)
@@ -47,19 +50,30 @@ class Definition:
             if self._swallowed():
                 return None
             help_ = f"add `## {name}`" + (" with `None` below it" if name == "Parameters" else "")
-            meant = self._meant(table)
+            titled = self._titled(table)
+            meant = titled or self._labelled(table)
             if meant is not None:
                 help_ = f"write `## {name}` instead of '{meant.text}'"
             message = f"the section '{name}' is missing"
-            self.page.error(Code.MISSING_SECTION, meant or self._end(), message, help_)
+            fix = replace(titled, name) if titled is not None else ()
+            self.page.error(Code.MISSING_SECTION, meant or self._end(), message, help_, fix)
         return found
 
-    def _meant(self, table: SectionTable) -> Mark | None:
-        """Return the title that contains a missing section's name, if any does."""
+    def _titled(self, table: SectionTable) -> Mark | None:
+        """Return the title that contains a missing section's name, or else one close to it."""
+        marks = [section.mark for section in self.document.others]
+        for section in self.document.known.values():  # read as a parameter: it has a Type
+            marks += [p.heading for p in section.parts if p.level <= section.level]
+        titles = {fold(mark.text): mark for mark in marks}
+        stem = fold(table.name).removesuffix("s")
+        holding = next((mark for title, mark in titles.items() if stem in title), None)
+        names = [fold(name) for name in (table.name, *table.aliases)]
+        near = (mark for title, mark in titles.items() if get_close_matches(title, names, 1, _NEAR))
+        return holding or next(near, None)
+
+    def _labelled(self, table: SectionTable) -> Mark | None:
+        """Return the paragraph that is only a missing section's name, if there is one."""
         names = {fold(name) for name in (table.name, *table.aliases)}
-        for section in self.document.others:
-            if fold(table.name).removesuffix("s") in fold(section.title):
-                return section.mark
         known = [section.blocks for section in self.document.known.values()]
         for block in [b for blocks in (self.document.head, *known) for b in blocks]:
             if isinstance(block, Paragraph) and fold(block.mark.text) in names:

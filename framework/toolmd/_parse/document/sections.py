@@ -9,12 +9,14 @@ from toolmd._parse.document.joined import separated
 from toolmd._parse.fields.entries import item_entry
 from toolmd._parse.fields.field import SectionTable
 from toolmd._parse.fields.parameter import PARAMETER
-from toolmd._parse.fields.table import TABLES, section_of
+from toolmd._parse.fields.table import TABLES, section_meant, section_of
 from toolmd._parse.source.page import Mark, Page, insert_below, replace
 from toolmd._parse.words.keys import COLONS, fold, heading_text, section_title, split
 from toolmd._parse.words.slips import distance
 from toolmd._types.code import Code
 
+_SURE = 6
+"""Another name of a section with this many letters is also found if it is misspelt."""
 _LONG = 9
 """A section's name of this many letters may contain two slips."""
 
@@ -111,7 +113,8 @@ def _marked(text: str) -> bool:
 
 
 def _report_title(page: Page, mark: Mark, kind: str) -> None:
-    table = section_of(kind, fold(section_title(mark.text.lstrip("# "))))
+    title = section_title(mark.text.lstrip("# "))
+    table = section_of(kind, fold(title)) or section_meant(kind, title)
     if table is not None and table.restricts:
         page.error(
             Code.MISSPELT_SECTION,
@@ -122,9 +125,8 @@ def _report_title(page: Page, mark: Mark, kind: str) -> None:
 
 
 def _title(page: Page, rest: list[Part], kind: str) -> Part | None:
-    if rest and not (
-        rest[0].level > 1 and section_of(kind, fold(section_title(rest[0].heading.text)))
-    ):
+    words = section_title(rest[0].heading.text) if rest and rest[0].level > 1 else ""
+    if rest and not (section_of(kind, fold(words)) or section_meant(kind, words)):
         return rest[0]
     page.error(
         Code.MISSING_TITLE,
@@ -147,18 +149,22 @@ def _head(blocks: list[Block]) -> tuple[str, str]:
 def _sort(page: Page, document: Document, rest: list[Part], kind: str) -> None:
     current: Section | None = None
     tables = [section_of(kind, fold(section_title(p.heading.text))) for p in rest]
-    top = min((p.level for p, t in zip(rest, tables, strict=True) if t), default=0)
     named = {t.name for t in tables if t}
+    foreign = _foreign(rest, tables, kind, named)
+    tables = [foreign.get(at, table) for at, table in enumerate(tables)]
+    top = min((p.level for p, t in zip(rest, tables, strict=True) if t), default=0)
     for at, part in enumerate(rest):
         if tables[at] is None and part.level == top:
             tables[at] = _repaired(page, part, kind, named)
     at_top = {t.name for p, t in zip(rest, tables, strict=True) if t and p.level == top}
-    for part, table in zip(rest, tables, strict=True):
+    for at, (part, table) in enumerate(zip(rest, tables, strict=True)):
         text = (section_title if table else heading_text)(part.heading.text)
         if current is not None and _below(current, part, text, table, at_top):
             current.parts.append(part)
             continue
         mark = page.mark(text, part.heading.line)
+        if table is not None and at in foreign:
+            _report_meant(page, mark, table, "restrictions are read in English only")
         blocks = separated(page, part.blocks, table)
         section = Section(table, text, mark, part.level, blocks)
         if table is None:
@@ -173,6 +179,32 @@ def _sort(page: Page, document: Document, rest: list[Part], kind: str) -> None:
         else:
             document.known[table.name] = section
         current = section
+
+
+def _foreign(
+    rest: list[Part], tables: list[SectionTable | None], kind: str, named: set[str]
+) -> dict[int, SectionTable]:
+    """Find the sections that titles in other languages mean; add their names to `named`."""
+    found: dict[int, SectionTable] = {}
+    for at, part in enumerate(rest):
+        meant = section_meant(kind, section_title(part.heading.text)) if not tables[at] else None
+        if meant is None or not (_has_fields(part.blocks) if meant.restricts else True):
+            continue  # `## Regeln` over a paragraph is prose
+        if meant.restricts or meant.name not in named:
+            found[at] = meant
+            named.add(meant.name)
+    return found
+
+
+def _report_meant(page: Page, mark: Mark, table: SectionTable, why: str) -> None:
+    """Report a title that means a section: an error for restrictions, otherwise a warning."""
+    fix = replace(mark, table.name)
+    if table.restricts:
+        message = f"unknown section '{mark.text}'; {why}"
+        page.error(Code.MISSPELT_SECTION, mark, message, f"did you mean '{table.name}'?", fix)
+    else:
+        message = f"the section '{mark.text}' was read as '{table.name}'"
+        page.warn(Code.MISSPELT_SECTION, mark, message, f"write '{table.name}'", fix)
 
 
 def _report_headless(page: Page, document: Document, kind: str) -> None:
@@ -203,22 +235,22 @@ def _repaired(page: Page, part: Part, kind: str, named: set[str]) -> SectionTabl
     text = section_title(part.heading.text)
     folded = fold(text)
     for table in TABLES[kind]:
-        name = fold(table.name)
-        if table.name in named or distance(folded, name, 2) > (1 if len(name) < _LONG else 2):
+        if table.name in named or not _misspells(folded, table):
             continue
         if table.restricts and not _has_fields(part.blocks):
             continue  # `## Roles` over a paragraph does not misspell `## Rules`
         named.add(table.name)
         mark = page.mark(text, part.heading.line)
-        fix = replace(mark, table.name)
-        if table.restricts:
-            message = f"unknown section '{text}'; restrictions are never guessed"
-            page.error(Code.MISSPELT_SECTION, mark, message, f"did you mean '{table.name}'?", fix)
-        else:
-            message = f"the section '{text}' was read as '{table.name}'"
-            page.warn(Code.MISSPELT_SECTION, mark, message, f"write '{table.name}'", fix)
+        _report_meant(page, mark, table, "restrictions are never guessed")
         return table
     return None
+
+
+def _misspells(folded: str, table: SectionTable) -> bool:
+    """Return whether a folded title misspells a section's name, or another name that is long."""
+    others = (name for name in map(fold, table.aliases) if len(name) >= _SURE)
+    names = (fold(table.name), *others)
+    return any(distance(folded, name, 2) <= (1 if len(name) < _LONG else 2) for name in names)
 
 
 def _has_fields(blocks: list[Block]) -> bool:

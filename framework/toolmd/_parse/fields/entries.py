@@ -12,7 +12,16 @@ from toolmd._types.code import Code
 
 
 class Unread(Exception):  # noqa: N818 - a finding, not an error
-    """The value can't be read as its kind; the message says what to write instead."""
+    """The value can't be read as its kind; the message says what to write instead.
+
+    Args:
+        remedy: the message.
+        instead: the text that replaces the value, if it is known.
+    """
+
+    def __init__(self, remedy: str, instead: str = "") -> None:
+        super().__init__(remedy)
+        self.instead = instead
 
 
 @dataclass(slots=True)
@@ -103,7 +112,8 @@ def _from_bullets(page: Page, block: Bullets, table: SectionTable, read: Entries
     left: list[Item] = []
     for item in block.items:
         entries = item_entries(page, item, table)
-        if not entries and table.field(plain(item.mark.text)):
+        words = plain(item.mark.text)
+        if not entries and (table.field(words) or table.translated(words)):
             entries = [bare_entry(item)]
         if not entries and not item.blocks and says_none(item.mark.text):
             continue
@@ -182,7 +192,8 @@ def unbroken(entry: Entry) -> Entry:
 
 def _is_field(table: SectionTable, pair: Pair) -> bool:
     """Return whether a line begins with a field's name or a misspelling of one."""
-    if table.field(pair.key.text) is not None:
+    key = pair.key.text
+    if table.field(key) is not None or (pair.marked and table.translated(key) is not None):
         return True
     return nearest(plain(pair.key.text), [f.name for f in table.fields]) is not None
 
@@ -199,7 +210,8 @@ def table_entries(block: Table, table: SectionTable) -> list[Entry] | None:
         return None
     if table.field(plain(block.head[0].text)):
         rows.insert(0, block.head)
-    known = [table.field(plain(row[0].text)) is not None for row in rows]
+    keys = [plain(row[0].text) for row in rows]
+    known = [(table.field(key) or table.translated(key)) is not None for key in keys]
     head = fold(block.head[0].text)
     if not any(known) or not (all(known) or not head or head in _HEADS):
         return None

@@ -6,8 +6,9 @@ from toolmd._parse.fields.entries import Entry, names
 from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._parse.fields.parameter import UNSUPPORTED
 from toolmd._parse.fields.table import elsewhere
-from toolmd._parse.source.page import Page, replace
-from toolmd._parse.words.keys import fold
+from toolmd._parse.source.page import Mark, Page, replace
+from toolmd._parse.words.keys import fold, plain
+from toolmd._parse.words.languages import english_field
 from toolmd._parse.words.scalars import boolean
 from toolmd._parse.words.slips import nearest
 from toolmd._types.code import Code
@@ -34,9 +35,9 @@ def name_fields(
     for entry in entries:
         known = entry.known or table.field(entry.key.text)
         if known is None:
-            known = _repaired(page, entry, table)
+            known = translated(page, entry.key, table) or _repaired(page, entry, table)
         elif known.synonyms and known.is_synonym(entry.name):
-            _read_as(page, entry, known.name)
+            _read_as(page, entry.key, known.name)
         if known is None:
             if not _reported(page, entry, table, kind):
                 fields.unknown.append(entry)
@@ -46,6 +47,26 @@ def name_fields(
             continue
         fields.known[known.attribute] = (known, entry)
     return fields
+
+
+def translated(page: Page, key: Mark, table: SectionTable) -> Field | None:
+    """Find the field that a key in another language means; report it as an error or a warning."""
+    word = plain(key.text)
+    known = table.translated(word)
+    if known is None:
+        return None
+    if table.restricts or known.restricts or known.attribute == "required":
+        mark = page.mark(word, key.line, key.column)
+        page.error(
+            Code.UNKNOWN_FIELD,
+            mark,
+            f"unknown field '{word}'; restrictions are read in English only",
+            f"did you mean '{known.name}'?",
+            replace(mark, known.name),
+        )
+    else:
+        _read_as(page, key, known.name)
+    return known
 
 
 def _repaired(page: Page, entry: Entry, table: SectionTable) -> Field | None:
@@ -63,16 +84,16 @@ def _repaired(page: Page, entry: Entry, table: SectionTable) -> Field | None:
             replace(key, near),
         )
         return known
-    _read_as(page, entry, near)
+    _read_as(page, entry.key, near)
     return known
 
 
-def _read_as(page: Page, entry: Entry, name: str) -> None:
-    key = page.mark(entry.name, entry.key.line, entry.key.column)
+def _read_as(page: Page, written: Mark, name: str) -> None:
+    key = page.mark(plain(written.text), written.line, written.column)
     page.warn(
         Code.MISSPELT_FIELD,
         key,
-        f"'{entry.name}' was read as '{name}'",
+        f"'{key.text}' was read as '{name}'",
         f"write '{name}'",
         replace(key, name),
     )
@@ -106,13 +127,15 @@ def _reported(page: Page, entry: Entry, table: SectionTable, kind: str | None) -
             "write it as Minimum, Maximum, Min Length, Enum or a rule under `## Rules`",
         )
         return True
-    misplaced = elsewhere(kind, entry.name, table) if kind else None
+    key = english_field(entry.name) or entry.name
+    misplaced = elsewhere(kind, key, table) if kind else None
     if misplaced is not None and (misplaced[0].restricts or misplaced[1].restricts):
         page.error(
             Code.MISPLACED_FIELD,
             entry.key,
             f"'{entry.name}' restricts nothing here",
-            f"move it to `## {misplaced[0].name}`",
+            f"move it to `## {misplaced[0].name}`"
+            + ("" if key == entry.name else f" as `- **{misplaced[1].name}**: …`"),
         )
         return True
     return False

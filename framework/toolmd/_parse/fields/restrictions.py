@@ -10,6 +10,7 @@ from toolmd._parse.fields.table import TABLES
 from toolmd._parse.fields.values import READERS
 from toolmd._parse.source.page import Page
 from toolmd._parse.words.keys import Pair, fold, plain
+from toolmd._parse.words.languages import english_field, english_truth
 from toolmd._parse.words.slips import nearest
 
 RESTRICTIONS: dict[str, list[tuple[SectionTable, Field]]] = {}
@@ -35,7 +36,10 @@ def names_restriction(key: str) -> bool:
 
 def restriction_of(pair: Pair) -> tuple[SectionTable, Field] | None:
     """Find the restriction that `key: value` names, if the value is a possible one."""
-    folded = fold(pair.key.text)
+    english = english_field(pair.key.text) if pair.marked else None
+    if english is not None and (value := english_truth(pair.value.text)) is not None:
+        pair = pair._replace(value=pair.value._replace(text=value))
+    folded = fold(english or pair.key.text)
     if not folded:
         return None
     # Letters beyond the longest name and a slip decide nothing.
@@ -54,7 +58,8 @@ def _restriction_name(folded: str) -> str:
 
 def _reads(known: Field, pair: Pair) -> bool:
     """Return whether a field can read the value; under an alias, a sentence doesn't count."""
-    alias = fold(pair.key.text) not in {fold(known.name), fold(known.attribute)}
+    key = english_field(pair.key.text) or pair.key.text
+    alias = fold(key) not in {fold(known.name), fold(known.attribute)}
     text = pair.value.text
     if alias and known.kind == "expression" and not (text.startswith("`") or set(text) & _SIGNS):
         return False

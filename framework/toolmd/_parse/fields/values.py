@@ -14,6 +14,7 @@ from toolmd._parse.fields.naming import Fields
 from toolmd._parse.source.page import Page, replace
 from toolmd._parse.words import scalars
 from toolmd._parse.words.keys import fold, plain, says_none, value_text, without_invisible
+from toolmd._parse.words.languages import english_truth
 from toolmd._parse.words.slips import nearest
 from toolmd._types.call import fact_name
 from toolmd._types.code import Code
@@ -40,6 +41,7 @@ def read_values(page: Page, fields: Fields) -> dict[str, Any]:
                 f"'{known.name}' can't be read from "
                 + (f"'{_short(shown)}'" if entry.text else shown),
                 str(unread),
+                replace(said, unread.instead) if unread.instead else (),
             )
     return values
 
@@ -80,10 +82,18 @@ def _word(page: Page, known: Field, entry: Entry) -> str:
 def _boolean(page: Page, known: Field, entry: Entry) -> Any:
     if entry.bare and not entry.blocks:
         return entry.checked is not False
+    _report_foreign(entry)
     said = _yes_or_no(page, known, entry)
     if entry.checked not in {None, said}:
         raise Unread("tick the box or write the word: they differ")
     return said
+
+
+def _report_foreign(entry: Entry) -> None:
+    """Raise Unread for yes or no in another language: `ja`, `oui`, `sí`."""
+    word = None if entry.blocks else english_truth(entry.text)
+    if word is not None:
+        raise Unread(f"write `{word}`", word)
 
 
 _yes_or_no = alone(scalars.boolean, "write yes or no")
@@ -92,6 +102,7 @@ _yes_or_no = alone(scalars.boolean, "write yes or no")
 def _choice(page: Page, known: Field, entry: Entry) -> str:
     word = fold(plain(entry.text))
     if set(known.choices) >= {"yes", "no"} and word not in map(fold, known.choices):
+        _report_foreign(entry)
         said = scalars.boolean(entry.text)
         word = word if said is None else "yes" if said else "no"
     for choice in known.choices:

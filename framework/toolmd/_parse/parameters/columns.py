@@ -36,7 +36,7 @@ def columns_of(table: Table) -> list[str] | None:
     columns = []
     for cell in table.head:
         title = plain(cell.text)
-        known = PARAMETER.field(title)
+        known = PARAMETER.field(title) or PARAMETER.translated(title)
         columns.append(_COLUMNS.get(fold(title)) or (known.name if known else title))
     if "Name" not in columns and len(columns) > 1 and {"Type", "Description"} & set(columns[1:]):
         columns[0] = "Name"

@@ -6,7 +6,8 @@ from toolmd._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph,
 from toolmd._parse.blocks.prose import prose
 from toolmd._parse.document.strays import report_stray
 from toolmd._parse.fields.entries import Entry, bare_entry, item_entry, table_entries, unbroken
-from toolmd._parse.fields.parameter import PARAMETER
+from toolmd._parse.fields.naming import translated
+from toolmd._parse.fields.parameter import PARAMETER, in_other_words, names_field, near_field
 from toolmd._parse.parameters.columns import columns_of
 from toolmd._parse.parameters.details import Inline, names_type
 from toolmd._parse.parameters.inline import read_inline
@@ -14,7 +15,6 @@ from toolmd._parse.parameters.misplaced import report_nested
 from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.words.keys import DASHES, Pair, flow, plain, says_none, section_title, split
 from toolmd._parse.words.limiting import limiting
-from toolmd._parse.words.slips import nearest
 from toolmd._types.code import Code
 
 _LABELS = frozenset(("Properties", "Fields"))
@@ -102,12 +102,15 @@ def _take(page: Page, draft: ParameterDraft, item: Item) -> bool:
         else:
             draft.entries.append(entry)
         return True
-    if entry is None and PARAMETER.field(plain(item.mark.text)):
+    words = plain(item.mark.text)
+    if entry is None and (PARAMETER.field(words) or in_other_words(words)):
         draft.entries.append(bare_entry(item))
         return True
     inline = read_inline(item.mark)
-    nested = any((e := item_entry(i)) and PARAMETER.field(e.key.text) for i in item.items)
-    if inline is not None and (nested or (inline.typed and not (entry and _slip(entry.key)))):
+    nested = any((e := item_entry(i)) and names_field(e.key.text) for i in item.items)
+    if inline is not None and (
+        nested or (inline.typed and not (entry and near_field(entry.key.text)))
+    ):
         draft.drafts.append(from_item(page, item, inline))
         return True
     if entry is not None:
@@ -162,18 +165,16 @@ def _is_field(pair: Pair, *, sure: bool, on: bool) -> bool:
     if known is None and on and pair.marked and limiting(pair.key.text, of_value=True):
         return True
     if known is None:
-        return _slip(pair.key) is not None and (sure or pair.marked)
+        return near_field(pair.key.text) is not None and (sure or pair.marked)
     return sure or pair.marked or known.restricts
-
-
-def _slip(key: Mark) -> str | None:
-    """Return the field that a key misspells, or None."""
-    return nearest(plain(key.text), [f.name for f in PARAMETER.fields])
 
 
 def from_table(page: Page, table: Table, columns: list[str]) -> list[ParameterDraft]:
     """Read each row as a parameter."""
     drafts: list[ParameterDraft] = []
+    for cell in table.head:
+        if PARAMETER.field(plain(cell.text)) is None:
+            translated(page, cell, PARAMETER)
     for row in table.rows:
         if not any(cell.text.strip() for cell in row):
             continue

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from toolmd._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph, Part, Table
 from toolmd._parse.fields.entries import Entry, implied, item_entry
-from toolmd._parse.fields.parameter import PARAMETER
+from toolmd._parse.fields.parameter import PARAMETER, names_field
 from toolmd._parse.parameters.columns import columns_of
 from toolmd._parse.parameters.details import Inline
 from toolmd._parse.parameters.drafts import (
@@ -71,7 +71,7 @@ def _below(blocks: list[Block], at: int) -> Block | None:
 
 def _all_fields(block: Block | None) -> bool:
     return isinstance(block, Bullets) and all(
-        (entry := item_entry(item)) and PARAMETER.field(entry.key.text) for item in block.items
+        (entry := item_entry(item)) and names_field(entry.key.text) for item in block.items
     )
 
 
@@ -193,7 +193,7 @@ def _names_parameter(inline: Inline, item: Item) -> bool:
     """Return whether a bullet is a parameter rather than a sentence."""
     if inline.typed or inline.marked:
         return True
-    if any((e := item_entry(i)) and PARAMETER.field(e.key.text) for i in item.items):
+    if any((e := item_entry(i)) and names_field(e.key.text) for i in item.items):
         return True
     said = len(inline.entries) > 0
     alone = inline.name.text == item.mark.text.strip().rstrip("?")

@@ -40,10 +40,15 @@ class KnownArguments:
         known = {fold(name) for name in self.gathered.found}
         # An object under `Example` may also be a response, so its keys must be known.
         self.calls += [value for value in shown if value and {fold(k) for k in value} <= known]
-        if not self.gathered.listed and not self.calls and shown:
-            self.calls = shown[:1]
+        if not self.gathered.listed and not self.calls:
+            self.calls = _alike([*self._unlabelled(), *shown])
         self._from_calls()
         self._shared()
+
+    def _unlabelled(self) -> list[dict[str, Any]]:
+        """Return the objects that stand below the tool without a label, or with an unknown one."""
+        spans = [s for role in ("", "other") for s in self.entry.of(role)]
+        return [value for value, _ in read_code([f for s in spans for f in fences(s)]).plain]
 
     def parameters(self) -> tuple[Parameter, ...]:
         """Return the parameters; note every guess."""
@@ -115,10 +120,12 @@ class KnownArguments:
                     one.sample, one.sampled = value, True
 
     def _only_shown(self, key: str, value: Any) -> ParameterFound:
-        one = ParameterFound(key, self.entry.line, key, marked=True, need=not self.gathered.listed)
+        always = all(key in arguments for arguments in self.calls)
+        need = always and not self.gathered.listed
+        one = ParameterFound(key, self.entry.line, key, marked=True, need=need)
         one.said["types"] = (json_type(value),)
-        need = "required" if one.need else "optional"
-        one.guesses.append(f"only an example has it: {need}, {json_type(value)}")
+        word = "required" if need else "optional"
+        one.guesses.append(f"only an example has it: {word}, {json_type(value)}")
         return one
 
     def _shared(self) -> None:
@@ -133,3 +140,8 @@ class KnownArguments:
                 copy.take(shared)
                 copy.guesses.append("shared by every tool of the catalogue")
                 found[name] = copy
+
+
+def _alike(shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the first of several objects and those that share a key: others may be results."""
+    return [value for value in shown if value is shown[0] or value.keys() & shown[0].keys()]

@@ -5,11 +5,12 @@ from toolmd.importing import Imported, ImportReport
 from toolmd_catalog.builder import ToolBuilder
 from toolmd_catalog.defaults import Defaults, read_defaults
 from toolmd_catalog.layout.blocks import Block, Fence, Part, Raw
-from toolmd_catalog.layout.entries import ToolEntry, ToolHeading, ToolsFound, find
+from toolmd_catalog.layout.entries import ToolEntry, ToolsFound, find
 from toolmd_catalog.layout.headings import heading_text
 from toolmd_catalog.layout.markdown import outline
 from toolmd_catalog.layout.page import Page, page_of
 from toolmd_catalog.layout.spans import TextSpan, spans
+from toolmd_catalog.layout.tool_headings import ToolHeading
 from toolmd_catalog.names import tool_name
 from toolmd_catalog.parameters.code import read_code
 from toolmd_catalog.server import live_import

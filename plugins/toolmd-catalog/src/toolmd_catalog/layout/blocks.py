@@ -75,3 +75,5 @@ class Part:
     level: int
     heading: Mark
     blocks: list[Block] = field(default_factory=list)
+    lists: bool | None = None
+    """Whether the headings above say that tools are listed here; None where they don't say."""

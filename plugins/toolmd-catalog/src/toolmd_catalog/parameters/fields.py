@@ -110,7 +110,7 @@ def apply_field(one: ParameterFound, key: str, value: str) -> None:
 
 
 def read_table(page: Page, table: Table) -> list[ParameterFound]:
-    """Read a table with a row for each parameter."""
+    """Read a table with a row for each parameter; the need of some is left open."""
     head, rows = rows_of(page, table)
     held = columns(head)
     if not held:
@@ -123,7 +123,6 @@ def read_table(page: Page, table: Table) -> list[ParameterFound]:
         for column, label, cell in zip(held[1:], head[1:], row[1:], strict=False):
             _cell(one, column, clean(label).lower(), clean(cell))
         made.append(one)
-    settle(made)
     return made
 
 

@@ -40,6 +40,15 @@ class Gathered:
     """Sets of parameters of which one must be given, and how the text says so."""
     unread: list[tuple[str, int]] = field(default_factory=list)
     """Lines in the place of parameters that none could be read from."""
+    need: bool | None = None
+    """What the label above says of each: `Optional inputs:`."""
+
+    def settle(self, found: list[ParameterFound], *, code: bool = False) -> None:
+        """Decide the need of each parameter, and put them in."""
+        for one in found:
+            one.need = self.need if one.need is None else one.need
+        settle(found, code=code)
+        self.add(found)
 
     def add(self, found: list[ParameterFound]) -> None:
         """Put parameters in, joining what several places say of one."""
@@ -68,22 +77,18 @@ def gather(page: Page, entry: ToolEntry, examples: list[dict[str, Any]]) -> Gath
 
 def read_span(page: Page, span: TextSpan, gathered: Gathered, keys: set[str]) -> None:
     """Read one span of parameters: text behind its label, lists and tables below it."""
-    need = _need_of(span.label)
-    before = dict(gathered.found)
+    gathered.need = _need_of(span.label)
     if span.text:
         _text(span.text, span.line, gathered, keys)
     for block in span.blocks:
         if isinstance(block, Bullets):
             _list(page, block, gathered, keys)
         elif isinstance(block, Table):
-            gathered.add(read_table(page, block))
+            gathered.settle(read_table(page, block))
         elif isinstance(block, Paragraph):
             for number, line in enumerate(block.mark.text.split("\n"), block.mark.line):
                 _text(line, number, gathered, keys)
-    if need is not None:
-        for name, one in gathered.found.items():
-            if name not in before and one.need is None:
-                one.need = need
+    gathered.need = None
 
 
 def _need_of(label: str) -> bool | None:
@@ -110,8 +115,7 @@ def _text(text: str, line: int, gathered: Gathered, keys: set[str]) -> None:
     for one in kept:
         if clean(text).lstrip("`").startswith("{"):
             one.marked = True
-    settle(kept, code=clean(text).lstrip("`").startswith("{"))
-    gathered.add(kept)
+    gathered.settle(kept, code=clean(text).lstrip("`").startswith("{"))
     if not kept:
         gathered.unread.append((text, line))
 
@@ -159,8 +163,7 @@ def _list(page: Page, block: Bullets, gathered: Gathered, keys: set[str]) -> Non
         read_below(one, item)
         found.append(one)
         lines.append(text)
-    settle(found, code=in_code(found, lines))
-    gathered.add(found)
+    gathered.settle(found, code=in_code(found, lines))
 
 
 def _braced(text: str) -> bool:
@@ -214,7 +217,7 @@ def _unlabelled(page: Page, span: TextSpan, gathered: Gathered, keys: set[str]) 
             gathered.none_said = True
         elif isinstance(block, Table) and (found := read_table(page, block)):
             gathered.listed = True
-            gathered.add(found)
+            gathered.settle(found)
         elif isinstance(block, Bullets):
             _mixed(page, block, gathered, keys)
 

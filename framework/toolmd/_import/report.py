@@ -62,6 +62,7 @@ class ImportReport:
         line: int = 0,
         restrictions: Iterable[str] = (),
         source: tuple[Any, Any] | None = None,
+        guesses: Iterable[str] = (),
     ) -> None:
         """Add a tool as a draft, its prose escaped so that none of it is read as a field.
 
@@ -75,6 +76,7 @@ class ImportReport:
                 a line below Metadata, which `check` rejects until somebody has replaced it.
             source: The JSON of the tool, and the document in which its references lead; what
                 neither the draft nor a note has of it is noted.
+            guesses: What a model guessed: lines that `check` rejects, too, until somebody looked.
         """
         if self._is_taken(spec.name, "tool", line):
             return
@@ -94,12 +96,23 @@ class ImportReport:
         texts = [*map(plain_line, restrictions)]
         if source is not None:
             texts += self.note_leftovers(spec.name, source, draft.text, line)
-        texts = list(dict.fromkeys(texts))
-        for text in texts:
+        open_ones = self._open(spec.name, line, dict.fromkeys(texts), map(plain_line, guesses))
+        self.drafts.append(_with_fields(draft, open_ones))
+
+    def _open(
+        self, name: str, line: int, texts: Iterable[str], guesses: Iterable[str]
+    ) -> dict[str, str]:
+        """Note what somebody must decide, and return it by the keys of its fields."""
+        fields = {}
+        for number, text in enumerate(texts, 1):
             shown = f"no field expresses {text!r}: `check` fails until you decide"
-            self.note(spec.name, "", shown, line)
-        unread = {f"Restriction {number}": text for number, text in enumerate(texts, 1)}
-        self.drafts.append(_with_fields(draft, unread))
+            self.note(name, "", shown, line)
+            fields[f"Restriction {number}"] = text
+        for number, text in enumerate(guesses, 1):
+            noted = f"a model guessed that {text}: `check` fails until you decide"
+            self.note(name, "", noted, line)
+            fields[f"Guessed Restriction {number}"] = text
+        return fields
 
     def add_skill(
         self, name: str, candidates: Iterable[str], unread: Mapping[str, str] | None = None

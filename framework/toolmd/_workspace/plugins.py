@@ -1,6 +1,7 @@
 """Ask the plugins of a project alone, no definition being read: for commands and importers."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,15 @@ def plugin_commands(folder: Path | None, app: Any) -> tuple[Plugins, tuple[str, 
     return plugins, tuple(problems)
 
 
-def import_by_plugin(folder: Path | None, kind: str, source: str) -> Imported | Mapping[str, str]:
+def import_by_plugin(
+    folder: Path | None,
+    kind: str,
+    source: str,
+    ask_of: Callable[[Settings], Callable[..., Any]] | None = None,
+) -> Imported | Mapping[str, str]:
     """Import a source by the plugin of the project, or an installed one, that reads its kind.
+
+    `ask_of` returns what asks a model, for a reader with the parameter `ask`.
 
     Returns what the reader made of it: drafts with notes, or markdown by file name. Raises
     NotFoundError for a kind that no plugin reads, with the remedy; ToolmdError where the reader
@@ -53,8 +61,11 @@ def import_by_plugin(folder: Path | None, kind: str, source: str) -> Imported | 
         )
         broken = [found.message for found in plugins.diagnostics]
         raise NotFoundError("; ".join([why, *broken, *problems]))
+    if ask_of is not None and "ask" not in signature(read.make).parameters:
+        raise ToolmdError(f"the reader of {kind} asks no model: leave out --model")
+    given = {} if ask_of is None else {"ask": ask_of(settings)}
     try:
-        made: Imported | Mapping[str, str] = read.make(source)
+        made: Imported | Mapping[str, str] = read.make(source, **given)
         return made if isinstance(made, Imported) else dict(made)
     except ToolmdError:
         raise

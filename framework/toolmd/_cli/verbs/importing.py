@@ -1,22 +1,22 @@
 """`import`: write drafts of definitions from other formats."""
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
 
+from toolmd._cli.authoring.imported_by_plugin import checked_names, read_by_plugin
 from toolmd._cli.authoring.live import accept_tools, read_live_server
 from toolmd._cli.authoring.services import accept_operations, read_document
-from toolmd._cli.authoring.sources import WANTED, texts_of
+from toolmd._cli.authoring.sources import texts_of
 from toolmd._cli.authoring.tables import add_table
 from toolmd._cli.project.paths import STDIN, SUFFIXES, shown
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
-from toolmd._cli.terminal.screen import busy, err, out, out_json, paint, printable, read_stdin
+from toolmd._cli.terminal.screen import busy, err, out, out_json, paint, printable
 from toolmd._types.imported import Imported, Note
 
 _NAMED = 5
@@ -68,6 +68,14 @@ def import_(
             metavar="PATTERN", help="Import these tools, paths or tags only (openapi): 'issues_*'."
         ),
     ] = None,
+    model: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Send the document, and nothing else, to this model, which fills in what could not"
+            " be read (catalog). Address and key: as for toolmd chat",
+        ),
+    ] = "",
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
     json: JsonOption = False,
     project: ProjectOption = None,
@@ -97,7 +105,7 @@ def import_(
             _add(imported, server.imported)
             imported["tables"] = [server.server]
         else:
-            imported |= _read(kind, sources[0], folder, (service, only or []))
+            imported |= _read(kind, sources[0], folder, (service, only or []), model)
     if out_dir is None:
         out_dir = imported["folder"]
     files = {_target(name, folder, out_dir): text for name, text in imported["files"].items()}
@@ -120,7 +128,7 @@ def import_(
 
 
 def _read(
-    kind: str, source: str, folder: Path | None, of_service: tuple[str, list[str]]
+    kind: str, source: str, folder: Path | None, of_service: tuple[str, list[str]], model: str
 ) -> dict[str, Any]:
     from toolmd._import import KINDS, read_source
 
@@ -129,6 +137,8 @@ def _read(
         imported, read["tables"], read["published"] = read_document(source, folder, *of_service)
         _add(read, imported)
         return read
+    if kind in KINDS and model:
+        stop(ExitCode.USAGE, f"{kind} is read exactly and needs no model", "leave out --model")
     if kind in KINDS:
         for name, text in texts_of(kind, source):
             imported = read_source(kind, text, name)
@@ -140,12 +150,12 @@ def _read(
 
                 read["folder"] = folder_of(text)
         return read
-    made = _by_plugin(kind, source, folder)
+    made = read_by_plugin(kind, source, folder, model)
     if isinstance(made, Imported):
         _add(read, made)
     else:
         read["files"] = made
-    return {**read, "files": _named(read["files"])}
+    return {**read, "files": checked_names(read["files"])}
 
 
 def _nothing() -> dict[str, Any]:
@@ -179,30 +189,6 @@ def _add(read: dict[str, Any], imported: Imported) -> bool:
     read["notes"] += [note._asdict() for note in imported.notes]
     read["refused"] += [note._asdict() for note in imported.refused]
     return len(read["files"]) > before
-
-
-def _by_plugin(kind: str, source: str, folder: Path | None) -> Imported | Mapping[str, str]:
-    """Import with the plugin of this kind; standard input is passed on as a file."""
-    from toolmd._workspace.plugins import import_by_plugin
-
-    if source != STDIN:
-        return import_by_plugin(folder, kind, source)
-    with TemporaryDirectory() as place:
-        file = Path(place, "stdin")
-        file.write_bytes(read_stdin(WANTED))
-        return import_by_plugin(folder, kind, str(file))
-
-
-def _named(files: Mapping[str, str]) -> dict[str, str]:
-    """Check that a plugin's file names are those of definitions: no folder, the right suffix."""
-    for name in files:
-        if Path(name).name != name or not name.endswith(tuple(SUFFIXES)):
-            stop(
-                ExitCode.FINDINGS,
-                f"the plugin returned the file name {name!r}",
-                "it must return NAME.tool.md, NAME.skill.md or NAME.prompt.md",
-            )
-    return dict(files)
 
 
 def _target(file: str, folder: Path | None, out_dir: Path | None) -> Path:

@@ -5,6 +5,7 @@ from typing import Any
 
 from toolmd import Parameter
 from toolmd_catalog.defaults import Defaults
+from toolmd_catalog.guesses import OpenArguments
 from toolmd_catalog.layout.entries import ToolEntry
 from toolmd_catalog.layout.page import Page
 from toolmd_catalog.layout.spans import fences
@@ -30,13 +31,15 @@ class KnownArguments:
     gathered: Gathered = field(default_factory=Gathered)
     calls: list[dict[str, Any]] = field(default_factory=list)
     """The arguments of each call in the text."""
+    declared: bool = False
+    """Whether code states them all."""
 
     def read(self) -> None:
         """Read every place that describes them."""
         self.calls = [call.arguments for call in self.code.calls if call.tool == self.name]
         shown = [value for s in self.entry.of("example") for value, _ in read_code(fences(s)).plain]
         self.gathered = gather(self.page, self.entry, [*self.calls, *shown])
-        self._declared()
+        self._declare()
         known = {fold(name) for name in self.gathered.found}
         # An object under `Example` may also be a response, so its keys must be known.
         self.calls += [value for value in shown if value and {fold(k) for k in value} <= known]
@@ -59,6 +62,15 @@ class KnownArguments:
             self.note("", "the text describes no parameters: none", self.entry.line)
         return tuple(one.parameter(self.note) for one in gathered.found.values())
 
+    def left_open(self) -> OpenArguments:
+        """Return what neither the text nor code says of them."""
+        found = self.gathered.found.values()
+        return OpenArguments(
+            frozenset(one.name for one in found if one.is_untyped),
+            frozenset(one.name for one in found if not one.need and one.guessed_need),
+            more=not (self.declared or self.gathered.none_said),
+        )
+
     def rules(self, parameters: tuple[Parameter, ...]) -> list[Rule]:
         """Return the conditions between them."""
         held = {p.name: p for p in parameters}
@@ -80,7 +92,7 @@ class KnownArguments:
                 self.note("", noted, self.entry.line)
         return list(dict.fromkeys(made))
 
-    def _declared(self) -> None:
+    def _declare(self) -> None:
         """Add what the heading's signature, a function's, or an interface declares."""
         inside = self.entry.heading.signature.partition(" -> ")[0]
         declared = read_signature(inside, self.entry.line)
@@ -90,6 +102,7 @@ class KnownArguments:
         for interface in self.code.fields:
             declared += interface
         settle(declared, code=True)
+        self.declared = bool(declared)
         listed, self.gathered.found = self.gathered.found, {}
         self.gathered.add(declared)
         for name, one in listed.items():

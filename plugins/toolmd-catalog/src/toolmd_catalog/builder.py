@@ -8,6 +8,7 @@ from toolmd import Parameter, Schema, Source, ToolSpec
 from toolmd.importing import ImportReport, problems, read_function, restricts
 from toolmd_catalog.arguments import KnownArguments
 from toolmd_catalog.defaults import Defaults
+from toolmd_catalog.guesses import OpenArguments
 from toolmd_catalog.layout.entries import ToolEntry
 from toolmd_catalog.layout.page import Page
 from toolmd_catalog.layout.spans import TextSpan, fences, sentences, text_of
@@ -48,6 +49,8 @@ class ToolBuilder:
     """Texts that restrict calls and that no field expresses."""
     returned: str = ""
     """What a sentence says about the result."""
+    left_open: OpenArguments = field(default_factory=OpenArguments)
+    """What a model may add."""
 
     def note(self, path: str, text: str, line: int = 0) -> None:
         """Write a note on this tool."""
@@ -64,6 +67,7 @@ class ToolBuilder:
         said.setdefault("parameters", ())
         if not said["parameters"]:
             said["parameters"] = arguments.parameters()
+            self.left_open = arguments.left_open()
         said |= self._head(said)
         self._policies(said)
         said["returns"] = self._returns()

@@ -2,9 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from toolmd import NotFoundError, ToolmdError, hookimpl
 from toolmd.importing import Imported
+
+if TYPE_CHECKING:
+    from toolmd_catalog.guesses import Ask
 
 
 @hookimpl
@@ -13,8 +17,8 @@ def toolmd_importers() -> Mapping[str, Callable[[str], Imported]]:
     return {"catalog": read_file}
 
 
-def read_file(source: str) -> Imported:
-    """Read the catalogue in a file.
+def read_file(source: str, ask: "Ask | None" = None) -> Imported:
+    """Read the catalogue in a file; `ask` asks a model for what can't be read.
 
     Raises NotFoundError where there is no such file, ToolmdError where it is not UTF-8 or too long.
     """
@@ -29,4 +33,4 @@ def read_file(source: str) -> Imported:
     except UnicodeDecodeError as error:
         message = f"{source}: byte {error.start} is not UTF-8: save the file as UTF-8"
         raise ToolmdError(message) from error
-    return read(text, source)
+    return read(text, source, ask)

@@ -4,6 +4,7 @@ from toolmd import ToolmdError
 from toolmd.importing import Imported, ImportReport
 from toolmd_catalog.builder import ToolBuilder
 from toolmd_catalog.defaults import Defaults, read_defaults
+from toolmd_catalog.guesses import Ask, filled, suggestions
 from toolmd_catalog.layout.blocks import Block, Fence, Part, Raw
 from toolmd_catalog.layout.entries import ToolEntry, ToolsFound, find
 from toolmd_catalog.layout.headings import heading_text
@@ -20,8 +21,11 @@ MAX_CHARACTERS = 2_000_000
 _RULE = frozenset("-*_ ")
 
 
-def read(text: str, name: str) -> Imported:
-    """Read a catalogue: keep what it says, note what it leaves open, invent nothing."""
+def read(text: str, name: str, ask: Ask | None = None) -> Imported:
+    """Read a catalogue: keep what it says, note what it leaves open, invent nothing.
+
+    With `ask`, a model adds what the text holds and the reader could not read, as marked guesses.
+    """
     if len(text) > MAX_CHARACTERS:
         many = f"{MAX_CHARACTERS:,}"
         raise ToolmdError(f"{name}: over {many} characters: hand in the tools alone")
@@ -34,6 +38,7 @@ def read(text: str, name: str) -> Imported:
     found = find(page, parts)
     found.entries = found.entries or _from_code(parts)
     defaults = read_defaults(page, found.others or parts[:1], tails)
+    suggested = {} if ask is None else suggestions(text, ask, report)
     for entry in _once(found.entries, report):
         own = tool_name(entry.heading.name)
         builder = ToolBuilder(page, entry, own, defaults, report)
@@ -41,7 +46,11 @@ def read(text: str, name: str) -> Imported:
             builder.note("", f"called {entry.heading.name!r} in the catalogue")
         spec = builder.spec()
         if spec is not None:
-            report.add_tool(spec, entry.line, map(clean, builder.restrictions))
+            spec, guesses = filled(spec, builder.left_open, suggested.pop(own, []), report)
+            restrictions = map(clean, builder.restrictions)
+            report.add_tool(spec, entry.line, restrictions, guesses=guesses)
+    for unknown in suggested:
+        report.note("", "", f"the model names a tool that was not found: {unknown!r} is left out")
     for passed, why, line in found.passed:
         report.note(passed, "", f"not imported: {why}", line)
     _missing(defaults, found, report)

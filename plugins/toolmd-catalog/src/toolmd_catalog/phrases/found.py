@@ -14,6 +14,7 @@ AddNote = Callable[[str, str, int], None]
 """Adds a note: the parameter's path, the text, the line."""
 
 _MOST_LISTED = 64
+_NOTHING = "nothing else"
 _ISO = "ISO 8601 may be a date or a date and time: no Format given"
 
 
@@ -79,6 +80,13 @@ class ParameterFound:
             self.sample, self.sampled = other.sample, True
         self.read = self.read or other.read
 
+    @property
+    def is_untyped(self) -> bool:
+        """Whether nothing in the text shows its type."""
+        if "types" in self.said:
+            return not self.said["types"]
+        return self._implied(self.said)[1] == _NOTHING
+
     def parameter(self, note: AddNote) -> Parameter:
         """Return the parameter; note every guess."""
         for guess in self.guesses:
@@ -129,7 +137,7 @@ class ParameterFound:
             return ("integer" if isinstance(value, int) else "number",), "its default"
         if sample:
             return (sample,), "the example"
-        return ("string",), "nothing else"
+        return ("string",), _NOTHING
 
     def _bounded(self, said: dict[str, Any], bound: Range, note: AddNote) -> None:
         """Put a bound where the type has a place for it."""

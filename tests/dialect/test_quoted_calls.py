@@ -64,6 +64,10 @@ OTHERS = [
     "L'utilisateur a écrit : {}",
     "For example: {}",
     "Text.\n\n    {}\n\nMore.",
+    'She said "so\n```\nit is" and\n{}',
+    "Code: ```\nx\n```\n{}",
+    "One `a\n~~~\nb` two\n{}",
+    "A <q>word\n```\nmore</q>\n{}",
     "Text.\n\n    x\n\n\t{}",
 ]
 OWN = [
@@ -81,6 +85,8 @@ OWN = [
     "One line<br/>\n{}",
     "<pre>x</pre>\n{}",
     "<think>no</think>\n{}",
+    "<think>\n```json\nno\n</think>\n\n{}",
+    'She said "so\n```\nit\n```\nis" then.\n{}',
     "<!-- x -->\n{}",
     "She is 5'4\" tall. {}",
     'She said "hi" and left. {}',

@@ -71,6 +71,11 @@ def ends_paragraph(line: str) -> bool:
     return sign == ">" or (0 < behind < len(words) and number.lstrip("0") in {*_BULLETS, "1"})
 
 
+def are_thoughts(text: str, start: int) -> bool:
+    """Return whether the element of a model's thoughts begins there."""
+    return text[start : start + 16].lower().startswith(_THOUGHT_TAGS)
+
+
 def begins_block(line: str) -> bool:
     """Return whether the line ends the paragraph before it."""
     at = skip(line, 0, _SPACE)
@@ -103,6 +108,7 @@ _VOID = frozenset("area base br col embed hr img input link meta param source tr
 """The elements of HTML without content."""
 _THOUGHTS = ("think", "thinking", "thought", "thoughts", "reasoning", "scratchpad")
 """Elements that a model's template may open in the prompt, so that the reply has only their end."""
+_THOUGHT_TAGS = tuple(f"<{name}" for name in _THOUGHTS)
 _PER_STEP = 16
 """Characters that are scanned for one step."""
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from toolmd._dialect.decoder import SPACE, decode, skip, skip_space
 from toolmd._dialect.elements import (
     Elements,
+    are_thoughts,
     begins_block,
     column_of,
     content_of,
@@ -89,6 +90,7 @@ class Quotes:
         self._at = max(self._at, self._thoughts)
         while (opener := self._opener()) <= mark:
             if quote := self._open(opener):
+                quote = self._past_fences(quote)
                 self._at = quote.end
                 if quote.end > mark:
                     return quote
@@ -121,13 +123,34 @@ class Quotes:
             end = quotation_end(text, start, self.spend, is_first=start == self._first_word)
         return Quote(start, end, start + 1, end, fenced=False) if end else None
 
+    def _past_fences(self, quote: Quote) -> Quote:
+        """Return the quote, extended over a fence that opens in it and closes behind it."""
+        text, at, end = self._text, quote.start, quote.end
+        if quote.fenced or are_thoughts(text, quote.start):
+            return quote  # Thoughts are no markdown: their fences end with them.
+        while (newline := text.find("\n", at, end)) >= 0:
+            at = newline + 1
+            start = content_of(text, at)
+            if self._opens_fence(start):
+                at = self._fence(_Line(at, start, quoted=False), start, run_of(text, start)).end
+                end = max(end, at)
+        return quote if end == quote.end else quote._replace(end=end)
+
+    def _opens_fence(self, start: int) -> bool:
+        """Return whether the text of a line, which begins there, opens a fence."""
+        text = self._text
+        if not text.startswith(("```", "~~~"), start):
+            return False
+        return (
+            text[start] == "~"
+            or "`" not in text[start + run_of(text, start) : line_end(text, start)]
+        )
+
     def _code(self, line: _Line, start: int) -> Quote | None:
         text, sign = self._text, self._text[start]
         run = run_of(text, start)
-        if run >= 3 and start == line.content:  # noqa: PLR2004 - CommonMark's shortest fence
-            end = line_end(text, start)
-            if sign == "~" or "`" not in text[start + run : end]:
-                return self._fence(line, start, run)
+        if start == line.content and self._opens_fence(start):
+            return self._fence(line, start, run)
         if sign == "~":
             self._at = start + run
             return None

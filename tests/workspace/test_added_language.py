@@ -98,3 +98,21 @@ def test_rules_that_cannot_be_read_deny_every_call(project: Path, rules: str) ->
 
     assert result.error is not None
     assert result.error.code == "internal_guard_error"
+
+
+def test_a_verbatim_value_is_negated_in_the_language_of_a_plugin(project: Path) -> None:
+    parameter = (
+        "### what\n\n- **Type**: string\n- **Required**: true\n- **Verbatim**: true\n"
+        "- **Description**: What for\n"
+    )
+    wake = WAKE.replace("None\n\n## Returns", f"{parameter}\n## Returns")
+    (project / "tools_md/wake.tool.md").write_text(wake, "utf-8")
+    (project / "tools_md/wake.py").write_text("def wake(what):\n    return {}\n", "utf-8")
+
+    with Workspace.open(project) as workspace:
+        said = ("Svegliami per favore, voglio latte", "Svegliami, ma non voglio latte")
+        found = [workspace.call_sync("wake", {"what": "latte"}, message=one) for one in said]
+
+    assert [one.outcome for one in found] == ["ok", "denied"]
+    assert found[1].error is not None
+    assert found[1].error.code == "not_stated_by_user"

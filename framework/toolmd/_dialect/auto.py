@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolmd._dialect import action, anthropic, gemini, inline, openai, plan
+from toolmd._dialect.call_place import read_place
 from toolmd._dialect.calls import Readers, read_envelope
 from toolmd._dialect.envelope import open_reply
-from toolmd._dialect.quotes import read_place
 from toolmd._types.reply import Dialect, Parsed
 from toolmd._types.result import Result
 from toolmd.errors import MalformedReplyError

@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolmd._dialect.body import body, compact
+from toolmd._dialect.call_place import CallPlace, ends_reply, holds_alone, read_place
 from toolmd._dialect.calls import Keys, parse_words, read_call
 from toolmd._dialect.decoder import MAX_CALLS, readable, skip_space
 from toolmd._dialect.envelope import open_reply
 from toolmd._dialect.prompt import ShownCall, Syntax, teach_tools
-from toolmd._dialect.quotes import CallPlace, Quotes, ends_reply, holds_alone, read_place
+from toolmd._dialect.quotes import Quotes
 from toolmd._types.call import Budget, Call
 from toolmd._types.reply import Dialect, Parsed
 from toolmd._types.result import Result

@@ -1,13 +1,13 @@
-"""Find quotes in a reply, and the call at its end: code, block quotes, elements, speech.
+"""Find quotes in a reply: code, block quotes, elements, speech.
 
 One pass from left to right, linear in the text: queries must go from left to right. Where
 CommonMark and a model's habits differ, more text counts as quoted rather than less.
 """
 
 import re
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from toolmd._dialect.decoder import SPACE, decode, skip, skip_space
+from toolmd._dialect.decoder import skip
 from toolmd._dialect.elements import (
     Elements,
     are_thoughts,
@@ -266,37 +266,3 @@ class Quotes:
     def _whole(self, line: _Line) -> Quote:
         end = line_end(self._text, max(line.content, self._asked))
         return Quote(line.start, end + 1, line.content, end, fenced=False)
-
-
-class CallPlace(NamedTuple):
-    """The place of a terminal call."""
-
-    cut: int
-    """The end of the text before it."""
-    start: int
-    """The beginning of its object."""
-    fence: Quote | None = None
-    """The fence around the object or the whole call."""
-
-
-def read_place(text: str, place: CallPlace) -> Any:
-    """Return the JSON value at the place; only white space may follow it."""
-    value, end = decode(text, place.start)
-    rest = text[end:]
-    if (fence := place.fence) is not None:
-        if end > fence.inner_end:
-            raise MalformedReplyError("the object extends beyond its fence")
-        rest = text[end : fence.inner_end] + text[fence.end :]
-    if rest.strip(SPACE):
-        raise MalformedReplyError("text after the call: the call must end the reply")
-    return value
-
-
-def holds_alone(text: str, fence: Quote, mark: int) -> bool:
-    """Return whether the content of the fence begins at `mark`."""
-    return fence.fenced and skip_space(text, fence.inner) == mark
-
-
-def ends_reply(text: str, fence: Quote) -> bool:
-    """Return whether nothing follows the fence."""
-    return skip_space(text, fence.end) >= len(text)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from toolmd import Action, Call, Caller, not_stated
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.settings import AuditSettings, Settings
 
@@ -72,3 +73,25 @@ def test_a_verbatim_value_outside_the_users_words_is_named_by_its_path(told, cas
 def test_an_absent_verbatim_value_passes(told):
     assert told(SAID, {}) == []
     assert told(SAID, {"y": "no"}) == []
+
+
+def test_a_guard_of_its_own_can_require_the_users_words():
+    def verdict(message):
+        return not_stated(Call("log", {}, caller=Caller(message=message)), "x.a", "milk")
+
+    assert verdict("I took milk") is None
+    denied, unsure = verdict("I took bread"), verdict("What if I took milk?")
+    assert (denied.action, unsure.action) == (Action.DENY, Action.CONFIRM)
+    for one in (denied, unsure):
+        assert [(p.code, p.path) for p in one.details] == [("not_stated_by_user", "x.a")]
+
+
+def test_one_value_that_was_not_said_denies_the_call_beside_one_that_is_uncertain(harness, tool):
+    made = tool("log", lambda **_: {}, *(Parameter(name=name, shape=SAID) for name in ("x", "y")))
+    dispatcher = harness(made)
+
+    def outcome(**arguments):
+        return dispatcher.call("log", arguments, message="What if I took milk?").outcome
+
+    assert outcome(x="milk") == "confirm"
+    assert outcome(x="milk", y="bread") == outcome(x="bread", y="milk") == "denied"

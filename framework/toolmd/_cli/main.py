@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -47,35 +47,48 @@ from toolmd._cli.verbs import (
 )
 from toolmd.errors import ArgumentError, ConfigError, NotFoundError, ToolmdError, UnreachableError
 
-GROUPS = (
-    new,
-    importing,
-    check,
-    fmt,
-    examples,
-    lsp,
-    show,
-    graph,
-    export,
-    call,
-    handle,
-    decide,
-    crises,
-    accept,
-    servers,
-    run,
-    runs,
-    worker,
-    dev,
-    serve,
-    tokens,
-    chat,
-    audit,
-    about,
-)
-"""The modules of commands, in the order of `--help`."""
-BESIDE = {"new": "init", "runs": "run", "tokens": "serve"}
-"""Each group of commands, and the command that it follows in `--help`."""
+COMMANDS: Mapping[str, Mapping[str, Callable[..., None] | typer.Typer]] = {
+    "Write": {
+        "init": new.init,
+        "new": new.GROUP,
+        "import": importing.import_,
+        "check": check.check,
+        "fmt": fmt.fmt,
+        "test": examples.try_out,
+        "lsp": lsp.lsp,
+    },
+    "Inspect": {
+        "list": show.list_,
+        "show": show.show,
+        "graph": graph.graph,
+        "export": export.export,
+    },
+    "Run": {
+        "call": call.call,
+        "handle": handle.handle,
+        "pending": decide.pending,
+        "confirm": decide.confirm,
+        "reject": decide.reject,
+        "respond": decide.respond,
+        "crises": crises.crises,
+        "accept": accept.accept,
+        "servers": servers.servers,
+        "run": run.run,
+        "runs": runs.GROUP,
+        "worker": worker.worker,
+        "dev": dev.dev,
+        "serve": serve.serve,
+        "tokens": tokens.GROUP,
+        "chat": chat.chat,
+        "audit": audit.audit,
+    },
+    "Help": {
+        "plugins": about.plugins,
+        "rule": about.rule,
+        "doctor": about.doctor,
+    },
+}
+"""The commands and groups of commands by heading, in the order of `--help`."""
 
 
 class Verbs(TyperGroup):
@@ -85,12 +98,9 @@ class Verbs(TyperGroup):
     """The plugins whose commands were added; they must stay alive while one runs."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  # Typer's signature
-        """Return the names in the order of GROUPS."""
-        names = list(self.commands)
-        for group, verb in BESIDE.items():  # Typer lists groups after all other commands
-            names.remove(group)
-            names.insert(names.index(verb) + 1, group)
-        return names
+        """Return the names in the order of COMMANDS; Typer lists groups after the others."""
+        return list(dict.fromkeys((*(name for rows in COMMANDS.values() for name in rows),
+                                   *self.commands)))  # fmt: skip
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return Toolmd's own command, or one that a plugin of the project adds."""
@@ -132,8 +142,12 @@ def make_app() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_options)
-    for group in GROUPS:
-        group.add(app)
+    for heading, commands in COMMANDS.items():
+        for name, command in commands.items():
+            if isinstance(command, typer.Typer):
+                app.add_typer(command, name=name, rich_help_panel=heading)
+            else:
+                app.command(name, rich_help_panel=heading)(command)
     return app
 
 
@@ -146,9 +160,8 @@ def _tell_version(value: bool) -> None:  # noqa: FBT001  # Typer's signature
 
 
 def _options(
-    ctx: typer.Context,
     *,
-    project: ProjectOption = None,
+    project: ProjectOption = None,  # the commands read it, by ProjectOption
     _version: Annotated[
         bool,
         typer.Option(
@@ -156,7 +169,7 @@ def _options(
         ),
     ] = False,
 ) -> None:
-    ctx.obj = {"project": project}
+    """Read the options that stand before a command."""
 
 
 # Nothing of a process that ends needs to be collected: to look at it all takes a tenth of a second.

@@ -8,6 +8,7 @@ from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import stop
 from toolmd._types.imported import Draft, Imported
 from toolmd._types.remote_tool import read_remote_tool
+from toolmd.config import find_project, load_settings
 
 
 class Live(NamedTuple):
@@ -26,7 +27,6 @@ def read_live_server(name: str, url: str, command: list[str], folder: Path | Non
     Without a URL and a command, the server is that of the settings.
     """
     from toolmd._import.mcp_server import LiveServer, read_live, table_of
-    from toolmd.config import find_project, load_settings
 
     if read_remote_tool(f"mcp {name} tool") is None:
         stop(ExitCode.USAGE, f"{name!r} is not a name", "use lower-case letters, digits, _ and -")
@@ -57,7 +57,6 @@ def accept_tools(live: Live, folder: Path | None) -> None:
     """Accept the imported definitions: calls are denied once the server changes them."""
     from toolmd._remote.mcp.servers import Servers
     from toolmd._store.store import Store
-    from toolmd.config import load_settings
 
     settings = load_settings(folder)
     store = Store(settings.store, settings.state)

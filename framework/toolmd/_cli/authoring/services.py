@@ -4,7 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from toolmd._cli.authoring.sources import texts_of
 from toolmd._types.imported import Draft, Imported
+from toolmd.config import load_settings
+from toolmd.errors import NotFoundError, UnreachableError
 
 _URLS = ("http://", "https://")
 
@@ -13,7 +16,6 @@ def read_document(
     source: str, folder: Path | None, named: str, only: list[str]
 ) -> tuple[Imported, list[Any], Mapping[str, Mapping[str, str]]]:
     """Return the drafts of a document, the tables of its services, and their operations."""
-    from toolmd._cli.authoring.sources import texts_of
     from toolmd._import.openapi import read_service
 
     ((name, text),) = texts_of("openapi", source)
@@ -25,8 +27,6 @@ def read_document(
 
 def _document_of(name: str, folder: Path | None) -> str:
     """Return a document's path or URL as the settings name it; empty for standard input."""
-    from toolmd.config import load_settings
-
     if name.startswith(_URLS):
         return name
     path, root = Path(name).absolute(), load_settings(folder).root.absolute()
@@ -54,7 +54,6 @@ def accept_operations(published: Mapping[str, Mapping[str, str]], folder: Path |
     """Accept the imported operations: calls are denied once the document changes them."""
     from toolmd._remote.services import Services
     from toolmd._store.store import Store
-    from toolmd.config import load_settings
 
     if not published:
         return
@@ -71,12 +70,10 @@ def look_at_service(
     settings: Any, name: str, files: Mapping[str, str], *, accept: bool
 ) -> dict[str, Any]:
     """Read a service's document; return its state as `look_at_server` does."""
-    from toolmd._cli.authoring.sources import texts_of
     from toolmd._import.json_text import UnreadableSourceError
     from toolmd._import.openapi import definitions_of
     from toolmd._remote.services import Services
     from toolmd._store.store import Store
-    from toolmd.errors import NotFoundError, UnreachableError
 
     document, published = settings.services[name].document, None
     row: dict[str, Any] = {"server": name, "state": "running", "problem": None, "tools": []}

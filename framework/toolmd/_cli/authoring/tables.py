@@ -4,12 +4,11 @@ from pathlib import Path
 from typing import Any
 
 from toolmd._cli.project.paths import shown
+from toolmd.config import load_settings
 
 
 def add_table(table: Any, folder: Path | None) -> str:
     """Add a table to the settings, and return what was done; one of that name stays as it is."""
-    from toolmd.config import load_settings
-
     settings = load_settings(folder)
     file = settings.file or settings.root / "toolmd.toml"
     if table.name in getattr(settings, table.section):

@@ -5,6 +5,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from toolmd._cli.project.health import look_at_state
 from toolmd._cli.project.paths import SUFFIXES
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import stop
@@ -14,6 +15,7 @@ from toolmd.errors import ToolmdError, did_you_mean, is_a_tool, near_words
 
 if TYPE_CHECKING:
     # `--help` must not import the workspace.
+    from toolmd._types.registry import BoundSkill
     from toolmd._workspace import Workspace
 
 
@@ -45,8 +47,6 @@ _OF_STORES = {"sqlite3", "sqlalchemy", "psycopg"}
 
 
 def _store_problem(workspace: Any, error: Exception) -> str:
-    from toolmd._cli.project.health import look_at_state
-
     sign = look_at_state(workspace.settings.state)
     if sign.state == "bad":
         return f"{sign.found}; {sign.remedy}"
@@ -111,3 +111,11 @@ def unknown(
     near = did_you_mean(folded, names, 3)
     help_ = not_loaded(name, workspace) or near or "`toolmd list` shows all"
     stop(ExitCode.NOT_FOUND, f"no {kind} {name!r}", help_)
+
+
+def known_skill(workspace: "Workspace", name: str) -> "BoundSkill":
+    """Return a skill by its name in snake_case or kebab-case; stop if there is none."""
+    bound = workspace.skills.get(name) or workspace.skills.get(name.replace("-", "_"))
+    if bound is None:
+        unknown(name, workspace.skills, workspace, "skill")
+    return bound

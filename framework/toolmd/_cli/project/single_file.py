@@ -10,7 +10,9 @@ from toolmd._cli.terminal.screen import read_stdin
 from toolmd._parse import decode, lint_tool, parse_prompt, parse_skill, parse_tool
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
+from toolmd._types.operation import read_operation
 from toolmd._types.prompt import PromptSpec
+from toolmd._types.remote_tool import read_remote_tool
 from toolmd._types.skill import SkillSpec
 from toolmd._types.source import Span
 from toolmd._types.tool import ToolSpec
@@ -58,8 +60,6 @@ def implementation_of(spec: ToolSpec | SkillSpec | PromptSpec, name: str) -> tup
         return "none", ""
     from toolmd._load.python.beside import Place, read_beside
     from toolmd._load.source.files import File
-    from toolmd._types.operation import read_operation
-    from toolmd._types.remote_tool import read_remote_tool
 
     path = Path(name)
     as_named = f"{path.name.partition('.')[0]}.{spec.kind}.md"

@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from toolmd._cli.terminal.screen import Paint, counted, paint, printable, width
+from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Edit, Severity
 
 LinesOf = Callable[[str], Sequence[str]]
@@ -119,8 +120,6 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HINT: 
 def sarif(diagnostics: Sequence[Diagnostic], _lines: LinesOf) -> str:
     """Format diagnostics as SARIF 2.1.0, one run."""
     from importlib.metadata import version
-
-    from toolmd._types.code import Code
 
     codes = sorted({str(d.code) for d in diagnostics})
     says = {str(code): code.says for code in Code}

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from toolmd._cli.terminal.atomic_write import naming, replace_file
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import stop
 from toolmd._cli.terminal.screen import err, out, out_json
@@ -47,8 +48,6 @@ def drawn(
 
 
 def _write(output: Path, text: str) -> None:
-    from toolmd._cli.terminal.atomic_write import naming, replace_file
-
     if output.exists() and not output.is_file():
         with naming(output):
             output.write_text(text, encoding="utf-8")  # a pipe, or a terminal

@@ -21,6 +21,7 @@ from toolmd._cli.server.serving import (
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import stop
 from toolmd._cli.terminal.screen import err
+from toolmd._types.call import Caller
 
 EACH_HAS_RIGHTS = (
     "the settings name tokens (serve.tokens), and each names what it may",
@@ -103,7 +104,6 @@ def serve_plan(
         told: Where the end of the server is shown.
     """
     from toolmd._auth import Addresses, Tokens
-    from toolmd._types.call import Caller
 
     workspace, source = serves
     tokens = Tokens(

@@ -1,22 +1,31 @@
 """The options that many commands share, and the functions that read them."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.screen import complain
 from toolmd._types.call import fact_name
+from toolmd.config.origin import Origin
+from toolmd.config.values import token_rights
 
 if TYPE_CHECKING:
     from toolmd._types.settings import Right
+
+
+def _project_of(ctx: typer.Context, folder: Path | None) -> Path | None:
+    """Return the folder of --project after the command, or before it."""
+    return folder or ctx.find_root().params.get("project")
+
 
 ProjectOption = Annotated[
     Path | None,
     typer.Option(
         "--project",
         metavar="DIR",
+        callback=_project_of,
         help="The project's folder; default: the nearest one upward.",
         show_default=False,
     ),
@@ -72,12 +81,6 @@ OutputOption = Annotated[
 ]  # fmt: skip
 
 
-def project_of(ctx: typer.Context, project: Path | None) -> Path | None:
-    """Return the folder of --project after the command, or before it."""
-    before: dict[str, Any] = ctx.find_root().obj or {}
-    return project or before.get("project")
-
-
 def new_conversation() -> str:
     """Return the name of a conversation that consists of this command."""
     import secrets
@@ -100,9 +103,6 @@ def context_of(stated: list[str] | None) -> dict[str, str]:
 
 def rights_of(words: str) -> "tuple[Right, ...]":
     """Return the rights of `--may call,decide`; raise ConfigError for an unknown one."""
-    from toolmd.config.origin import Origin
-    from toolmd.config.values import token_rights
-
     return token_rights(
         [word.strip() for word in words.split(",")], Origin("command line", "--may")
     )

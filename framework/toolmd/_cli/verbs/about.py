@@ -5,30 +5,25 @@ from typing import Annotated
 
 import typer
 
+from toolmd._cli.added import ask_plugins
+from toolmd._cli.project.health import examine
 from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
+from toolmd._cli.terminal.options import JsonOption, ProjectOption, stop
 from toolmd._cli.terminal.screen import err, out, out_json, paint, stdout_for_data, table
+from toolmd._types.code import Code
+from toolmd.config import find_project
 from toolmd.errors import near_words
 
 
-def add(app: typer.Typer) -> None:
-    """Add the commands."""
-    for name, verb in (("plugins", plugins), ("rule", rule), ("doctor", doctor)):
-        app.command(name, rich_help_panel="Help")(verb)
-
-
-def plugins(ctx: typer.Context, *, json: JsonOption = False, project: ProjectOption = None) -> None:
+def plugins(*, json: JsonOption = False, project: ProjectOption = None) -> None:
     """List the installed plugins, and whether they loaded.
 
     Within a project, the list also has the plugins of its folders, and marks those that its
     settings leave out.
     """
-    from toolmd._cli.added import ask_plugins
-    from toolmd.config import find_project
-
     here = Path.cwd()
     with stdout_for_data():
-        folder = project_of(ctx, project) or find_project(here) or here
+        folder = project or find_project(here) or here
         commands, plugins, _ = ask_plugins(folder)
     found = [*plugins.listed.values()]
     if json:
@@ -49,8 +44,6 @@ def rule(
     json: JsonOption = False,
 ) -> None:
     """Explain a diagnostic; without a CODE, list them all. Exit code 5: unknown code."""
-    from toolmd._types.code import Code
-
     says = {str(member): member.says for member in Code}
     if code is None:
         if json:
@@ -71,11 +64,9 @@ def rule(
         out(f"{paint(wanted, 'bold')}\n{says[wanted]}")
 
 
-def doctor(ctx: typer.Context, *, json: JsonOption = False, project: ProjectOption = None) -> None:
+def doctor(*, json: JsonOption = False, project: ProjectOption = None) -> None:
     """Examine the environment, and show a remedy for each problem. Exit code 1: there are any."""
-    from toolmd._cli.project.health import examine
-
-    signs = examine(project_of(ctx, project))
+    signs = examine(project)
     if json:
         out_json([sign._asdict() for sign in signs])
     else:

@@ -5,17 +5,11 @@ from typing import Annotated
 import typer
 
 from toolmd._cli.project.opening import open_workspace
-from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of
+from toolmd._cli.terminal.options import JsonOption, ProjectOption
 from toolmd._cli.terminal.screen import counted, err, out, out_json, paint, printable
 
 
-def add(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("accept", rich_help_panel="Run")(accept)
-
-
 def accept(
-    ctx: typer.Context,
     name: Annotated[
         str | None, typer.Argument(metavar="NAME", help="The tool or skill; without it, list all.")
     ] = None,
@@ -28,7 +22,7 @@ def accept(
     Until then, the stricter policy applies. Without NAME, list the pending edits. Exit code 5:
     NAME has no pending edit.
     """
-    with open_workspace(project_of(ctx, project)) as workspace:
+    with open_workspace(project) as workspace:
         changes = workspace.changes
         edits = changes.list_sync() if name is None else (changes.accept_sync(name),)
     if json:

@@ -8,8 +8,9 @@ import typer
 
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.moment import past
-from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
+from toolmd._cli.terminal.options import JsonOption, ProjectOption, stop
 from toolmd._cli.terminal.screen import complain, counted, err, out, out_json, printable, table
+from toolmd.config import load_settings
 
 if TYPE_CHECKING:
     from toolmd._call.audit.reader import AuditReader, Wanted
@@ -18,13 +19,7 @@ SHOWN = 100
 """How many records are shown where no number is given."""
 
 
-def add(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("audit", rich_help_panel="Run")(audit)
-
-
 def audit(
-    ctx: typer.Context,
     *,
     verify: Annotated[
         bool,
@@ -71,9 +66,8 @@ def audit(
     Each was written before the call had an effect. Exit code 1: a record is damaged or missing.
     """
     from toolmd._call.audit.reader import AuditReader, Wanted
-    from toolmd.config import load_settings
 
-    settings = load_settings(project_of(ctx, project))
+    settings = load_settings(project)
     if not settings.audit.enabled:
         err("note: the audit is off (`audit.enabled = false`); these records are from before")
     reader = AuditReader(settings)

@@ -8,7 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
+from toolmd._cli.project.health import look_at_state
 from toolmd._cli.project.opening import named, not_loaded, open_workspace, wanted_python
+from toolmd._cli.reports.earlier import warn_of_earlier
 from toolmd._cli.terminal.context import agreed, given_arguments
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import (
@@ -23,20 +25,13 @@ from toolmd._cli.terminal.options import (
     YesOption,
     context_of,
     new_conversation,
-    project_of,
     stop,
 )
 from toolmd._cli.terminal.screen import err, interactive, out_json, paint
 from toolmd.errors import is_a_skill
 
 
-def add(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("call", rich_help_panel="Run")(call)
-
-
 def call(
-    ctx: typer.Context,
     name: Annotated[str, typer.Argument(metavar="TOOL", help="The tool.", autocompletion=named)],
     words: WordsArgument = None,
     *,
@@ -56,10 +51,9 @@ def call(
 
     Exit codes: 0 done, 1 the tool failed, 3 denied, 4 not confirmed, 5 unknown tool.
     """
-    from toolmd._cli.reports.earlier import warn_of_earlier
     from toolmd._cli.reports.outcomes import exit_code, show_progress, show_result
 
-    with open_workspace(project_of(ctx, project)) as workspace:
+    with open_workspace(project) as workspace:
         tool, parameters, why = _known(workspace, name)
         warn_of_earlier(workspace, [tool])
         supplied = context_of(context)
@@ -122,8 +116,6 @@ def _remedy(result: Any, workspace: Any, supplied: Mapping[str, str]) -> str:
     """Return a hint for failures that this command line or environment causes."""
     match result.error.code if result.error else "":
         case "internal_guard_error":
-            from toolmd._cli.project.health import look_at_state
-
             sign = look_at_state(workspace.settings.state)
             return "" if sign.state == "ok" else f"{sign.found}; {sign.remedy}"
         case "not_implemented":

@@ -18,7 +18,6 @@ from toolmd._cli.terminal.options import (
     ProjectOption,
     UserOption,
     context_of,
-    project_of,
     stop,
 )
 from toolmd._cli.terminal.screen import (
@@ -32,6 +31,7 @@ from toolmd._cli.terminal.screen import (
     read_stdin,
     stdout,
 )
+from toolmd._types.asked import fields_of
 from toolmd.errors import ModelError
 
 INTERRUPTED = 130
@@ -39,13 +39,7 @@ INTERRUPTED = 130
 UNREACHABLE = frozenset(("unreachable", "timeout", "unavailable", "not_found"))
 
 
-def add(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("chat", rich_help_panel="Run")(chat)
-
-
 def chat(
-    ctx: typer.Context,
     message: Annotated[
         str | None,
         typer.Argument(
@@ -102,7 +96,7 @@ def chat(
     Exit codes: 0 answered, 1 an incomplete answer or an error of the endpoint, 2 no model or key,
     3 a limit is reached, 4 a call waits for a person, 5 no endpoint answers.
     """
-    with open_workspace(project_of(ctx, project)) as workspace:
+    with open_workspace(project) as workspace:
         options = {
             "model": model,
             "base_url": base_url,
@@ -248,7 +242,6 @@ class _Talk:
 
     def _ask(self, pending: Any) -> Any:
         from toolmd._cli.terminal.prompts import ask_decision
-        from toolmd._types.asked import fields_of
 
         self._end_line()
         bound = self._workspace.tools.get(pending.tool)

@@ -15,7 +15,7 @@ from toolmd._cli.project.opening import wanted_python
 from toolmd._cli.project.paths import STDIN
 from toolmd._cli.reports.diagnostics import REPORTS, lines_below, summary
 from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of
+from toolmd._cli.terminal.options import JsonOption, ProjectOption
 from toolmd._cli.terminal.screen import busy, err, out, paint, printable
 from toolmd._types.diagnostic import Severity
 
@@ -37,13 +37,7 @@ class OutputFormat(StrEnum):
     SARIF = "sarif"
 
 
-def add(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("check", rich_help_panel="Write")(check)
-
-
 def check(
-    ctx: typer.Context,
     paths: Annotated[
         list[str] | None,
         typer.Argument(metavar="PATH", help="Files or folders; `-` reads stdin."),
@@ -64,11 +58,10 @@ def check(
 
     Exit code 1: there are errors or warnings; hints alone, and tools without Python, exit with 0.
     """
-    folder = project_of(ctx, project)
     with nullcontext() if paths == [STDIN] else busy("Checking"):
-        findings = find(paths or (), folder, again=no_cache)
+        findings = find(paths or (), project, again=no_cache)
         if fix:
-            findings = _mended(paths or (), folder, findings)
+            findings = _mended(paths or (), project, findings)
     shown = OutputFormat.JSON if json else output_format
     lines = findings.lines or lines_below(findings.root)
     if report := REPORTS[shown](findings.diagnostics, lines):

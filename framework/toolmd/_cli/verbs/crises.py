@@ -6,17 +6,11 @@ from typing import Annotated
 import typer
 
 from toolmd._cli.project.opening import open_workspace
-from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of
+from toolmd._cli.terminal.options import JsonOption, ProjectOption
 from toolmd._cli.terminal.screen import counted, err, out, out_json, printable
 
 
-def add(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("crises", rich_help_panel="Run")(crises)
-
-
 def crises(
-    ctx: typer.Context,
     conversation: Annotated[
         str | None,
         typer.Argument(metavar="CONVERSATION", help="Clear its flag; without it, list all."),
@@ -31,7 +25,7 @@ def crises(
     In a flagged conversation, calls that are not Read Only wait for an operator. Exit code 5:
     CONVERSATION has no flag.
     """
-    with open_workspace(project_of(ctx, project)) as workspace:
+    with open_workspace(project) as workspace:
         if conversation is not None:
             workspace.crises.clear_sync(conversation, user=user)
             err(f"{printable(conversation)}: the crisis flag is cleared.")

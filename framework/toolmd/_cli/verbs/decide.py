@@ -6,9 +6,11 @@ from typing import Annotated, Any
 import typer
 
 from toolmd._cli.project.opening import open_workspace
+from toolmd._cli.reports.earlier import warn_of_earlier
 from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, stop, user_of
+from toolmd._cli.terminal.options import JsonOption, ProjectOption, stop, user_of
 from toolmd._cli.terminal.screen import err, out, out_json, printable, table
+from toolmd._types.asked import fields_of
 
 PAGE = 50
 """The default number of calls in a list."""
@@ -27,14 +29,7 @@ DeciderOption = Annotated[
 ]
 
 
-def add(app: typer.Typer) -> None:
-    """Add the commands."""
-    for verb in (pending, confirm, reject, respond):
-        app.command(verb.__name__, rich_help_panel="Run")(verb)
-
-
 def pending(
-    ctx: typer.Context,
     *,
     user: Annotated[
         str | None,
@@ -55,7 +50,7 @@ def pending(
     """List the calls that wait for a person, the oldest first."""
     if limit is None and not json:
         limit = PAGE
-    with open_workspace(project_of(ctx, project)) as workspace:
+    with open_workspace(project) as workspace:
         calls = workspace.confirmations.pending_sync(user=user, limit=limit, after=after)
     if json:
         out_json([one.to_dict() for one in calls])
@@ -84,7 +79,6 @@ def _row(confirmation: Any) -> tuple[str, ...]:
 
 
 def confirm(
-    ctx: typer.Context,
     confirmation_id: ConfirmationIdArgument,
     *,
     sets: Annotated[
@@ -102,9 +96,7 @@ def confirm(
     arguments are checked again; a critical tool then needs another confirmation. Exit codes: 0
     done, 1 the tool failed, 3 denied or expired, 4 needs another confirmation, 5 unknown call.
     """
-    from toolmd._cli.reports.earlier import warn_of_earlier
-
-    with open_workspace(project_of(ctx, project)) as workspace:
+    with open_workspace(project) as workspace:
         edit = _edit(workspace, confirmation_id, sets or [])
         result = workspace.confirmations.approve_sync(confirmation_id, edit, user=user)
         warn_of_earlier(workspace, [result.tool])
@@ -112,7 +104,6 @@ def confirm(
 
 
 def reject(
-    ctx: typer.Context,
     confirmation_id: ConfirmationIdArgument,
     *,
     user: DeciderOption = None,
@@ -124,7 +115,7 @@ def reject(
     Exit codes: 0 rejected, 3 denied or expired, 4 the run now has another question, 5 unknown
     call.
     """
-    with open_workspace(project_of(ctx, project)) as workspace:
+    with open_workspace(project) as workspace:
         result = workspace.confirmations.reject_sync(confirmation_id, user=user)
     following = result.confirmation
     if result.error is not None and result.error.code == "rejected":
@@ -141,7 +132,6 @@ def reject(
 
 
 def respond(
-    ctx: typer.Context,
     confirmation_id: ConfirmationIdArgument,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="The answer for the model.")],
     *,
@@ -154,7 +144,7 @@ def respond(
     Exit codes: 0 answered, 3 denied or expired, 4 the run now has another question, 5 unknown
     call.
     """
-    with open_workspace(project_of(ctx, project)) as workspace:
+    with open_workspace(project) as workspace:
         result = workspace.confirmations.respond_sync(confirmation_id, text, user=user)
     _end(result, json=json)
 
@@ -162,7 +152,6 @@ def respond(
 def _edit(workspace: Any, confirmation_id: str, words: list[str]) -> dict[str, Any] | None:
     """Return the changed arguments, converted to the types of the tool's parameters."""
     from toolmd._cli.terminal.arguments import ArgumentFormError, typed_arguments
-    from toolmd._types.asked import fields_of
 
     if not words:
         return None

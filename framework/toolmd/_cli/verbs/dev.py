@@ -21,10 +21,10 @@ from toolmd._cli.terminal.options import (
     ProjectOption,
     UserOption,
     context_of,
-    project_of,
     stop,
 )
 from toolmd._cli.terminal.screen import err, out, paint
+from toolmd._types.call import Caller
 from toolmd.config import load_settings
 
 PortOption = Annotated[
@@ -38,13 +38,7 @@ PortOption = Annotated[
 ]
 
 
-def add(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("dev", rich_help_panel="Run")(dev)
-
-
 def dev(
-    ctx: typer.Context,
     *,
     host: Annotated[
         str, typer.Option(metavar="ADDRESS", help="A loopback address of this machine.")
@@ -70,11 +64,10 @@ def dev(
     from toolmd._auth import ALL_RIGHTS, Addresses, Tokens
     from toolmd._auth.addresses import with_port
     from toolmd._http import require_server
-    from toolmd._types.call import Caller
 
     require_server()
     # Check the settings first: the link must not lead to a project that can't be read.
-    folder = load_settings(project_of(ctx, project)).root
+    folder = load_settings(project).root
     caller = Caller(user, context_of(context))
     token = own_token((user, caller.context), known=False)
     assert token is not None

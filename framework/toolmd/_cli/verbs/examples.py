@@ -7,15 +7,10 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from toolmd._cli.project.opening import named
+from toolmd._cli.terminal.atomic_write import replace_file
 from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
+from toolmd._cli.terminal.options import JsonOption, ProjectOption, stop
 from toolmd._cli.terminal.screen import busy, counted, err, out, out_json, paint, printable
-
-
-def add(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("test", rich_help_panel="Write")(try_out)
-
 
 RecordOption = Annotated[
     bool, typer.Option("--record", help="Call servers and services, and record their answers.")
@@ -23,7 +18,6 @@ RecordOption = Annotated[
 
 
 def try_out(
-    ctx: typer.Context,
     names: Annotated[
         list[str] | None,
         typer.Argument(
@@ -62,13 +56,12 @@ def try_out(
         help_ = "name no tools" if names else "leave out --record"
         stop(ExitCode.USAGE, "--transcript replays whole conversations", help_)
     if transcript:
-        _replay(project_of(ctx, project), transcript, json=json)
-    from toolmd._cli.terminal.atomic_write import replace_file
+        _replay(project, transcript, json=json)
     from toolmd._workspace.examples import try_examples
 
     write = replace_file if record else None
     with busy("Running the examples"):
-        tried = try_examples(project_of(ctx, project), names or (), record=write)
+        tried = try_examples(project, names or (), record=write)
     _show(tried, json=json)
 
 

@@ -10,7 +10,7 @@ from toolmd._cli.project.opening import named, open_workspace
 from toolmd._cli.project.paths import shown
 from toolmd._cli.reports.diagnostics import full
 from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
+from toolmd._cli.terminal.options import JsonOption, ProjectOption, stop
 from toolmd._cli.terminal.screen import err, out, out_json, paint
 from toolmd._export.exported import Exported
 from toolmd._export.targets import TARGETS, find_target
@@ -19,13 +19,7 @@ from toolmd._export.targets import export as export_specs
 _TARGETS = ", ".join(TARGETS)
 
 
-def add(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("export", rich_help_panel="Inspect")(export)
-
-
 def export(
-    ctx: typer.Context,
     target: Annotated[str, typer.Argument(metavar="TARGET", help=f"{_TARGETS}, or a plugin's.")],
     names: Annotated[
         list[str] | None,
@@ -58,7 +52,7 @@ def export(
             stop(ExitCode.USAGE, "NAME and --file at once", "use one of the two")
         exported = _export_file(target, file, skills=not no_skills)
     else:
-        with open_workspace(project_of(ctx, project)) as workspace:
+        with open_workspace(project) as workspace:
             named_skills = {name.replace("-", "_") for name in names or ()} & {*workspace.skills}
             if no_skills and named_skills:
                 what = f"{', '.join(sorted(named_skills))}: a skill, and --no-skills at once"

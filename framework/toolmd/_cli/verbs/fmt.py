@@ -6,16 +6,11 @@ from typing import Annotated, Any
 import typer
 
 from toolmd._cli.project.paths import STDIN
-from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of
-
-
-def add(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("fmt", rich_help_panel="Write")(fmt)
+from toolmd._cli.terminal.options import JsonOption, ProjectOption
+from toolmd.config import find_project, load_settings
 
 
 def fmt(
-    ctx: typer.Context,
     paths: Annotated[
         list[str] | None,
         typer.Argument(metavar="PATH", help="Files or folders; `-` reads stdin, writes stdout."),
@@ -33,13 +28,11 @@ def fmt(
     Files with errors are not changed. Exit code 1: a file has errors, or would change (--check).
     """
     from toolmd._cli.authoring.formatting import format_paths, format_stdin
-    from toolmd.config import find_project, load_settings
 
-    folder = project_of(ctx, project)
-    if paths and folder is None and find_project(Path.cwd().resolve()) is None:
+    if paths and project is None and find_project(Path.cwd().resolve()) is None:
         style, folders = "keep", []
     else:
-        settings = load_settings(folder)
+        settings = load_settings(project)
         style, folders = settings.format.style, _folders(settings)
     if paths == [STDIN]:
         raise typer.Exit(format_stdin(style, check=check, diff=diff, json=json))

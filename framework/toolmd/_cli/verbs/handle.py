@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from toolmd._cli.project.opening import open_workspace
+from toolmd._cli.reports.earlier import warn_of_earlier
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import (
     ContextOption,
@@ -16,7 +17,6 @@ from toolmd._cli.terminal.options import (
     UserOption,
     context_of,
     new_conversation,
-    project_of,
 )
 from toolmd._cli.terminal.screen import (
     Paint,
@@ -45,13 +45,7 @@ _WORST = (
 )
 
 
-def add(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("handle", rich_help_panel="Run")(handle)
-
-
 def handle(
-    ctx: typer.Context,
     *,
     dialect: Annotated[
         str,
@@ -69,11 +63,10 @@ def handle(
     Exit code, the worst of its calls: 1 a tool failed, 3 denied, 5 unknown tool, 4 not confirmed,
     0 done.
     """
-    from toolmd._cli.reports.earlier import warn_of_earlier
     from toolmd._cli.reports.outcomes import exit_code, show_progress
 
     reply = read_stdin("the model's reply", MOST)
-    with open_workspace(project_of(ctx, project)) as workspace:
+    with open_workspace(project) as workspace:
         turn = workspace.handle_sync(
             reply,
             dialect,

@@ -15,21 +15,17 @@ from toolmd._cli.authoring.sources import texts_of
 from toolmd._cli.authoring.tables import add_table
 from toolmd._cli.project.paths import STDIN, SUFFIXES, shown
 from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
+from toolmd._cli.terminal.options import JsonOption, ProjectOption, stop
 from toolmd._cli.terminal.screen import busy, err, out, out_json, paint, printable
 from toolmd._types.imported import Imported, Note
+from toolmd._types.settings import DEFAULT_SKILLS, DEFAULT_TOOLS
+from toolmd.config import find_project, load_settings
 
 _NAMED = 5
 """The most names before one note."""
 
 
-def add(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("import", rich_help_panel="Write")(import_)
-
-
 def import_(
-    ctx: typer.Context,
     kind: Annotated[
         str,
         typer.Argument(
@@ -88,7 +84,6 @@ def import_(
     answers. The package toolmd-catalog adds `catalog`: prose in markdown. A live MCP server needs
     the extra `mcp`: pip install 'toolmd[mcp]'.
     """
-    folder = project_of(ctx, project)
     sources = source or []
     if (kind != "mcp" or (url and not live)) and (live or url):
         stop(ExitCode.USAGE, "--live and --url belong to mcp", "toolmd import mcp --live NAME")
@@ -101,24 +96,24 @@ def import_(
     imported, server = _nothing(), None
     with nullcontext() if sources == [STDIN] else busy(f"Starting {live}" if live else "Reading"):
         if live:
-            server = read_live_server(live, url, sources, folder)
+            server = read_live_server(live, url, sources, project)
             _add(imported, server.imported)
             imported["tables"] = [server.server]
         else:
-            imported |= _read(kind, sources[0], folder, (service, only or []), model)
+            imported |= _read(kind, sources[0], project, (service, only or []), model)
     if out_dir is None:
         out_dir = imported["folder"]
-    files = {_target(name, folder, out_dir): text for name, text in imported["files"].items()}
-    executable = {_target(name, folder, out_dir) for name in imported["executable"]}
+    files = {_target(name, project, out_dir): text for name, text in imported["files"].items()}
+    executable = {_target(name, project, out_dir) for name in imported["executable"]}
     if imported["folder"] is not None and out_dir is not None and files:
         files |= _made_known(out_dir.resolve(), imported)
     _write(files, executable, force=force)
     for table in imported["tables"]:
-        said = add_table(table, folder)
+        said = add_table(table, project)
         imported["notes"].append({"definition": "", "path": "", "text": said, "line": 0})
     if server is not None:
-        accept_tools(server, folder)
-    accept_operations(imported["published"], folder)
+        accept_tools(server, project)
+    accept_operations(imported["published"], project)
     paths = [shown(path) for path in files]
     if json:
         out_json({"written": paths, "notes": imported["notes"], "refused": imported["refused"]})
@@ -194,9 +189,6 @@ def _add(read: dict[str, Any], imported: Imported) -> bool:
 def _target(file: str, folder: Path | None, out_dir: Path | None) -> Path:
     if out_dir is not None:
         return out_dir / file
-    from toolmd._types.settings import DEFAULT_SKILLS, DEFAULT_TOOLS
-    from toolmd.config import find_project, load_settings
-
     skill = file.endswith(".skill.md") or "/" in file
     if folder is None and find_project(Path.cwd().resolve()) is None:
         return Path((DEFAULT_SKILLS if skill else DEFAULT_TOOLS)[0]) / file
@@ -210,8 +202,6 @@ def _target(file: str, folder: Path | None, out_dir: Path | None) -> Path:
 
 def _made_known(written: Path, imported: dict[str, Any]) -> dict[Path, str]:
     """Return the settings that name a folder of drafts, or note what to add to those there."""
-    from toolmd.config import find_project, load_settings
-
     root = find_project(written)
     settings = load_settings(root or Path.cwd())
     if any(written.is_relative_to((settings.root / one).resolve()) for one in settings.tools):

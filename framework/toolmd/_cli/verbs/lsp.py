@@ -2,16 +2,9 @@
 
 import sys
 
-import typer
-
 from toolmd._cli.server.interrupts import end_at_interrupt
 from toolmd._cli.terminal.screen import err
 from toolmd.errors import ToolmdError
-
-
-def add(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("lsp", rich_help_panel="Write")(lsp)
 
 
 def lsp() -> None:

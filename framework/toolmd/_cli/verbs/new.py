@@ -12,28 +12,17 @@ import typer
 
 from toolmd._cli.authoring import first_tool
 from toolmd._cli.project.paths import definitions_among
+from toolmd._cli.terminal.atomic_write import replace_file
 from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
+from toolmd._cli.terminal.options import JsonOption, ProjectOption, stop
 from toolmd._cli.terminal.screen import err, out, out_json, paint
+from toolmd.config import OWN_FILE, find_project, load_settings
 
 _ELSE = "choose another name, or move that file away; nothing was written"
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="In snake_case or kebab-case.")]
-
-
-def add(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command("init", rich_help_panel="Write")(init)
-    group = typer.Typer(help="Write a new tool, skill, prompt or plugin.", no_args_is_help=True)
-    for name, verb in (
-        ("tool", new_tool),
-        ("skill", new_skill),
-        ("prompt", new_prompt),
-        ("plugin", new_plugin),
-    ):
-        group.command(name)(verb)
-    app.add_typer(group, name="new", rich_help_panel="Write")
+GROUP = typer.Typer(help="Write a new tool, skill, prompt or plugin.", no_args_is_help=True)
 
 
 def init(
@@ -44,8 +33,6 @@ def init(
     json: JsonOption = False,
 ) -> None:
     """Create a project, with a first tool that works."""
-    from toolmd.config import OWN_FILE, find_project
-
     root = folder.expanduser().resolve()
     if root.exists() and not root.is_dir():
         stop(ExitCode.USAGE, f"{folder}: not a folder", "name a folder")
@@ -63,16 +50,14 @@ def init(
 
 
 def _ignore(file: Path, line: str) -> None:
-    from toolmd._cli.terminal.atomic_write import replace_file
-
     known = file.read_text("utf-8") if file.is_file() else ""
     if line not in known.splitlines():
         ending = "" if known.endswith("\n") or not known else "\n"
         replace_file(file, f"{known}{ending}{line}\n")
 
 
+@GROUP.command("tool")
 def new_tool(
-    ctx: typer.Context,
     name: NameArgument,
     *,
     json: JsonOption = False,
@@ -82,31 +67,32 @@ def new_tool(
 
     Where the folder has a function of that name, only its markdown is written, as a draft of it.
     """
-    _new(ctx, "tool", name, project, json)
+    _new("tool", name, project, json)
 
 
+@GROUP.command("skill")
 def new_skill(
-    ctx: typer.Context,
     name: NameArgument,
     *,
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
     """Write a skill with steps, and a test."""
-    _new(ctx, "skill", name, project, json)
+    _new("skill", name, project, json)
 
 
+@GROUP.command("prompt")
 def new_prompt(
-    ctx: typer.Context,
     name: NameArgument,
     *,
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
     """Write a prompt, which people choose over MCP."""
-    _new(ctx, "prompt", name, project, json)
+    _new("prompt", name, project, json)
 
 
+@GROUP.command("plugin")
 def new_plugin(
     name: NameArgument,
     folder: Annotated[
@@ -128,16 +114,14 @@ def new_plugin(
 
 
 def _new(
-    ctx: typer.Context,
     kind: str,
     name: str,
     project: Path | None,
     json: bool,  # noqa: FBT001 - each verb hands on what was typed
 ) -> None:
     from toolmd._cli.authoring.starter import definition_files
-    from toolmd.config import load_settings
 
-    settings = load_settings(project_of(ctx, project))
+    settings = load_settings(project)
     within = "skill" if kind == "skill" else "tool"
     folders = settings.skills if kind == "skill" else settings.tools
     if not folders:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from toolmd._cli.project.opening import named, open_workspace, unknown
+from toolmd._cli.project.opening import known_skill, named, open_workspace
 from toolmd._cli.reports.earlier import warn_of_earlier
 from toolmd._cli.reports.run_end import end_run
 from toolmd._cli.reports.steps import answer, steps_of
@@ -21,17 +21,10 @@ from toolmd._cli.terminal.options import (
     WordsArgument,
     YesOption,
     context_of,
-    project_of,
 )
 
 
-def add(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("run", rich_help_panel="Run")(run)
-
-
 def run(
-    ctx: typer.Context,
     skill: Annotated[str, typer.Argument(metavar="SKILL", help="The skill.", autocompletion=named)],
     words: WordsArgument = None,
     *,
@@ -50,10 +43,8 @@ def run(
     Exit codes: 0 done, 1 stopped or failed, 3 denied, 4 a question was not answered, 5 unknown
     skill.
     """
-    with open_workspace(project_of(ctx, project)) as workspace:
-        bound = workspace.skills.get(skill) or workspace.skills.get(skill.replace("-", "_"))
-        if bound is None:
-            unknown(skill, workspace.skills, workspace, "skill")
+    with open_workspace(project) as workspace:
+        bound = known_skill(workspace, skill)
         spec = bound.spec
         warn_of_earlier(workspace, [bound.name, *spec.required_tools, *spec.required_skills])
         inputs = given_arguments(words or [], input_json, bound.spec.parameters, "--input-json")

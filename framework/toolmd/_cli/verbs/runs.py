@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from toolmd._cli.project.opening import named, open_workspace, unknown
+from toolmd._cli.project.opening import known_skill, named, open_workspace
 from toolmd._cli.reports.drawing import drawable, drawn
 from toolmd._cli.reports.records import recorded
 from toolmd._cli.reports.run_end import end_run, show_skill_result
@@ -27,7 +27,6 @@ from toolmd._cli.terminal.options import (
     WordsArgument,
     YesOption,
     context_of,
-    project_of,
     stop,
 )
 from toolmd._cli.terminal.screen import err, out, out_json, printable, stdout, table
@@ -41,17 +40,10 @@ PAGE = 50
 RunIdArgument = Annotated[
     str, typer.Argument(metavar="ID", help="The run; `toolmd runs` lists them.")
 ]
+GROUP = typer.Typer(rich_markup_mode=None)
 
 
-def add(app: typer.Typer) -> None:
-    """Add the commands."""
-    group = typer.Typer(rich_markup_mode=None)
-    group.callback(invoke_without_command=True)(runs)
-    for verb in (start, show, watch, graph, resume, cancel, resolve):
-        group.command(verb.__name__)(verb)
-    app.add_typer(group, name="runs", rich_help_panel="Run")
-
-
+@GROUP.callback(invoke_without_command=True)
 def runs(
     ctx: typer.Context,
     *,
@@ -67,7 +59,7 @@ def runs(
     """List the stored runs of skills, the newest first."""
     if ctx.invoked_subcommand is not None:
         return
-    with open_workspace(project_of(ctx, project)) as workspace:
+    with open_workspace(project) as workspace:
         views = workspace.runs.list_sync(limit=limit, after=after)
     if json:
         out_json([view.to_dict() for view in views])
@@ -81,8 +73,8 @@ def runs(
         err(f"help: toolmd runs --after {views[-1].id} lists older ones")
 
 
+@GROUP.command()
 def start(
-    ctx: typer.Context,
     skill: Annotated[str, typer.Argument(metavar="SKILL", help="The skill.", autocompletion=named)],
     words: WordsArgument = None,
     *,
@@ -108,10 +100,8 @@ def start(
     denied, 5 unknown skill.
     """
     begins = moment(at)
-    with open_workspace(project_of(ctx, project)) as workspace:
-        bound = workspace.skills.get(skill) or workspace.skills.get(skill.replace("-", "_"))
-        if bound is None:
-            unknown(skill, workspace.skills, workspace, "skill")
+    with open_workspace(project) as workspace:
+        bound = known_skill(workspace, skill)
         if workspace.settings.store == "memory" or not bound.spec.durable:
             help_ = 'set store = "sqlite", and remove **Durable** from the skill'
             stop(ExitCode.USAGE, f"a run of {bound.name} ends with this process", help_)
@@ -129,12 +119,10 @@ def start(
     end_run(result, json=json)
 
 
-def show(
-    ctx: typer.Context, run_id: RunIdArgument, *, json: JsonOption = False,
-    project: ProjectOption = None,
-) -> None:  # fmt: skip
+@GROUP.command()
+def show(run_id: RunIdArgument, *, json: JsonOption = False, project: ProjectOption = None) -> None:
     """Show a run step by step. Exit code 5: unknown run."""
-    with open_workspace(project_of(ctx, project)) as workspace:
+    with open_workspace(project) as workspace:
         view = workspace.runs.get_sync(run_id)
     if json:
         out_json(view.to_dict())
@@ -150,16 +138,16 @@ def show(
         out(f"  {printable(view.result.message)}")
 
 
+@GROUP.command()
 def watch(
-    ctx: typer.Context, run_id: RunIdArgument, *, json: JsonOption = False,
-    project: ProjectOption = None,
-) -> None:  # fmt: skip
+    run_id: RunIdArgument, *, json: JsonOption = False, project: ProjectOption = None
+) -> None:
     """Show a run's steps as they happen, until it ends.
 
     Any process may execute the run. With --json, each event is a line, and the last line is the
     result. Ctrl-C does not stop the run. Exit codes: 0 done, 1 stopped or failed, 5 unknown run.
     """
-    with open_workspace(project_of(ctx, project)) as workspace:
+    with open_workspace(project) as workspace:
         traces = workspace.runs.follow_sync(run_id)
         last = next(traces)
         with steps_of(last.skill, json=stdout() if json else None, waits=True) as steps:
@@ -196,8 +184,8 @@ class _News:
                 self._steps.tell(event)
 
 
+@GROUP.command()
 def graph(
-    ctx: typer.Context,
     run_id: RunIdArgument,
     *,
     svg: SvgOption = False,
@@ -209,23 +197,27 @@ def graph(
 
     The picture shows the skill as it was when the run began. Exit code 5: unknown run.
     """
-    with open_workspace(project_of(ctx, project)) as workspace:
+    with open_workspace(project) as workspace:
         trace = workspace.runs.trace_sync(run_id)
     drawable(trace.skill)
     beside = {"run": run_id, "skill": trace.skill.name, "states": trace.states}
     drawn(trace.skill, trace.states, svg=svg, output=output, json=beside if json else None)
 
 
+@GROUP.command()
 def resume(
-    ctx: typer.Context, run_id: RunIdArgument, *, yes: YesOption = False, json: JsonOption = False,
+    run_id: RunIdArgument,
+    *,
+    yes: YesOption = False,
+    json: JsonOption = False,
     project: ProjectOption = None,
-) -> None:  # fmt: skip
+) -> None:
     """Resume a run that waits, and ask its question.
 
     Exit codes: 0 done, 1 stopped or failed, 3 denied, 4 a question was not answered, 5 unknown
     run.
     """
-    with open_workspace(project_of(ctx, project)) as workspace:
+    with open_workspace(project) as workspace:
         skill = workspace.runs.trace_sync(run_id).skill
         with steps_of(skill, json=sys.stderr if json else None) as steps:
             result = workspace.runs.resume_sync(
@@ -236,15 +228,15 @@ def resume(
     end_run(result, json=json)
 
 
+@GROUP.command()
 def cancel(
-    ctx: typer.Context, run_id: RunIdArgument, *, json: JsonOption = False,
-    project: ProjectOption = None,
-) -> None:  # fmt: skip
+    run_id: RunIdArgument, *, json: JsonOption = False, project: ProjectOption = None
+) -> None:
     """Stop a run before its next call, and undo its completed steps.
 
     Exit codes: 0 cancelled, 1 it had already ended, 4 an undo needs a confirmation, 5 unknown run.
     """
-    with open_workspace(project_of(ctx, project)) as workspace:
+    with open_workspace(project) as workspace:
         result = workspace.runs.cancel_sync(run_id)
     if result.error is None and not result.success:
         end_run(result, json=json)
@@ -256,8 +248,8 @@ def cancel(
     raise typer.Exit(ExitCode.DONE if cancelled else ExitCode.FINDINGS)
 
 
+@GROUP.command()
 def resolve(
-    ctx: typer.Context,
     run_id: RunIdArgument,
     *,
     done: Annotated[bool, typer.Option("--done/--not-done", help="Whether the call took effect.")],
@@ -270,7 +262,7 @@ def resolve(
     Idempotent; --not-done calls it again. Exit codes: 0 done, 1 stopped or failed, 3 denied, 4 a
     question was not answered, 5 no such run, or it has no uncertain call.
     """
-    with open_workspace(project_of(ctx, project)) as workspace:
+    with open_workspace(project) as workspace:
         asked = workspace.runs.get_sync(run_id).questions
         keys = [question.key for question in asked if question.asks_outcome]
         if not keys:

@@ -18,24 +18,19 @@ from toolmd._cli.terminal.options import (
     ProjectOption,
     UserOption,
     context_of,
-    project_of,
     rights_of,
     stop,
 )
 from toolmd._cli.terminal.screen import err, out, out_json, stdout_for_data
+from toolmd._types.call import Caller
+from toolmd.config import load_settings
 
 Transport = Literal["stdio", "http"]
 Host = Literal["claude", "vscode", "cursor", "codex", "gemini"]
 MOST_WORKERS = 256
 
 
-def add(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("serve", rich_help_panel="Run")(serve)
-
-
 def serve(
-    ctx: typer.Context,
     *,
     transport: Annotated[
         Transport, typer.Option(help="stdio: the host starts it; http: it runs on its own.")
@@ -93,11 +88,10 @@ def serve(
     the end of the pipe. Needs the extra `mcp`, and over HTTP `server` too:
     pip install 'toolmd[mcp,server]'.
     """
-    folder = project_of(ctx, project)
     overrides = {"trust_edits": "true"} if trust_edits else {}
     facts = context_of(context)
     if print_config is not None:
-        _print_config(print_config, folder, transport, (host, port), (user, facts, trust_edits))
+        _print_config(print_config, project, transport, (host, port), (user, facts, trust_edits))
         return
     from toolmd._mcp import require_sdk
 
@@ -110,10 +104,10 @@ def serve(
         if workers > 1:
             what = f"a host on stdio starts one process, not {workers}"
             stop(ExitCode.USAGE, what, "omit --workers, or add --transport http")
-        _over_stdio(folder, overrides, (user, facts), follow=follow is not False)
+        _over_stdio(project, overrides, (user, facts), follow=follow is not False)
     else:
         rights = None if may is None else [*rights_of(may)]
-        place = None if folder is None else str(folder)
+        place = None if project is None else str(project)
         _over_http(
             HttpPlan(place, overrides, user, facts, rights, host, port, allow_host or [],
                      follow is True),
@@ -133,7 +127,6 @@ def _over_stdio(
     from toolmd._cli.server.resuming import Resuming
     from toolmd._cli.server.serving import run
     from toolmd._mcp.stdio import serve_stdio
-    from toolmd._types.call import Caller
     from toolmd._workspace import Workspace
 
     with stdout_for_data():
@@ -190,7 +183,6 @@ def _over_processes(plan: HttpPlan, workers: int) -> NoReturn:
     from toolmd._cli.server.supervisor import Supervisor
     from toolmd._store import MEMORY
     from toolmd._store.secret import shared_secret
-    from toolmd.config import load_settings
 
     if sys.platform == "win32":
         what = "several server processes need sockets that processes can share, as on Linux"
@@ -218,7 +210,6 @@ def _print_config(
 ) -> None:
     from toolmd._auth.addresses import with_port
     from toolmd._mcp.hosts import TOML_HOSTS, as_toml, over_http, over_stdio
-    from toolmd.config import load_settings
 
     def show(settings: dict[str, Any]) -> None:
         if host in TOML_HOSTS:

@@ -4,19 +4,15 @@ from typing import Annotated, Any
 
 import typer
 
+from toolmd._cli.authoring.services import look_at_service
 from toolmd._cli.project.opening import open_workspace
 from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
+from toolmd._cli.terminal.options import JsonOption, ProjectOption, stop
 from toolmd._cli.terminal.screen import busy, counted, err, out, out_json, paint, printable
-
-
-def add(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("servers", rich_help_panel="Run")(servers)
+from toolmd._types.remote_tool import read_remote_tool
 
 
 def servers(
-    ctx: typer.Context,
     name: Annotated[
         str | None,
         typer.Argument(
@@ -38,7 +34,7 @@ def servers(
     """
     if accept and name is None:
         stop(ExitCode.USAGE, "--accept needs SERVER", "toolmd servers SERVER --accept")
-    with open_workspace(project_of(ctx, project)) as workspace:
+    with open_workspace(project) as workspace:
         settings, files = workspace.settings, _files(workspace)
         operations = _operations(workspace)
     found = _looks(settings, name, (files, operations), accept=accept)
@@ -61,7 +57,6 @@ def _looks(
     """Return the state of one server or service, or of all; `tools` are those with a file."""
     import asyncio
 
-    from toolmd._cli.authoring.services import look_at_service
     from toolmd._remote.mcp.look import look_at_server
 
     files, operations = tools
@@ -82,8 +77,6 @@ def _looks(
 
 
 def _files(workspace: Any) -> dict[str, dict[str, str]]:
-    from toolmd._types.remote_tool import read_remote_tool
-
     found: dict[str, dict[str, str]] = {}
     for name, tool in workspace.tools.items():
         remote = read_remote_tool(tool.spec.implemented_by)

@@ -9,21 +9,15 @@ from toolmd._cli.project.opening import named, nothing_here, open_workspace, unk
 from toolmd._cli.reports.detail import detail
 from toolmd._cli.reports.diagnostics import full
 from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.options import JsonOption, ProjectOption, project_of, stop
+from toolmd._cli.terminal.options import JsonOption, ProjectOption, stop
 from toolmd._cli.terminal.screen import counted, err, out, out_json, table
 from toolmd._types.diagnostic import Severity
 from toolmd._types.registry import AnySpec, Bound
 
 
-def add(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command("list", rich_help_panel="Inspect")(list_)
-    app.command("show", rich_help_panel="Inspect")(show)
-
-
-def list_(ctx: typer.Context, *, json: JsonOption = False, project: ProjectOption = None) -> None:
+def list_(*, json: JsonOption = False, project: ProjectOption = None) -> None:
     """List the tools and skills."""
-    with open_workspace(project_of(ctx, project)) as workspace:
+    with open_workspace(project) as workspace:
         from toolmd._export.definition import list_entry
 
         bound: list[Bound[Any]] = [*workspace.tools.values(), *workspace.skills.values()]
@@ -66,7 +60,6 @@ def _runs(entry: dict[str, Any], spec: AnySpec) -> str:
 
 
 def show(
-    ctx: typer.Context,
     name: Annotated[
         str | None,
         typer.Argument(metavar="NAME", help="A tool, skill or prompt.", autocompletion=named),
@@ -92,7 +85,7 @@ def show(
     if file is not None:
         described = _described_file(file)
     else:
-        with open_workspace(project_of(ctx, project)) as workspace:
+        with open_workspace(project) as workspace:
             folded = str(name).replace("-", "_")
             from toolmd._export.definition import describe, describe_bound
 

@@ -1,46 +1,37 @@
 """`tokens`: make, list and revoke the tokens of `toolmd serve` over HTTP."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
+from toolmd._cli.terminal.atomic_write import replace_file
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import (
     ContextOption,
     JsonOption,
     ProjectOption,
     context_of,
-    project_of,
     rights_of,
     stop,
     user_of,
 )
 from toolmd._cli.terminal.screen import err, out, out_json, printable, table
-
-if TYPE_CHECKING:
-    # `--help` must not import the model.
-    from toolmd._types.settings import Settings, TokenSettings
+from toolmd._types.settings import Settings, TokenSettings
+from toolmd.config import load_settings
 
 PREFIX = 12
 """The characters of a hash that a list shows."""
 NEXT = "a running server reads it at SIGHUP, with --follow at once"
+GROUP = typer.Typer(rich_markup_mode=None)
 
 
-def add(app: typer.Typer) -> None:
-    """Add the commands."""
-    group = typer.Typer(rich_markup_mode=None)
-    group.callback(invoke_without_command=True)(tokens)
-    for verb in (new, revoke):
-        group.command(verb.__name__)(verb)
-    app.add_typer(group, name="tokens", rich_help_panel="Run")
-
-
+@GROUP.callback(invoke_without_command=True)
 def tokens(ctx: typer.Context, *, json: JsonOption = False, project: ProjectOption = None) -> None:
     """List the tokens of the settings: the first digits of each hash, its user and its rights."""
     if ctx.invoked_subcommand is not None:
         return
-    known = _settings(ctx, project).serve.tokens
+    known = load_settings(project).serve.tokens
     if json:
         out_json([
             {"sha256": one.sha256, "user": one.user, "may": list(one.may),
@@ -57,8 +48,8 @@ def tokens(ctx: typer.Context, *, json: JsonOption = False, project: ProjectOpti
         err("The settings list no tokens; each start of `toolmd serve` makes one of its own.")
 
 
+@GROUP.command()
 def new(
-    ctx: typer.Context,
     *,
     user: Annotated[
         str,
@@ -78,9 +69,8 @@ def new(
     """
     from toolmd._auth.tokens import digest_of, fresh_token
     from toolmd._cli.project.token_tables import added, header_of, table_of
-    from toolmd._types.settings import TokenSettings
 
-    settings = _settings(ctx, project)
+    settings = load_settings(project)
     secret = fresh_token()
     facts = {fact: (value,) for fact, value in context_of(context).items()}
     token = TokenSettings(digest_of(secret), user, rights_of(may), facts)
@@ -90,14 +80,14 @@ def new(
     if file is None or text is None:
         err(f"Add this to the settings:\n\n{table_of(token, header)}")
     else:
-        _write(file, text)
+        replace_file(file, text)
         err(f"Added {token.sha256[:PREFIX]} to {file}; {NEXT}.")
     err("The token of this user is printed only now; keep it as you keep a password:")
     out(secret)
 
 
+@GROUP.command()
 def revoke(
-    ctx: typer.Context,
     prefix: Annotated[
         str,
         typer.Argument(
@@ -113,7 +103,7 @@ def revoke(
     """
     from toolmd._cli.project.token_tables import header_of, removed
 
-    settings = _settings(ctx, project)
+    settings = load_settings(project)
     found = [one for one in settings.serve.tokens if one.sha256.startswith(prefix.lower())]
     if len(found) != 1:
         what = "several tokens begin" if found else "no token begins"
@@ -126,32 +116,20 @@ def revoke(
     text = removed(file.read_text("utf-8"), token.sha256, header_of(file))
     if text is None:
         _by_hand(token, str(file))
-    _write(file, text)
+    replace_file(file, text)
     err(f"Removed {token.sha256[:PREFIX]} of {printable(token.user)} from {file}; {NEXT}.")
 
 
-def _by_hand(token: "TokenSettings", where: str) -> NoReturn:
+def _by_hand(token: TokenSettings, where: str) -> NoReturn:
     what = f"the table of this token can't be removed from {where} by itself"
     stop(ExitCode.USAGE, what, f"remove the one with sha256 = {token.sha256}")
 
 
-def _settings(ctx: typer.Context, project: Path | None) -> "Settings":
-    from toolmd.config import load_settings
-
-    return load_settings(project_of(ctx, project))
-
-
-def _own_file(settings: "Settings") -> Path | None:
+def _own_file(settings: Settings) -> Path | None:
     """Return the settings file; None if there is none, or a variable replaces its tokens."""
     origin = settings.origin.get("serve.tokens")
     return settings.file if origin in {None, str(settings.file)} else None
 
 
-def _write(file: Path, text: str) -> None:
-    from toolmd._cli.terminal.atomic_write import replace_file
-
-    replace_file(file, text)
-
-
-def _facts(token: "TokenSettings") -> str:
+def _facts(token: TokenSettings) -> str:
     return ", ".join(f"{k}={'|'.join(map(printable, v))}" for k, v in token.context.items())

@@ -4,23 +4,16 @@ import os
 import signal
 import time
 
-import typer
-
 from toolmd._cli.project.opening import open_workspace
 from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.options import ProjectOption, project_of, stop
+from toolmd._cli.terminal.options import ProjectOption, stop
 from toolmd._cli.terminal.screen import err
 
 POLL_S = 0.2
 """How often the main thread looks for a signal, in seconds."""
 
 
-def add(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("worker", rich_help_panel="Run")(worker)
-
-
-def worker(ctx: typer.Context, *, project: ProjectOption = None) -> None:
+def worker(*, project: ProjectOption = None) -> None:
     """Execute the runs that other processes left unfinished, and those that are due.
 
     Several workers may share one engine. SIGINT or SIGTERM stops it: calls in flight finish
@@ -39,7 +32,7 @@ def worker(ctx: typer.Context, *, project: ProjectOption = None) -> None:
         signal.signal(number, end)
     from toolmd._workspace.gauges import watch_state
 
-    with open_workspace(project_of(ctx, project), traces=True) as workspace:
+    with open_workspace(project, traces=True) as workspace:
         if not workspace.runs.start_sync():
             help_ = 'set store = "sqlite", or a postgresql:// URL'
             stop(ExitCode.USAGE, 'runs are in memory only (store = "memory")', help_)

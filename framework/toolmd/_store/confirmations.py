@@ -2,13 +2,11 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 
-from toolmd._store.database import Pace
-from toolmd._store.opened import Opened
+from toolmd._store.opened import StorePart
 from toolmd._types.asked import Asked
 from toolmd._types.call import Budget, Call, Caller
 from toolmd._types.confirmation import EXPIRES_S, UNDECIDED, Confirmation, ConfirmationState
@@ -21,37 +19,49 @@ KEPT_S = 30 * 24 * 3600.0
 """For how long an expired confirmation is kept, in seconds: a late decision gets the reason."""
 
 
-class SqlConfirmations:
-    """The confirmations of a project, in its database.
+class SqlConfirmations(StorePart[sa.Table]):
+    """The confirmations of a project, in its database."""
 
-    Each method blocks, and raises UnreachableError where the store can't be used.
-    """
-
-    def __init__(self, store: str, state: Path, wait_s: float) -> None:
-        """Keep the setting `store` and the state folder; wait `wait_s` seconds for a lock."""
-        pace = Pace(busy_ms=round(wait_s * 1000), connections=4)
-        self._opened = Opened(store, state, _table, pace)
+    @staticmethod
+    def define(metadata: sa.MetaData) -> sa.Table:
+        """Define the table."""
+        return sa.Table(
+            "toolmd_confirmation", metadata,
+            sa.Column("id", sa.Text, primary_key=True),
+            sa.Column("kind", sa.Text, nullable=False),
+            sa.Column("call", sa.Text, nullable=False),
+            sa.Column("bound_to", sa.Text, nullable=False),
+            sa.Column("prompt", sa.Text, nullable=False),
+            sa.Column("sensitivity", sa.Text, nullable=False),
+            sa.Column("created", sa.Double, nullable=False),
+            sa.Column("expires", sa.Double, nullable=False, index=True),
+            sa.Column("state", sa.Text, nullable=False),
+            sa.Column("shown", sa.Text, nullable=False),
+            sa.Column("notes", sa.Text, nullable=False),
+            sa.Index("toolmd_confirmation_open", "created", "id", sqlite_where=_OPEN,
+                     postgresql_where=_OPEN),
+        )  # fmt: skip
 
     def add(self, confirmation: Confirmation) -> None:
         """Store a confirmation, and delete those that expired long ago."""
         assert confirmation.expires is not None
-        now = self._opened.now(confirmation.created)
+        now = self.now(confirmation.created)
         row = confirmation._asdict() | _texts(confirmation) | {
             "notes": json.dumps(confirmation.notes),
             "created": now,
             "expires": now + (confirmation.expires - confirmation.created),
         }  # fmt: skip
         del row["saves"]
-        with self._opened.transaction() as connection:
-            table = self._opened.tables
+        with self.transaction() as connection:
+            table = self.tables
             connection.execute(sa.insert(table).values(row))
             connection.execute(sa.delete(table).where(table.c.expires < now - KEPT_S))
 
     def get(self, confirmation_id: str, now: float) -> Confirmation | None:
         """Return a confirmation by its id, in its state by now."""
-        with self._opened.transaction() as connection:
-            table = self._opened.tables
-            chosen = sa.select(table, self._opened.now(now).label("now"))
+        with self.transaction() as connection:
+            table = self.tables
+            chosen = sa.select(table, self.now(now).label("now"))
             row = connection.execute(chosen.where(table.c.id == confirmation_id)).first()
         return None if row is None else _read(row)
 
@@ -61,14 +71,14 @@ class SqlConfirmations:
 
     def begin(self, confirmation: Confirmation, now: float, seconds: float) -> bool:
         """Claim a confirmation whose call runs now, for so many seconds at most."""
-        values = {"state": "running", "expires": self._opened.now(now) + seconds,
+        values = {"state": "running", "expires": self.now(now) + seconds,
                   "bound_to": confirmation.bound_to, "prompt": confirmation.prompt}  # fmt: skip
         return self._set(confirmation.id, now, values | _texts(confirmation))
 
     def end(self, confirmation_id: str, state: ConfirmationState) -> None:
         """Set the state of a confirmation whose call has a result."""
-        with self._opened.transaction() as connection:
-            table = self._opened.tables
+        with self.transaction() as connection:
+            table = self.tables
             runs = sa.and_(table.c.id == confirmation_id, table.c.state == "running")
             connection.execute(sa.update(table).where(runs).values(state=state))
 
@@ -89,7 +99,7 @@ class SqlConfirmations:
             after: The `created` and the id after which to begin.
         """
         while True:
-            with self._opened.transaction() as connection:
+            with self.transaction() as connection:
                 chosen = self._undecided(now, tool, user, after)
                 rows = connection.execute(chosen.limit(SOME)).all()
             for row in rows:
@@ -103,7 +113,7 @@ class SqlConfirmations:
     def _undecided(
         self, now: float, tool: str | None, user: str | None, after: tuple[float, str] | None
     ) -> sa.Select[Any]:
-        table, moment = self._opened.tables, self._opened.now(now)
+        table, moment = self.tables, self.now(now)
         still = sa.and_(table.c.state == "pending", table.c.expires > moment)
         chosen = sa.select(table, moment.label("now")).order_by(table.c.created, table.c.id)
         chosen = chosen.where(_OPEN, sa.or_(still, _is_interrupted(table, moment)))
@@ -118,34 +128,11 @@ class SqlConfirmations:
 
     def _set(self, confirmation_id: str, now: float, values: dict[str, Any]) -> bool:
         """Change an undecided confirmation; return whether it was undecided."""
-        with self._opened.transaction() as connection:
-            table = self._opened.tables
-            still = _is_interrupted(table, self._opened.now(now)) | (table.c.state == "pending")
+        with self.transaction() as connection:
+            table = self.tables
+            still = _is_interrupted(table, self.now(now)) | (table.c.state == "pending")
             change = sa.update(table).where(table.c.id == confirmation_id, still).values(values)
             return connection.execute(change).rowcount == 1
-
-    def close(self) -> None:
-        """Close the database."""
-        self._opened.close()
-
-
-def _table(metadata: sa.MetaData) -> sa.Table:
-    return sa.Table(
-        "toolmd_confirmation", metadata,
-        sa.Column("id", sa.Text, primary_key=True),
-        sa.Column("kind", sa.Text, nullable=False),
-        sa.Column("call", sa.Text, nullable=False),
-        sa.Column("bound_to", sa.Text, nullable=False),
-        sa.Column("prompt", sa.Text, nullable=False),
-        sa.Column("sensitivity", sa.Text, nullable=False),
-        sa.Column("created", sa.Double, nullable=False),
-        sa.Column("expires", sa.Double, nullable=False, index=True),
-        sa.Column("state", sa.Text, nullable=False),
-        sa.Column("shown", sa.Text, nullable=False),
-        sa.Column("notes", sa.Text, nullable=False),
-        sa.Index("toolmd_confirmation_open", "created", "id", sqlite_where=_OPEN,
-                 postgresql_where=_OPEN),
-    )  # fmt: skip
 
 
 def _texts(confirmation: Confirmation) -> dict[str, str]:

@@ -1,37 +1,39 @@
 """Keep the calls under idempotency keys, so that a repeated call has no second effect."""
 
 import time
-from pathlib import Path
 
 import sqlalchemy as sa
 
-from toolmd._store.database import Pace, upsert_of
-from toolmd._store.opened import Opened
+from toolmd._store.database import upsert_of
+from toolmd._store.opened import StorePart
 from toolmd._types.keyed_call import KeyedCall
 
 KEPT_S = 24 * 3600.0
 """For how long a key is known after its call began, in seconds."""
 
 
-class SqlKeyedCalls:
-    """The calls of a project under idempotency keys, in its database.
+class SqlKeyedCalls(StorePart[sa.Table]):
+    """The calls of a project under idempotency keys, in its database."""
 
-    Each method blocks, and raises UnreachableError where the store can't be used.
-    """
-
-    def __init__(self, store: str, state: Path, wait_s: float) -> None:
-        """Keep the setting `store` and the state folder; wait `wait_s` seconds for a lock."""
-        pace = Pace(busy_ms=round(wait_s * 1000), connections=4)
-        self._opened = Opened(store, state, _table, pace)
+    @staticmethod
+    def define(metadata: sa.MetaData) -> sa.Table:
+        """Define the table."""
+        return sa.Table(
+            "toolmd_keyed_call", metadata,
+            sa.Column("key", sa.Text, primary_key=True),
+            sa.Column("began", sa.Double, nullable=False, index=True),
+            sa.Column("until", sa.Double, nullable=False),
+            sa.Column("result", sa.Text),
+        )  # fmt: skip
 
     def begin(self, key: str, seconds: float) -> KeyedCall | None:
         """Begin a call under a key, of so many seconds at most; None for exactly one who tries.
 
         Others get the call that began before.
         """
-        now = self._opened.now(time.time())
-        with self._opened.transaction() as connection:
-            table = self._opened.tables
+        now = self.now(time.time())
+        with self.transaction() as connection:
+            table = self.tables
             connection.execute(sa.delete(table).where(table.c.began < now - KEPT_S))
             row = upsert_of(connection)(table).values(key=key, began=now, until=now + seconds)
             new = row.on_conflict_do_nothing().returning(table.c.key)
@@ -55,25 +57,11 @@ class SqlKeyedCalls:
 
     def forget(self, key: str) -> None:
         """Remove a call that may be made again."""
-        with self._opened.transaction() as connection:
-            table = self._opened.tables
+        with self.transaction() as connection:
+            table = self.tables
             connection.execute(sa.delete(table).where(table.c.key == key))
 
-    def close(self) -> None:
-        """Close the database."""
-        self._opened.close()
-
     def _set(self, key: str, **values: object) -> None:
-        with self._opened.transaction() as connection:
-            table = self._opened.tables
+        with self.transaction() as connection:
+            table = self.tables
             connection.execute(sa.update(table).where(table.c.key == key).values(values))
-
-
-def _table(metadata: sa.MetaData) -> sa.Table:
-    return sa.Table(
-        "toolmd_keyed_call", metadata,
-        sa.Column("key", sa.Text, primary_key=True),
-        sa.Column("began", sa.Double, nullable=False, index=True),
-        sa.Column("until", sa.Double, nullable=False),
-        sa.Column("result", sa.Text),
-    )  # fmt: skip

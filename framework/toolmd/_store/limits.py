@@ -9,8 +9,8 @@ from typing import NamedTuple
 import sqlalchemy as sa
 
 from toolmd._store import LEASE_S
-from toolmd._store.database import Pace, upsert_of
-from toolmd._store.opened import Opened
+from toolmd._store.database import upsert_of
+from toolmd._store.opened import StorePart
 
 FORGET_S = 24 * 3600.0
 """How long after its last call the count of a conversation is kept, in seconds."""
@@ -24,12 +24,14 @@ class _Tables(NamedTuple):
     leases: sa.Table
 
 
-class SqlLimits:
+class SqlLimits(StorePart[_Tables]):
     """The limits of a project, in its database.
 
-    Times are of the database's server, or of this machine for a file. Each method blocks, and
-    raises UnreachableError where the store can't be used.
+    Times are of the database's server, or of this machine for a file.
     """
+
+    # A power cut may lose one start.
+    synced = False
 
     def __init__(
         self, store: str, state: Path, wait_s: float, epoch: Callable[[], float] = time.time
@@ -38,15 +40,36 @@ class SqlLimits:
 
         `epoch` returns this machine's seconds since the epoch.
         """
-        # A power cut may lose one start.
-        pace = Pace(busy_ms=round(wait_s * 1000), synced=False, connections=4)
-        self._opened = Opened(store, state, _tables, pace)
+        super().__init__(store, state, wait_s)
         self._epoch = epoch
+
+    @staticmethod
+    def define(metadata: sa.MetaData) -> _Tables:
+        """Define the tables."""
+        start = sa.Table(
+            "toolmd_start", metadata,
+            sa.Column("tool", sa.Text, primary_key=True),
+            sa.Column("last", sa.Double, nullable=False),
+        )  # fmt: skip
+        count = sa.Table(
+            "toolmd_count", metadata,
+            sa.Column("tool", sa.Text, primary_key=True),
+            sa.Column("who", sa.Text, primary_key=True),
+            sa.Column("calls", sa.Integer, nullable=False),
+            sa.Column("last", sa.Double, nullable=False, index=True),
+        )  # fmt: skip
+        lease = sa.Table(
+            "toolmd_lease", metadata,
+            sa.Column("name", sa.Text, primary_key=True),
+            sa.Column("tool", sa.Text, nullable=False, index=True),
+            sa.Column("until", sa.Double, nullable=False),
+        )  # fmt: skip
+        return _Tables(start, count, lease)
 
     def open(self) -> None:
         """Open the database, and delete the counts of conversations that ended long ago."""
-        with self._opened.transaction() as connection:
-            count = self._opened.tables.counts
+        with self.transaction() as connection:
+            count = self.tables.counts
             old = count.c.last < self._now(connection) - FORGET_S
             connection.execute(sa.delete(count).where(old))
 
@@ -55,8 +78,8 @@ class SqlLimits:
 
         `apart` is the spacing of starts, in seconds.
         """
-        with self._opened.transaction() as connection:
-            start = self._opened.tables.starts
+        with self.transaction() as connection:
+            start = self.tables.starts
             # The first statement locks the row, so that a process that waited reads the latest
             # start, and the time after it.
             free = upsert_of(connection)(start).values(tool=tool, last=0.0)
@@ -74,16 +97,16 @@ class SqlLimits:
 
     def counted(self, tool: str, who: str) -> int:
         """Return how many calls one user made in one conversation."""
-        with self._opened.transaction() as connection:
-            count = self._opened.tables.counts
+        with self.transaction() as connection:
+            count = self.tables.counts
             recent = count.c.last > self._now(connection) - FORGET_S
             here = sa.and_(count.c.tool == tool, count.c.who == who, recent)
             return int(connection.execute(sa.select(count.c.calls).where(here)).scalar() or 0)
 
     def count(self, tool: str, who: str, most: int) -> bool:
         """Count one more call; False where `most` were counted already."""
-        with self._opened.transaction() as connection:
-            count, now = self._opened.tables.counts, self._now(connection)
+        with self.transaction() as connection:
+            count, now = self.tables.counts, self._now(connection)
             row = upsert_of(connection)(count).values(tool=tool, who=who, calls=1, last=now)
             added = row.on_conflict_do_update(
                 index_elements=["tool", "who"],
@@ -94,8 +117,8 @@ class SqlLimits:
 
     def uncount(self, tool: str, who: str) -> None:
         """Remove a call that never started from the count."""
-        with self._opened.transaction() as connection:
-            count = self._opened.tables.counts
+        with self.transaction() as connection:
+            count = self.tables.counts
             here = sa.and_(count.c.tool == tool, count.c.who == who, count.c.calls > 0)
             connection.execute(sa.update(count).where(here).values(calls=count.c.calls - 1))
 
@@ -104,10 +127,10 @@ class SqlLimits:
 
         Returns the name of the place. It must be renewed before LEASE_S seconds are over.
         """
-        with self._opened.transaction() as connection:
-            lease = self._opened.tables.leases
+        with self.transaction() as connection:
+            lease = self.tables.leases
             # The first statement locks the tool's row, so that two processes never count at once.
-            start = self._opened.tables.starts
+            start = self.tables.starts
             row = upsert_of(connection)(start).values(tool=f"places of {tool}", last=0.0)
             connection.execute(row.on_conflict_do_update(
                 index_elements=["tool"], set_={"last": 0.0}
@@ -127,8 +150,8 @@ class SqlLimits:
 
         A start is in seconds since the epoch; None for a tool without a Rate.
         """
-        with self._opened.transaction() as connection:
-            start, count, lease = self._opened.tables
+        with self.transaction() as connection:
+            start, count, lease = self.tables
             now, total = self._now(connection), sa.func.count()
             taken = sa.select(lease.c.tool, total).where(lease.c.until > now)
             recent = sa.select(count.c.tool, sa.func.max(count.c.calls)).where(
@@ -143,8 +166,8 @@ class SqlLimits:
 
     def renew(self, names: Iterable[str]) -> None:
         """Renew places for another LEASE_S seconds."""
-        with self._opened.transaction() as connection:
-            lease = self._opened.tables.leases
+        with self.transaction() as connection:
+            lease = self.tables.leases
             until = self._now(connection) + LEASE_S
             connection.execute(
                 sa.update(lease).where(lease.c.name.in_(list(names))).values(until=until)
@@ -152,38 +175,12 @@ class SqlLimits:
 
     def leave(self, names: Iterable[str]) -> None:
         """Release places."""
-        with self._opened.transaction() as connection:
-            lease = self._opened.tables.leases
+        with self.transaction() as connection:
+            lease = self.tables.leases
             connection.execute(sa.delete(lease).where(lease.c.name.in_(list(names))))
 
-    def close(self) -> None:
-        """Close the database."""
-        self._opened.close()
-
     def _now(self, connection: sa.Connection) -> float:
-        if not self._opened.is_postgres:
+        if not self.is_postgres:
             return self._epoch()
         clock = sa.text("SELECT extract(epoch FROM clock_timestamp())::float8")
         return float(connection.execute(clock).scalar_one())
-
-
-def _tables(metadata: sa.MetaData) -> _Tables:
-    start = sa.Table(
-        "toolmd_start", metadata,
-        sa.Column("tool", sa.Text, primary_key=True),
-        sa.Column("last", sa.Double, nullable=False),
-    )  # fmt: skip
-    count = sa.Table(
-        "toolmd_count", metadata,
-        sa.Column("tool", sa.Text, primary_key=True),
-        sa.Column("who", sa.Text, primary_key=True),
-        sa.Column("calls", sa.Integer, nullable=False),
-        sa.Column("last", sa.Double, nullable=False, index=True),
-    )  # fmt: skip
-    lease = sa.Table(
-        "toolmd_lease", metadata,
-        sa.Column("name", sa.Text, primary_key=True),
-        sa.Column("tool", sa.Text, nullable=False, index=True),
-        sa.Column("until", sa.Double, nullable=False),
-    )  # fmt: skip
-    return _Tables(start, count, lease)

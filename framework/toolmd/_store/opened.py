@@ -1,10 +1,11 @@
 """Open a database of the store with its first record, and again if its file was replaced."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Condition
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 import sqlalchemy as sa
 
@@ -122,3 +123,25 @@ class Opened(Generic[T]):
             status = self._file.stat()
             self._inode = (status.st_dev, status.st_ino)
         return engine
+
+
+class StorePart(Opened[T], ABC):
+    """A part of a project's store: its tables, and the methods that read and write them.
+
+    Each method blocks, and raises UnreachableError where the store can't be used.
+    """
+
+    connections: ClassVar[int] = 4
+    """The most connections at once."""
+    synced: ClassVar[bool] = True
+    """Whether a transaction survives a power cut, not only the end of its process."""
+
+    def __init__(self, store: str, state: Path, wait_s: float) -> None:
+        """Keep the setting `store` and the state folder; wait `wait_s` seconds for a lock."""
+        pace = Pace(busy_ms=round(wait_s * 1000), synced=self.synced, connections=self.connections)
+        super().__init__(store, state, self.define, pace)
+
+    @staticmethod
+    @abstractmethod
+    def define(metadata: sa.MetaData) -> T:
+        """Define the tables of this part."""

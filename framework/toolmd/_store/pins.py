@@ -2,13 +2,12 @@
 
 import time
 from collections.abc import Collection, Iterable, Mapping
-from pathlib import Path
 from typing import NamedTuple
 
 import sqlalchemy as sa
 
-from toolmd._store.database import Pace, upsert_of
-from toolmd._store.opened import Opened
+from toolmd._store.database import upsert_of
+from toolmd._store.opened import StorePart
 
 GONE = ""
 """What was seen of a tool that the server does not list any more."""
@@ -28,20 +27,26 @@ class Pin(NamedTuple):
         return self.seen != self.accepted
 
 
-class SqlPins:
-    """The pinned tools of a project's servers, in its database.
+class SqlPins(StorePart[sa.Table]):
+    """The pinned tools of a project's servers, in its database."""
 
-    Each method blocks, and raises UnreachableError where the store can't be used.
-    """
+    connections = 2
 
-    def __init__(self, store: str, state: Path, wait_s: float) -> None:
-        """Keep the setting `store` and the state folder; wait `wait_s` seconds for a lock."""
-        pace = Pace(busy_ms=round(wait_s * 1000), connections=2)
-        self._opened = Opened(store, state, _table, pace)
+    @staticmethod
+    def define(metadata: sa.MetaData) -> sa.Table:
+        """Define the table."""
+        return sa.Table(
+            "toolmd_remote_tool", metadata,
+            sa.Column("server", sa.Text, primary_key=True),
+            sa.Column("tool", sa.Text, primary_key=True),
+            sa.Column("accepted", sa.Text, nullable=False),
+            sa.Column("seen", sa.Text, nullable=False),
+            sa.Column("since", sa.Double, nullable=False),
+        )  # fmt: skip
 
     def of(self, server: str) -> Mapping[str, Pin]:
         """Return the pins of a server by the server's names of the tools."""
-        with self._opened.transaction() as connection:
+        with self.transaction() as connection:
             return self._all(connection, server)
 
     def see(
@@ -51,7 +56,7 @@ class SqlPins:
 
         A wanted tool without a pin is pinned as it is. `seen` are the definitions by name.
         """
-        with self._opened.transaction() as connection:
+        with self.transaction() as connection:
             there = self._all(connection, server)
             rows = [
                 (tool, pin.accepted, seen.get(tool, GONE))
@@ -66,18 +71,14 @@ class SqlPins:
         """Pin tools as these definitions; a tool whose definition is GONE is not pinned."""
         rows = [(tool, text, text) for tool, text in definitions.items() if text != GONE]
         gone = [tool for tool, text in definitions.items() if text == GONE]
-        with self._opened.transaction() as connection:
+        with self.transaction() as connection:
             self._write(connection, server, rows)
-            table = self._opened.tables
+            table = self.tables
             here = sa.and_(table.c.server == server, table.c.tool.in_(gone))
             connection.execute(sa.delete(table).where(here))
 
-    def close(self) -> None:
-        """Close the database."""
-        self._opened.close()
-
     def _all(self, connection: sa.Connection, server: str) -> Mapping[str, Pin]:
-        table = self._opened.tables
+        table = self.tables
         rows = connection.execute(sa.select(table).where(table.c.server == server)).all()
         return {row.tool: Pin(row.tool, row.accepted, row.seen) for row in rows}
 
@@ -85,21 +86,10 @@ class SqlPins:
         self, connection: sa.Connection, server: str, rows: Iterable[tuple[str, str, str]]
     ) -> None:
         for tool, accepted, seen in rows:
-            row = upsert_of(connection)(self._opened.tables).values(
+            row = upsert_of(connection)(self.tables).values(
                 server=server, tool=tool, accepted=accepted, seen=seen, since=time.time()
             )
             connection.execute(row.on_conflict_do_update(
                 index_elements=["server", "tool"],
                 set_={name: row.excluded[name] for name in ("accepted", "seen", "since")},
             ))  # fmt: skip
-
-
-def _table(metadata: sa.MetaData) -> sa.Table:
-    return sa.Table(
-        "toolmd_remote_tool", metadata,
-        sa.Column("server", sa.Text, primary_key=True),
-        sa.Column("tool", sa.Text, primary_key=True),
-        sa.Column("accepted", sa.Text, nullable=False),
-        sa.Column("seen", sa.Text, nullable=False),
-        sa.Column("since", sa.Double, nullable=False),
-    )  # fmt: skip

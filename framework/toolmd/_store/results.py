@@ -1,37 +1,38 @@
 """Keep results of calls under handles."""
 
-from pathlib import Path
-
 import sqlalchemy as sa
 
-from toolmd._store.database import Pace
-from toolmd._store.opened import Opened
+from toolmd._store.opened import StorePart
 from toolmd._types.kept import KeptResult, OpenHandle
 
 
-class SqlResults:
-    """The kept results of a project, in its database.
+class SqlResults(StorePart[sa.Table]):
+    """The kept results of a project, in its database."""
 
-    Each method blocks, and raises UnreachableError where the store can't be used.
-    """
-
-    def __init__(self, store: str, state: Path, wait_s: float) -> None:
-        """Keep the setting `store` and the state folder; wait `wait_s` seconds for a lock."""
-        pace = Pace(busy_ms=round(wait_s * 1000), connections=4)
-        self._opened = Opened(store, state, _table, pace)
+    @staticmethod
+    def define(metadata: sa.MetaData) -> sa.Table:
+        """Define the table."""
+        return sa.Table(
+            "toolmd_result", metadata,
+            sa.Column("handle", sa.Text, primary_key=True),
+            sa.Column("user", sa.Text, nullable=False),
+            sa.Column("tool", sa.Text, nullable=False),
+            sa.Column("data", sa.LargeBinary, nullable=False),
+            sa.Column("until", sa.Double, nullable=False, index=True),
+        )  # fmt: skip
 
     def keep(self, kept: KeptResult, now: float) -> None:
         """Keep a result, and delete those whose time is over; `now` is seconds since the epoch."""
-        with self._opened.transaction() as connection:
-            table = self._opened.tables
+        with self.transaction() as connection:
+            table = self.tables
             connection.execute(sa.delete(table).where(table.c.until <= now))
             row = {**kept._asdict(), "user": _whose(kept.user)}
             connection.execute(sa.insert(table).values(row))
 
     def find(self, handle: str, user: str | None, now: float) -> KeptResult | None:
         """Return what is kept for a user under a handle; None if there is nothing any more."""
-        with self._opened.transaction() as connection:
-            table = self._opened.tables
+        with self.transaction() as connection:
+            table = self.tables
             mine = sa.and_(
                 table.c.handle == handle, table.c.user == _whose(user), table.c.until > now
             )
@@ -42,8 +43,8 @@ class SqlResults:
 
     def handles(self, user: str | None, now: float, most: int) -> list[OpenHandle]:
         """Return the handles of a user's kept results, the newest first, at most `most`."""
-        with self._opened.transaction() as connection:
-            table = self._opened.tables
+        with self.transaction() as connection:
+            table = self.tables
             mine = sa.and_(table.c.user == _whose(user), table.c.until > now)
             chosen = sa.select(table.c.handle, table.c.tool, table.c.until).where(mine)
             newest = chosen.order_by(table.c.until.desc(), table.c.handle).limit(most)
@@ -51,26 +52,11 @@ class SqlResults:
 
     def open_until(self) -> float:
         """Return the time at which the last result goes, in seconds since the epoch; 0 for none."""
-        with self._opened.transaction() as connection:
-            last = sa.select(sa.func.max(self._opened.tables.c.until))
+        with self.transaction() as connection:
+            last = sa.select(sa.func.max(self.tables.c.until))
             return float(connection.execute(last).scalar() or 0)
-
-    def close(self) -> None:
-        """Close the database."""
-        self._opened.close()
 
 
 def _whose(user: str | None) -> str:
     """Return the column's text: nobody and a user with an empty name are two."""
     return "" if user is None else f"={user}"
-
-
-def _table(metadata: sa.MetaData) -> sa.Table:
-    return sa.Table(
-        "toolmd_result", metadata,
-        sa.Column("handle", sa.Text, primary_key=True),
-        sa.Column("user", sa.Text, nullable=False),
-        sa.Column("tool", sa.Text, nullable=False),
-        sa.Column("data", sa.LargeBinary, nullable=False),
-        sa.Column("until", sa.Double, nullable=False, index=True),
-    )  # fmt: skip

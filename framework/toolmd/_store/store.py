@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 from toolmd._store import MEMORY, STORE_FILE
 from toolmd._types.audit import ChainLine
 from toolmd._types.confirmation import Confirmation, ConfirmationState
-from toolmd._types.crisis import Crisis
 from toolmd._types.kept import KeptResult
 from toolmd.errors import ToolmdError, logged
 
 if TYPE_CHECKING:
     from toolmd._store.changes import SqlChanges
+    from toolmd._store.crises import SqlCrises
     from toolmd._store.keyed_calls import SqlKeyedCalls
+    from toolmd._store.opened import StorePart
     from toolmd._store.pins import SqlPins
     from toolmd._store.results import SqlResults
 
@@ -57,28 +58,6 @@ class ConfirmationStore(Protocol):
 
         `after` is the `created` and the id of the confirmation after which to begin.
         """
-
-    def close(self) -> None:
-        """Close the store."""
-
-
-class CrisisStore(Protocol):
-    """The crisis flags of conversations.
-
-    Each method may block, and may be called from several threads; an exception denies the call.
-    """
-
-    def flag(self, crisis: Crisis) -> None:
-        """Flag a conversation, or renew its flag."""
-
-    def is_flagged(self, conversation: str, user: str | None) -> bool:
-        """Return whether a user's conversation is flagged."""
-
-    def flagged(self) -> tuple[Crisis, ...]:
-        """Return the flagged conversations, oldest first."""
-
-    def clear(self, conversation: str, user: str | None) -> bool:
-        """Remove the flag of a user's conversation; False where it has none."""
 
     def close(self) -> None:
         """Close the store."""
@@ -154,17 +133,7 @@ class LimitStore(Protocol):
         """Close the store."""
 
 
-class Part(Protocol):
-    """A part of the store."""
-
-    def __init__(self, store: str, state: Path, wait_s: float, *more: Any) -> None:
-        """Keep the setting `store` and the state folder; wait `wait_s` seconds for a lock."""
-
-    def close(self) -> None:
-        """Close the database."""
-
-
-P = TypeVar("P", bound=Part)
+P = TypeVar("P", bound="StorePart[Any]")
 
 
 class Store:
@@ -193,7 +162,7 @@ class Store:
         self._wait_s = wait_s
         self._lock = Lock()
         self._closed = False
-        self._parts: dict[type[Part], Part] = {}
+        self._parts: dict[type[StorePart[Any]], StorePart[Any]] = {}
         self._results_until = 0.0
 
     @property
@@ -216,7 +185,7 @@ class Store:
         return self._part(SqlLimits, LIMITS_WAIT_S, self._epoch)
 
     @property
-    def crises(self) -> CrisisStore:
+    def crises(self) -> "SqlCrises":
         """The crisis flags of conversations."""
         from toolmd._store.crises import SqlCrises
 

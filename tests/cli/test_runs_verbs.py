@@ -1,4 +1,4 @@
-"""`run` and `runs`: steps shown as they go, here and of runs that another process plays."""
+"""`run` and `runs`: steps shown as they go, here and of runs that another process executes."""
 
 import json
 import re

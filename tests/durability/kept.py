@@ -54,9 +54,9 @@ class Kept:
 
     def opened(self) -> DurableEngine:
         """Open the engine."""
-        play = Interpreter(self.world).play
+        execute = Interpreter(self.world).execute
         return DurableEngine(
-            play, self.place, self.state, clock=lambda: utc_now() + self.ahead, **self.options
+            execute, self.place, self.state, clock=lambda: utc_now() + self.ahead, **self.options
         )
 
     def reopen(self) -> None:

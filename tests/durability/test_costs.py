@@ -110,7 +110,7 @@ def test_a_step_reaches_its_tool_in_at_most_13_nested_calls(tmp_path: Path) -> N
         task = asyncio.current_task()
         assert task is not None
         runs.append(task)
-        return await Interpreter(kept.world).play(order, journal)
+        return await Interpreter(kept.world).execute(order, journal)
 
     async def look() -> dict[str, str]:
         # The run's own thread may still be on its way to wait for this.

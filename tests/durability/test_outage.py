@@ -85,7 +85,7 @@ def test_a_run_that_is_resumed_while_its_store_is_away_does_not_fail(tmp_path, e
     async def play_without_store(order, journal):
         file.rename(tmp_path / "away")
         try:
-            return await Interpreter(kept.world).play(order, journal)
+            return await Interpreter(kept.world).execute(order, journal)
         finally:
             (tmp_path / "away").rename(file)
 

@@ -177,7 +177,7 @@ def test_a_process_is_registered_before_it_executes_any_run(kept, tmp_path):
     kept.engine.start()
     other = Kept(tmp_path, kept.place)
     try:
-        # One process plays runs in one place only, so that this one gets no further.
+        # One process executes runs in one place only, so that this one gets no further.
         with pytest.raises(ToolmdError, match="executes the runs in"):
             other.engine.start()
 

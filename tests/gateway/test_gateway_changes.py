@@ -85,21 +85,33 @@ async def front_of(workspace: Workspace, mode: str) -> AsyncIterator[Front]:
         server.changes.close()
 
 
+@asynccontextmanager
+async def in_use(project: Guarded, mode: str) -> AsyncIterator[tuple[Workspace, Front]]:
+    """Open a project, and a client of it that has called `echo`."""
+    with project.open() as workspace:
+        async with front_of(workspace, mode) as front:
+            await front.client.call_tool("echo", {})
+            yield workspace, front
+
+
+async def change_echo(project: Guarded, front: Front) -> None:
+    """Let the server change `echo` and announce it; wait until the client does not see it."""
+    project.serve(CHANGED, listed("announce"))
+    await front.client.call_tool("announce", {})
+    await front.until("announce")
+
+
 def test_a_tool_that_its_server_announces_as_changed_disappears_and_returns(
     tmp_path: Path, mode: str
 ) -> None:
     project = Guarded(tmp_path / "p", "echo", "announce")
 
     async def run() -> None:
-        with project.open() as workspace:
-            async with front_of(workspace, mode) as front:
-                await front.client.call_tool("echo", {})
-                project.serve(CHANGED, listed("announce"))
-                await front.client.call_tool("announce", {})
-                await front.until("announce")
-                project.serve(listed("echo"), listed("announce"))
-                await front.client.call_tool("announce", {})
-                await front.until("announce", "echo")
+        async with in_use(project, mode) as (_, front):
+            await change_echo(project, front)
+            project.serve(listed("echo"), listed("announce"))
+            await front.client.call_tool("announce", {})
+            await front.until("announce", "echo")
 
     asyncio.run(run())
 
@@ -108,17 +120,15 @@ def test_a_call_that_finds_its_tool_changed_hides_it(tmp_path: Path, mode: str) 
     project = Guarded(tmp_path / "p", "echo", "whoami", table="shared = true")
 
     async def run() -> str:
-        with project.open() as workspace:
-            async with front_of(workspace, mode) as front:
-                await front.client.call_tool("echo", {})
-                project.serve(CHANGED, listed("whoami"))
-                # The session ends, so that the next call asks the server again.
-                await asyncio.to_thread(_end_sessions, project.root)
-                denied = await front.client.call_tool("echo", {})
-                await front.until("whoami")
-                again = await front.client.call_tool("echo", {})
-                codes = [one.structured_content["error"]["code"] for one in (denied, again)]
-                return " ".join(codes)
+        async with in_use(project, mode) as (_, front):
+            project.serve(CHANGED, listed("whoami"))
+            # The session ends, so that the next call asks the server again.
+            await asyncio.to_thread(_end_sessions, project.root)
+            denied = await front.client.call_tool("echo", {})
+            await front.until("whoami")
+            again = await front.client.call_tool("echo", {})
+            codes = [one.structured_content["error"]["code"] for one in (denied, again)]
+            return " ".join(codes)
 
     assert asyncio.run(run()) == "suspended_tool suspended_tool"
 
@@ -130,15 +140,11 @@ def test_a_tool_that_another_process_accepts_returns(
     project = Guarded(tmp_path / "p", "echo", "announce")
 
     async def run() -> None:
-        with project.open() as workspace:
-            async with front_of(workspace, mode) as front:
-                await front.client.call_tool("echo", {})
-                project.serve(CHANGED, listed("announce"))
-                await front.client.call_tool("announce", {})
-                await front.until("announce")
-                files = {"echo": "echo", "announce": "announce"}
-                await look_at_server(workspace.settings, "plain", files, accept=True)
-                await front.until("announce", "echo")
+        async with in_use(project, mode) as (workspace, front):
+            await change_echo(project, front)
+            files = {"echo": "echo", "announce": "announce"}
+            await look_at_server(workspace.settings, "plain", files, accept=True)
+            await front.until("announce", "echo")
 
     asyncio.run(run())
 
@@ -150,11 +156,9 @@ def test_a_server_of_the_new_era_is_listened_to(tmp_path: Path, mode: str) -> No
     (project.root / "toolmd.toml").write_text(f"[servers.plain]\ncommand = {command}\n", "utf-8")
 
     async def run() -> None:
-        with project.open() as workspace:
-            async with front_of(workspace, mode) as front:
-                await front.client.call_tool("echo", {})
-                await front.client.call_tool("announce", {})
-                await front.until("announce")
+        async with in_use(project, mode) as (_, front):
+            await front.client.call_tool("announce", {})
+            await front.until("announce")
 
     asyncio.run(run())
 
@@ -163,14 +167,10 @@ def test_the_catalog_names_no_suspended_tool(tmp_path: Path) -> None:
     project = Guarded(tmp_path / "p", "echo", "announce")
 
     async def run() -> str:
-        with project.open() as workspace:
-            async with front_of(workspace, "auto") as front:
-                await front.client.call_tool("echo", {})
-                project.serve(CHANGED, listed("announce"))
-                await front.client.call_tool("announce", {})
-                await front.until("announce")
-                read = await front.client.read_resource("toolmd://catalog")
-                return str(read.contents[0])
+        async with in_use(project, "auto") as (_, front):
+            await change_echo(project, front)
+            read = await front.client.read_resource("toolmd://catalog")
+            return str(read.contents[0])
 
     assert '"echo"' not in asyncio.run(run())
 

@@ -93,7 +93,7 @@ class World:
         self.questions: list[Question] = []
         self.events: list[RunEvent] = []
         self.time = START
-        self.engine = MemoryEngine(Interpreter(self).play, clock=self.clock)
+        self.engine = MemoryEngine(Interpreter(self).execute, clock=self.clock)
         self._held: dict[str, Call] = {}
         self._ids = itertools.count(1)
 

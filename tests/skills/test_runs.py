@@ -73,7 +73,7 @@ class KeptJournal:
 
 
 def play(world: World, order: Order, journal: KeptJournal) -> SkillResult:
-    return asyncio.run(Interpreter(world).play(order, journal))
+    return asyncio.run(Interpreter(world).execute(order, journal))
 
 
 STEPS = (

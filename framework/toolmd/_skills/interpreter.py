@@ -46,7 +46,7 @@ class Interpreter:
         self.secrets = Secrets()
         """The Sensitive values of the latest run, which must not be shown."""
 
-    async def play(self, order: Order, journal: Journal) -> SkillResult:
+    async def execute(self, order: Order, journal: Journal) -> SkillResult:
         """Run the order as far as possible and return its result.
 
         Effects in the journal are not repeated, so executing a run again resumes it after it was

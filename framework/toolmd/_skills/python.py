@@ -25,13 +25,13 @@ async def run_python(frame: Frame, actions: StepActions) -> SkillResult:
     recorded, it does not run again. Raises ParkedError and CancelledRunError.
     """
     key = f"{frame.prefix}{result_key(frame.spec.name)}"
-    played = None if frame.journal.holds(key) else await _played(frame, actions)
-    if played is not None and played.code == "cancelled":
-        return played
+    ran = None if frame.journal.holds(key) else await _run(frame, actions)
+    if ran is not None and ran.code == "cancelled":
+        return ran
 
     async def came_to() -> dict[str, Any]:
-        assert played is not None
-        return {**played.to_dict(), "code": played.code}
+        assert ran is not None
+        return {**ran.to_dict(), "code": ran.code}
 
     return SkillResult(**await frame.perform(key, came_to))
 
@@ -41,7 +41,7 @@ def result_key(name: str) -> str:
     return f"{name}:result"
 
 
-async def _played(frame: Frame, actions: StepActions) -> SkillResult:
+async def _run(frame: Frame, actions: StepActions) -> SkillResult:
     """Run the implementation from its beginning."""
     spec = frame.spec
     calls = _Calls(frame, actions)

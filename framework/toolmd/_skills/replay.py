@@ -34,7 +34,7 @@ async def trace(order: Order, view: RunView) -> RunTrace:
     with suppress(ParkedError):
         if view.state == "scheduled":
             raise ParkedError
-        await interpreter.play(order, shown)
+        await interpreter.execute(order, shown)
     events = tuple(shown.events)
     in_python = skill.name in order.plan.python
     states = {} if in_python else states_of(skill.name, events, view.questions)

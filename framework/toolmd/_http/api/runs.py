@@ -65,7 +65,7 @@ class Background:
         """Start a run in the running loop, and return its id."""
         run_id = f"run-{secrets.token_hex(8)}"
         task = asyncio.get_running_loop().create_task(
-            self._play(name, inputs, caller, confidence, run_id)
+            self._run(name, inputs, caller, confidence, run_id)
         )
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
@@ -77,7 +77,7 @@ class Background:
             task.cancel()
         await asyncio.gather(*self._under_way, return_exceptions=True)
 
-    async def _play(
+    async def _run(
         self,
         name: str,
         inputs: Mapping[str, Any] | str,

@@ -14,6 +14,8 @@ REFRESH_S = 300.0
 """How long a list of tools is trusted: not every server tells that it changed."""
 _MOST_PAGES = 100
 _MOST_TOOLS = 5_000
+_LISTENS_SINCE = "2026-07-28"
+"""The version of the protocol from which on a client asks for notices of changed tools."""
 _PAUSE_S = 1.0
 """The least time between two lists that a server's notices ask for."""
 
@@ -138,6 +140,3 @@ class ToolList:
                 raise ValueError("its list of tools does not end")
             cursors.add(cursor)
             params = PaginatedRequestParams(cursor=cursor)
-
-
-_LISTENS_SINCE = "2026-07-28"

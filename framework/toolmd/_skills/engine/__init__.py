@@ -9,7 +9,7 @@ from toolmd._types.result import SkillResult
 from toolmd._types.run import Answer, Order, Question, RunListener, RunQuery, RunView
 
 ALL_RUNS = RunQuery()
-Play = Callable[[Order, Journal], Awaitable[SkillResult]]
+Execute = Callable[[Order, Journal], Awaitable[SkillResult]]
 """Interprets an order over its journal; raises ParkedError."""
 Ask = Callable[[Question], Awaitable[Answer | None]]
 """Asks an available person; None means that nobody is available, and the run waits."""

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from toolmd._skills.engine import ALL_RUNS, Ask, Play
+from toolmd._skills.engine import ALL_RUNS, Ask, Execute
 from toolmd._skills.engine.memory_run import MemoryJournal, MemoryRun
 from toolmd._skills.engine.outcomes import (
     AnsweredError,
@@ -56,8 +56,8 @@ class _Open(NamedTuple):
 class MemoryEngine:
     """Keeps runs in memory; they end with the process."""
 
-    def __init__(self, play: Play, *, clock: Clock = utc_now) -> None:
-        self._play = play
+    def __init__(self, execute: Execute, *, clock: Clock = utc_now) -> None:
+        self._execute = execute
         self._clock = clock
         self._runs: dict[str, MemoryRun] = {}
         self._woken: set[asyncio.Task[None]] = set()
@@ -180,7 +180,7 @@ class MemoryEngine:
                 journal = MemoryJournal(run, self._clock, watch)
                 run.state = "running"
                 try:
-                    result = await self._play(run.order, journal)
+                    result = await self._execute(run.order, journal)
                 except ParkedError as parked:
                     if not await self._asked(run, parked, journal, ask):
                         self._set_alarm(run)

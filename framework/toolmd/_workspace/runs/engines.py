@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from toolmd._skills.engine import Engine, OpenQuestion, Play
+from toolmd._skills.engine import Engine, Execute, OpenQuestion
 from toolmd._skills.engine.memory import MemoryEngine
 from toolmd._store import STORE_FILE, is_postgres
 from toolmd._types.registry import Bound
@@ -32,11 +32,11 @@ SOME = 100
 class Engines:
     """Both engines of a workspace; which of them has a run is known here alone."""
 
-    def __init__(self, play: Play, clock: Clock, settings: Settings) -> None:
-        self._play = play
+    def __init__(self, execute: Execute, clock: Clock, settings: Settings) -> None:
+        self._execute = execute
         self._clock = clock
         self._settings = settings
-        self._memory = MemoryEngine(play, clock=clock)
+        self._memory = MemoryEngine(execute, clock=clock)
         self._durable: DurableEngine | None = None
         self._stopped = False
         self._lock = Lock()
@@ -71,7 +71,7 @@ class Engines:
 
                 state = state_folder(self._settings.state)
                 self._durable = DurableEngine(
-                    self._play, self._settings.store, state, clock=self._clock
+                    self._execute, self._settings.store, state, clock=self._clock
                 )
             return self._durable
 

@@ -39,8 +39,8 @@ from toolmd._workspace.runs.answers import crashed, denied, late, waits
 from toolmd._workspace.runs.asking import asking
 from toolmd._workspace.runs.budgets import LateRunError, in_time, within
 from toolmd._workspace.runs.engines import Engines
-from toolmd._workspace.runs.player import Player
 from toolmd._workspace.runs.questions import Questions
+from toolmd._workspace.runs.run_executor import RunExecutor
 from toolmd._workspace.snapshot.live import Live
 from toolmd.errors import NotFoundError
 
@@ -64,10 +64,10 @@ class RunService:
         """
         self._current = current
         self._tell = tell
-        # The player needs the engine's pinned Python, and the engine needs the player.
-        self._player = Player(current, tell, self._find_code, given)
+        # The executor needs the engine's pinned Python, and the engine needs the executor.
+        self._executor = RunExecutor(current, tell, self._find_code, given)
         self.clock = clock or utc_now
-        self.engines = Engines(self._player.play, self.clock, current().settings)
+        self.engines = Engines(self._executor.execute, self.clock, current().settings)
         self.questions = Questions(self.engines)
         self._scheduled: tuple[object, tuple[SkillSpec, ...]] = None, ()
         """A registry, and its skills with a Schedule."""
@@ -102,7 +102,7 @@ class RunService:
         engine, code = await self.engines.begin(skill, live)
         plan = _plan(skill.spec, live, code)
         order = Order(run_id or new_run_id(), plan, inputs, call.caller, call.confidence)
-        self._player.begin(order.id, live)
+        self._executor.begin(order.id, live)
         self._keep(order.id, call)
         if at is not None:
             self._tell("run", {"run_id": order.id, "skill": skill.name, "state": "scheduled"},
@@ -209,7 +209,7 @@ class RunService:
     def close(self) -> None:
         """Stop the runs of this process; stored runs continue at the next start."""
         self.engines.close()
-        self._player.close()
+        self._executor.close()
 
     def _find_code(self, pin: str) -> tuple[str, Mapping[str, bytes]] | None:
         return self.engines.durable().code.find(pin)
@@ -267,7 +267,7 @@ class RunService:
             waiting = waits(run_id, call._replace(arguments=shown), ended, questions)
             return await self._done(call, waiting, began)
         if ended.code != "stuck":
-            self._player.end(run_id)
+            self._executor.end(run_id)
             self._calls.pop(run_id, None)
         return await self._done(call, result_of(run_id, call.tool, ended), began)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from dbos import DBOS
 
-from toolmd._skills.engine import Play
+from toolmd._skills.engine import Execute
 from toolmd._skills.engine.durable.journal import DurableJournal, LostRunError, StuckRunError
 from toolmd._skills.engine.durable.loop_bridge import in_thread
 from toolmd._skills.engine.durable.rows import KeptRun
@@ -27,14 +27,14 @@ class Attempts:
 
     def __init__(
         self,
-        play: Play,
+        execute: Execute,
         store: Store,
         waiters: Waiters,
         lives: Callable[[], bool],
         clock: Clock,
     ) -> None:
         """Prepare it; `lives` returns whether other processes can see this one as alive."""
-        self._play = play
+        self._execute = execute
         self._store = store
         self._waiters = waiters
         self._lives = lives
@@ -49,7 +49,7 @@ class Attempts:
         """Return whether a new effect may begin: others may have taken over a frozen process."""
         return self.open and self._lives()
 
-    async def play(self, run_id: str, number: int, begun: dict[str, Any] | None) -> str:
+    async def execute(self, run_id: str, number: int, begun: dict[str, Any] | None) -> str:
         """Execute an attempt; return how it left the run."""
         try:
             return await self._played(run_id, number, begun)
@@ -112,7 +112,7 @@ class Attempts:
         self, order: Order, journal: DurableJournal
     ) -> SkillResult | ParkedError | LostRunError | UnreachableError:
         try:
-            return await self._play(order, journal)
+            return await self._execute(order, journal)
         except ParkedError as parked:
             return parked
         except (LostRunError, UnreachableError) as lost:

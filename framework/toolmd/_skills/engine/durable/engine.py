@@ -9,7 +9,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from toolmd._skills.engine import ALL_RUNS, Ask, Play
+from toolmd._skills.engine import ALL_RUNS, Ask, Execute
 from toolmd._skills.engine.durable.attempt import Attempts
 from toolmd._skills.engine.durable.heartbeat import Heartbeat
 from toolmd._skills.engine.durable.liveness import Locks
@@ -35,7 +35,7 @@ class DurableEngine:
 
     def __init__(
         self,
-        play: Play,
+        execute: Execute,
         store: str,
         state: Path,
         *,
@@ -71,7 +71,9 @@ class DurableEngine:
         self._waiters = Waiters(
             self._reader, lambda: self._process.runs() if self._process else set(), store_wait_s
         )
-        self._attempts = Attempts(play, self._store, self._waiters, self._locks.lives, self._clock)
+        self._attempts = Attempts(
+            execute, self._store, self._waiters, self._locks.lives, self._clock
+        )
         self._process: Process | None = None
         self._starting = threading.Lock()
         self._reclaimer: Reclaimer | None = None
@@ -200,7 +202,9 @@ class DurableEngine:
         """
         with self._starting:
             if self._process is None:
-                process = Process(self._url, self._locks.own, self._attempts.play, self._workflows)
+                process = Process(
+                    self._url, self._locks.own, self._attempts.execute, self._workflows
+                )
                 # Before the launch, which accepts work: other processes must see this one as alive.
                 self._locks.live()
                 process.start(self._database)

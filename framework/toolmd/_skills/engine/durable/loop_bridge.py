@@ -64,9 +64,9 @@ class FarExecutor:
 
     async def python(self, call: Call, through: Through) -> Any:
         """Run the implementation of a skill; its calls return to the run's loop to be recorded."""
-        played = LoopBridge.here()
+        run_loop = LoopBridge.here()
 
         async def back(name: str, arguments: Mapping[str, Any]) -> Result:
-            return await played.do(lambda: through(name, arguments))
+            return await run_loop.do(lambda: through(name, arguments))
 
         return await self._tools.do(lambda: self._executor.python(call, back))

@@ -41,7 +41,7 @@ RECORD_S = 0.5
 """How long the ending process waits until DBOS recorded the end of runs, in seconds."""
 STORE_WAIT_S = 15.0
 """How long a caller waits for a database that does not answer, in seconds."""
-Player = Callable[[str, int, dict[str, Any] | None], Awaitable[str]]
+ExecuteAttempt = Callable[[str, int, dict[str, Any] | None], Awaitable[str]]
 """Executes an attempt; the first one gets the row of its order."""
 _lock = threading.Lock()
 _running: "Process | None" = None
@@ -67,13 +67,13 @@ class ElsewhereError(ToolmdError):
 class Process:
     """DBOS on one database; a process can have only one."""
 
-    def __init__(self, url: str, name: str, player: Player, workflows: Workflows) -> None:
-        """Prepare it; `name` is this process's own, and `player` executes one attempt of a run."""
+    def __init__(self, url: str, name: str, attempt: ExecuteAttempt, workflows: Workflows) -> None:
+        """Prepare it; `name` is this process's own, and `attempt` executes one attempt of a run."""
         self.url = url
         self._name = name
-        self._player = player
+        self._attempt = attempt
         self._workflows = workflows
-        self.playing: set[str] = set()
+        self.executing: set[str] = set()
         """The workflows that execute here now."""
         self._loop: asyncio.AbstractEventLoop
         self._thread = threading.Thread(target=self._serve, name="toolmd-runs", daemon=True)
@@ -136,34 +136,34 @@ class Process:
         """Start to execute a run here; return False for a known id."""
         try:
             with SetWorkflowID(workflow_id(row["id"], 0), workflow_id_reuse_policy="reject"):
-                await DBOS.start_workflow_async(_play, row["id"], 0, row)
+                await DBOS.start_workflow_async(_execute, row["id"], 0, row)
         except dbos_error.DBOSWorkflowIDInUseError:
             return False
         return True
 
     def runs(self) -> set[str]:
         """Return the runs that execute here now."""
-        return {name.rpartition(":")[0] for name in self.playing.copy()}
+        return {name.rpartition(":")[0] for name in self.executing.copy()}
 
-    async def play(self, run_id: str, segment: int, begun: dict[str, Any] | None) -> str:
+    async def execute(self, run_id: str, segment: int, begun: dict[str, Any] | None) -> str:
         """Execute an attempt; DBOS calls this."""
         name = workflow_id(run_id, segment)
-        self.playing.add(name)
+        self.executing.add(name)
         try:
-            return await self._player(run_id, segment, begun)
+            return await self._attempt(run_id, segment, begun)
         except Exception as error:
             # DBOS would record the exception as the outcome, and the run would never end.
-            logger.exception("run %s could not be played; it is tried again", run_id)
+            logger.exception("run %s could not be executed; it is tried again", run_id)
             raise LostRunError(str(error)) from error
         finally:
-            self.playing.discard(name)
+            self.executing.discard(name)
 
     def stop(self, grace_s: float | None) -> None:
         """Stop when running work ends, or after the grace period; the rest stays as recorded."""
         grace_s = grace_s or (GRACE_S if _may_block() else RECORD_S)
         global _running  # noqa: PLW0603 - as in `start`
         until = time.monotonic() + grace_s
-        while self.playing and time.monotonic() < until:
+        while self.executing and time.monotonic() < until:
             time.sleep(0.01)
         until = time.monotonic() + RECORD_S
         with suppress(UnreachableError):
@@ -202,8 +202,8 @@ def _may_block() -> bool:
 
 # Unlimited: the store limits the attempts of a run that makes no progress.
 @DBOS.workflow(name=WORKFLOW, max_recovery_attempts=None)
-async def _play(run_id: str, segment: int, begun: dict[str, Any] | None = None) -> str:
+async def _execute(run_id: str, segment: int, begun: dict[str, Any] | None = None) -> str:
     if _running is None:
         # A ToolmdError would be recorded by DBOS as the run's outcome.
         raise LostRunError("no runs are kept in this process any more")
-    return await _running.play(run_id, segment, begun)
+    return await _running.execute(run_id, segment, begun)

@@ -139,6 +139,6 @@ class Reclaimer:
     def _is_executed(self, name: str, owner: str | None) -> bool:
         """Return whether a workflow is executed: here, or in a process that others watch."""
         if owner == self._locks.own:
-            return name in self._process.playing
+            return name in self._process.executing
         # A process that woke after its eviction and then died leaves such workflows.
         return owner in self._locks.known()

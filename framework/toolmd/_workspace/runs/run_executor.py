@@ -15,7 +15,7 @@ from toolmd._workspace.snapshot.live import Live
 from toolmd.errors import ImplementationError
 
 
-class Player:
+class RunExecutor:
     """Executes runs, and keeps their snapshots until they end."""
 
     def __init__(
@@ -45,7 +45,7 @@ class Player:
         """Release all snapshots."""
         self._pinned.close()
 
-    async def play(self, order: Order, journal: Journal) -> SkillResult:
+    async def execute(self, order: Order, journal: Journal) -> SkillResult:
         """Execute a run to its end. Raises ParkedError where it waits."""
         noted = self._marks.setdefault(order.id, set())
         notifying = NotifyingJournal(order, journal, self._tell, noted)
@@ -54,7 +54,7 @@ class Player:
             live, order = await self._resumed(order, notifying)
             with live.snapshot.resources.hold():
                 executor = DispatchExecutor(await live.ready_dispatcher(), notifying.heard)
-                result = await Interpreter(executor).play(order, notifying)
+                result = await Interpreter(executor).execute(order, notifying)
         except ParkedError as parked:
             notifying.parked(parked)
             raise

@@ -9,13 +9,10 @@ from typing import NamedTuple
 from toolmd._expressions import names_read
 from toolmd._expressions.lexer import Token, tokens
 from toolmd._lsp.page import EditorPage
-from toolmd._parse import parse_prompt, parse_skill, parse_tool
+from toolmd._parse.kinds import PARSERS
 from toolmd._parse.source.places import CodePlace, Places, located
 from toolmd._types.call_spec import CallSpec
 from toolmd._types.source import Position
-
-PARSERS = {"tool": parse_tool, "skill": parse_skill, "prompt": parse_prompt}
-"""The parser of each kind of file."""
 
 
 class Symbol(NamedTuple):

@@ -1,12 +1,10 @@
 """A document in an editor: its lines, and the editor's way of counting columns."""
 
-from pathlib import PurePath
-
 from lsprotocol import types
 from pygls.workspace import PositionCodec
 
 from toolmd._parse.blocks.tokens import source_lines
-from toolmd._parse.fields.table import TABLES
+from toolmd._parse.kinds import kind_of
 from toolmd._types.source import Span
 
 
@@ -23,8 +21,7 @@ class EditorPage:
     @property
     def kind(self) -> str | None:
         """`tool`, `skill` or `prompt`; None for any other file."""
-        name = PurePath(self.path).name.lower()
-        return next((k for k in TABLES if name.endswith(f".{k}.md")), None)
+        return kind_of(self.path.lower())
 
     def position(self, line: int, column: int) -> types.Position:
         """Return the editor's position of a line and a column that count from 1."""

@@ -6,10 +6,11 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from toolmd._lsp.index import PARSERS, Occurrence, Symbol
+from toolmd._lsp.index import Occurrence, Symbol
 from toolmd._lsp.navigation import Navigator, Place, span_of
 from toolmd._lsp.page import EditorPage
 from toolmd._lsp.python import UnfollowedError
+from toolmd._parse.kinds import PARSERS
 from toolmd._parse.words.names import is_name
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.operation import read_operation

@@ -32,7 +32,6 @@ def parse_prompt(
         return None, diagnostics
     said = read_metadata(definition)
     said["parameters"] = read_section(definition, "Arguments")
-    definition.page.places.parameters = said["parameters"]
     definition.section("Prompt")
     said["text"] = definition.prose_of("Prompt")
     _check_fields(definition, said["parameters"])

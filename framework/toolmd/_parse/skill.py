@@ -44,7 +44,6 @@ def parse_skill(
     _allowed(definition, said)
     said["places"] = definition.places
     said["parameters"] = read_section(definition, "Input Schema")
-    definition.page.places.parameters = said["parameters"]
     said["output"] = _output(definition)
     said["when_to_use"] = definition.prose_of("When to use")
     workflow = definition.section("Workflow")

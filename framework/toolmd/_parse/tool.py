@@ -54,7 +54,6 @@ def parse_tool(
         return None, diagnostics
     said = read_metadata(definition)
     said["parameters"] = read_section(definition, "Parameters")
-    definition.page.places.parameters = said["parameters"]
     _sent_in(definition, said)
     said["returns"] = read_returns(definition)
     conditions = _Conditions(definition.page, said["parameters"])

@@ -1,6 +1,10 @@
 """Positions in a file."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
+
+SUFFIXES: Mapping[str, str] = {".tool.md": "tool", ".skill.md": "skill", ".prompt.md": "prompt"}
+"""The ends of the names of definitions, each with the kind of definition."""
 
 
 class Span(NamedTuple):

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 from toolmd._export.exported import Exported, Loss
 from toolmd._types.registry import BoundSkill
 from toolmd._types.skill import SkillSpec
+from toolmd._types.source import SUFFIXES
 
 SKILL_FILE = "SKILL.md"
 MAX_FILES = 1000
 MAX_BYTES = 16 << 20
 _SUFFIX = ".skill.md"
-_DEFINITIONS = (".tool.md", _SUFFIX, ".prompt.md")
 _FOLDERS = ("assets", "references", "scripts")
 """The folders of an Agent Skill; a folder without a SKILL.md has only them."""
 
@@ -76,7 +76,7 @@ def _walk(folder: Path, within: str, left_out: list[str]) -> Iterator[str]:
         elif entry.is_dir():
             if not Path(entry.path, SKILL_FILE).exists():
                 yield from _walk(Path(entry.path), f"{path}/", left_out)
-        elif entry.name.endswith(_DEFINITIONS):
+        elif entry.name.endswith(tuple(SUFFIXES)):
             left_out.append(f"{path} is left out: a definition of Toolmd")
         elif entry.is_file():
             yield path

@@ -6,12 +6,13 @@ from typing import Any, NamedTuple
 
 from toolmd._cli.project.health import look_at_state
 from toolmd._cli.project.opening import open_workspace
-from toolmd._cli.project.paths import STDIN, SUFFIXES, definitions_among
+from toolmd._cli.project.paths import STDIN, definitions_among
 from toolmd._cli.reports.diagnostics import LinesOf
 from toolmd._cli.terminal.screen import counted
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.settings import Settings
+from toolmd._types.source import SUFFIXES
 from toolmd.config import find_project, load_settings
 
 

@@ -6,11 +6,11 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from toolmd._cli.project.health import look_at_state
-from toolmd._cli.project.paths import SUFFIXES
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import stop
 from toolmd._cli.terminal.screen import busy, stdout_for_data
 from toolmd._types.diagnostic import Severity
+from toolmd._types.source import SUFFIXES
 from toolmd.errors import ToolmdError, did_you_mean, is_a_tool, near_words
 
 if TYPE_CHECKING:

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from toolmd._types.source import SUFFIXES
 from toolmd.errors import NotFoundError
 
 STDIN = "-"
-SUFFIXES = {".tool.md": "tool", ".skill.md": "skill", ".prompt.md": "prompt"}
 _SKIPPED = {"__pycache__", "node_modules"}
 
 

@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from toolmd._cli.project.paths import STDIN, SUFFIXES
+from toolmd._cli.project.paths import STDIN
 from toolmd._cli.terminal.screen import read_stdin
-from toolmd._parse import decode, lint_tool, parse_prompt, parse_skill, parse_tool
+from toolmd._parse import decode, lint_tool, parse_skill, parse_tool
+from toolmd._parse.kinds import PARSERS, AnyDefinition, kind_of
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.operation import read_operation
@@ -27,7 +28,7 @@ class ReadAlone(NamedTuple):
     path: str
     text: str | None
     """None if the bytes are not text."""
-    spec: ToolSpec | SkillSpec | PromptSpec | None
+    spec: AnyDefinition | None
     diagnostics: tuple[Diagnostic, ...]
 
 
@@ -54,7 +55,7 @@ def read_alone(name: str) -> ReadAlone:
     return ReadAlone(shown, text, spec, (*diagnostics, *found))
 
 
-def implementation_of(spec: ToolSpec | SkillSpec | PromptSpec, name: str) -> tuple[str, str]:
+def implementation_of(spec: AnyDefinition, name: str) -> tuple[str, str]:
     """Return the kind and the target of a definition's implementation; its Python is not run."""
     if name == STDIN or isinstance(spec, PromptSpec):
         return "none", ""
@@ -73,17 +74,10 @@ def implementation_of(spec: ToolSpec | SkillSpec | PromptSpec, name: str) -> tup
     return "entry_point" if place.file is None else "sibling", place.target
 
 
-def parse(
-    text: str, path: str
-) -> tuple[ToolSpec | SkillSpec | PromptSpec | None, tuple[Diagnostic, ...]]:
+def parse(text: str, path: str) -> tuple[AnyDefinition | None, tuple[Diagnostic, ...]]:
     """Parse a text as the kind that its name states, or else as the kind with fewer errors."""
-    kind = next((kind for suffix, kind in SUFFIXES.items() if path.endswith(suffix)), None)
-    if kind == "tool":
-        return parse_tool(text, path)
-    if kind == "skill":
-        return parse_skill(text, path)
-    if kind == "prompt":
-        return parse_prompt(text, path)
+    if (kind := kind_of(path)) is not None:
+        return PARSERS[kind](text, path)
     as_tool, as_skill = parse_tool(text, path), parse_skill(text, path)
     return as_skill if _cost(as_skill[1]) < _cost(as_tool[1]) else as_tool
 

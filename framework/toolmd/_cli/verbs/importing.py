@@ -13,12 +13,13 @@ from toolmd._cli.authoring.live import accept_tools, read_live_server
 from toolmd._cli.authoring.services import accept_operations, read_document
 from toolmd._cli.authoring.sources import texts_of
 from toolmd._cli.authoring.tables import add_table
-from toolmd._cli.project.paths import STDIN, SUFFIXES, shown
+from toolmd._cli.project.paths import STDIN, shown
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import JsonOption, ProjectOption, stop
 from toolmd._cli.terminal.screen import busy, err, out, out_json, paint, printable
 from toolmd._types.imported import Imported, Note
 from toolmd._types.settings import DEFAULT_SKILLS, DEFAULT_TOOLS
+from toolmd._types.source import SUFFIXES
 from toolmd.config import find_project, load_settings
 
 _NAMED = 5

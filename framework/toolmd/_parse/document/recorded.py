@@ -13,7 +13,7 @@ _CALLEES = frozenset(("required_tools", "required_skills", "allowed_tools", "dis
 def record_places(definition: Definition, attribute: str, entry: Entry) -> None:
     """Record where a field's value and each name in it stand, and the tools and inputs it names."""
     page, at = definition.page, entry.value
-    definition.places[attribute] = (at if at.text else entry.key).place
+    definition.places[attribute] = entry.mark.place
     marks: list[Mark] = []
     for word in [] if entry.listed is not None else listed(entry.text):
         marks.append(page.mark(word, at.line, at.column))

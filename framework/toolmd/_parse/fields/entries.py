@@ -48,6 +48,11 @@ class Entry:
         return [i for block in self.blocks if isinstance(block, Bullets) for i in block.items]
 
     @property
+    def mark(self) -> Mark:
+        """Return the value, or the key where there is none."""
+        return self.value if self.value.text else self.key
+
+    @property
     def name(self) -> str:
         """Return the key without markup."""
         return plain(self.key.text)

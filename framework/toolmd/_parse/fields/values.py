@@ -33,7 +33,7 @@ def read_values(page: Page, fields: Fields) -> dict[str, Any]:
         except Unread as unread:
             if _report_nested(page, known, entry):
                 continue
-            said = entry.value if entry.value.text else entry.key
+            said = entry.mark
             shown = entry.text or ("the text below it" if entry.blocks else "nothing")
             page.error(
                 Code.UNREADABLE_VALUE,

@@ -135,7 +135,7 @@ def _with_value(page: Page, where: str, attribute: str, entry: Entry, shape: Sch
         given: dict[str, Any] = {attribute: value, f"has_{attribute}": True}
         return replace(shape, **given)
     reason = wrong[0].message if wrong else f"it is not of type {' or '.join(shape.types)}"
-    said = entry.value if entry.value.text else entry.key
+    said = entry.mark
     message = f"the {attribute} of {where} does not fit its schema: {reason}"
     help_ = "write a value that a call could supply"
     if attribute == "default":

@@ -50,7 +50,8 @@ def read_section(definition: Definition, name: str) -> tuple[Parameter, ...]:
             "write `### name` for each parameter, or `None`",
         )
     keep(definition.document, section, found.prose, [])
-    return read_parameters(page, found.drafts)
+    page.places.parameters = read_parameters(page, found.drafts)
+    return page.places.parameters
 
 
 def _may_hold(block: Block) -> bool:

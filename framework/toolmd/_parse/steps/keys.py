@@ -30,7 +30,7 @@ def _callee(page: Page, entry: Entry) -> str:
     if not name.isidentifier():
         page.error(
             Code.INVALID_STEP,
-            entry.value if entry.value.text else entry.key,
+            entry.mark,
             f"'{entry.name}' names no tool or skill: '{entry.text[:40]}'",
             "write the name alone; its arguments go below `- **With**:`",
         )
@@ -53,7 +53,7 @@ def _for_each(page: Page, entry: Entry, attribute: str) -> dict[str, Any]:
     if not found or not name.isidentifier() or not over.strip():
         page.error(
             Code.INVALID_STEP,
-            entry.value if entry.value.text else entry.key,
+            entry.mark,
             f"'For each' can't be read from '{text[:40]}'",
             "write `` day in `next_days(date, 3)` ``",
         )
@@ -123,7 +123,7 @@ def _save_as(page: Page, entry: Entry, attribute: str) -> dict[str, Any]:
     if not name.isidentifier():
         page.error(
             Code.INVALID_STEP,
-            entry.value if entry.value.text else entry.key,
+            entry.mark,
             f"'{name[:40]}' is not a valid name for a result",
             "use letters, digits and _, starting with a letter",
         )
@@ -138,7 +138,7 @@ def _timeout(page: Page, entry: Entry, attribute: str) -> dict[str, Any]:
     if seconds is None:
         page.error(
             Code.UNREADABLE_VALUE,
-            entry.value if entry.value.text else entry.key,
+            entry.mark,
             f"'Timeout' can't be read from '{entry.text}'",
             "write a number and a unit: `30s`, `10 minutes`",
         )
@@ -154,7 +154,7 @@ def _moment(page: Page, entry: Entry, attribute: str) -> dict[str, Any]:
     if not until and code_text(text) == text:
         page.error(
             Code.UNREADABLE_VALUE,
-            entry.value if entry.value.text else entry.key,
+            entry.mark,
             f"'{entry.name}' can't be read from '{text[:40]}'",
             "write a duration such as `2h`, or an expression that gives a time: "
             '`` `timestamp(visit.start) - duration("24h")` ``',

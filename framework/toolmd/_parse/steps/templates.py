@@ -91,7 +91,7 @@ def bare_expression(page: Page, entry: Entry) -> Expression:
     if not cel or entry.blocks:
         page.error(
             Code.INVALID_STEP,
-            entry.value if entry.value.text else entry.key,
+            entry.mark,
             f"'{entry.name}' needs an expression",
             "write it in a code span: `` `size(slots) > 0` ``",
         )
@@ -169,7 +169,7 @@ def read_way(page: Page, entry: Entry, *, choose: bool = False) -> Way:
         also = ", or an expression in a code span" if choose else ""
         page.error(
             Code.INVALID_STEP,
-            entry.value if entry.value.text else entry.key,
+            entry.mark,
             f"'{entry.name}' can't be read from '{text[:40]}'",
             f'write `go to NAME`, `stop "text"` or `continue`{also}',
         )

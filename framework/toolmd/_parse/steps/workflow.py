@@ -24,7 +24,6 @@ from toolmd._parse.words.keys import (
 )
 from toolmd._types.code import Code
 from toolmd._types.skill import Step, WorkflowSection
-from toolmd._types.source import Position
 
 _ALONE = {"return", "stop"}
 _MAX_STEPS = 100
@@ -118,7 +117,7 @@ class _Reader:
             if (row := STEP_KEYS[key]).attribute:
                 said |= READERS[row.kind](self.page, entry, row.attribute)
         self._join(entries, said)
-        said["places"] = {key: _place(entry) for key, entry in entries.items()}
+        said["places"] = {key: entry.mark.place for key, entry in entries.items()}
         return Step(**said)
 
     def _bare(self) -> Entry | None:
@@ -235,10 +234,6 @@ def _bare_key(item: Item) -> Entry | None:
     ):
         return bare_entry(item)
     return None
-
-
-def _place(entry: Entry) -> Position:
-    return (entry.value if entry.value.text else entry.key).place
 
 
 def _title(mark: Mark) -> tuple[str, str]:

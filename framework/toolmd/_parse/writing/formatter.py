@@ -4,15 +4,15 @@ from toolmd._parse.blocks.block import Block, Bullets, Comment, Paragraph, Table
 from toolmd._parse.blocks.outline import outline
 from toolmd._parse.blocks.tokens import source_lines
 from toolmd._parse.document.front_matter import front_comments
-from toolmd._parse.prompt import parse_prompt
-from toolmd._parse.skill import parse_skill
+from toolmd._parse.kinds import PARSERS, AnyDefinition, kind_of
 from toolmd._parse.source.page import Page
-from toolmd._parse.tool import parse_tool
 from toolmd._parse.words.keys import comments, fold, heading_text
 from toolmd._parse.writing.compact import is_compact
 from toolmd._parse.writing.prompt_text import prompt_text
 from toolmd._parse.writing.skill_text import skill_text
 from toolmd._parse.writing.tool_text import tool_text
+from toolmd._types.prompt import PromptSpec
+from toolmd._types.skill import SkillSpec
 
 
 def format_text(text: str, path: str, style: str = "keep") -> str | None:
@@ -29,35 +29,26 @@ def format_text(text: str, path: str, style: str = "keep") -> str | None:
     Returns:
         The canonical text, or None if the text has an error.
     """
-    if path.endswith(".prompt.md"):
-        prompt, _ = parse_prompt(text, path)
-        if prompt is None:
-            return None
-        written = _with_comments(text, prompt_text(prompt))
-        same, _ = parse_prompt(written, path)
-        return written if same is not None and same.hash == prompt.hash else text
+    parse = PARSERS[kind_of(path) or "tool"]
+    spec, _ = parse(text, path)
+    if spec is None:
+        return None
     compact = style == "compact" or (style == "keep" and is_compact(text))
     # What the compact form can't hold is written in the long one.
-    forms = (True, False) if compact else (False,)
-    if path.endswith(".skill.md"):
-        skill, _ = parse_skill(text, path)
-        if skill is None:
-            return None
-        for form in forms:
-            written = _with_comments(text, skill_text(skill, compact=form))
-            again, _ = parse_skill(written, path)
-            if again is not None and again.hash == skill.hash:
-                return written
-        return text
-    tool, _ = parse_tool(text, path)
-    if tool is None:
-        return None
-    for form in forms:
-        written = _with_comments(text, tool_text(tool, compact=form))
-        reread, _ = parse_tool(written, path)
-        if reread is not None and reread.hash == tool.hash:
+    for form in (True, False) if compact else (False,):
+        written = _with_comments(text, _canonical(spec, compact=form))
+        again, _ = parse(written, path)
+        if again is not None and again.hash == spec.hash:
             return written
     return text
+
+
+def _canonical(spec: AnyDefinition, *, compact: bool) -> str:
+    if isinstance(spec, PromptSpec):
+        return prompt_text(spec)
+    if isinstance(spec, SkillSpec):
+        return skill_text(spec, compact=compact)
+    return tool_text(spec, compact=compact)
 
 
 def _with_comments(text: str, written: str) -> str:

@@ -2,7 +2,6 @@
 
 import logging
 import time
-from collections.abc import Callable
 
 logger = logging.getLogger(__name__)
 
@@ -13,14 +12,12 @@ AGAIN_S = 60.0
 class Warnings:
     """A logger that repeats a warning only after a minute."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Read the time from `clock`, which returns seconds from any start."""
-        self._clock = clock
+    def __init__(self) -> None:
         self._last: dict[str, float] = {}
 
     def warn(self, message: str, *values: object) -> None:
         """Log `message % values`, unless this message was logged less than a minute ago."""
-        now = self._clock()
+        now = time.monotonic()
         if now - self._last.get(message, now - AGAIN_S) >= AGAIN_S:
             self._last[message] = now
             logger.warning(message, *values)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from toolmd._load.build import Snapshot, build
 from toolmd._load.definitions.cache import Cache
-from toolmd._load.definitions.reading import DefinitionReader
 from toolmd._load.edits.baseline import Baseline
 from toolmd._load.edits.last_python import Put
 from toolmd._load.python.in_fence import close_fenced
@@ -23,6 +22,7 @@ from toolmd._workspace.collector import collector_paused
 from toolmd._workspace.listeners import Listeners, WorkspaceEventKind
 from toolmd._workspace.snapshot.live import Live
 from toolmd._workspace.snapshot.logs import Logs
+from toolmd._workspace.snapshot.reader import READER
 from toolmd.errors import ToolmdError
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ class OpenProject:
         settings: Settings,
         *,
         plugins: Mapping[str, object] | None,
-        reader: DefinitionReader,
         clock: Clock | None,
         on_close: Callable[[], None] | None,
         rehearses: bool = False,
@@ -50,7 +49,6 @@ class OpenProject:
         self.clock = clock
         self.plugins = plugins
         """Objects with hooks, by name, next to the installed plugins."""
-        self._reader = reader
         self.baseline = Baseline(settings.state)
         self.lock = threading.Lock()
         self._counters: dict[str, CallCounter] = {}
@@ -70,7 +68,7 @@ class OpenProject:
         """What lets go a reload that waits for Python, once there may be one."""
         self._closed = False
         with collector_paused():
-            self._cache = Cache.load(settings.state, reader.fingerprint)
+            self._cache = Cache.load(settings.state, READER.fingerprint)
             self.live = self.made_live(settings, self.read(settings))
 
     @property
@@ -130,7 +128,7 @@ class OpenProject:
         with collector_paused():
             return build(
                 settings,
-                self._reader,
+                READER,
                 cache=self._cache,
                 given=self.plugins,
                 baseline=self.baseline,

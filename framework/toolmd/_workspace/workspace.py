@@ -5,7 +5,6 @@ from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from toolmd._load.definitions.reading import DefinitionReader
 from toolmd._types.call import NO_CONTEXT, Budget, Call, Caller
 from toolmd._types.result import EventListener, Result
 from toolmd._types.run import Asker, Clock, RunListener
@@ -20,7 +19,6 @@ from toolmd._workspace.project import ReadProject
 from toolmd._workspace.replies.replies import Turns
 from toolmd._workspace.results import Results
 from toolmd._workspace.runs.control import Runs
-from toolmd._workspace.snapshot.reader import READER
 from toolmd.config import load_settings
 
 if TYPE_CHECKING:
@@ -44,7 +42,6 @@ class Workspace(ReadProject):
         settings: Settings,
         *,
         plugins: Mapping[str, object] | None = None,
-        reader: DefinitionReader = READER,
         clock: Clock | None = None,
         on_close: Callable[[], None] | None = None,
         rehearses: bool = False,
@@ -54,7 +51,6 @@ class Workspace(ReadProject):
         Args:
             settings: The project's settings.
             plugins: Objects with hooks, by name; they join the installed plugins.
-            reader: Parses the definitions.
             clock: Returns the time of runs, with its zone; by default the machine's time.
             on_close: Called when the workspace is closed.
             rehearses: Whether calls pass all checks, count and wait for decisions, but run
@@ -64,7 +60,6 @@ class Workspace(ReadProject):
             OpenProject(
                 settings,
                 plugins=plugins,
-                reader=reader,
                 clock=clock,
                 on_close=on_close,
                 rehearses=rehearses,

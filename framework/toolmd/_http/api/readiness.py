@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable
 
 from toolmd._auth.warnings import Warnings
 from toolmd._workspace import Workspace
@@ -20,9 +19,8 @@ UNREACHABLE = ("store_unreachable", "The server can't reach its store.")
 class Readiness:
     """Whether calls are served: the server is not ending, and its store answers."""
 
-    def __init__(self, workspace: Workspace, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._clock = clock
         self._warnings = Warnings()
         self._look: asyncio.Task[bool] | None = None
         self._until = 0.0
@@ -31,7 +29,7 @@ class Readiness:
 
     async def denial(self) -> tuple[str, str] | None:
         """Return the code and the text of the reason why no calls are served; None if they are."""
-        if self._look is None or (self._look.done() and self._clock() >= self._until):
+        if self._look is None or (self._look.done() and time.monotonic() >= self._until):
             self._look = asyncio.get_running_loop().create_task(self._answers())
         # All that ask at the same time wait for one look, which none of them cancels.
         await asyncio.wait((self._look,), timeout=LOOK_S)
@@ -50,4 +48,4 @@ class Readiness:
         else:
             return True
         finally:
-            self._until = self._clock() + KEPT_S
+            self._until = time.monotonic() + KEPT_S

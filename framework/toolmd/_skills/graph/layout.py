@@ -13,6 +13,8 @@ LABEL = 52
 """Space for an arrow's label before the first lane; all sizes are in pixels."""
 LANE = 16
 """Distance between two parallel arrows."""
+RADIUS = 8
+"""The radius of the corners of an arrow."""
 PAD = 14
 INDENT = 46
 """Where a box's text begins, right of its number."""
@@ -134,21 +136,21 @@ def _routes(chart: Chart, places: dict[str, PlacedBox], lefts: list[int]) -> tup
     return tuple(routes)
 
 
-def rounded(points: list[tuple[int, int]], radius: int = 8) -> str:
+def rounded(points: list[tuple[int, int]]) -> str:
     """Return the path along points with rounded corners."""
     path = f"M{points[0][0]} {points[0][1]}"
     for at in range(1, len(points) - 1):
         before, corner, after = points[at - 1], points[at], points[at + 1]
-        into, out = _near(corner, before, radius), _near(corner, after, radius)
+        into, out = _near(corner, before), _near(corner, after)
         path += f"L{into[0]} {into[1]}Q{corner[0]} {corner[1]} {out[0]} {out[1]}"
     return f"{path}L{points[-1][0]} {points[-1][1]}"
 
 
-def _near(corner: tuple[int, int], other: tuple[int, int], radius: int) -> tuple[int, int]:
-    """Return the point at this distance from a corner towards another, at most half way."""
+def _near(corner: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    """Return the point at the radius from a corner towards another, at most half way."""
 
     def shifted(here: int, there: int) -> int:
-        step = min(radius, abs(there - here) // 2)
+        step = min(RADIUS, abs(there - here) // 2)
         return here + (step if there > here else -step)
 
     return shifted(corner[0], other[0]), shifted(corner[1], other[1])

@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from time import monotonic
 from typing import Any
 
@@ -215,16 +215,15 @@ def _rendered(
 class Purse:
     """What is left of a plan's budget; its time runs from now on."""
 
-    def __init__(self, budget: Budget, clock: Callable[[], float] = monotonic) -> None:
-        """Fill it with a budget; `clock` returns seconds."""
+    def __init__(self, budget: Budget) -> None:
+        """Fill it with a budget."""
         self._rows, self._bytes = budget.rows, budget.bytes
-        self._clock = clock
-        self._until = clock() + budget.timeout_ms / 1000
+        self._until = monotonic() + budget.timeout_ms / 1000
 
     @property
     def left(self) -> Budget:
         """The budget of the next call; what is used up is 0 or less."""
-        return Budget(self._rows, self._bytes, round((self._until - self._clock()) * 1000))
+        return Budget(self._rows, self._bytes, round((self._until - monotonic()) * 1000))
 
     def spend(self, result: Result) -> None:
         """Subtract the rows and bytes of a call's data."""

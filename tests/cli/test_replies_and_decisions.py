@@ -211,8 +211,9 @@ def test_a_call_that_is_not_pending_is_not_found(florist, words):
 
 
 def test_a_page_of_pending_calls_names_the_next_and_json_has_all(florist):
-    for _ in range(51):
-        florist("handle", "--user", "ana", stdin=REPLY)
+    call = '[TOOL_CALL:{"id":"c%d","tool":"gift_flowers","parameters":{"kind":"rose","days":[1]}}]'
+    for some in (range(17), range(17, 34), range(34, 51)):
+        florist("handle", "--user", "ana", stdin="".join(call % number for number in some))
     page = florist("pending")
     assert page.out.count("gift flowers") == 50
     assert "help: toolmd pending --after" in page.err

@@ -1,6 +1,5 @@
 """Policy changes wait in the store: each machine of a Postgres sees what another accepted."""
 
-import os
 import shutil
 import signal
 import subprocess
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from tests.command import Ended, run_command
 
 from toolmd import UnreachableError, Workspace
 from toolmd._store.store import Store
@@ -68,12 +68,9 @@ class Machine:
         assert outcome(workspace) == "confirm"
         return workspace
 
-    def command(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "toolmd", "--project", str(self.root), *words],
-            env={**os.environ, "TOOLMD_STORE": self.place}, capture_output=True, text=True,
-            check=False, timeout=120,
-        )  # fmt: skip
+    def command(self, *words: str) -> Ended:
+        """Run a command, which opens the project once more."""
+        return run_command(self.root, *words, TOOLMD_STORE=self.place)
 
 
 def outcome(workspace: Workspace) -> str:
@@ -102,7 +99,7 @@ def machine(tmp_path: Path, place: str) -> Machine:
 def test_an_acceptance_of_one_machine_is_live_on_another(here: Machine, there: Machine) -> None:
     with here.weakened() as first, there.weakened() as second:
         done = here.command("accept", "pay")
-        assert done.returncode == 0, done.stderr
+        assert done.code == 0, done.err
         for workspace in (first, second):
             workspace.reload()
             assert outcome(workspace) == "ok"
@@ -112,7 +109,7 @@ def test_an_acceptance_of_one_machine_is_live_on_another(here: Machine, there: M
 
 def test_an_acceptance_of_another_process_is_live_after_a_reload(machine: Machine) -> None:
     with machine.weakened() as workspace:
-        assert machine.command("accept", "pay").returncode == 0
+        assert machine.command("accept", "pay").code == 0
         assert outcome(workspace) == "confirm"
         workspace.reload()
         assert outcome(workspace) == "ok"
@@ -139,7 +136,7 @@ def test_a_machine_without_memory_keeps_the_policy_that_others_wait_for(
         (edit,) = fresh.changes.list_sync()
         assert edit.name == "pay"
 
-        assert there.command("accept", "pay").returncode == 0
+        assert there.command("accept", "pay").code == 0
         fresh.reload()
         assert outcome(fresh) == "ok"
     assert here.outcome() == "ok"
@@ -251,7 +248,7 @@ def test_an_acceptance_that_is_killed_at_any_moment_is_whole_or_absent(machine: 
         found = machine.outcome()
         assert found == "ok" if done else found in {"ok", "confirm"}
         if found == "confirm":
-            assert machine.command("accept", "pay").returncode == 0
+            assert machine.command("accept", "pay").code == 0
             assert machine.outcome() == "ok"
     assert False in ends
 

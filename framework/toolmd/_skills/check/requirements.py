@@ -23,18 +23,17 @@ def check_requirements(
 ) -> None:
     """Check the lists of the Metadata; in prose that nothing runs, a gap is only a hint."""
     severity = Severity.ERROR if runs else Severity.HINT
-    for name in () if partial else spec.required_tools:
-        if name not in tools:
-            code = Code.UNKNOWN_TOOL
-            message = f"Required Tools names {name}, but the project has no such tool"
-            at = place(spec, "required_tools", name)
-            found.add(code, severity, at, message, did_you_mean(name, tools))
-    for name in () if partial else spec.required_skills:
-        if name not in skills:
-            code = Code.UNKNOWN_SKILL
-            message = f"Required Skills names {name}, but the project has no such skill"
-            at = place(spec, "required_skills", name)
-            found.add(code, severity, at, message, did_you_mean(name, skills))
+    for kind, names, known, code in (
+        ("tool", spec.required_tools, tools, Code.UNKNOWN_TOOL),
+        ("skill", spec.required_skills, skills, Code.UNKNOWN_SKILL),
+    ):
+        for name in () if partial else names:
+            if name not in known:
+                message = (
+                    f"Required {kind.title()}s names {name}, but the project has no such {kind}"
+                )
+                at = place(spec, f"required_{kind}s", name)
+                found.add(code, severity, at, message, did_you_mean(name, known))
     if (circle := _circle(spec, skills)) is not None:
         found.error(
             Code.SKILL_CIRCLE,

@@ -52,12 +52,12 @@ class Attempts:
     async def execute(self, run_id: str, number: int, begun: dict[str, Any] | None) -> str:
         """Execute an attempt; return how it left the run."""
         try:
-            return await self._played(run_id, number, begun)
+            return await self._attempted(run_id, number, begun)
         except UnreachableError as error:
             self._waiters.lose(run_id, error)
             raise
 
-    async def _played(self, run_id: str, number: int, begun: dict[str, Any] | None) -> str:
+    async def _attempted(self, run_id: str, number: int, begun: dict[str, Any] | None) -> str:
         head, entries, last = await in_thread(lambda: self._begin(run_id, number, begun))
         if head is None:
             return "over"

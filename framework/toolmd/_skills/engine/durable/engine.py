@@ -71,9 +71,8 @@ class DurableEngine:
         self._waiters = Waiters(
             self._reader, lambda: self._process.runs() if self._process else set(), store_wait_s
         )
-        self._attempts = Attempts(
-            execute, self._store, self._waiters, self._locks.lives, self._clock
-        )
+        lives = self._locks.lives
+        self._attempts = Attempts(execute, self._store, self._waiters, lives, self._clock)
         self._process: Process | None = None
         self._starting = threading.Lock()
         self._reclaimer: Reclaimer | None = None
@@ -202,9 +201,8 @@ class DurableEngine:
         """
         with self._starting:
             if self._process is None:
-                process = Process(
-                    self._url, self._locks.own, self._attempts.execute, self._workflows
-                )
+                own, execute = self._locks.own, self._attempts.execute
+                process = Process(self._url, own, execute, self._workflows)
                 # Before the launch, which accepts work: other processes must see this one as alive.
                 self._locks.live()
                 process.start(self._database)

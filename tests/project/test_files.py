@@ -17,11 +17,6 @@ LONG_FILES: dict[str, str] = {}
 
 LONG_FUNCTIONS: dict[str, str] = {
     "framework/toolmd/_chat/conversation.py:__init__": "its options, each in its docstring",
-    "framework/toolmd/_cli/verbs/audit.py:audit": "its options, each with its help",
-    "framework/toolmd/_cli/verbs/chat.py:chat": "its options, each with its help",
-    "framework/toolmd/_cli/verbs/export.py:export": "its options, each with its help",
-    "framework/toolmd/_cli/verbs/importing.py:import_": "its options, each with its help",
-    "framework/toolmd/_cli/verbs/serve.py:serve": "its options, each with its help",
 }
 """`path:name` of longer functions, and the reasons."""
 

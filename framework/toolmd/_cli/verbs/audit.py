@@ -18,46 +18,51 @@ if TYPE_CHECKING:
 SHOWN = 100
 """How many records are shown where no number is given."""
 
+VerifyOption = Annotated[
+    bool,
+    typer.Option(
+        "--verify", help="Check that no record was changed or removed; exit with 1 if one was."
+    ),
+]
+OutcomeOption = Annotated[
+    str | None,
+    typer.Option("--outcome", help="Only `run`, `deny`, `confirm`, `review` or `answered`."),
+]
+ConversationOption = Annotated[
+    str | None, typer.Option("--conversation", help="Only this conversation's records.")
+]
+SinceOption = Annotated[
+    str | None,
+    typer.Option("--since", help="Only records from this time on: `2026-11-23` or `…T09:30`."),
+]
+UntilOption = Annotated[str | None, typer.Option("--until", help="Only records before this time.")]
+BeforeOption = Annotated[
+    str | None,
+    typer.Option("--before", help="Only records before the one with this id, as the last page."),
+]
+LimitOption = Annotated[
+    int | None,
+    typer.Option(
+        "--limit", min=1, help=f"The most records, the latest ones; {SHOWN} unless given."
+    ),
+]
+JsonlOption = Annotated[
+    bool, typer.Option("--jsonl", help="All records as lines of JSON, for other systems.")
+]
+
 
 def audit(
     *,
-    verify: Annotated[
-        bool,
-        typer.Option(
-            "--verify", help="Check that no record was changed or removed; exit with 1 if one was."
-        ),
-    ] = False,
+    verify: VerifyOption = False,
     tool: Annotated[str | None, typer.Option("--tool", help="Only this tool's records.")] = None,
     user: Annotated[str | None, typer.Option("--user", help="Only this user's records.")] = None,
-    outcome: Annotated[
-        str | None,
-        typer.Option("--outcome", help="Only `run`, `deny`, `confirm`, `review` or `answered`."),
-    ] = None,
-    conversation: Annotated[
-        str | None, typer.Option("--conversation", help="Only this conversation's records.")
-    ] = None,
-    since: Annotated[
-        str | None,
-        typer.Option("--since", help="Only records from this time on: `2026-11-23` or `…T09:30`."),
-    ] = None,
-    until: Annotated[
-        str | None, typer.Option("--until", help="Only records before this time.")
-    ] = None,
-    before: Annotated[
-        str | None,
-        typer.Option(
-            "--before", help="Only records before the one with this id, as the last page."
-        ),
-    ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option(
-            "--limit", min=1, help=f"The most records, the latest ones; {SHOWN} unless given."
-        ),
-    ] = None,
-    jsonl: Annotated[
-        bool, typer.Option("--jsonl", help="All records as lines of JSON, for other systems.")
-    ] = False,
+    outcome: OutcomeOption = None,
+    conversation: ConversationOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    before: BeforeOption = None,
+    limit: LimitOption = None,
+    jsonl: JsonlOption = False,
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:

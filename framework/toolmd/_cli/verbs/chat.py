@@ -38,52 +38,58 @@ INTERRUPTED = 130
 """The exit code of a command that Ctrl-C ended."""
 UNREACHABLE = frozenset(("unreachable", "timeout", "unavailable", "not_found"))
 
+MessageArgument = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="MESSAGE",
+        help="Send this and exit; `-` reads it from stdin. Without it, send each line.",
+        show_default=False,
+    ),
+]
+ModelOption = Annotated[
+    str | None, typer.Option(metavar="NAME", help="The model; default: from the settings.")
+]
+BaseUrlOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL", help="An OpenAI-compatible API; default: the settings, then OpenRouter."
+    ),
+]
+DialectOption = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="The model's call format: openai, or text: inline, action, plan, a plugin's.",
+    ),
+]
+StreamOption = Annotated[
+    bool | None,
+    typer.Option("--stream/--no-stream", help="Show words as they arrive; default: on a terminal."),
+]
+RecordOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Write the conversation here, for `toolmd test --transcript`."
+    ),
+]
+SchemaOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Answers are JSON that follows this JSON Schema."),
+]
+
 
 def chat(
-    message: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="MESSAGE",
-            help="Send this and exit; `-` reads it from stdin. Without it, send each line.",
-            show_default=False,
-        ),
-    ] = None,
+    message: MessageArgument = None,
     *,
-    model: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The model; default: from the settings.")
-    ] = None,
-    base_url: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL", help="An OpenAI-compatible API; default: the settings, then OpenRouter."
-        ),
-    ] = None,
-    dialect: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="The model's call format: openai, or text: inline, action, plan, a plugin's.",
-        ),
-    ] = "openai",
+    model: ModelOption = None,
+    base_url: BaseUrlOption = None,
+    dialect: DialectOption = "openai",
     system: Annotated[str, typer.Option(metavar="TEXT", help="The system prompt.")] = "",
     user: UserOption = None,
     context: ContextOption = None,
-    stream: Annotated[
-        bool | None,
-        typer.Option(
-            "--stream/--no-stream", help="Show words as they arrive; default: on a terminal."
-        ),
-    ] = None,
-    record: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Write the conversation here, for `toolmd test --transcript`."
-        ),
-    ] = None,
-    schema: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Answers are JSON that follows this JSON Schema."),
-    ] = None,
+    stream: StreamOption = None,
+    record: RecordOption = None,
+    schema: SchemaOption = None,
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:

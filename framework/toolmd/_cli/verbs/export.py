@@ -18,25 +18,29 @@ from toolmd._export.targets import export as export_specs
 
 _TARGETS = ", ".join(TARGETS)
 
+NamesArgument = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="NAME", help="Only these; default: all.", autocompletion=named),
+]
+FileOption = Annotated[
+    str | None,
+    typer.Option("--file", metavar="PATH", help="A single file, without its project."),
+]
+OutDirOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", metavar="DIR", help="Write files into this folder, and print nothing else."
+    ),
+]
+
 
 def export(
     target: Annotated[str, typer.Argument(metavar="TARGET", help=f"{_TARGETS}, or a plugin's.")],
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="NAME", help="Only these; default: all.", autocompletion=named),
-    ] = None,
+    names: NamesArgument = None,
     *,
-    file: Annotated[
-        str | None,
-        typer.Option("--file", metavar="PATH", help="A single file, without its project."),
-    ] = None,
+    file: FileOption = None,
     no_skills: Annotated[bool, typer.Option("--no-skills", help="Omit the skills.")] = False,
-    out_dir: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", metavar="DIR", help="Write files into this folder, and print nothing else."
-        ),
-    ] = None,
+    out_dir: OutDirOption = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
     json: JsonOption = False,
     project: ProjectOption = None,

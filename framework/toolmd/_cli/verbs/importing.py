@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from toolmd._cli.authoring.imported_by_plugin import checked_names, read_by_plugin
-from toolmd._cli.authoring.live import accept_tools, read_live_server
+from toolmd._cli.authoring.live import Live, accept_tools, read_live_server
 from toolmd._cli.authoring.services import accept_operations, read_document
 from toolmd._cli.authoring.sources import texts_of
 from toolmd._cli.authoring.tables import add_table
@@ -25,54 +25,60 @@ from toolmd.config import find_project, load_settings
 _NAMED = 5
 """The most names before one note."""
 
+KindArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="KIND", help="python, openapi, openai, mcp, agentskills, or a plugin's."
+    ),
+]
+SourceArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="SOURCE",
+        help="A file; `-` is stdin; a module, or module:name,name (python); a folder"
+        " (agentskills); a URL (openapi, mcp); a server's command (mcp).",
+    ),
+]
+LiveOption = Annotated[
+    str,
+    typer.Option(metavar="NAME", help="Call the server from now on (mcp): -- COMMAND, or --url."),
+]
+OutDirOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", metavar="DIR", help="The folder to write to; default: the project's first."
+    ),
+]
+ServiceOption = Annotated[
+    str,
+    typer.Option(metavar="NAME", help="The name of the service in the settings (openapi)."),
+]
+OnlyOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PATTERN", help="Import these tools, paths or tags only (openapi): 'issues_*'."
+    ),
+]
+ModelOption = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="Send the document, and nothing else, to this model, which fills in what could not"
+        " be read (catalog). Address and key: as for toolmd chat",
+    ),
+]
+
 
 def import_(
-    kind: Annotated[
-        str,
-        typer.Argument(
-            metavar="KIND", help="python, openapi, openai, mcp, agentskills, or a plugin's."
-        ),
-    ],
-    source: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="SOURCE",
-            help="A file; `-` is stdin; a module, or module:name,name (python); a folder"
-            " (agentskills); a URL (openapi, mcp); a server's command (mcp).",
-        ),
-    ] = None,
+    kind: KindArgument,
+    source: SourceArgument = None,
     *,
-    live: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME", help="Call the server from now on (mcp): -- COMMAND, or --url."
-        ),
-    ] = "",
+    live: LiveOption = "",
     url: Annotated[str, typer.Option(metavar="URL", help="The URL of the --live server.")] = "",
-    out_dir: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", metavar="DIR", help="The folder to write to; default: the project's first."
-        ),
-    ] = None,
-    service: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="The name of the service in the settings (openapi)."),
-    ] = "",
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PATTERN", help="Import these tools, paths or tags only (openapi): 'issues_*'."
-        ),
-    ] = None,
-    model: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="Send the document, and nothing else, to this model, which fills in what could not"
-            " be read (catalog). Address and key: as for toolmd chat",
-        ),
-    ] = "",
+    out_dir: OutDirOption = None,
+    service: ServiceOption = "",
+    only: OnlyOption = None,
+    model: ModelOption = "",
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
     json: JsonOption = False,
     project: ProjectOption = None,
@@ -86,14 +92,7 @@ def import_(
     the extra `mcp`: pip install 'toolmd[mcp]'.
     """
     sources = source or []
-    if (kind != "mcp" or (url and not live)) and (live or url):
-        stop(ExitCode.USAGE, "--live and --url belong to mcp", "toolmd import mcp --live NAME")
-    if not live and len(sources) != 1:
-        stop(
-            ExitCode.USAGE,
-            f"SOURCE is needed once, not {len(sources)} times",
-            "quote a command of several words",
-        )
+    _check_sources(kind, sources, live, url)
     imported, server = _nothing(), None
     with nullcontext() if sources == [STDIN] else busy(f"Starting {live}" if live else "Reading"):
         if live:
@@ -109,18 +108,31 @@ def import_(
     if imported["folder"] is not None and out_dir is not None and files:
         files |= _made_known(out_dir.resolve(), imported)
     _write(files, executable, force=force)
-    for table in imported["tables"]:
-        said = add_table(table, project)
-        imported["notes"].append({"definition": "", "path": "", "text": said, "line": 0})
-    if server is not None:
-        accept_tools(server, project)
-    accept_operations(imported["published"], project)
+    _accept(imported, server, project)
     paths = [shown(path) for path in files]
     if json:
         out_json({"written": paths, "notes": imported["notes"], "refused": imported["refused"]})
     _tell(imported, paths, quiet=json)
     if imported["refused"] or not (files or live):
         raise typer.Exit(ExitCode.FINDINGS)
+
+
+def _check_sources(kind: str, sources: list[str], live: str, url: str) -> None:
+    if (kind != "mcp" or (url and not live)) and (live or url):
+        stop(ExitCode.USAGE, "--live and --url belong to mcp", "toolmd import mcp --live NAME")
+    if not live and len(sources) != 1:
+        what = f"SOURCE is needed once, not {len(sources)} times"
+        stop(ExitCode.USAGE, what, "quote a command of several words")
+
+
+def _accept(imported: dict[str, Any], server: Live | None, folder: Path | None) -> None:
+    """Add the tables of servers and services to the settings, and accept what they offer."""
+    for table in imported["tables"]:
+        said = add_table(table, folder)
+        imported["notes"].append({"definition": "", "path": "", "text": said, "line": 0})
+    if server is not None:
+        accept_tools(server, folder)
+    accept_operations(imported["published"], folder)
 
 
 def _read(

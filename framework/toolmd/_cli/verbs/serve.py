@@ -29,55 +29,65 @@ Transport = Literal["stdio", "http"]
 Host = Literal["claude", "vscode", "cursor", "codex", "gemini"]
 MOST_WORKERS = 256
 
+TransportOption = Annotated[
+    Transport, typer.Option(help="stdio: the host starts it; http: it runs on its own.")
+]
+HostOption = Annotated[
+    str, typer.Option(metavar="ADDRESS", help="The address to listen at (http).")
+]
+PortOption = Annotated[
+    int,
+    typer.Option(metavar="N", min=0, max=65535, help="The port (http); 0 picks a free one."),
+]
+AllowHostOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME[:PORT]", help="Another accepted Host (http behind a proxy)."),
+]
+MayOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="RIGHTS",
+        help="What the token of this start may do (http), by commas: call, decide, operate;"
+        " default: call.",
+        show_default=False,
+    ),
+]
+TrustEditsOption = Annotated[
+    bool, typer.Option("--trust-edits", help="Make edits that weaken a policy live at once.")
+]
+FollowOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--follow/--no-follow",
+        help="Reload when a file is saved; default: yes over stdio, no over http.",
+        show_default=False,
+    ),
+]
+WorkersOption = Annotated[
+    int,
+    typer.Option(
+        metavar="N", min=1, max=MOST_WORKERS, help="The number of server processes (http)."
+    ),
+]
+PrintConfigOption = Annotated[
+    Host | None, typer.Option(help="Print the settings for this host, and exit.")
+]
+
 
 def serve(
     *,
-    transport: Annotated[
-        Transport, typer.Option(help="stdio: the host starts it; http: it runs on its own.")
-    ] = "stdio",
-    host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="The address to listen at (http).")
-    ] = "127.0.0.1",
-    port: Annotated[
-        int,
-        typer.Option(metavar="N", min=0, max=65535, help="The port (http); 0 picks a free one."),
-    ] = PORT,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME[:PORT]", help="Another accepted Host (http behind a proxy)."),
-    ] = None,
+    transport: TransportOption = "stdio",
+    host: HostOption = "127.0.0.1",
+    port: PortOption = PORT,
+    allow_host: AllowHostOption = None,
     user: UserOption = None,
     context: ContextOption = None,
-    may: Annotated[
-        str | None,
-        typer.Option(
-            metavar="RIGHTS",
-            help="What the token of this start may do (http), by commas: call, decide, operate;"
-            " default: call.",
-            show_default=False,
-        ),
-    ] = None,
-    trust_edits: Annotated[
-        bool, typer.Option("--trust-edits", help="Make edits that weaken a policy live at once.")
-    ] = False,
-    follow: Annotated[
-        bool | None,
-        typer.Option(
-            "--follow/--no-follow",
-            help="Reload when a file is saved; default: yes over stdio, no over http.",
-            show_default=False,
-        ),
-    ] = None,
-    workers: Annotated[
-        int,
-        typer.Option(
-            metavar="N", min=1, max=MOST_WORKERS, help="The number of server processes (http)."
-        ),
-    ] = 1,
+    may: MayOption = None,
+    trust_edits: TrustEditsOption = False,
+    follow: FollowOption = None,
+    workers: WorkersOption = 1,
     line: Annotated[int | None, typer.Option(hidden=True)] = None,
-    print_config: Annotated[
-        Host | None, typer.Option(help="Print the settings for this host, and exit.")
-    ] = None,
+    print_config: PrintConfigOption = None,
     project: ProjectOption = None,
 ) -> None:
     """Serve the tools and skills to MCP hosts, and over HTTP to other programs.

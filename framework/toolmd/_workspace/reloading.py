@@ -194,9 +194,11 @@ class Reloader:
         if not keys:
             return ()
         message = f"the settings weaken {', '.join(keys)}: the stricter ones stay in force"
-        told = self._about(Code.WEAKENED_SETTINGS, message, "restart to apply them")
-        return (told._replace(severity=Severity.WARNING),)
+        help_ = "restart to apply them"
+        return (self._about(Code.WEAKENED_SETTINGS, message, help_, Severity.WARNING),)
 
-    def _about(self, code: Code, message: str, help_: str) -> Diagnostic:
+    def _about(
+        self, code: Code, message: str, help_: str, severity: Severity = Severity.ERROR
+    ) -> Diagnostic:
         file = self._project.live.settings.file
-        return whole_file(file.name if file else "settings", code, message, help_)
+        return whole_file(file.name if file else "settings", code, message, help_, severity)

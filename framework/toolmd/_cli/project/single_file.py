@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from toolmd._cli.project.paths import STDIN
 from toolmd._cli.terminal.screen import read_stdin
+from toolmd._load.source.files import File, whole_file
 from toolmd._parse import decode, lint_tool, parse_skill, parse_tool
 from toolmd._parse.kinds import PARSERS, AnyDefinition, kind_of
 from toolmd._types.code import Code
@@ -15,7 +16,6 @@ from toolmd._types.operation import read_operation
 from toolmd._types.prompt import PromptSpec
 from toolmd._types.remote_tool import read_remote_tool
 from toolmd._types.skill import SkillSpec
-from toolmd._types.source import Span
 from toolmd._types.tool import ToolSpec
 from toolmd.errors import NotFoundError
 
@@ -43,10 +43,9 @@ def read_alone(name: str) -> ReadAlone:
         except FileNotFoundError:
             raise NotFoundError(f"{name}: no such file") from None
         except OSError as error:
-            span = Span(name, 1, 1, 1, 1)
             said = f"the file can't be read: {error.strerror}"
             help_ = "let the user who runs Toolmd read it"
-            unread = Diagnostic(span, Code.UNREADABLE_FILE, Severity.ERROR, said, help_)
+            unread = whole_file(name, Code.UNREADABLE_FILE, said, help_)
             return ReadAlone(shown, None, None, (unread,))
     text, diagnostics = decode(data, shown)
     if text is None:
@@ -60,7 +59,6 @@ def implementation_of(spec: AnyDefinition, name: str) -> tuple[str, str]:
     if name == STDIN or isinstance(spec, PromptSpec):
         return "none", ""
     from toolmd._load.python.beside import Place, read_beside
-    from toolmd._load.source.files import File
 
     path = Path(name)
     as_named = f"{path.name.partition('.')[0]}.{spec.kind}.md"

@@ -210,5 +210,4 @@ def _no_folder(settings: Settings, name: str) -> Diagnostic:
     path = settings.file.name if settings.file is not None else "settings"
     message = f"the folder of definitions {name!r} is not there"
     help_ = f"make it, or take it out of the settings (looked in {settings.root})"
-    found = whole_file(path, Code.MISSING_FOLDER, message, help_)
-    return found._replace(severity=Severity.WARNING)
+    return whole_file(path, Code.MISSING_FOLDER, message, help_, Severity.WARNING)

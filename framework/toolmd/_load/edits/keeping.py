@@ -211,8 +211,8 @@ class Keeper:
         except ValueError:
             message = f"the last policy of {row.name} can't be read, so its edit was not compared"
             help_ = "check in the file that the edit does not weaken the policy"
-            told = whole_file(row.path, Code.UNREADABLE_STATE, message, help_)
-            kept.diagnostics.append(told._replace(severity=Severity.WARNING))
+            told = whole_file(row.path, Code.UNREADABLE_STATE, message, help_, Severity.WARNING)
+            kept.diagnostics.append(told)
             return None
 
     def _bring_back(self, kept: Kept, row: LastLive, broken: FoundDefinition) -> bool:
@@ -278,8 +278,8 @@ def _weakened(edit: PendingChange) -> Diagnostic:
 
 def _stale(name: str, path: str) -> Diagnostic:
     message = f"the file is broken: {name} stays live as the file was last read"
-    told = whole_file(path, Code.STALE_DEFINITION, message, "mend the file, or delete it")
-    return told._replace(severity=Severity.WARNING)
+    help_ = "mend the file, or delete it"
+    return whole_file(path, Code.STALE_DEFINITION, message, help_, Severity.WARNING)
 
 
 def _suspended(name: str, path: str) -> Diagnostic:

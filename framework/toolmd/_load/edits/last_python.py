@@ -181,14 +181,13 @@ def path_of(target: str) -> str:
 
 def _waits(path: str) -> Diagnostic:
     message = "the project's Python is still being imported, so what this file held before runs on"
-    told = whole_file(path, Code.STALE_PYTHON, message, "wait, or mend what takes so long")
-    return told._replace(severity=Severity.WARNING)
+    help_ = "wait, or mend what takes so long"
+    return whole_file(path, Code.STALE_PYTHON, message, help_, Severity.WARNING)
 
 
 def _stale(path: str, name: str) -> Diagnostic:
     message = f"{name} can't be loaded with this file, so what the file held before runs on"
-    told = whole_file(path, Code.STALE_PYTHON, message, "mend the file")
-    return told._replace(severity=Severity.WARNING)
+    return whole_file(path, Code.STALE_PYTHON, message, "mend the file", Severity.WARNING)
 
 
 def mark_stale(registry: Registry, put: Put) -> Registry:

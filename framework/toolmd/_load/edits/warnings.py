@@ -22,6 +22,5 @@ def with_silent_store(registry: Registry, problem: str) -> Registry:
 
 
 def _warned(registry: Registry, message: str, help_: str) -> Registry:
-    told = whole_file("settings", Code.UNREADABLE_STATE, message, help_)
-    told = told._replace(severity=Severity.WARNING)
+    told = whole_file("settings", Code.UNREADABLE_STATE, message, help_, Severity.WARNING)
     return replace(registry, diagnostics=(*registry.diagnostics, told))

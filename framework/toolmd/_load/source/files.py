@@ -86,6 +86,8 @@ def shown_path(path: Path, project: Path) -> str:
     return (path.relative_to(project) if inside else path).as_posix()
 
 
-def whole_file(path: str, code: Code, message: str, help_: str = "") -> Diagnostic:
-    """Make an error about a file as a whole."""
-    return Diagnostic(Span(path, 1, 1, 1, 1), code, Severity.ERROR, message, help_)
+def whole_file(
+    path: str, code: Code, message: str, help_: str = "", severity: Severity = Severity.ERROR
+) -> Diagnostic:
+    """Make a diagnostic about a file as a whole."""
+    return Diagnostic(Span(path, 1, 1, 1, 1), code, severity, message, help_)

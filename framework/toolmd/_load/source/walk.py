@@ -197,7 +197,8 @@ def _notice(folder: Folder, entry: os.DirEntry[str], shown: str, real: str) -> N
                 Code.IGNORED_FILE,
                 f"{entry.name} is no definition by its name",
                 "name it NAME.tool.md or NAME.skill.md",
-            )._replace(severity=Severity.WARNING)
+                Severity.WARNING,
+            )
         )
     elif entry.is_symlink() and Path(entry.path).is_dir():
         inside = _within(os.path.realpath(entry.path), real)

@@ -1,8 +1,9 @@
-"""Run a command of `toolmd` in this process, where starting a program is not the point."""
+"""Run a command of `toolmd` in this process, or any program in one of its own."""
 
 import contextlib
 import io
 import os
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -42,6 +43,20 @@ def run_command(
     finally:
         sys.stdin = before
     return Ended(out.text(), err.text(), code)
+
+
+def apart(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a process of its own."""
+    return subprocess.run(
+        words,
+        cwd=folder,
+        env=os.environ | {"TOOLMD_LOAD_PLUGINS": "", "NO_COLOR": "1"} | variables,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
 
 
 class _Stream(io.TextIOWrapper):

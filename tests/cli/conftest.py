@@ -35,6 +35,13 @@ def console(tmp_path: Path) -> Console:
 
 
 @pytest.fixture
+def project(console: Console) -> Console:
+    """Return a console in a project that `init` has made."""
+    assert console("init").code == 0
+    return console
+
+
+@pytest.fixture
 def shop(console: Console) -> Console:
     """Return a console in a project that sells flowers."""
     for file in SHOP.rglob("*"):

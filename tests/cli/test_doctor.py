@@ -1,38 +1,14 @@
 """Problems of Python or the disk are found by `doctor` and named by the first affected command."""
 
 import json
-import os
 import re
 import sqlite3
-import subprocess
 import sys
 from contextlib import closing
 from importlib.metadata import requires
-from pathlib import Path
 
 import pytest
-
-
-@pytest.fixture
-def project(console):
-    """Return a console in a project that `init` has made."""
-    assert console("init").code == 0
-    return console
-
-
-def apart(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run a command in a process of its own."""
-    return subprocess.run(
-        words,
-        cwd=folder,
-        env=os.environ | {"TOOLMD_LOAD_PLUGINS": "", "NO_COLOR": "1"} | variables,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-
+from tests.command import apart
 
 OLD_SQLITE = (
     "import sqlite3, sys\n"

@@ -1,13 +1,12 @@
 """What a newcomer runs into in the first hour: prints, missing parts, folders without a project."""
 
 import json
-import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.command import apart
 from tests.terminal import Terminal
 
 TALKS = """\
@@ -18,27 +17,6 @@ def say_hello(name):
     print("at work")
     return {"greeting": name}
 """
-
-
-@pytest.fixture
-def project(console):
-    """Give a console in a project as `init` makes it."""
-    assert console("init").code == 0
-    return console
-
-
-def apart(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run a command in a process of its own."""
-    return subprocess.run(
-        words,
-        cwd=folder,
-        env=os.environ | {"TOOLMD_LOAD_PLUGINS": "", "NO_COLOR": "1"} | variables,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
 
 
 def test_a_tools_prints_are_not_data(project) -> None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.benchmarks.book import BOOKING as TEMPLATE
 
 from toolmd._expressions import compile_expression
 from toolmd._parse import format_text, parse_skill, parse_tool
@@ -13,47 +14,7 @@ ROOT = Path(__file__).parents[2]
 TOOLS = sorted((ROOT / "tools_md").glob("*/*.tool.md"))
 SKILLS = sorted((ROOT / "skills_md").glob("*.skill.md"))
 
-BOOKING = """\
-# Book Appointment
-
-Book a dental appointment for specified children. Only call after user confirms.
-
-## Metadata
-
-- **Name**: book_appointment
-- **Version**: 1.0.0
-- **Category**: appointment
-- **Requires Patient Context**: true
-
-## Parameters
-
-### child_names
-
-- **Type**: array
-- **Required**: true
-- **Description**: Names of children to schedule
-- **Items**:
-  - **Type**: string
-  - **Description**: Child name
-
-### appointment_time
-
-- **Type**: string
-- **Required**: true
-- **Description**: ISO 8601 datetime for appointment
-
-### appointment_type
-
-- **Type**: string
-- **Required**: true
-- **Description**: Type of appointment
-- **Enum**: exam, cleaning, exam_and_cleaning, emergency
-
-## Returns
-
-- **Type**: object
-- **Description**: Booking confirmation with appointment details
-"""
+BOOKING = TEMPLATE.format(name="book_appointment")
 """The example of seed 003, whole."""
 
 

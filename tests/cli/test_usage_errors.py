@@ -14,13 +14,6 @@ WHOLE = Path("/dev/full")
 """A device that is always full, if the system has one."""
 
 
-@pytest.fixture
-def project(console):
-    """Return a console in a project that `init` has made."""
-    assert console("init").code == 0
-    return console
-
-
 def shell(folder: Path, command: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Type a command into a shell of its own."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.defpath])

@@ -1,20 +1,15 @@
 """Prompts and completion over MCP: arguments are validated, and values are offered."""
 
-import asyncio
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp import Client, MCPError
 from mcp.types import PromptReference, ResourceTemplateReference
+from mcp_clients import over
 
 from toolmd import Workspace
-from toolmd._mcp.callers import FixedCaller
-from toolmd._mcp.server import McpServer
-from toolmd._types.call import Caller
 
-Use = Callable[[Client], Awaitable[Any]]
 LETTER = r"""# Write a Letter
 
 Writes a letter to a patient.
@@ -66,16 +61,6 @@ def workspace(project: Path) -> Any:
     with Workspace.open(project) as opened:
         assert "write_letter" in opened.registry.prompts, opened.registry.diagnostics
         yield opened
-
-
-def over(workspace: Workspace, mode: str, use: Use, user: str | None = "ana") -> Any:
-    server = McpServer(workspace, FixedCaller(Caller(user)))
-
-    async def main() -> Any:
-        async with Client(server.low, mode=mode) as client:
-            return await use(client)
-
-    return asyncio.run(main())
 
 
 def text(workspace: Workspace, mode: str, name: str, arguments: dict[str, str]) -> str:

@@ -1,23 +1,18 @@
 """Resources over MCP: the catalogue, the files of skills, and the caller's kept results."""
 
-import asyncio
 import json
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp import Client, MCPError
 from mcp.types import RequestParams, Result
+from mcp_clients import over
 from pydantic import ConfigDict
 
 from toolmd import Workspace
-from toolmd._mcp.callers import FixedCaller
 from toolmd._mcp.pages import PAGE
-from toolmd._mcp.server import McpServer
-from toolmd._types.call import Caller
 
-Use = Callable[[Client], Awaitable[Any]]
 BIG = """\
 # Rows
 
@@ -72,16 +67,6 @@ def workspace(folder: Path, project: Path) -> Any:
     del folder
     with Workspace.open(project) as opened:
         yield opened
-
-
-def over(workspace: Workspace, mode: str, use: Use, user: str | None = "ana") -> Any:
-    server = McpServer(workspace, FixedCaller(Caller(user)))
-
-    async def main() -> Any:
-        async with Client(server.low, mode=mode) as client:
-            return await use(client)
-
-    return asyncio.run(main())
 
 
 async def listed(client: Client) -> list[str]:

@@ -53,7 +53,7 @@ def test_a_message_without_intent_and_a_value_is_denied_with_both(harbour):
     assert codes(both) == ["no_explicit_intent", "not_stated_by_user"]
     assert [problem.path for problem in both.error.details] == ["", "port"]
     uncertain = dispatcher.call("sail", {"port": "Brest"}, message="What if we sail?")
-    assert codes(uncertain) == codes(both)
+    assert codes(uncertain) == ["not_stated_by_user", "no_explicit_intent"]
     intended = dispatcher.call("sail", {"port": "Brest"}, message="Let us sail.")
     assert (intended.error.code, codes(intended)) == ("not_stated_by_user", ["not_stated_by_user"])
     stated = dispatcher.call("sail", {"port": "Brest"}, message="Brest is nice.")

@@ -5,13 +5,14 @@ import hashlib
 from typing import Any
 
 import pytest
-from requests_to_app import ADDRESSES, OF_ANA, TOKEN, tokens
+from requests_to_app import ADDRESSES, OF_ANA, TOKEN, knock, tokens
 
-from toolmd._auth import ALL_RIGHTS, Addresses, Authentication, fresh_token
+from toolmd._auth import ALL_RIGHTS, Addresses, Authentication, Tokens, fresh_token
 from toolmd._auth.addresses import with_port
 from toolmd._auth.headers import PAGE_POLICY
 from toolmd._auth.tokens import SHORTEST, Pass, digest_of
 from toolmd._types.call import Caller
+from toolmd._types.settings import TokenSettings
 
 
 @pytest.mark.parametrize(
@@ -141,3 +142,73 @@ def test_a_page_keeps_its_own_policy() -> None:
 
     assert [pair for pair in given if pair[0].lower() == own[0].lower()] == [own]
     assert len(given) == 6
+
+
+def test_tokens_are_those_of_the_settings_now() -> None:
+    other = "another-token-which-is-long"
+    listed = {"now": [token_of(OF_ANA, "ana")]}
+    known = Tokens(lambda: listed["now"], own=TOKEN, caller=Caller("op"))
+
+    assert known.of(OF_ANA) is not None
+    listed["now"] = [token_of(other, "ben", "decide")]
+    assert known.of(OF_ANA) is None
+    found = known.of(other)
+    assert found is not None
+    assert (found.user, found.rights) == ("ben", {"decide"})
+    assert known.of(TOKEN) is not None
+    listed["now"] = []
+    assert known.of(other) is None
+
+
+def test_a_token_has_the_right_to_call_if_nothing_else_is_said() -> None:
+    found = Tokens(own=TOKEN, caller=Caller("op")).of(TOKEN)
+
+    assert found is not None
+    assert found.rights == {"call"}
+
+
+@pytest.mark.parametrize(("begins", "statuses"), [(False, [500]), (True, [204])])
+def test_an_app_that_raises_is_answered_once_with_the_safe_headers(
+    begins: bool, statuses: list[int]
+) -> None:
+    sent: list[Any] = []
+
+    async def app(_scope: Any, _receive: Any, send: Any) -> None:
+        if begins:
+            await send({"type": "http.response.start", "status": 204, "headers": []})
+        raise ZeroDivisionError("inside")
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    gate = Authentication(app, addresses=ADDRESSES, tokens=tokens())
+    headers = [(b"host", b"127.0.0.1:8787"), (b"authorization", f"Bearer {TOKEN}".encode())]
+    scope = {"type": "http", "method": "GET", "path": "/mcp", "headers": headers}
+    with pytest.raises(ZeroDivisionError, match="inside"):
+        asyncio.run(gate(scope, None, send))  # type: ignore[arg-type]
+
+    starts = [one for one in sent if one["type"] == "http.response.start"]
+    bodies = [one["body"] for one in sent if one["type"] == "http.response.body"]
+    assert [one["status"] for one in starts] == statuses
+    assert bodies == ([] if begins else [b"Internal Server Error"])
+    given = dict(starts[0]["headers"])
+    assert given[b"x-content-type-options"] == b"nosniff"
+    if not begins:
+        assert given[b"content-type"] == b"text/plain; charset=utf-8"
+        assert given[b"content-length"] == b"%d" % len(bodies[0])
+
+
+@pytest.mark.parametrize(("method", "passes"), [("GET", True), ("HEAD", True), ("POST", False)])
+def test_a_probe_may_look_under_any_host(method: str, passes: bool) -> None:
+    answer = knock(
+        {"host": "10.0.0.7", "authorization": f"Bearer {TOKEN}"},
+        scope={"method": method, "path": "/healthz"}, probes={"/healthz"},
+    )  # fmt: skip
+
+    assert bool(answer.inside) is passes
+    assert answer.status == (200 if passes else 421)
+
+
+def token_of(token: str, user: str, *may: Any) -> TokenSettings:
+    digest = hashlib.sha256(token.encode()).hexdigest()
+    return TokenSettings(digest, user, may or ("call",))

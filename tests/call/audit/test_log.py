@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from toolmd import Workspace
 from toolmd._call.audit.chain import beginning, next_line
-from toolmd._call.audit.log import AuditLog
+from toolmd._call.audit.log import LOOK_S, AuditLog
 from toolmd._call.audit.reader import ALL, AuditReader, Verified, Wanted
 from toolmd._store.store import Store
 from toolmd._types.settings import Settings
@@ -135,7 +135,7 @@ def test_an_unfinished_line_is_no_record(project: Project) -> None:
 APPEND = """
 import json, sys
 from pathlib import Path
-from toolmd._call.audit.log import AuditLog
+from toolmd._call.audit.log import LOOK_S, AuditLog
 from toolmd._store.store import Store
 root = Path(sys.argv[1])
 store = Store("sqlite", root)
@@ -281,11 +281,23 @@ def test_a_file_that_was_emptied_denies_further_records(project: Project) -> Non
         project.reader.verify()
 
 
+class Clock:
+    """The clock of a writer, which a test moves on."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
 def test_records_go_on_in_a_new_file_when_the_open_one_is_removed(project: Project) -> None:
-    log = project.log()
+    clock = Clock()
+    log = project.log(clock=clock)
     put(log, record(1))
     put(log, record(2))
     project.files()[0].unlink()
+    clock.now += LOOK_S
 
     put(log, record(3))
 
@@ -294,11 +306,25 @@ def test_records_go_on_in_a_new_file_when_the_open_one_is_removed(project: Proje
     assert project.reader.verify().problem == "the file is missing"
 
 
+def test_records_within_a_millisecond_of_a_removal_are_reported(project: Project) -> None:
+    log = project.log(clock=Clock())
+    put(log, record(1))
+    project.files()[0].unlink()
+
+    put(log, record(2))
+    log.close()
+
+    assert project.files() == []
+    assert project.reader.verify().problem == "the file is missing"
+
+
 def test_a_writer_stops_using_a_file_that_others_wrote_to(project: Project) -> None:
-    log = project.log()
+    clock = Clock()
+    log = project.log(clock=clock)
     put(log, record(1))
     with project.files()[0].open("ab") as file:
         file.write(b"x\n")
+    clock.now += LOOK_S
 
     put(log, record(2))
     log.close()
@@ -338,7 +364,7 @@ def test_verifying_while_others_write_finds_nothing(project: Project) -> None:
 FORK = """
 import json, os, sys, threading, warnings
 from pathlib import Path
-from toolmd._call.audit.log import AuditLog
+from toolmd._call.audit.log import LOOK_S, AuditLog
 from toolmd._store.store import Store
 warnings.simplefilter("ignore", DeprecationWarning)  # Of a fork with threads.
 root = Path(sys.argv[1])

@@ -32,6 +32,11 @@ AUDIT_FOLDER = "audit"
 """The folder of the records, in the project's state folder."""
 MAX_FILE = 64 * 1024 * 1024
 """The bytes after which a writer begins the next file."""
+LOOK_S = 0.001
+"""How often a writer looks at its file, in seconds.
+
+After a look, Linux updates the file's time with the next write, which costs more than the write.
+"""
 _CONTINUED = 32
 """How many files a new writer tries to continue, the newest first."""
 
@@ -65,6 +70,7 @@ class AuditLog:
         keep_days: float | None = None,
         max_file: int = MAX_FILE,
         fsync: Callable[[int], None] = os.fsync,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Keep the folder of the files, which is created with the first record.
 
@@ -77,13 +83,17 @@ class AuditLog:
                 them.
             max_file: The bytes after which the next file begins.
             fsync: Waits until the disk has the records of a descriptor.
+            clock: Returns seconds that never go back.
         """
         self.synced = synced
         self._folder = folder
         self._max_file = max_file
+        self._clock = clock
         self._new_upkeep = partial(Upkeep, folder, heads, keep_days, fsync)
         self._start()
         self._size = 0
+        self._looked = float("-inf")
+        """When the file was looked at."""
         self._tracked: Tracked
         _logs.add(self)
 
@@ -136,13 +146,14 @@ class AuditLog:
         """Return whether the next record goes into the open file."""
         if self._file < 0:
             return False
-        status = os.fstat(self._file)
-        # A file that was removed, cut, or extended by others is not continued.
-        return (
-            status.st_nlink > 0
-            and status.st_size == self._size < self._max_file
-            and self._tracked.fits
-        )
+        now = self._clock()
+        if now - self._looked >= LOOK_S:
+            self._looked = now
+            status = os.fstat(self._file)
+            # A file that was removed, cut, or extended by others is not continued.
+            if status.st_nlink == 0 or status.st_size != self._size:
+                self._file = -1
+        return self._file >= 0 and self._size < self._max_file and self._tracked.fits
 
     def _write(self, line: bytes) -> None:
         """Write a whole line, or nothing: an unfinished line is no record."""

@@ -52,7 +52,8 @@ class Recorder:
         `confirmation_id` names the approved confirmation. Returns whether it waited for
         the disk.
         """
-        return self._write(call, tool, "run", arguments, confirmation=confirmation_id)
+        approved = confirmation_id and _fields({"confirmation": confirmation_id})
+        return self._write(call, tool, "run", arguments, approved or "")
 
     async def waits(
         self,
@@ -70,9 +71,9 @@ class Recorder:
         """
         if self._log is not None and not call.dry_run:
             decision = verdict.action.name.lower()
-            await self._write(call, tool, decision, arguments, code=verdict.code,
-                              reason=verdict.message, confirmation=confirmation_id,
-                              instead_of=instead_of)  # fmt: skip
+            more = {"code": verdict.code, "reason": verdict.message,
+                    "confirmation": confirmation_id, "instead_of": instead_of}  # fmt: skip
+            await self._write(call, tool, decision, arguments, _fields(more))
 
     async def decided(
         self, call: Call, tool: CompiledTool, state: str, confirmation_id: str
@@ -80,7 +81,8 @@ class Recorder:
         """Record a person's decision on a pending call. Raises CallDenied."""
         if self._log is not None:
             arguments = call.arguments if isinstance(call.arguments, Mapping) else {}
-            await self._write(call, tool, state, arguments, confirmation=confirmation_id)
+            more = _fields({"confirmation": confirmation_id})
+            await self._write(call, tool, state, arguments, more)
 
     async def denied(
         self,
@@ -116,14 +118,15 @@ class Recorder:
         tool: CompiledTool,
         decision: str,
         arguments: Mapping[str, Any],
-        **more: str | None,
+        more: str,
     ) -> bool:
         try:
-            if not tool.invoker.is_prepared:
-                await tool.invoker.prepare()
+            invoker = tool.invoker
+            if not invoker.implementation_hash:
+                await invoker.prepare()
             return await self._append(
-                f'"decision":"{decision}",{tool.audit_head}{_of_call(call)}{_fields(more)},'
-                f'"implementation":"{tool.invoker.implementation_hash()}",'
+                f'"decision":"{decision}",{tool.audit_head}{_of_call(call)}{more},'
+                f'"implementation":"{invoker.implementation_hash}",'
                 f'"arguments":{_bounded(tool.redacted(arguments))}'
             )
         except Exception as error:  # noqa: BLE001 - a call without its record must not run
@@ -155,9 +158,11 @@ class Recorder:
 def _of_call(call: Call) -> str:
     """Return the fields of a call and its caller."""
     user, context, _, conversation, _ = call.caller
-    text = _fields({"call": call.id, "user": user, "conversation": conversation,
-                  "confidence": call.confidence})  # fmt: skip
-    return f'{text},"context":{_bounded(context)}' if context else text
+    text = f',"context":{_bounded(context)}' if context else ""
+    if call.id is None and user is None and conversation is None and call.confidence is None:
+        return text
+    return text + _fields({"call": call.id, "user": user, "conversation": conversation,
+                           "confidence": call.confidence})  # fmt: skip
 
 
 def _fields(values: Mapping[str, object]) -> str:

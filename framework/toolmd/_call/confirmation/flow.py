@@ -287,7 +287,7 @@ class ConfirmationFlow:
         safety = self._safety
         policy = [safety.default_min, safety.floor, tool.default_min, list(safety.crisis_words),
                   safety.on_missing_confidence]  # fmt: skip
-        parts = [tool.hash, tool.invoker.implementation_hash(), policy, dict(arguments)]
+        parts = [tool.hash, tool.invoker.implementation_hash, policy, dict(arguments)]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 

@@ -54,6 +54,8 @@ class Invoker:
         self.seconds = call_spec.limits.timeout_s or DEFAULT_TIMEOUT_S
         """The time of a run."""
         self._implementation: Implementation | None = None
+        self.implementation_hash = ""
+        """The hex sha256 of the Python that runs; empty where `prepare` has loaded none."""
 
     def run(
         self, call: Call, arguments: Arguments, began: float, on_event: EventListener | None
@@ -140,11 +142,6 @@ class Invoker:
         waits = Failure("confirmation_required", f"{result.tool} waits for a person to decide.")
         return made._replace(outcome="failed", message="", error=waits, confirmation=None)
 
-    @property
-    def is_prepared(self) -> bool:
-        """Whether the Python is imported."""
-        return self._implementation is not None
-
     async def prepare(self) -> None:
         """Import the Python in a thread; a failure is reported where the function is needed."""
         if self._implementation is None and (await self._decided()).load is not None:
@@ -163,10 +160,6 @@ class Invoker:
             await in_daemon_thread(lambda: self._tool.binding)
         return self._tool.binding
 
-    def implementation_hash(self) -> str:
-        """Return the hex sha256 of the Python that runs; empty where `prepare` could load none."""
-        return "" if self._implementation is None else self._implementation.hash
-
     def _load(self) -> Implementation:
         binding = self._tool.binding
         if binding.load is None:
@@ -175,7 +168,7 @@ class Invoker:
             told = "; ".join(why) or f"no Python is next to {path}"
             raise ToolError(f"{name} has no implementation: {told}", code="not_implemented")
         made = binding.load()
-        self._implementation = made
+        self._implementation, self.implementation_hash = made, made.hash
         return made
 
     def _settle(

@@ -7,6 +7,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from toolmd._store import MEMORY, STORE_FILE
+from toolmd._store.collector import collector_paused
 from toolmd._types.audit import ChainLine
 from toolmd._types.confirmation import Confirmation, ConfirmationState
 from toolmd._types.kept import KeptResult
@@ -194,7 +195,8 @@ class Store:
     @property
     def audit_heads(self) -> HeadStore:
         """The newest record of each audit file."""
-        from toolmd._store.audit_heads import SqlHeads
+        with collector_paused():  # Other threads' calls would wait for the collector.
+            from toolmd._store.audit_heads import SqlHeads
 
         return self._part(SqlHeads, LIMITS_WAIT_S)
 

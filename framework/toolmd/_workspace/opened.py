@@ -11,6 +11,7 @@ from toolmd._load.edits.baseline import Baseline
 from toolmd._load.edits.last_python import Put
 from toolmd._load.python.in_fence import close_fenced
 from toolmd._remote.mcp.servers import close_servers
+from toolmd._store.collector import collector_paused
 from toolmd._store.store import Store
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.registry import Registry
@@ -18,7 +19,6 @@ from toolmd._types.result import Result
 from toolmd._types.run import Clock
 from toolmd._types.settings import Settings
 from toolmd._workspace.background_loop import BackgroundLoop
-from toolmd._workspace.collector import collector_paused
 from toolmd._workspace.listeners import Listeners, WorkspaceEventKind
 from toolmd._workspace.snapshot.live import Live
 from toolmd._workspace.snapshot.logs import Logs

@@ -61,7 +61,7 @@ class AuditLog:
     it survives the death of the process.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - how a log is kept, by keyword
         self,
         folder: Path,
         heads: Callable[[], HeadStore] | None = None,

@@ -12,13 +12,13 @@ from toolmd._load.build import Snapshot
 from toolmd._load.edits.last_python import OVERLAP_S
 from toolmd._load.plugins.manager import reason
 from toolmd._load.source.files import whole_file
+from toolmd._store.collector import collector_paused
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, in_reading_order
 from toolmd._types.registry import Bound, BoundTool, Registry
 from toolmd._types.run import Clock
 from toolmd._types.settings import Settings
 from toolmd._workspace.background_loop import off_loop
-from toolmd._workspace.collector import collector_paused
 from toolmd._workspace.snapshot.call_hooks import (
     guards_of,
     languages_of,

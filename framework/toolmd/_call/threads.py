@@ -6,7 +6,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import Context, copy_context
-from threading import Condition, Thread
+from queue import Empty, SimpleQueue
+from threading import Lock, Thread
 from typing import Any, NamedTuple
 
 MAX_THREADS = 256
@@ -34,7 +35,13 @@ class _Job(NamedTuple):
         """Hand the outcome to the waiting coroutine."""
         # The loop may be closed: the call timed out, and nothing waits for it.
         with suppress(RuntimeError):
-            self.done.get_loop().call_soon_threadsafe(self.done.set_result, ended)
+            self.done.get_loop().call_soon_threadsafe(_set, self.done, ended)
+
+
+def _set(done: "asyncio.Future[Any]", ended: tuple[Any, BaseException | None]) -> None:
+    # Cancelled where the call timed out.
+    if not done.done():
+        done.set_result(ended)
 
 
 class Threads:
@@ -51,9 +58,11 @@ class Threads:
 
     def reset(self) -> None:
         """Start without threads, as the child of a fork must."""
-        self._changed = Condition()
+        self._lock = Lock()
         # Ordered, since a plain dict needs ever longer to find its first key.
         self._waiting: OrderedDict[int, _Job] = OrderedDict()
+        self._wakes: SimpleQueue[None] = SimpleQueue()
+        """One item for each job that was put; it wakes a thread."""
         self._count = 0
         self._free = 0
 
@@ -72,10 +81,9 @@ class Threads:
         job = _Job(function, begin, copy_context(), done)
         self._put(job)
         try:
-            # Shielded, since a cancelled future takes no result, and the thread will bring one.
-            value, error = await asyncio.shield(done)
+            value, error = await done
         except asyncio.CancelledError:
-            with self._changed:
+            with self._lock:
                 self._waiting.pop(id(job), None)
             raise
         if error is not None:
@@ -83,12 +91,10 @@ class Threads:
         return value
 
     def _put(self, job: _Job) -> None:
-        with self._changed:
+        with self._lock:
             self._waiting[id(job)] = job
-            if len(self._waiting) <= self._free:
-                self._changed.notify()
-                return
-            if self._count >= self._most:
+            self._wakes.put(None)
+            if len(self._waiting) <= self._free or self._count >= self._most:
                 return
             try:
                 Thread(target=self._work, name=self._name, daemon=True).start()
@@ -104,7 +110,7 @@ class Threads:
     def _work(self) -> None:
         while (job := self._next()) is not None:
             ended = job.run()
-            with self._changed:
+            with self._lock:
                 self._free += 1
             job.settle(ended)
             # Its arguments must not stay alive until the next job.
@@ -112,8 +118,17 @@ class Threads:
 
     def _next(self) -> _Job | None:
         """Return the job that has waited longest; None when this thread was idle too long."""
-        with self._changed:
-            while True:
+        while True:
+            try:
+                self._wakes.get(timeout=self._idle_s)
+            except Empty:
+                with self._lock:
+                    if self._waiting:
+                        continue  # It was put just now.
+                    self._count -= 1
+                    self._free -= 1
+                    return None
+            with self._lock:
                 while self._waiting:
                     _, job = self._waiting.popitem(last=False)
                     # A closed loop waits for nothing.
@@ -121,10 +136,6 @@ class Threads:
                         self._free -= 1
                         job.begin()
                         return job
-                if not self._changed.wait(self._idle_s) and not self._waiting:
-                    self._count -= 1
-                    self._free -= 1
-                    return None
 
 
 CALLS = Threads("toolmd-call")

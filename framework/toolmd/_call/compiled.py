@@ -120,7 +120,7 @@ class CompiledTool:
     def arguments(self, call: Call) -> dict[str, Any]:
         """Check syntax, arguments and rules; return the arguments with defaults filled."""
         try:
-            arguments = self.validator.validate(call.arguments)
+            arguments = self.validator.check(read_object(call.arguments))
         except (MalformedError, InvalidArgumentsError) as error:
             raise CallDenied(mismatch(error)) from None
         if self._rules is not None:

@@ -46,22 +46,23 @@ def checks_itself(method: _Method) -> _Method:
 
 def is_usual(context: Any, *names: Any) -> bool:
     """Return whether names and context are short ASCII texts, or absent: checked cheaply."""
+    texts = [name for name in names if name is not None]
     if context:
         if type(context) is not dict:
             return False
-        for fact, value in context.items():
-            if not (_is_short(fact) and _is_short(value)):
-                return False
+        texts += context
+        texts += context.values()
     elif context != {}:
         return False
-    for name in names:  # noqa: SIM110 - a generator would cost as much as the check
-        if name is not None and not _is_short(name):
+    for text in texts:
+        if (
+            type(text) is not str
+            or not text.isascii()
+            or not 0 < len(text) <= MAX_NAME
+            or "\0" in text
+        ):
             return False
     return True
-
-
-def _is_short(name: Any) -> bool:
-    return type(name) is str and name.isascii() and 0 < len(name) <= MAX_NAME and "\0" not in name
 
 
 def checked(face: _Face) -> _Face:

@@ -99,15 +99,16 @@ def near_words(word: str, words: Iterable[str], most: int = 1, *, alike: float =
     """Return the known words that are similar, the nearest first.
 
     Args:
-        word: The unknown word; only its first 64 characters are compared, ignoring case.
+        word: The unknown word; only its first 64 characters are compared, ignoring case, and with
+            `-` for `_`.
         words: The known words.
         most: The maximum number of words to return.
         alike: The minimum similarity, 0..1.
     """
     folded: dict[str, str] = {}
     for known in words:
-        folded.setdefault(known.casefold(), known)
-    wanted = word[:_COMPARED].casefold()
+        folded.setdefault(known.casefold().replace("-", "_"), known)
+    wanted = word[:_COMPARED].casefold().replace("-", "_")
     ends = {name: _ends_alike(wanted, name) for name in folded}
     best = max(ends, key=ends.__getitem__, default="")
     if most == 1 and ends.get(best, 0.0) >= max(_SURE, alike):

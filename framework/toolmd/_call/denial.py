@@ -1,7 +1,6 @@
 """Deny a call: one of the pipeline's checks failed."""
 
 from collections.abc import Callable
-from functools import cached_property
 
 from toolmd._types.result import Failure
 from toolmd._types.verdict import Problem, Verdict
@@ -22,13 +21,12 @@ class Explained:
         self.code = code
         self.names = names
         self._explain = explain
-
-    @cached_property
-    def _failure(self) -> Failure:
-        return self._explain()
+        self._failure: Failure | None = None
 
     def __call__(self) -> Failure:
         """Return the failure."""
+        if self._failure is None:
+            self._failure = self._explain()
         return self._failure
 
 

@@ -23,17 +23,21 @@ class InvalidArgumentsError(ValueError):
         self._arguments = arguments
         self._shape = shape
         self._error = error
+        self._names: tuple[str, ...] | None = None
 
-    @cached_property
     def names(self) -> tuple[str, ...]:
         """Name the arguments that are missing, unknown or wrong."""
-        found = self._error.errors(include_url=False, include_context=False, include_input=False)
-        return tuple(dict.fromkeys(str(one["loc"][0]) for one in found if one["loc"]))
+        if self._names is None:
+            found = self._error.errors(
+                include_url=False, include_context=False, include_input=False
+            )
+            self._names = tuple(dict.fromkeys(str(one["loc"][0]) for one in found if one["loc"]))
+        return self._names
 
-    @cached_property
+    @property
     def problems(self) -> tuple[Problem, ...]:
         """List the errors of the arguments, at most 32."""
-        found = argument_problems(self._arguments, self._shape, self.names)
+        found = argument_problems(self._arguments, self._shape, self.names())
         return found or (Problem("invalid_value", "", "the arguments do not fit the parameters"),)
 
     def __str__(self) -> str:

@@ -77,8 +77,8 @@ def _not_in_enum(value: Any, shape: Schema, path: str, *, sensitive: bool) -> Pr
     choices = choices_of(shape)
     what = f"must be one of {choices}"
     if isinstance(value, str) and not sensitive:
-        near = _nearest(value, [v for v in shape.enum or () if isinstance(v, str)])
-        what += f" (did you mean {shown_value(near)}?)" if near else ""
+        near = near_words(value, [v for v in shape.enum or () if isinstance(v, str)])
+        what += f" (did you mean {shown_value(near[0])}?)" if near else ""
     return _problem("not_in_enum", path, what, choices, shown_value(value, sensitive=sensitive))
 
 
@@ -210,17 +210,10 @@ def _missing(parameter: Parameter, at: str) -> Problem:
 
 
 def _unknown(name: str, at: str, known: list[str]) -> Problem:
-    near = _nearest(name, known)
-    expected = near or ", ".join(known[:12]) or "no arguments"
-    hint = f"did you mean {near}?" if near else f"known here: {expected}"
+    near = near_words(name, known)
+    expected = near[0] if near else ", ".join(known[:12]) or "no arguments"
+    hint = f"did you mean {expected}?" if near else f"known here: {expected}"
     return Problem("unknown_argument", at, f"{at} is not a parameter; {hint}", expected)
-
-
-def _nearest(word: str, known: list[str]) -> str | None:
-    """Return the known word that is nearest; only short words are compared, to save time."""
-    folded = {k.casefold().replace("-", "_"): k for k in known}
-    near = near_words(word.casefold().replace("-", "_"), folded)
-    return folded[near[0]] if near else None
 
 
 _SIZES: Mapping[str, str] = {

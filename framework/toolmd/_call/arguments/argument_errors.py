@@ -32,13 +32,14 @@ def mismatch(error: MalformedError | InvalidArgumentsError) -> Failure | Explain
     """Return `malformed_call`, or `invalid_arguments` with every error."""
     if isinstance(error, MalformedError):
         return Failure("malformed_call", str(error))
-    return Explained(_CODE, lambda: error.names, lambda: _explained(error))
+    return Explained(_CODE, error.names, lambda: _explained(error))
 
 
 def _explained(error: InvalidArgumentsError) -> Failure:
-    told = [problem.message for problem in error.problems]
-    more = f"; and {len(told) - MAX_TOLD} more" if len(told) > MAX_TOLD else ""
-    return Failure(_CODE, "; ".join(told[:MAX_TOLD]) + more, error.problems)
+    problems = error.problems
+    told = "; ".join([problem.message for problem in problems[:MAX_TOLD]])
+    more = f"; and {len(problems) - MAX_TOLD} more" if len(problems) > MAX_TOLD else ""
+    return Failure(_CODE, told + more, problems)
 
 
 class Rules:

@@ -105,7 +105,8 @@ class Recorder:
                     _fields({"code": code, "reason": failure.message})
                     + f',"faults":{_json(faults)}'
                 )
-            text += _fields({"confirmation": confirmation_id})
+            if confirmation_id is not None:
+                text += _fields({"confirmation": confirmation_id})
             head = f'"tool":{_json(call.tool[:64])}' if tool is None else tool.audit_head
             await self._append(f'"decision":"deny",{head}{_of_call(call)}{text}')
         except Exception as error:  # noqa: BLE001 - it is denied in any case

@@ -66,6 +66,7 @@ class Live:
         """What was exported of all definitions, by target, whether with skills, and whether with
         the tool that reads kept results."""
         self._clock = clock
+        self._epoch = time.time if clock is None else lambda: clock().timestamp()
         self._counters: dict[str, CallCounter] = {} if counters is None else counters
         self._beside = beside
         self._lock = threading.Lock()
@@ -94,9 +95,6 @@ class Live:
     def for_models(self) -> Mapping[str, BoundTool]:
         """Return the tools for models: with the one that reads kept results while any is kept."""
         return self.keeper.tools if self.keeper.is_open() else self.registry.tools
-
-    def _epoch(self) -> float:
-        return time.time() if self._clock is None else self._clock().timestamp()
 
     def open_dispatcher(self) -> "Dispatcher":
         """Return the dispatcher of this snapshot."""

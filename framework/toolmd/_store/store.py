@@ -230,11 +230,9 @@ class Store:
 
     def _part(self, kind: type[P], wait_s: float, *more: Any) -> P:
         with self._lock:
-            part = self._parts.get(kind)
-            if part is None:
-                part = kind(self.setting, self._state, self._wait_s or wait_s, *more)
-                self._parts[kind] = part
-            return cast("P", part)
+            if kind not in self._parts:
+                self._parts[kind] = kind(self.setting, self._state, self._wait_s or wait_s, *more)
+            return cast("P", self._parts[kind])
 
     def keep_result(self, kept: KeptResult, now: float) -> None:
         """Keep a result; `now` is seconds since the epoch."""

@@ -281,3 +281,25 @@ def test_any_document_is_read_or_rejected(paths: Any, operation: Any, components
     }
     made, _ = read_service(json.dumps(document), "x")
     assert made.drafts or made.refused
+
+
+def test_operations_whose_names_differ_behind_their_end_are_all_imported() -> None:
+    long = "orgs/custom-properties-for-repos-create-or-update-organization-"
+    ids = [f"{long}definition", f"{long}definitions", "list", "list", "list_2"]
+    document = {
+        "openapi": "3.0.3",
+        "paths": {f"/{at}": {"get": {"operationId": own}} for at, own in enumerate(ids)},
+    }
+
+    def names(*only: str) -> dict[str, str]:
+        imported, _ = read_service(json.dumps(document), "x.json", only=only)
+        assert not imported.refused
+        texts = {draft.name: draft.text for draft in imported.drafts}
+        return {name: text.partition("http GET service:")[2][:2] for name, text in texts.items()}
+
+    cut = "orgs_custom_properties_for_repos_create_or_update_organization_"
+    every = names()
+    assert every == {f"{cut}d": "/0", f"{cut[:-1]}_2": "/1", "list": "/2", "list_3": "/3",
+                     "list_2": "/4"}  # fmt: skip
+    for name, path in every.items():
+        assert names(path) == {name: path}

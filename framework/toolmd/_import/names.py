@@ -1,6 +1,7 @@
 """Convert foreign names to names that a definition may have."""
 
 import re
+from collections.abc import Iterator, Sequence
 
 _LONGEST = 64
 _TOOL = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -47,3 +48,16 @@ def parameter_name(text: str) -> str:
 def title_of(name: str) -> str:
     """Return the title for a name: `get_labs` becomes `Get Labs`."""
     return " ".join(word[:1].upper() + word[1:] for word in re.split(r"[_\-]+", name) if word)
+
+
+def distinct(names: Sequence[str]) -> Iterator[str]:
+    """Yield each name; one that was there before gets a number behind it."""
+    taken = set(names)
+    seen: set[str] = set()
+    for name in names:
+        own, number = name, 1
+        while own in seen or (number > 1 and own in taken):
+            number += 1
+            own = f"{name[: _LONGEST - len(str(number)) - 1]}_{number}"
+        seen.add(own)
+        yield own

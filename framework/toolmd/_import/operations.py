@@ -2,16 +2,16 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
 from typing import Any
 
+from toolmd._import.found_operations import find_operations
 from toolmd._import.functions import add_function, returned_shape
 from toolmd._import.leftovers import all_of
-from toolmd._import.names import parameter_name, tool_name
+from toolmd._import.names import parameter_name
 from toolmd._import.report import ImportReport
 from toolmd._import.ways import Auth, Ways
 from toolmd._types.call_spec import Safety
-from toolmd._types.operation import METHODS, read_operation
+from toolmd._types.operation import read_operation
 
 SCHEMAS = "#/components/schemas/"
 """Where a document has its schemas."""
@@ -45,28 +45,17 @@ class Operations:
 
         `name` is the service of most of them. Operations with other credentials have their own.
         """
-        found = []
-        for path, shared in _mapping(self._document.get("paths")).items():
-            item = self._resolved(shared)
-            for method, operation in item.items():
-                if method.upper() in METHODS and isinstance(operation, Mapping):
-                    if self._is_wanted(method, path, operation):
-                        found.append((method.upper(), path, operation, item))
-                elif method not in {"parameters", "summary", "description", "servers", "$ref"}:
-                    self._report.reject(f"{method} {path}", "no method that a tool can call")
-        services = self._ways.services(name, [(_name_of(*one[:3]), one[2]) for one in found])
+        paths = _mapping(self._document.get("paths"))
+        found = find_operations(paths, self._resolved, self._report, self._only)
+        services = self._ways.services(name, [(one.name, one.content) for one in found])
         for one in found:
             self._operation(*one)
         return services
 
-    def _is_wanted(self, method: str, path: str, operation: Mapping[str, Any]) -> bool:
-        own = (_name_of(method, path, operation), path, *map(str, _list(operation.get("tags"))))
-        return not self._only or any(fnmatchcase(one, mask) for one in own for mask in self._only)
-
     def _operation(
-        self, method: str, path: str, operation: Mapping[str, Any], item: Mapping[str, Any]
-    ) -> None:
-        name = _name_of(method, path, operation)
+        self, name: str, method: str, path: str, operation: Mapping[str, Any],
+        item: Mapping[str, Any],
+    ) -> None:  # fmt: skip
         where = f"http {method} {self._ways.service_of(name)}:{path}"
         if read_operation(where) is None:
             self._report.reject(name, f"{method} {path} can't be called: its path is not one")
@@ -286,10 +275,6 @@ class Operations:
         if value is None:
             self._report.note("", "", f"the reference {reference!r} leads nowhere")
         return value
-
-
-def _name_of(method: str, path: str, operation: Mapping[str, Any]) -> str:
-    return tool_name(str(operation.get("operationId") or f"{method} {path}")) or "operation"
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -1,14 +1,14 @@
 """Annotations against schemas: values that don't fit, and the conversion from JSON."""
 
-import dataclasses
 import datetime as dt
 import decimal
 import enum
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, NamedTuple, NewType, Optional, TypedDict, Union
+from typing import Annotated, Any, Literal, NamedTuple, Optional, TypedDict, Union
 
 import pytest
+from annotated import COLOURS, PLACE, Colour, Data, Name, of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
@@ -17,13 +17,6 @@ from toolmd._load.python.convert import converter, is_plain
 from toolmd._load.python.fits import mismatch
 from toolmd._types.schema import JSON_TYPES, Parameter, Schema
 from toolmd._validation import problems
-
-Name = NewType("Name", str)
-
-
-class Colour(enum.Enum):
-    RED = "red"
-    BLUE = "blue"
 
 
 class Level(enum.IntEnum):
@@ -34,12 +27,6 @@ class Level(enum.IntEnum):
 class Dict(TypedDict, total=False):
     city: str
     number: int
-
-
-@dataclasses.dataclass
-class Data:
-    city: str
-    number: int = 0
 
 
 class Model(BaseModel):
@@ -56,21 +43,9 @@ class Unrelated:
     """No type that JSON becomes."""
 
 
-def of(*types: str, **more: Any) -> Schema:
-    return Schema(types=types, **more)
-
-
-PLACE = of(
-    "object",
-    properties=(
-        Parameter(name="city", shape=of("string"), required=True),
-        Parameter(name="number", shape=of("integer")),
-    ),
-)
 TOWN = of("object", properties=(Parameter(name="town", shape=of("string")),))
 MAYBE_CITY = of("object", properties=(Parameter(name="city", shape=of("string")),))
 NUMBERED_CITY = of("object", properties=(Parameter(name="city", shape=of("integer")),))
-COLOURS = of("string", enum=("red", "blue"))
 
 
 @pytest.mark.parametrize(

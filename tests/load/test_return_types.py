@@ -21,7 +21,6 @@ from typing import (
     Any,
     Literal,
     NamedTuple,
-    NewType,
     NotRequired,
     Optional,
     Protocol,
@@ -30,6 +29,7 @@ from typing import (
 )
 
 import pytest
+from annotated import COLOURS, PLACE, Colour, Data, Name, of
 from bind_project import Project
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
@@ -49,13 +49,6 @@ from toolmd._load.python.gives import unwritable
 from toolmd._types.result import Result
 from toolmd._types.schema import Parameter, Schema
 
-Name = NewType("Name", str)
-
-
-class Colour(enum.Enum):
-    RED = "red"
-    BLUE = "blue"
-
 
 class Mixed(enum.Enum):
     RED = "red"
@@ -74,12 +67,6 @@ class Whole(TypedDict):
 
 class Whispered(Dict):
     message: str
-
-
-@dataclasses.dataclass
-class Data:
-    city: str
-    number: int = 0
 
 
 @dataclasses.dataclass
@@ -145,19 +132,7 @@ class Money(int):
     """An int."""
 
 
-def of(*types: str, **more: Any) -> Schema:
-    return Schema(types=types, **more)
-
-
-PLACE = of(
-    "object",
-    properties=(
-        Parameter(name="city", shape=of("string"), required=True),
-        Parameter(name="number", shape=of("integer")),
-    ),
-)
 CERTAIN = of("object", properties=(Parameter(name="number", shape=of("integer"), required=True),))
-COLOURS = of("string", enum=("red", "blue"))
 STRINGS = of("array", items=of("string"))
 
 FITS = [

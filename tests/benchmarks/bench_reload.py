@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).parents[2]))
 sys.path.append(str(Path(__file__).parents[1] / "watch"))
 sys.path.append(str(Path(__file__).parents[1] / "load" / "edits"))
 from torn_saves import tear

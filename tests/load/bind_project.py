@@ -1,22 +1,15 @@
 """A project on disk, written file by file, and what the binder makes of it."""
 
 from pathlib import Path
+from typing import Any
+
+from tests.definitions import Folder, tool
 
 from toolmd._load.build import Snapshot, build
 from toolmd._load.definitions.cache import Cache
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._workspace.snapshot.reader import READER, FileReader
 from toolmd.config import load_settings
-
-
-def tool(name: str, parameters: str = "None", extra: str = "") -> str:
-    """Give the markdown of a tool whose parameters are `### name` blocks, or none."""
-    return (
-        f"# {name.replace('_', ' ').title()}\n\nDoes {name}.\n\n## Metadata\n\n"
-        f"- **Name**: {name}\n- **Version**: 1.0.0\n- **Category**: test\n\n"
-        f"## Parameters\n\n{parameters}\n\n## Returns\n\n- **Type**: object\n"
-        f"- **Description**: What came of it\n{extra}"
-    )
 
 
 def parameter(name: str, type_: str = "string", *, required: bool = True, extra: str = "") -> str:
@@ -26,19 +19,19 @@ def parameter(name: str, type_: str = "string", *, required: bool = True, extra:
     )
 
 
-class Project:
+def load(snapshot: Snapshot, name: str) -> Any:
+    """Return the loaded Python of a tool."""
+    binding = snapshot.registry.tools[name].binding
+    assert binding.load is not None
+    return binding.load()
+
+
+class Project(Folder):
     """A folder with definitions, and the ways to read it."""
 
     def __init__(self, root: Path) -> None:
-        self.root = root
+        super().__init__(root)
         self.reader: FileReader = READER
-        (root / "tools_md").mkdir()
-
-    def write(self, path: str, content: str | bytes) -> Path:
-        file = self.root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content.encode() if isinstance(content, str) else content)
-        return file
 
     def tool(self, name: str, parameters: str = "None", python: str | None = None) -> None:
         self.write(f"tools_md/{name.replace('_', '-')}.tool.md", tool(name, parameters))

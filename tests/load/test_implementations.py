@@ -4,19 +4,11 @@ import gc
 import linecache
 import sys
 import traceback
-from typing import Any
 
 import pytest
-from bind_project import Project, parameter, tool
+from bind_project import Project, load, parameter, tool
 
-from toolmd._load.build import Snapshot
 from toolmd.errors import ImplementationError
-
-
-def load(snapshot: Snapshot, name: str) -> Any:
-    binding = snapshot.registry.tools[name].binding
-    assert binding.load is not None
-    return binding.load()
 
 
 @pytest.mark.parametrize(

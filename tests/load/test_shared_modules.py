@@ -1,10 +1,9 @@
 """A function is found where Implemented By names it, beside its file, or alone in its folder."""
 
 import sys
-from typing import Any
 
 import pytest
-from bind_project import Project, parameter, tool
+from bind_project import Project, load, parameter, tool
 from test_plugins import DEFINITIONS, Packages, build_with, packages
 
 from toolmd import Workspace
@@ -31,12 +30,6 @@ def named(name: str, place: str, parameters: str = "None") -> str:
     return text.replace(
         "**Category**: test\n", f"**Category**: test\n- **Implemented By**: {place}\n"
     )
-
-
-def load(snapshot: Snapshot, name: str) -> Any:
-    binding = snapshot.registry.tools[name].binding
-    assert binding.load is not None
-    return binding.load()
 
 
 def target(snapshot: Snapshot, name: str) -> tuple[str, str]:

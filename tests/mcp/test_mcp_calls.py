@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 from mcp import Client, MCPError
 from mcp.types import CallToolResult
+from mcp_clients import code
 
 from toolmd import Workspace
 from toolmd._types.call import Caller
@@ -38,11 +39,6 @@ def tools(client: Client) -> dict[str, Any]:
             }
 
     return asyncio.run(run())
-
-
-def code(result: CallToolResult) -> str:
-    assert result.is_error
-    return str(result.structured_content["error"]["code"])
 
 
 def test_each_client_speaks_its_era(client: MakeClient, mode: str) -> None:

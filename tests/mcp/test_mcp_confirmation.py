@@ -10,6 +10,7 @@ from mcp.types import (
     CallToolResult,
     ElicitResult,
 )
+from mcp_clients import code
 
 from toolmd import Workspace
 from toolmd._mcp.server import McpServer
@@ -26,11 +27,6 @@ def call(client: Client, name: str = "remind", arguments: Any = None) -> CallToo
             return await connected.call_tool(name, WALK if arguments is None else arguments)
 
     return asyncio.run(run())
-
-
-def code(result: CallToolResult) -> str:
-    assert result.is_error
-    return str(result.structured_content["error"]["code"])
 
 
 def texts(result: CallToolResult) -> list[str]:

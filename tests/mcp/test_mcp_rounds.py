@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from mcp import Client, MCPError
 from mcp.types import (
-    CallToolResult,
     ElicitResult,
     InputRequiredResult,
 )
+from mcp_clients import code
 
 from toolmd import Workspace
 from toolmd._mcp.callers import FixedCaller
@@ -18,11 +18,6 @@ from toolmd._mcp.server import McpServer
 from toolmd._types.call import Caller
 
 WALK = {"title": "Walk", "hour": 9}
-
-
-def code(result: CallToolResult) -> str:
-    assert result.is_error
-    return str(result.structured_content["error"]["code"])
 
 
 def test_each_question_of_a_skill_has_the_name_of_its_answer(rounds: Any) -> None:

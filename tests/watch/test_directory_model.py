@@ -27,7 +27,7 @@ names = st.sampled_from(NAMES)
 def text_of(name: str, rules: Rules, words: int) -> str:
     extra = "\n## Safety\n\n" + RESTRICTIONS["confirm"] if "confirm" in rules else ""
     extra += "\n## Limits\n\n" + RESTRICTIONS["calls"] if "calls" in rules else ""
-    text = tool(name, extra).replace(f"Does {name}.", f"Does {name} {words}.")
+    text = tool(name, extra=extra).replace(f"Does {name}.", f"Does {name} {words}.")
     auth = "- **Category**: test\n" + RESTRICTIONS["auth"]
     return text.replace("- **Category**: test\n", auth) if "auth" in rules else text
 

@@ -11,7 +11,9 @@ BROKEN = {
     "empty": b"",
     "binary": b"\xff\xfe\x00",
     "too large": b"x" * 70_000,
-    "unknown field": tool("greet", "\n## Safety\n\n- **Requires Confirmatio**: true\n").encode(),
+    "unknown field": tool(
+        "greet", extra="\n## Safety\n\n- **Requires Confirmatio**: true\n"
+    ).encode(),
 }
 
 

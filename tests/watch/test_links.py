@@ -20,7 +20,7 @@ PATIENCE = 20
 
 
 def saying(words: str) -> str:
-    return tool("greet", GUARDED).replace("Does greet.", words)
+    return tool("greet", extra=GUARDED).replace("Does greet.", words)
 
 
 def release(at: Path, words: str, python: str = "def greet(): ...") -> Path:

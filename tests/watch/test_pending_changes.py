@@ -323,7 +323,7 @@ AMOUNT = "### amount\n\n- **Type**: integer\n- **Required**: true\n- **Descripti
 def pays(shop: Shop, condition: str) -> None:
     safety = f"\n## Safety\n\n- **Confirm When**: `{condition}`\n"
     shop.write("tools_md/pay.py", "def pay(amount: int): return {}")
-    shop.write("tools_md/pay.tool.md", tool("pay", safety, AMOUNT))
+    shop.write("tools_md/pay.tool.md", tool("pay", AMOUNT, safety))
 
 
 def asks(workspace, *amounts: int) -> list[bool]:

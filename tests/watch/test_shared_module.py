@@ -36,7 +36,7 @@ BROKEN = {
 
 def named(name: str, place: str, parameters: str = "None") -> str:
     line = f"- **Category**: test\n- **Implemented By**: {place}\n"
-    return tool(name, "", parameters).replace("- **Category**: test\n", line)
+    return tool(name, parameters).replace("- **Category**: test\n", line)
 
 
 def shared(shop: Shop) -> None:

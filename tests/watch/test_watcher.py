@@ -53,7 +53,7 @@ def description(registry: Registry, name: str = "greet") -> str:
 
 
 def saying(words: str) -> str:
-    return tool("greet", GUARDED).replace("Does greet.", words)
+    return tool("greet", extra=GUARDED).replace("Does greet.", words)
 
 
 @pytest.mark.parametrize("save", EDITORS, ids=lambda save: save.__name__)

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from tests.definitions import Folder, tool
+
 from toolmd import Workspace
 
 GUARDED = """
@@ -17,15 +19,6 @@ GUARDED = """
 """
 
 
-def tool(name: str, extra: str = "", parameters: str = "None") -> str:
-    return (
-        f"# {name.replace('_', ' ').title()}\n\nDoes {name}.\n\n## Metadata\n\n"
-        f"- **Name**: {name}\n- **Version**: 1.0.0\n- **Category**: test\n\n"
-        f"## Parameters\n\n{parameters}\n\n## Returns\n\n- **Type**: object\n"
-        f"- **Description**: What came of it\n{extra}"
-    )
-
-
 def skill(name: str, uses: str, extra: str = "") -> str:
     return (
         f"# {name.title()}\n\nDoes {name}.\n\n## Metadata\n\n- **Name**: {name}\n"
@@ -35,26 +28,19 @@ def skill(name: str, uses: str, extra: str = "") -> str:
     )
 
 
-class Shop:
+class Shop(Folder):
     """A project on disk, and the workspaces that are open on it."""
 
     def __init__(self, root: Path) -> None:
-        self.root = root
+        super().__init__(root)
         self.opened: list[Workspace] = []
-        (root / "tools_md").mkdir()
         (root / "toolmd.toml").write_text("plugins = []\n")
-
-    def write(self, path: str, content: str | bytes) -> Path:
-        file = self.root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content.encode() if isinstance(content, str) else content)
-        return file
 
     def tool(self, name: str, extra: str = "", python: str | None = None) -> Path:
         """Write a tool and, where it is told, its Python."""
         if python is not None:
             self.write(f"tools_md/{name}.py", python)
-        return self.write(f"tools_md/{name.replace('_', '-')}.tool.md", tool(name, extra))
+        return self.write(f"tools_md/{name.replace('_', '-')}.tool.md", tool(name, extra=extra))
 
     def open(self, **overrides: Any) -> Workspace:
         self.opened.append(Workspace.open(self.root, overrides=overrides))

@@ -3,16 +3,9 @@
 from pathlib import Path
 from typing import Any
 
+from tests.definitions import Folder, tool
+
 from toolmd import Workspace
-
-
-def tool(name: str, parameters: str = "None", extra: str = "") -> str:
-    return (
-        f"# {name.replace('_', ' ').title()}\n\nDoes {name}.\n\n## Metadata\n\n"
-        f"- **Name**: {name}\n- **Version**: 1.0.0\n- **Category**: test\n\n"
-        f"## Parameters\n\n{parameters}\n\n## Returns\n\n- **Type**: object\n"
-        f"- **Description**: What came of it\n{extra}"
-    )
 
 
 def word(name: str, *, required: bool = True) -> str:
@@ -31,19 +24,12 @@ def skill(name: str, tools: str, steps: str, inputs: str = "None") -> str:
     )
 
 
-class Shop:
+class Shop(Folder):
     """A project on disk that is written while it runs."""
 
     def __init__(self, root: Path) -> None:
-        self.root = root
-        (root / "tools_md").mkdir()
+        super().__init__(root)
         self.opened: list[Workspace] = []
-
-    def write(self, path: str, content: str | bytes) -> Path:
-        file = self.root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content.encode() if isinstance(content, str) else content)
-        return file
 
     def tool(self, name: str, python: str, parameters: str = "None", extra: str = "") -> None:
         self.write(f"tools_md/{name.replace('_', '-')}.tool.md", tool(name, parameters, extra))

@@ -2,7 +2,6 @@
 
 import base64
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +26,6 @@ def draw_chart():
 def zip_all():
     return {{"zip": File(b"PK", "application/zip")}}
 """
-
-
-@pytest.fixture
-def shop(tmp_path: Path) -> Iterator[Shop]:
-    made = Shop(tmp_path)
-    yield made
-    for workspace in made.opened:
-        workspace.close()
 
 
 @pytest.fixture

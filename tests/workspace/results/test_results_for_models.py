@@ -1,8 +1,6 @@
 """What a model reads of a result is bounded, and it reads the rest page by page."""
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,14 +38,6 @@ FIELDS = """\
           - **Type**: string
 """
 CAP = 32 << 10
-
-
-@pytest.fixture
-def shop(tmp_path: Path) -> Iterator[Shop]:
-    made = Shop(tmp_path)
-    yield made
-    for workspace in made.opened:
-        workspace.close()
 
 
 def reply(name: str, **arguments: Any) -> dict[str, Any]:

@@ -1,0 +1,27 @@
+"""Write the definitions of a project: the text of a tool, and files in a folder."""
+
+from pathlib import Path
+
+
+def tool(name: str, parameters: str = "None", extra: str = "") -> str:
+    """Return the markdown of a tool whose parameters are `### name` blocks, or none."""
+    return (
+        f"# {name.replace('_', ' ').title()}\n\nDoes {name}.\n\n## Metadata\n\n"
+        f"- **Name**: {name}\n- **Version**: 1.0.0\n- **Category**: test\n\n"
+        f"## Parameters\n\n{parameters}\n\n## Returns\n\n- **Type**: object\n"
+        f"- **Description**: What came of it\n{extra}"
+    )
+
+
+class Folder:
+    """A project's folder, in which files are written."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        (root / "tools_md").mkdir()
+
+    def write(self, path: str, content: str | bytes) -> Path:
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+        return file

@@ -13,8 +13,8 @@ def body(result: Result) -> dict[str, Any]:
     """Return the result as an object for the model (behaviour.md, "Result")."""
     shown = result._replace(parts={}).to_dict()
     read = {k: v for k, v in shown.items() if k not in _HOST}
-    if result.truncated is not None and any(result.truncated.values()):
-        read["truncated"] = result.truncated
+    if any((truncated := shown.get("truncated", {})).values()):
+        read["truncated"] = truncated
     if result.crisis:
         read["crisis"] = True
     if result.confirmation is not None:

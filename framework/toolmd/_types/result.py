@@ -153,8 +153,8 @@ class Result(_Fields):
             shown["data"] = data
         if (error := self.error) is not None:
             shown["error"] = error.to_dict()
-        if self.truncated is not None:
-            shown["truncated"] = self.truncated
+        if (truncated := self._truncated()) is not None:
+            shown["truncated"] = truncated
         shown |= {"attempts": self.attempts, "duration_ms": round(self.duration_ms, 3)}
         shown["crisis"] = self.crisis
         if self.api_offline:
@@ -167,13 +167,17 @@ class Result(_Fields):
             shown["confirmation"] = {k: v for k, v in self.confirmation._asdict().items() if v}
         if self.run_id is not None:
             shown["run_id"] = self.run_id
-        if self.handle is not None:
-            shown["handle"] = self.handle
         if self.parts:
             shown["parts"] = [part.to_dict(number) for number, part in self.parts.items()]
         if self.waiting:
             shown["waiting"] = [pending.to_dict() for pending in self.waiting]
         return shown
+
+    def _truncated(self) -> dict[str, Any] | None:
+        """Return what was cut, with the handle of the whole."""
+        if self.handle is None:
+            return self.truncated
+        return {"rows": False, "bytes": False, **(self.truncated or {}), "handle": self.handle}
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ def test_an_action_runs_and_its_result_is_the_next_message(handle, ncbi):
     seen = json.loads(observed(turn))
     assert (seen["success"], seen["tool"]) == (True, "search_pubmed")
     assert seen["data"].keys() == {"found", "new", "clusters", "phrases_not_found"}
-    assert seen["handle"].startswith("r-")
+    assert seen["truncated"]["handle"].startswith("r-")
     assert ncbi.asked[0][1]["term"] == "statins"
 
 

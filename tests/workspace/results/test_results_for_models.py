@@ -75,7 +75,7 @@ def test_a_large_result_is_cut_for_a_model_and_whole_for_python(shop: Shop) -> N
     assert len(json.dumps(whole)) > 10 * CAP
     assert body["data"]["papers"] == whole["papers"][: len(body["data"]["papers"])]
     assert body["truncated"]["bytes"] is True
-    assert workspace.results.read_sync(body["handle"]) == whole
+    assert workspace.results.read_sync(body["truncated"]["handle"]) == whole
 
 
 def test_a_small_result_is_told_whole_and_not_kept(shop: Shop) -> None:
@@ -85,7 +85,7 @@ def test_a_small_result_is_told_whole_and_not_kept(shop: Shop) -> None:
     body = json.loads(text_of(workspace, "say"))
 
     assert body["data"] == {"word": "yes"}
-    assert "handle" not in body
+    assert "truncated" not in body
     assert not workspace.results.is_open()
 
 
@@ -98,7 +98,7 @@ def test_a_model_sees_only_the_fields_of_to_model(shop: Shop) -> None:
     assert body["data"]["total"] == 300
     assert body["data"]["papers"][7] == {"pmid": "7", "title": "Title 7"}
     assert len(body["data"]["papers"]) == 300
-    part = read(workspace, body["handle"], path="papers[7].abstract", limit=9)
+    part = read(workspace, body["truncated"]["handle"], path="papers[7].abstract", limit=9)
     assert part["data"]["value"] == "word word"
 
 
@@ -119,7 +119,7 @@ def test_another_process_reads_what_was_kept(shop: Shop, monkeypatch: pytest.Mon
     shop.tool("find_papers", PAPERS)
     first, second = shop.open(), shop.open()
 
-    handle = json.loads(text_of(first, "find_papers", user="ana"))["handle"]
+    handle = json.loads(text_of(first, "find_papers", user="ana"))["truncated"]["handle"]
     first.close()
 
     assert "read_result" in listed(second)
@@ -130,7 +130,7 @@ def test_another_process_reads_what_was_kept(shop: Shop, monkeypatch: pytest.Mon
 def test_the_result_of_one_user_is_nobody_elses(shop: Shop, user: str | None) -> None:
     shop.tool("find_papers", PAPERS)
     workspace = shop.open()
-    handle = json.loads(text_of(workspace, "find_papers", user="ana"))["handle"]
+    handle = json.loads(text_of(workspace, "find_papers", user="ana"))["truncated"]["handle"]
 
     unknown, theirs = read(workspace, "r-0123", user), read(workspace, handle, user)
 
@@ -147,7 +147,7 @@ def test_a_result_is_gone_after_a_day(shop: Shop) -> None:
     shop.tool("find_papers", PAPERS)
     settings = Settings(root=shop.root, state=shop.root / ".toolmd", store="memory", plugins=())
     with Workspace(settings, clock=lambda: now[0]) as workspace:
-        handle = json.loads(text_of(workspace, "find_papers"))["handle"]
+        handle = json.loads(text_of(workspace, "find_papers"))["truncated"]["handle"]
         now[0] += dt.timedelta(hours=23, minutes=59)
         assert read(workspace, handle, path="total")["data"]["value"] == 300
         now[0] += dt.timedelta(minutes=1)
@@ -159,7 +159,7 @@ def test_a_result_is_gone_after_a_day(shop: Shop) -> None:
 def test_all_pages_together_are_the_whole_array(shop: Shop) -> None:
     shop.tool("find_papers", PAPERS)
     workspace = shop.open()
-    handle = json.loads(text_of(workspace, "find_papers"))["handle"]
+    handle = json.loads(text_of(workspace, "find_papers"))["truncated"]["handle"]
     rows: list[Any] = []
 
     page = read(workspace, handle, path="papers")["data"]
@@ -175,7 +175,7 @@ def test_all_pages_together_are_the_whole_array(shop: Shop) -> None:
 def test_a_wrong_path_names_what_is_there(shop: Shop) -> None:
     shop.tool("find_papers", PAPERS)
     workspace = shop.open()
-    handle = json.loads(text_of(workspace, "find_papers"))["handle"]
+    handle = json.loads(text_of(workspace, "find_papers"))["truncated"]["handle"]
 
     error = read(workspace, handle, path="paper[0]")["error"]
 
@@ -216,7 +216,7 @@ def test_a_result_that_can_not_be_kept_is_told_all_the_same(
 
     assert body["success"] is True
     assert body["data"]["papers"]
-    assert "handle" not in body
+    assert "handle" not in body["truncated"]
     assert "not kept" in body["notes"][0]
 
 

@@ -35,15 +35,15 @@ Reads more of an earlier result that was too large to be shown whole.
 
 ## When to use
 
-When a result has a `handle`. A page that has `next_offset` is followed by another one: call it
-again with that `offset`.
+When the `truncated` of a result has a `handle`. A page that has `next_offset` is followed by
+another one: call it again with that `offset`.
 
 ## Parameters
 
 ### handle
 
 - **Type**: string
-- **Description**: The handle in the result.
+- **Description**: The handle in `truncated`.
 - **Required**: true
 - **Max Length**: 64
 

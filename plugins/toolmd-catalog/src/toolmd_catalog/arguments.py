@@ -37,20 +37,21 @@ class KnownArguments:
     def read(self) -> None:
         """Read every place that describes them."""
         self.calls = [call.arguments for call in self.code.calls if call.tool == self.name]
-        shown = [value for s in self.entry.of("example") for value, _ in read_code(fences(s)).plain]
+        shown = self._objects("example")
         self.gathered = gather(self.page, self.entry, [*self.calls, *shown])
         self._declare()
         known = {fold(name) for name in self.gathered.found}
         # An object under `Example` may also be a response, so its keys must be known.
         self.calls += [value for value in shown if value and {fold(k) for k in value} <= known]
+        self.gathered.listed = self.gathered.listed and bool(known)
         if not self.gathered.listed and not self.calls:
-            self.calls = _alike([*self._unlabelled(), *shown])
+            self.calls = _alike([*self._objects("parameters", "", "other"), *shown])
         self._from_calls()
         self._shared()
 
-    def _unlabelled(self) -> list[dict[str, Any]]:
-        """Return the objects that stand below the tool without a label, or with an unknown one."""
-        spans = [s for role in ("", "other") for s in self.entry.of(role)]
+    def _objects(self, *roles: str) -> list[dict[str, Any]]:
+        """Return the objects in the code below labels of these roles."""
+        spans = [span for role in roles for span in self.entry.of(role)]
         return [value for value, _ in read_code([f for s in spans for f in fences(s)]).plain]
 
     def parameters(self) -> tuple[Parameter, ...]:

@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from toolmd_catalog.layout.blocks import Block, Bullets, Fence, Paragraph, Raw, Table
+from toolmd.importing import restricts
+from toolmd_catalog.layout.blocks import Block, Bullets, Fence, Paragraph, Part, Raw, Table
 from toolmd_catalog.layout.entries import ToolEntry
+from toolmd_catalog.layout.headings import heading_text
 from toolmd_catalog.parameters.lines import says_none
 from toolmd_catalog.words import clean
 
@@ -41,6 +43,31 @@ def leftovers(entry: ToolEntry, drafted: str, names: Iterable[str]) -> list[tupl
             words = _words(text) - _FORM
             if first not in known and not says_none(text) and _lacks(words, have):
                 found.append((text, line))
+    return found
+
+
+def untold(parts: Iterable[Part], told: str, read: Iterable[int]) -> list[tuple[str, int]]:
+    """Return a note, and its line, for each part with lines that no draft and no note contains.
+
+    Args:
+        parts: The parts of the catalogue that describe no tool.
+        told: All text of the drafts and of the notes.
+        read: The lines of which a note tells already.
+    """
+    have, known = _words(told), set(read)
+    found = []
+    for part in parts:
+        texts = [(text, at) for text, at in _texts(part.blocks) if at not in known]
+        lines = [at for text, at in texts if _lacks(_words(text) - _FORM, have)]
+        if not lines:
+            continue
+        heading = heading_text(part.heading.text) or "the beginning"
+        where = f"lines {lines[0]}\N{EN DASH}{lines[-1]}" if len(lines) > 1 else f"line {lines[0]}"
+        note = f"{heading!r}, {where}, describes no tool: not imported"
+        limits = [str(at) for text, at in texts if at in lines and restricts(text)]
+        if limits:
+            note += f"; read what it restricts: {', '.join(dict.fromkeys(limits))}"
+        found.append((note, lines[0]))
     return found
 
 

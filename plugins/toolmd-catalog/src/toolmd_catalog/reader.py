@@ -6,12 +6,13 @@ from toolmd_catalog.builder import ToolBuilder
 from toolmd_catalog.defaults import Defaults, read_defaults
 from toolmd_catalog.guesses import Ask, filled, suggestions
 from toolmd_catalog.layout.blocks import Block, Fence, Part, Raw
-from toolmd_catalog.layout.entries import ToolEntry, ToolsFound, find
+from toolmd_catalog.layout.entries import ToolEntry, ToolsFound, find, find_plain
 from toolmd_catalog.layout.headings import heading_text
 from toolmd_catalog.layout.markdown import outline
 from toolmd_catalog.layout.page import Page, page_of
 from toolmd_catalog.layout.spans import TextSpan, spans
 from toolmd_catalog.layout.tool_headings import ToolHeading
+from toolmd_catalog.leftovers import untold
 from toolmd_catalog.names import tool_name
 from toolmd_catalog.parameters.code import read_code
 from toolmd_catalog.server import live_import
@@ -36,7 +37,10 @@ def read(text: str, name: str, ask: Ask | None = None) -> Imported:
         report.note("", "", unread, line)
     tails = _tails(page, parts)
     found = find(page, parts)
-    found.entries = found.entries or _from_code(parts)
+    found.entries += _from_code(page, [part for part in found.others if part.lists])
+    if not found.entries:
+        found = find_plain(page, parts)
+        found.entries = found.entries or _from_code(page, parts)
     defaults = read_defaults(page, found.others or parts[:1], tails)
     suggested = {} if ask is None else suggestions(text, ask, report)
     for entry in _once(found.entries, report):
@@ -54,6 +58,8 @@ def read(text: str, name: str, ask: Ask | None = None) -> Imported:
     for passed, why, line in found.passed:
         report.note(passed, "", f"not imported: {why}", line)
     _missing(defaults, found, report)
+    if report.drafts:
+        _untold(report, found, defaults)
     if command := live_import(text):
         report.note("", "", f"an MCP server has these tools: `{command}` reads them exactly")
     if not report.drafts and not report.rejected:
@@ -77,7 +83,7 @@ def _tails(page: Page, parts: list[Part]) -> list[Block]:
 
 
 def _once(entries: list[ToolEntry], report: ImportReport) -> list[ToolEntry]:
-    """Keep, of two entries with one name, the one with more spans."""
+    """Keep, of two entries with one name, the one that says more."""
     kept: dict[str, ToolEntry] = {}
     for entry in entries:
         name = tool_name(entry.heading.name)
@@ -88,27 +94,53 @@ def _once(entries: list[ToolEntry], report: ImportReport) -> list[ToolEntry]:
         if other is None:
             kept[name] = entry
             continue
-        fuller, lesser = (entry, other) if len(entry.spans) > len(other.spans) else (other, entry)
+        fuller, lesser = sorted((other, entry), key=_fullness, reverse=True)
         kept[name] = fuller
         report.note(name, "", f"told of twice: read from line {fuller.line}", lesser.line)
     return list(kept.values())
 
 
-def _from_code(parts: list[Part]) -> list[ToolEntry]:
-    """Return the tools of a document that shows them in code alone."""
+def _fullness(entry: ToolEntry) -> tuple[bool, int]:
+    """Return what orders two descriptions of one tool: parameters first, then its length."""
+    return bool(entry.of("parameters") or entry.heading.signature.strip()), len(entry.spans)
+
+
+def _from_code(page: Page, parts: list[Part]) -> list[ToolEntry]:
+    """Return the tools that only code names: a schema, a signature, a call."""
     entries = []
     for part in parts:
+        shown: list[tuple[str, int, Fence]] = []
         for block in part.blocks:
             if not isinstance(block, Fence):
                 continue
             code = read_code([block])
-            named = [(f["name"], line) for f, line in code.functions]
-            # A tutorial shows functions too; what is meant as a tool says what it does.
-            named += [(s.name, s.line) for s in code.signatures if s.words and s.name[:1] != "_"]
-            for name, line in named:
-                span = TextSpan("parameters", "", line, "", [block])
-                entries.append(ToolEntry(ToolHeading(name), line, [span]))
+            shown += [(f["name"], line, block) for f, line in code.functions]
+            for one in code.signatures:
+                # A tutorial shows functions too; what is meant as a tool says what it does.
+                if (one.words or part.lists) and one.name[:1] != "_":
+                    own = Fence(block.mark, block.info, one.text) if one.text else block
+                    shown.append((one.name, one.line, own))
+            shown += [(call.tool, call.line, block) for call in code.calls if part.lists]
+        if len({name for name, _, _ in shown}) == 1 and part.level > 1:
+            heading = ToolHeading(shown[0][0], words=heading_text(part.heading.text))
+            entries.append(ToolEntry(heading, part.heading.line, spans(page, part.blocks, [])))
+            continue
+        for name, line, own in shown:
+            entries.append(
+                ToolEntry(ToolHeading(name), line, [TextSpan("parameters", "", line, "", [own])])
+            )
     return entries
+
+
+def _untold(report: ImportReport, found: ToolsFound, defaults: Defaults) -> None:
+    """Note the parts of which nothing else tells."""
+    notes = [*report.notes, *report.rejected]
+    told = " ".join(
+        [*(d.text for d in report.drafts), *(f"{n.definition} {n.text}" for n in notes)]
+    )
+    read = {*defaults.lines.values(), *(line for _, line in defaults.unread)}
+    for text, line in untold(found.others, told, read):
+        report.note("", "", text, line)
 
 
 def _missing(defaults: Defaults, found: ToolsFound, report: ImportReport) -> None:

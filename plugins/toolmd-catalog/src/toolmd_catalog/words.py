@@ -13,6 +13,8 @@ _BESIDE = re.compile(r"\s*(?:[-*+] |\d+[.)] |```|~~~|#)")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _ESCAPABLE = set("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 _ITALIC = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])")
+_STRONG = re.compile(r"(?<!\w)__(?=\S)|(?<=\S)__(?!\w)")
+"""The two underscores around bold text, not those within a name."""
 _OPENING, _CLOSING = "([{", ")]}"
 NUMBER = r"(?<!\w)[-+−]?(?:\d{1,3}(?:,\d{3})+|\d[\d_]{0,17})(?:\.\d{1,18})?(?!\d)"  # noqa: RUF001 - a minus
 """A number in any text; a run of more digits is none."""
@@ -52,9 +54,8 @@ def first_and_rest(text: str) -> tuple[str, str]:
 
 def clean(text: str) -> str:
     """Return a text without bold, italics, escapes and invisible signs; code spans stay."""
-    return _ITALIC.sub(
-        r"\1", unescaped(without_invisible(text)).replace("**", "").replace("__", "")
-    ).strip()
+    plain = _STRONG.sub("", unescaped(without_invisible(text)).replace("**", ""))
+    return _ITALIC.sub(r"\1", plain).strip()
 
 
 def unescaped(text: str) -> str:

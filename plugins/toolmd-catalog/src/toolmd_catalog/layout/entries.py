@@ -3,12 +3,13 @@
 import re
 from dataclasses import dataclass, field
 
-from toolmd_catalog.layout.blocks import Part
+from toolmd_catalog.layout.blocks import Part, Table
 from toolmd_catalog.layout.context import mark_lists
 from toolmd_catalog.layout.labels import role_of
 from toolmd_catalog.layout.listed import DEEPEST, listed
 from toolmd_catalog.layout.page import Page
 from toolmd_catalog.layout.spans import TextSpan, spans
+from toolmd_catalog.layout.tables import columns, rows_of
 from toolmd_catalog.layout.tool_headings import ToolHeading, heading_of
 from toolmd_catalog.names import words
 from toolmd_catalog.words import clean
@@ -56,11 +57,14 @@ def find(page: Page, parts: list[Part]) -> ToolsFound:
         found = _by_headings(page, parts, plain=True)
     others = listed(page, found.others, telling=elsewhere and not found.entries)
     more = _by_headings(page, others, elsewhere=elsewhere)
-    if not found.entries and not more.entries:
-        return _by_headings(page, parts, plain=True)
     found.entries += more.entries
     found.passed += more.passed
     return found
+
+
+def find_plain(page: Page, parts: list[Part]) -> ToolsFound:
+    """Find the tools whose headings are plain words, by the parameters below them."""
+    return _by_headings(page, parts, plain=True)
 
 
 def _by_headings(
@@ -78,7 +82,7 @@ def _by_headings(
         heading = heading_of(part.heading.text, listed=bool(part.lists)) if part.level else None
         end = _end(parts, at)
         entry = _entry(page, parts[at:end], heading, plain=plain) if heading else None
-        if entry and not (part.lists or elsewhere or entry.of("parameters")):
+        if entry and not (part.lists or elsewhere or _shows(page, entry)):
             entry = None
         if entry is None:
             found.others.append(part)
@@ -114,13 +118,23 @@ def _entry(page: Page, parts: list[Part], heading: ToolHeading, *, plain: bool) 
         if named is not None and " " not in named.name:
             heading.words = heading.words or heading.name
             heading.name, heading.strong = named.name, True
+    lone = part.lists is not False and heading.name.islower() and " " not in heading.name
+    if lone and part.level > 1 and _shows(page, entry):
+        return entry
     if heading.strong:
         # The title of a document about one program looks the same.
         noted = entry.evident or (entry.spans and part.level > 1 and not heading.aside)
         return entry if noted or heading.signature or part.lists else None
-    if not plain or part.lists is False or _is_group(page, below):
+    chapter = part.level == 1 and any(not role_of(inner.heading.text) for inner in below)
+    if not plain or chapter or part.lists is False or _is_group(page, below):
         return None
     return entry if entry.of("parameters") and words(heading.name) else None
+
+
+def _shows(page: Page, entry: ToolEntry) -> bool:
+    """Return whether a tool has parameters: below a label, or in a table."""
+    tables = [b for s in entry.of("") for b in s.blocks if isinstance(b, Table)]
+    return bool(entry.of("parameters")) or any(columns(rows_of(page, t)[0]) for t in tables)
 
 
 def _is_group(page: Page, below: list[Part]) -> bool:

@@ -38,6 +38,12 @@ _ROLES: dict[str, str] = {
 _BY_WORD = {word: role for role, listed in _ROLES.items() for word in listed.split()}
 _SHARED = re.compile(r"\b(?:global|shared|common|universal)\b", re.IGNORECASE)
 _OF_PARAMETERS = re.compile(r"\b(?:param\w*|arg\w*|fields?|inputs?)\b", re.IGNORECASE)
+_GIVEN = re.compile(
+    r"\b(?:param(?:eter)?s?|arg(?:ument)?s?|inputs?)\b|"
+    r"^(?:optional|required) .*\b(?:fields?|headers?|options?|filters?|properties)\b",
+    re.IGNORECASE,
+)
+_MOST_WORDS = 5
 _RESULT = re.compile(r"response|result|output|return", re.IGNORECASE)
 _LABEL = re.compile(
     r"(?P<label>[A-Za-z][A-Za-z '/&-]{1,40}?)\s*(?P<of>\([^()]*\))?\s*"
@@ -58,7 +64,8 @@ def role_of(label: str) -> str:
         return "result" if _RESULT.search(words) else "example"
     if key.endswith(("example", "examples")):
         return "result" if _RESULT.search(words) else "example"
-    return ""
+    given = _GIVEN.search(words) and not _RESULT.search(words)
+    return "parameters" if given and len(words.split()) <= _MOST_WORDS else ""
 
 
 def labelled(text: str) -> tuple[str, str, str] | None:

@@ -116,23 +116,38 @@ class _Lister:
     def _rows(self, block: Table) -> Iterator[Part]:
         """Yield a part for each row of a table of tools."""
         head, rows = rows_of(self.page, block)
-        at = next((i for i, cell in enumerate(head) if fold(clean(cell)) in _NAMES), -1)
+        named = [i for i, cell in enumerate(head) if fold(clean(cell)) in _NAMES][:1]
         roles = [role_of(cell) for cell in head]
-        telling = self.telling and "parameters" in roles[at + 1 :]
-        if at < 0 or columns(head) or not (self.part.lists or telling):
+        telling = self.telling and named and "parameters" in roles[named[0] + 1 :]
+        if columns(head) or not (self.part.lists or telling):
             return
+        # Without a header that says so, a column of names in code is one of tools.
+        named = named or [i for i in range(len(head)) if _all_code([row[i] for _, row in rows])]
         for line, row in rows:
-            if several := _several(Mark(row[at], line)):
-                yield from several
-                continue
-            heading = heading_of(row[at], listed=at == 0)
-            if heading is None or " " in heading.name or not (heading.strong or at == 0):
-                continue
-            told = [pair for pair in zip(head[at + 1 :], row[at + 1 :], strict=False) if pair[1]]
-            if told and _NO_TOOL.match(told[0][1]):
-                continue
+            for at in named:
+                yield from self._cell(head, row, at, line, alone=len(named) > 1)
+
+    def _cell(
+        self, head: list[str], row: list[str], at: int, line: int, *, alone: bool
+    ) -> Iterator[Part]:
+        """Yield the tools that one cell names; `alone` where the rest of the row is not theirs."""
+        if several := _several(Mark(row[at], line)):
+            yield from several
+            return
+        heading = heading_of(row[at], listed=at == 0)
+        if heading is None or " " in heading.name or not (heading.strong or at == 0):
+            return
+        told = [pair for pair in zip(head[at + 1 :], row[at + 1 :], strict=False) if pair[1]]
+        told = [] if alone else told
+        if not (told and _NO_TOOL.match(told[0][1])):
             cells = [Paragraph(Mark(f"**{clean(label)}**: {cell}", line)) for label, cell in told]
             yield _part(heading, line, [*cells])
+
+
+def _all_code(cells: list[str]) -> bool:
+    """Return whether each cell of a column is a name in code, or begins with one."""
+    found = [heading_of(cell) if cell.startswith("`") else None for cell in cells if cell]
+    return bool(found) and all(heading and heading.strong for heading in found)
 
 
 def listed(page: Page, parts: list[Part], *, telling: bool) -> list[Part]:

@@ -1,5 +1,6 @@
 """A tool's blocks cut at their labels: `Params:`, `**Safety Rules**:`, `| Purpose | … |`."""
 
+import re
 from dataclasses import dataclass, field
 
 from toolmd_catalog.layout.blocks import Block, Bullets, Fence, Item, Paragraph, Part, Table
@@ -7,6 +8,9 @@ from toolmd_catalog.layout.headings import heading_text
 from toolmd_catalog.layout.labels import labelled, role_of
 from toolmd_catalog.layout.page import Mark, Page
 from toolmd_catalog.layout.tables import Cells, columns, is_aspects, pseudo_rows, rows_of
+from toolmd_catalog.words import clean
+
+_NEED = re.compile(r"(?P<label>required|optional)\s*:\s*(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(slots=True)
@@ -88,12 +92,13 @@ class _Cutter:
 
     def _items(self, block: Bullets) -> None:
         waiting = self.made[-1].label and not self.made[-1].text and not self.made[-1].blocks
-        found = [labelled(item.mark.text) for item in block.items]
+        found = [_label_of(item) for item in block.items]
         roles = {f[0] for f in found if f} - {"other"}
         known = sum(1 for f in found if f and f[0] != "other")
         # Bullets below a label belong to it, though one of them may look like a label itself.
         aspects = known * 2 > len(block.items) or (known > 1 and "parameters" in roles)
         nested = any(f and f[0] == "parameters" for f in found) and known == len(found)
+        aspects = aspects or any(map(_holds_parameters, found, block.items))
         if not aspects or (waiting and not nested and self.made[-1].role not in {"", "other"}):
             self.made[-1].blocks.append(block)
             return
@@ -121,6 +126,21 @@ class _Cutter:
             self.made.append(TextSpan(role_of(label) or "other", label, line, text))
         # What follows the table is not part of its last row.
         self.made.append(TextSpan("", "", rows[-1][0] + 1))
+
+
+def _label_of(item: Item) -> tuple[str, str, str] | None:
+    """Return the label of a bullet; `Required:` is one where parameters follow it."""
+    need = _NEED.fullmatch(clean(item.mark.text))
+    if need and (need["rest"].startswith("`") or (not need["rest"] and item.items)):
+        return "parameters", need["label"], need["rest"]
+    return labelled(item.mark.text)
+
+
+def _holds_parameters(found: tuple[str, str, str] | None, item: Item) -> bool:
+    """Return whether a bullet is a label with parameters below it, or `Input: `city` (string)`."""
+    if found is None or found[0] != "parameters":
+        return False
+    return found[2].startswith("`") if found[2] else bool(item.items)
 
 
 def spans(page: Page, blocks: list[Block], parts: list[Part]) -> list[TextSpan]:

@@ -55,8 +55,8 @@ def heading_of(text: str, *, listed: bool = False) -> ToolHeading | None:
     if match is None:
         return None
     name, rest = match[0], whole[match.end() :]
-    if name.isupper() or _FILE.fullmatch(name):
-        return None  # a variable of the environment, a file
+    if _FILE.fullmatch(name):
+        return None
     signature = ""
     if rest.startswith("(") and (end := closing(rest, 0)) >= 0:
         signature, rest = rest[1:end], rest[end + 1 :]
@@ -71,10 +71,13 @@ def heading_of(text: str, *, listed: bool = False) -> ToolHeading | None:
     lone = listed and name == name.lower() and not role_of(name)
     spaced = r"\s*\(|\s+(?=\w)" if listed and coded else r"\s*\("
     if _FOLLOWS.match(rest) or (code and re.match(spaced, rest)):
+        if name.isupper():
+            return None  # a variable of the environment
         behind = re.sub(r"^\s*(?:->|→|:|[-–—])\s*", "", rest).strip()  # noqa: RUF001
         return ToolHeading(name, signature, behind, strong=code or lone)
-    aside = re.search(r"`([A-Za-z_][\w-]*)`\)?\s*$", plain)
-    if aside and len(plain) < 80:  # noqa: PLR2004 - a heading, no sentence
+    aside = re.search(r"`([A-Za-z_][\w-]*)`\)?[\s.]*$", plain)
+    # A heading is no sentence; a bullet in a list of tools may be one, with the name behind it.
+    if aside and (len(plain) < 80 or (listed and plain[aside.start() - 1] == "(")):  # noqa: PLR2004
         return ToolHeading(aside[1], "", plain[: aside.start()].strip(" (-–—:"), aside=True)  # noqa: RUF001
     if re.fullmatch(r"[A-Za-z][A-Za-z0-9 /&'-]{1,60}(?:\([^()]*\))?", plain):
         return ToolHeading(re.sub(r"\s*\(.*", "", plain), "", "", strong=False)

@@ -13,6 +13,7 @@ from toolmd_catalog.parameters.lines import read_listed
 from toolmd_catalog.phrases.found import ParameterFound
 from toolmd_catalog.phrases.literals import objects
 from toolmd_catalog.phrases.shapes import read_fields
+from toolmd_catalog.words import closing
 
 _SCHEMAS = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema")
 _ARGUMENTS = ("arguments", "args", "params", "parameters", "input", "inputs", "kwargs")
@@ -26,8 +27,20 @@ _ALONE = re.compile(rf"\s*(?P<name>[A-Za-z_$][\w$]*)\s*{_INSIDE}\s*;?\s*")
 _INTERFACE = re.compile(
     r"(?:export\s+)?(?:interface\s+\w+|type\s+\w+\s*=)\s*(?P<body>\{.*\})", re.DOTALL
 )
+_STUB = re.compile(
+    rf"^[ \t]*(?:async\s+)?(?:def\s+|function\s+)?(?P<name>[A-Za-z_$][\w$]*){_INSIDE}"
+    r"(?:\s*->\s*(?P<to>[^\n:{]+?))?[ \t]*[;:]?[ \t]*(?:(?:#|//|-{1,2}|–|—)[ \t]*(?P<words>.*))?$",  # noqa: RUF001
+    re.MULTILINE,
+)
+_TYPED_CALL = re.compile(
+    r"[\"']?name[\"']?\s*:\s*[\"'](?P<name>[\w.-]+)[\"']\s*,\s*"
+    r"[\"']?(?:arguments|args|params|parameters|input)[\"']?\s*:\s*(?=\{)"
+)
+_VALUE_FIRST = re.compile(r"(?:^|,)\s*(?:[\"'\[]|-?\d)")
+_REMARK = re.compile(r"^\s*(?:#|//).*$", re.MULTILINE)
 _LONGEST = 2000
 """Characters of a signature."""
+_OF_PYTHON = frozenset(("self", "cls", "ctx", "context"))
 _UNNAMED = re.compile(r"(?:\*\*)?(?:params?|args?|arguments|options|opts|input|kwargs|\.{3}|…)")
 
 
@@ -49,6 +62,8 @@ class Signature:
     gives: str = ""
     words: str = ""
     line: int = 0
+    text: str = ""
+    """The source, where it stands in a list of signatures."""
 
 
 @dataclass(slots=True)
@@ -76,6 +91,9 @@ def read_code(fences: list[Fence]) -> CodeBlocks:
 
 
 def _fence(code: CodeBlocks, text: str, info: str, line: int) -> None:
+    if stubs := _stubs(text, line):
+        code.signatures += stubs
+        return
     if info in {"python", "py", ""} and (found := list(_python(text, line))):
         code.signatures += found
         return
@@ -87,7 +105,12 @@ def _fence(code: CodeBlocks, text: str, info: str, line: int) -> None:
     values = objects(text)
     for value in values:
         _object(code, value, line)
-    if not values and info in {"typescript", "ts", "javascript", "js", "text", ""}:
+    typed = [] if values else list(_typed_calls(text, line))
+    whole = None if values or typed else read_fields(text.strip())
+    code.signatures += typed
+    if whole is not None and whole[0] and all("types" in one.said for one in whole[0]):
+        code.fields.append(whole[0])
+    elif not values and not typed and info in {"typescript", "ts", "javascript", "js", "text", ""}:
         code.signatures += _typescript(text, line)
 
 
@@ -143,7 +166,7 @@ def _python(text: str, line: int) -> Iterator[Signature]:
         ]
         pairs += list(zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True))
         for argument, default in pairs:
-            if argument.arg not in {"self", "cls", "ctx", "context"}:
+            if argument.arg not in _OF_PYTHON:
                 found += read_listed(_python_field(argument, default), line + node.lineno)
         gives = ast.unparse(node.returns) if node.returns else ""
         yield Signature(node.name, found, gives, ast.get_docstring(node) or "", line + node.lineno)
@@ -158,6 +181,35 @@ def _python_field(argument: ast.arg, default: ast.expr | None) -> str:
     elif isinstance(default, ast.List | ast.Dict | ast.UnaryOp):
         value = f" = {ast.unparse(default)}"
     return f"{{ {argument.arg}{optional}{': ' + kind if kind else ''}{value} }}"
+
+
+def _stubs(text: str, line: int) -> list[Signature]:
+    """Read a block that is only signatures, without bodies; a list of calls is none."""
+    matches = list(_STUB.finditer(text)) if len(text) < _LONGEST * 10 else []
+    if _REMARK.sub("", _STUB.sub("", text)).strip() or any(map(_is_call, matches)):
+        return []
+    made = []
+    for match in matches:
+        at = line + 1 + text.count("\n", 0, match.start("name"))
+        gives = (match["gives"] or match["to"] or "").strip()
+        found = [one for one in read_signature(match["inside"], at) if one.name not in _OF_PYTHON]
+        made.append(Signature(match["name"], found, gives, match["words"] or "", at, match[0]))
+    every = [one for signature in made for one in signature.found]
+    declared = not every or any(one.need or "types" in one.said for one in every)
+    return made if declared and not any(one.sampled for one in every) else []
+
+
+def _typed_calls(text: str, line: int) -> Iterator[Signature]:
+    """Read `{ name: "find", arguments: { city: string, units?: string } }`: a call with types."""
+    for match in _TYPED_CALL.finditer(text):
+        end = closing(text, match.end())
+        fields = read_fields(text[match.end() : end + 1]) if end > 0 else None
+        if fields is not None and not any(one.sampled for one in fields[0]):
+            yield Signature(match["name"], fields[0], line=line)
+
+
+def _is_call(match: re.Match[str]) -> bool:
+    return _VALUE_FIRST.search(match["inside"]) is not None
 
 
 def _typescript(text: str, line: int) -> list[Signature]:

@@ -21,6 +21,9 @@ def read_below(one: ParameterFound, item: Item) -> None:
         text = " ".join(inner.mark.text.split())
         if _field(one, text):
             continue
+        if text.endswith(":") and inner.items and not text.startswith("`"):
+            read_below(one, inner)  # `Each row contains:`
+            continue
         child = read_line(text, inner.line)
         if child is not None and (child.read or child.marked):
             read_below(child, inner)

@@ -4,9 +4,10 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from toolmd_catalog.layout.blocks import Bullets, Paragraph, Table
+from toolmd_catalog.layout.blocks import Bullets, Item, Paragraph, Table
 from toolmd_catalog.layout.entries import ToolEntry
-from toolmd_catalog.layout.page import Page
+from toolmd_catalog.layout.labels import role_of
+from toolmd_catalog.layout.page import Mark, Page
 from toolmd_catalog.layout.spans import TextSpan
 from toolmd_catalog.parameters.code import read_signature
 from toolmd_catalog.parameters.fields import read_below, read_table
@@ -77,10 +78,18 @@ def gather(page: Page, entry: ToolEntry, examples: list[dict[str, Any]]) -> Gath
 
 def read_span(page: Page, span: TextSpan, gathered: Gathered, keys: set[str]) -> None:
     """Read one span of parameters: text behind its label, lists and tables below it."""
-    gathered.need = _need_of(span.label)
+    any_of = "at least one" in span.label.lower()
+    gathered.need = False if any_of else _need_of(span.label)
+    before = list(gathered.found)
+    blocks = span.blocks
     if span.text:
         _text(span.text, span.line, gathered, keys)
-    for block in span.blocks:
+        added = [one for name, one in gathered.found.items() if name not in before]
+        if len(added) == 1 and added[0].said.get("types") in {("array",), ("object",)}:
+            # `Input: `rows` (array of objects)`: what stands below are the fields of each.
+            read_below(added[0], Item(Mark("", span.line), span.line, 0, span.blocks))
+            blocks = []
+    for block in blocks:
         if isinstance(block, Bullets):
             _list(page, block, gathered, keys)
         elif isinstance(block, Table):
@@ -89,6 +98,8 @@ def read_span(page: Page, span: TextSpan, gathered: Gathered, keys: set[str]) ->
             for number, line in enumerate(block.mark.text.split("\n"), block.mark.line):
                 _text(line, number, gathered, keys)
     gathered.need = None
+    if any_of and (names := [name for name in gathered.found if name not in before]):
+        gathered.choices.append(([[name] for name in names], "at least one"))
 
 
 def _need_of(label: str) -> bool | None:
@@ -227,7 +238,9 @@ def _mixed(page: Page, block: Bullets, gathered: Gathered, keys: set[str]) -> No
     texts = [" ".join(item.mark.text.split()) for item in block.items]
     lines = [read_line(text, item.line) for text, item in zip(texts, block.items, strict=True)]
     typed = [
-        one is not None and ("types" in one.said or one.name in keys) and not is_note(one)
+        one is not None
+        and ("types" in one.said or one.name in keys)
+        and not (is_note(one) or role_of(one.label) == "parameters")
         for one in lines
     ]
     if not any(typed):

@@ -8,13 +8,13 @@ from pydantic import JsonValue
 
 from toolmd import Parameter, Schema
 from toolmd.importing import problems, read_value
+from toolmd_catalog.phrases.hints import HINTS, likely_type
 from toolmd_catalog.phrases.literals import JsonType, boolean, json_type, numeric
 
 AddNote = Callable[[str, str, int], None]
 """Adds a note: the parameter's path, the text, the line."""
 
 _MOST_LISTED = 64
-_NOTHING = "nothing else"
 _ISO = "ISO 8601 may be a date or a date and time: no Format given"
 
 
@@ -85,7 +85,7 @@ class ParameterFound:
         """Whether nothing in the text shows its type."""
         if "types" in self.said:
             return not self.said["types"]
-        return self._implied(self.said)[1] == _NOTHING
+        return self._implied(self.said)[1] in HINTS
 
     def parameter(self, note: AddNote) -> Parameter:
         """Return the parameter; note every guess."""
@@ -111,7 +111,8 @@ class ParameterFound:
         if "types" in said:
             types: tuple[JsonType, ...] = said["types"]
             return types
-        types, why = self._implied(said)
+        joined = any("comma-separated" in words.lower() for words in self.words)
+        types, why = (("string",), "its description") if joined else self._implied(said)
         if why:
             note(self.name, f"no type in the text: {' or '.join(types)}, from {why}", self.line)
         return types
@@ -137,7 +138,8 @@ class ParameterFound:
             return ("integer" if isinstance(value, int) else "number",), "its default"
         if sample:
             return (sample,), "the example"
-        return ("string",), _NOTHING
+        kind, why = likely_type(self.name, " ".join(self.words))
+        return (kind,), why
 
     def _bounded(self, said: dict[str, Any], bound: Range, note: AddNote) -> None:
         """Put a bound where the type has a place for it."""

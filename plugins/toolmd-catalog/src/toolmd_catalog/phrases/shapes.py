@@ -28,6 +28,7 @@ _FIELD = re.compile(
 )
 _ANYTHING = Schema()
 _ELIDED = {"...", "…"}
+_NOTHING = frozenset(("None", "null", "undefined"))
 _COMMENT = re.compile(r"(?P<code>.*?)\s*(?://|#(?!\w{3,8}\b))\s*(?P<words>.*)", re.DOTALL)
 _ARRAY_OF = re.compile(r"(?:an? )?(?:array|list|sequence) of (?P<items>.+)", re.IGNORECASE)
 _NUMBERS = re.compile(
@@ -51,7 +52,7 @@ def read_shape(text: str) -> dict[str, Any] | None:
     array = _ARRAY_OF.fullmatch(plain)
     if array and (items := _items(array["items"])) is not None:
         return {"types": ("array",), "items": items}
-    plain = re.sub(r"^(?:an? )(?=\w)", "", plain)
+    plain = re.sub(r"^(?:an? )(?=\w)|(?<=\w) enum$", "", plain)
     shape = read_type(plain)
     if shape is None:
         return None
@@ -149,7 +150,11 @@ def read_fields(text: str) -> tuple[list[ParameterFound], bool] | None:
 def _pieces(inside: str) -> list[tuple[str, str]]:
     """Cut an object's inside into fields, each with the comment behind it."""
     made: list[tuple[str, str]] = []
-    for line in inside.split("\n") if _one_a_line(inside) else [inside]:
+    lines = inside.split("\n")
+    if not _one_a_line(inside):
+        plain = [match["code"] if (match := _COMMENT.fullmatch(line)) else line for line in lines]
+        lines = [" ".join(plain)]
+    for line in lines:
         match = _COMMENT.fullmatch(line) if "\n" in inside else None
         code, words = (match["code"], match["words"]) if match else (line, "")
         pieces = [piece.rstrip(",;").strip() for piece in split(code, (",", ";"))]
@@ -171,7 +176,8 @@ def _typed(field: ParameterFound, rest: str) -> None:
     """Read what stands behind a field's colon: a type, a default, or a sample value."""
     kind, default = _default_apart(rest)
     if default is not None:
-        field.default, field.need = bare(default), False
+        field.need = False
+        field.default = None if default in _NOTHING else bare(default)
     if not kind:
         return
     field.read = True

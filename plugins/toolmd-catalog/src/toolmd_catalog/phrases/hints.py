@@ -1,0 +1,45 @@
+"""Guess the type of a value that the text leaves open, from how it is described and called."""
+
+import re
+
+from toolmd_catalog.names import words
+from toolmd_catalog.phrases.literals import JsonType
+
+_DESCRIPTION, _NAME, _NOTHING = "its description", "its name", "nothing else"
+HINTS = frozenset((_DESCRIPTION, _NAME, _NOTHING))
+"""What a type is guessed from where the text shows none."""
+_DESCRIBED: dict[JsonType, str] = {
+    "boolean": r"(?:whether|if (?:true|set|enabled)|(?:set to )?true (?:to|if|for))\b",
+    "array": r"(?:an? )?(?:optional )?(?:array|list) (?:of|with)\b",
+    "integer": r"(?:the )?(?:(?:max|min)(?:imum)?|total)? ?(?:number|count|amount) of\b",
+    "object": r"(?:an? )?(?:json )?(?:object|dictionary|map) (?:of|with)\b",
+}
+_LAST: dict[str, JsonType] = {
+    **dict.fromkeys(
+        "index count limit offset page pageno row rows col cols size depth port year days hours "
+        "minutes seconds ms timeout pos number quantity".split(),
+        "integer",
+    ),
+    **dict.fromkeys(
+        "width height lat lon lng latitude longitude price ratio temperature".split(), "number"
+    ),
+    **dict.fromkeys("enabled recursive verbose bold italic underline".split(), "boolean"),
+    **dict.fromkeys("ids urls paths files tags labels emails items widths".split(), "array"),
+}
+_FIRST: dict[str, JsonType] = {
+    **dict.fromkeys("is has include exclude enable use force show allow".split(), "boolean"),
+    **dict.fromkeys("max min num".split(), "integer"),
+}
+
+
+def likely_type(name: str, description: str) -> tuple[JsonType, str]:
+    """Return the likely type of a value, and what it was taken from."""
+    for kind, pattern in _DESCRIBED.items():
+        if re.match(pattern, description.strip(), re.IGNORECASE):
+            return kind, _DESCRIPTION
+    parts = words(name)
+    if parts and parts[-1] in _LAST:
+        return _LAST[parts[-1]], _NAME
+    if len(parts) > 1 and parts[0] in _FIRST:
+        return _FIRST[parts[0]], _NAME
+    return "string", _NOTHING

@@ -298,3 +298,13 @@ def test_a_tool_that_the_projects_own_plugin_implements_is_listed_as_such(shop) 
     listed = {line.split()[0]: line.split()[4] for line in shop("list").out.splitlines()}
     assert listed["order_vase"] == "plugin"
     assert listed["sell_flowers"] == "python"
+
+
+@pytest.mark.parametrize("verb", ["list", "plugins"])
+def test_a_name_that_two_definitions_have_is_noted_with_both_places(shop, verb):
+    first = next(shop.folder.glob("tools_md/*.tool.md"))
+    shop.write("tools_md/zz-copy.tool.md", first.read_text("utf-8"))
+    shop.write("tools_md/plugin.py", '"""Shop."""\n\ntoolmd_hooks = ()\n')
+    ended = shop(verb)
+    assert ended.code == 0
+    assert f"tools_md/{first.name} stays, tools_md/zz-copy.tool.md does not load" in ended.err

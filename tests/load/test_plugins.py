@@ -164,6 +164,22 @@ def test_the_projects_own_tool_overrides_a_packages_tool_of_the_same_name(
 
     assert registry.tools["own"].spec.source.path == "tools_md/own.tool.md"
     assert [d.code for d in registry.diagnostics] == ["duplicate-name"]
+    assert registry.diagnostics[0].severity == "warning"
+    assert registry.diagnostics[0].help == "give tools_md/own.tool.md another Name to have both"
+
+
+def test_two_plugins_with_a_tool_of_one_name_are_an_error_that_names_both(
+    project: Project, packages: Packages
+) -> None:
+    for name in ("says-one", "says-two"):
+        packages.install(name, DEFINITIONS, {"tools/own.tool.md": tool("own")})
+
+    (found,) = build_with(project, ["says-one", "says-two"]).registry.diagnostics
+
+    assert (found.code, found.severity) == ("duplicate-name", "error")
+    assert "own.tool.md of the plugin says-one" in found.message
+    assert "own.tool.md of the plugin says-two" in found.message
+    assert "`plugins` in the settings" in found.help
 
 
 def test_each_snapshot_has_a_manager_of_its_own(project: Project) -> None:

@@ -9,6 +9,7 @@ from toolmd._cli.project.health import look_at_state
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import stop
 from toolmd._cli.terminal.screen import busy, stdout_for_data
+from toolmd._types.code import Code
 from toolmd._types.diagnostic import Severity
 from toolmd._types.source import SUFFIXES
 from toolmd.errors import ToolmdError, did_you_mean, is_a_tool, near_words
@@ -52,6 +53,12 @@ def _store_problem(workspace: Any, error: Exception) -> str:
         return f"{sign.found}; {sign.remedy}"
     said = str(error).partition("\n")[0]
     return f"the store in {workspace.settings.state} can't be used: {said}; try again"
+
+
+def same_names(workspace: Any) -> list[str]:
+    """Return which definitions do not load because their name is taken, and by which."""
+    found = workspace.registry.diagnostics
+    return [diagnostic.message for diagnostic in found if diagnostic.code is Code.DUPLICATE_NAME]
 
 
 def nothing_here(workspace: Any, words: str) -> str:

@@ -25,6 +25,7 @@ def plugins(*, json: JsonOption = False, project: ProjectOption = None) -> None:
     with stdout_for_data():
         folder = project or find_project(here) or here
         commands, plugins, _ = ask_plugins(folder)
+        taken = _same_names(folder) if not json else []
     found = [*plugins.listed.values()]
     if json:
         out_json([plugin._asdict() for plugin in found])
@@ -36,6 +37,19 @@ def plugins(*, json: JsonOption = False, project: ProjectOption = None) -> None:
     out(table(head, [tuple(str(cell or "-") for cell in plugin) for plugin in found]))
     if commands:
         err(f"They add these commands: {', '.join(sorted(commands))}.")
+    for message in taken:
+        err(f"note: {message}")
+
+
+def _same_names(folder: Path) -> list[str]:
+    """Return the definitions of the plugins' project whose names are taken; outside one, none."""
+    from toolmd._cli.project.opening import open_workspace, same_names
+    from toolmd.config import find_project
+
+    if find_project(folder) is None:
+        return []
+    with open_workspace(folder) as workspace:
+        return same_names(workspace)
 
 
 def rule(

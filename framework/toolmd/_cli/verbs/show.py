@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from toolmd._cli.project.opening import named, nothing_here, open_workspace, unknown
+from toolmd._cli.project.opening import named, nothing_here, open_workspace, same_names, unknown
 from toolmd._cli.reports.detail import detail
 from toolmd._cli.reports.diagnostics import full
 from toolmd._cli.terminal.exits import ExitCode
@@ -23,6 +23,7 @@ def list_(*, json: JsonOption = False, project: ProjectOption = None) -> None:
         bound: list[Bound[Any]] = [*workspace.tools.values(), *workspace.skills.values()]
         entries = [list_entry(one) for one in bound]
         nothing = "" if bound else nothing_here(workspace, "Nothing here")
+        taken = same_names(workspace)
         errors = sum(d.severity is Severity.ERROR for d in workspace.registry.diagnostics)
     if json:
         out_json(entries)
@@ -38,6 +39,8 @@ def list_(*, json: JsonOption = False, project: ProjectOption = None) -> None:
     out(table(head, rows))
     kinds = [e["kind"] for e in entries]
     err(f"{counted(kinds.count('tool'), 'tool')}, {counted(kinds.count('skill'), 'skill')}.")
+    for message in taken:
+        err(f"note: {message}")
     if errors:
         err(f"note: {counted(errors, 'error')}; some definitions may be missing: `toolmd check`")
 

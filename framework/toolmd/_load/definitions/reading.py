@@ -14,7 +14,7 @@ from toolmd._load.definitions.folders import Group
 from toolmd._load.source.files import DefinitionKind, File, whole_file
 from toolmd._types.call_spec import CallSpec, ToolCallSpec
 from toolmd._types.code import Code
-from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.registry import AnySpec, SkillSpecs, ToolSpecs
 
 if TYPE_CHECKING:
@@ -242,12 +242,26 @@ def first_of_each_name(
     for definition in read:
         first = named.setdefault(definition.name, definition)
         if first is not definition:
-            message = (
-                f"{definition.name} is the name of two definitions: {first.file.path} stays, "
-                f"{definition.file.path} does not load"
-            )
-            help_ = "give one of them another Name, or remove it"
-            diagnostics.append(
-                whole_file(definition.file.path, Code.DUPLICATE_NAME, message, help_)
-            )
+            diagnostics.append(_same_name(first, definition))
     return named
+
+
+def _same_name(first: FoundDefinition, second: FoundDefinition) -> Diagnostic:
+    """Report a definition whose name is taken; one of a plugin that the project replaces warns."""
+    own, other = first.group.package, second.group.package
+    message = (
+        f"{second.name} is the name of two definitions: {_place(first)} stays, "
+        f"{_place(second)} does not load"
+    )
+    help_ = "give one of them another Name, or remove it"
+    if own and other and own != other:
+        help_ = "set `plugins` in the settings to the plugins that may load, without one of these"
+    elif other and not own:
+        help_ = f"give {first.file.path} another Name to have both"
+    found = whole_file(second.file.path, Code.DUPLICATE_NAME, message, help_)
+    return found._replace(severity=Severity.WARNING) if other and not own else found
+
+
+def _place(definition: FoundDefinition) -> str:
+    package = definition.group.package
+    return definition.file.path + (f" of the plugin {package}" if package else "")

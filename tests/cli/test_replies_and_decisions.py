@@ -210,6 +210,14 @@ def test_a_call_that_is_not_pending_is_not_found(florist, words):
     assert "help: toolmd pending lists the calls that wait" in typed.err
 
 
+def test_a_pending_calls_id_in_place_of_a_runs_is_explained(florist):
+    florist("handle", stdin=REPLY)
+    typed = florist("runs", "cancel", held(florist))
+    assert typed.code == 5
+    assert f"{held(florist)} is a pending call, not a run" in typed.err
+    assert "there is no run 'x'" in florist("runs", "cancel", "x").err
+
+
 def test_a_page_of_pending_calls_names_the_next_and_json_has_all(florist):
     call = '[TOOL_CALL:{"id":"c%d","tool":"gift_flowers","parameters":{"kind":"rose","days":[1]}}]'
     for some in (range(17), range(17, 34), range(34, 51)):

@@ -92,3 +92,26 @@ def test_a_run_is_drawn_with_its_state_and_its_pinned_skill(shop) -> None:
     assert drawn["states"] == {"1": "done", "2": "waiting"}
     assert 'class="step use waiting"' in drawn["text"]
     assert "Sell (waits)" in shop("runs", "graph", run_id).out
+
+
+@pytest.mark.parametrize("verb", ["confirm", "reject", "respond"])
+def test_a_runs_id_in_place_of_a_calls_names_its_question(shop, verb) -> None:
+    run_id = parked(shop)
+    words = [verb, run_id, *(["no"] if verb == "respond" else [])]
+    told = shop(*words)
+    assert (told.out, told.code) == ("", 5)
+    assert f"{run_id} is a run; it asks: Sell 3 of rose?" in told.err
+    assert f"help: toolmd confirm {run_id}/" in told.err
+    key = told.err.partition(f"toolmd confirm {run_id}/")[2].partition(",")[0]
+    assert shop("confirm", f"{run_id}/{key}").code == 0
+    assert f"{run_id} is a run, which asks nothing now" in shop(*words).err
+
+
+@pytest.mark.parametrize("verb", ["show", "watch", "graph", "resume", "cancel"])
+def test_a_questions_id_in_place_of_a_runs_is_explained(shop, verb) -> None:
+    run_id = parked(shop)
+    (question,) = [one["id"] for one in json.loads(shop("pending", "--json").out)]
+    told = shop("runs", verb, question)
+    assert (told.out, told.code) == ("", 5)
+    assert f"{question} is a question of run {run_id}, not a run" in told.err
+    assert f"toolmd confirm {question}" in told.err

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from toolmd._cli.project.identified import explain_call_id
 from toolmd._cli.project.opening import open_workspace
 from toolmd._cli.reports.earlier import warn_of_earlier
 from toolmd._cli.terminal.exits import ExitCode
@@ -100,6 +101,7 @@ def confirm(
         edit = _edit(workspace, confirmation_id, sets or [])
         result = workspace.confirmations.approve_sync(confirmation_id, edit, user=user)
         warn_of_earlier(workspace, [result.tool])
+        _explain(workspace, confirmation_id, result, json=json)
     _end(result, json=json)
 
 
@@ -117,6 +119,7 @@ def reject(
     """
     with open_workspace(project) as workspace:
         result = workspace.confirmations.reject_sync(confirmation_id, user=user)
+        _explain(workspace, confirmation_id, result, json=json)
     following = result.confirmation
     if result.error is not None and result.error.code == "rejected":
         if json:
@@ -146,6 +149,7 @@ def respond(
     """
     with open_workspace(project) as workspace:
         result = workspace.confirmations.respond_sync(confirmation_id, text, user=user)
+        _explain(workspace, confirmation_id, result, json=json)
     _end(result, json=json)
 
 
@@ -167,6 +171,12 @@ def _edit(workspace: Any, confirmation_id: str, words: list[str]) -> dict[str, A
     return given or None
 
 
+def _explain(workspace: Any, confirmation_id: str, result: Any, *, json: bool) -> None:
+    """Print what an unknown id is, or which command lists the known ones."""
+    if not json and result.error is not None and result.error.code == "confirmation_not_found":
+        explain_call_id(workspace, confirmation_id)
+
+
 def _end(result: Any, *, json: bool) -> None:
     from toolmd._cli.reports.outcomes import exit_code, show_result
 
@@ -174,6 +184,4 @@ def _end(result: Any, *, json: bool) -> None:
         out_json(result.to_dict())
     else:
         show_result(result, again=False)
-        if result.error is not None and result.error.code == "confirmation_not_found":
-            err("help: toolmd pending lists the calls that wait, and the questions of runs")
     raise typer.Exit(exit_code(result))

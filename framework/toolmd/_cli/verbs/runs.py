@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from toolmd._cli.project.identified import run_of
 from toolmd._cli.project.opening import known_skill, named, open_workspace
 from toolmd._cli.reports.drawing import drawable, drawn
 from toolmd._cli.reports.records import recorded
@@ -122,7 +123,7 @@ def start(
 @GROUP.command()
 def show(run_id: RunIdArgument, *, json: JsonOption = False, project: ProjectOption = None) -> None:
     """Show a run step by step. Exit code 5: unknown run."""
-    with open_workspace(project) as workspace:
+    with open_workspace(project) as workspace, run_of(workspace, run_id):
         view = workspace.runs.get_sync(run_id)
     if json:
         out_json(view.to_dict())
@@ -149,7 +150,8 @@ def watch(
     """
     with open_workspace(project) as workspace:
         traces = workspace.runs.follow_sync(run_id)
-        last = next(traces)
+        with run_of(workspace, run_id):
+            last = next(traces)
         with steps_of(last.skill, json=stdout() if json else None, waits=True) as steps:
             news = _News(steps)
             news.hear(last)
@@ -197,7 +199,7 @@ def graph(
 
     The picture shows the skill as it was when the run began. Exit code 5: unknown run.
     """
-    with open_workspace(project) as workspace:
+    with open_workspace(project) as workspace, run_of(workspace, run_id):
         trace = workspace.runs.trace_sync(run_id)
     drawable(trace.skill)
     beside = {"run": run_id, "skill": trace.skill.name, "states": trace.states}
@@ -218,7 +220,8 @@ def resume(
     run.
     """
     with open_workspace(project) as workspace:
-        skill = workspace.runs.trace_sync(run_id).skill
+        with run_of(workspace, run_id):
+            skill = workspace.runs.trace_sync(run_id).skill
         with steps_of(skill, json=sys.stderr if json else None) as steps:
             result = workspace.runs.resume_sync(
                 run_id,
@@ -236,7 +239,7 @@ def cancel(
 
     Exit codes: 0 cancelled, 1 it had already ended, 4 an undo needs a confirmation, 5 unknown run.
     """
-    with open_workspace(project) as workspace:
+    with open_workspace(project) as workspace, run_of(workspace, run_id):
         result = workspace.runs.cancel_sync(run_id)
     if result.error is None and not result.success:
         end_run(result, json=json)
@@ -263,7 +266,8 @@ def resolve(
     question was not answered, 5 no such run, or it has no uncertain call.
     """
     with open_workspace(project) as workspace:
-        asked = workspace.runs.get_sync(run_id).questions
+        with run_of(workspace, run_id):
+            asked = workspace.runs.get_sync(run_id).questions
         keys = [question.key for question in asked if question.asks_outcome]
         if not keys:
             help_ = (

@@ -158,3 +158,21 @@ def test_the_place_of_a_remote_tool_is_read_exactly() -> None:
     assert str(read_remote_tool(" MCP github  create_issue ")) == "mcp github create_issue"
     for text in ("mcp", "mcp a", "mcp A b", "mcp a b c", "http GET /", "mcp a b\nc", ""):
         assert read_remote_tool(text) is None
+
+
+def test_accepting_a_change_names_the_file_that_still_has_the_text_of_before(
+    project: Guarded,
+) -> None:
+    project.serve(listed("echo"), listed("same"))
+    _import(project)
+    project.serve(listed("echo", description="Changed"), listed("same"))
+
+    accepted = run_command(project.root, "servers", "plain", "--accept")
+    again = run_command(project.root, "servers", "plain", "--accept")
+
+    assert accepted.code == 0
+    assert "tools_md/echo.tool.md was written before these changes" in accepted.err
+    assert 'description was "Tool echo", and is "Changed"' in accepted.err
+    assert "`toolmd import mcp --live plain` writes it again" in accepted.err
+    assert "same.tool.md" not in accepted.err
+    assert "written before" not in again.err

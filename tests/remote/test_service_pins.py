@@ -76,3 +76,38 @@ def test_a_definition_has_all_that_the_operation_refers_to_and_no_order_of_keys(
     assert list(first) == ["GET /a"]
     assert definitions_of(turned) == first
     assert definitions_of(text.replace("KIND", "another")) != first
+
+
+TWO_WAYS = """
+openapi: 3.1.0
+info: {title: Shop, version: '1'}
+servers: [{url: http://127.0.0.1:9}]
+components: {securitySchemes: {key: {type: apiKey, in: header, name: X-Key}}}
+security: [{key: []}]
+paths:
+  /orders: {get: {operationId: list_orders, responses: {'200': {description: ok}}}}
+  /prices: {get: {operationId: list_prices, security: [], responses: {'200': {description: ok}}}}
+  /stock: {get: {operationId: list_stock, responses: {'200': {description: ok}}}}
+"""
+
+
+def test_an_operation_of_the_second_service_of_a_document_is_not_closed_in_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOOLMD_STORE", "sqlite")
+    (tmp_path / "toolmd.toml").write_text("plugins = []\n")
+    (tmp_path / "shop.yaml").write_text(TWO_WAYS)
+    imported = run_command(
+        tmp_path, "import", "openapi", "shop.yaml", "--only", "/orders", "--only", "/prices"
+    )
+    looked = run_command(tmp_path, "servers")
+
+    assert imported.code == 0, imported.err
+    assert looked.code == 0, looked.err
+    assert looked.out.splitlines() == [
+        "shop: 2 accepted tools, 0 changed, 1 without a file (closed)",
+        "  closed GET /stock",
+        "shop_public: 2 accepted tools, 0 changed, 0 without a file (closed)",
+    ]
+    assert "`toolmd import openapi shop.yaml --service shop --only PATH`" in looked.err
+    assert "import mcp" not in looked.err

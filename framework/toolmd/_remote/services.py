@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from toolmd._remote.mcp.definition import differences
@@ -68,6 +68,7 @@ class Services:
         files: Mapping[str, str],
         published: Mapping[str, str] | None,
         *,
+        elsewhere: Collection[str] = (),
         accept: bool = False,
     ) -> list[dict[str, Any]]:
         """Compare a service with what was accepted; it blocks.
@@ -76,12 +77,14 @@ class Services:
             name: The name of its table.
             files: The tool of each operation that a file names, by `METHOD /path`.
             published: The operations of its document; None for a service without one.
+            elsewhere: Operations of the document that belong to another service.
             accept: Whether to accept the table and the operations as they are now.
 
         Returns:
             For the table and each operation `tool`, `file`, `state` (`accepted`, `changed` or
-            `closed`) and `changes`.
+            `closed`) and `changes`, which with `accept` are those that were accepted.
         """
+        before = self._store.pins.of(f"[services.{name}]")
         if accept:
             if published is not None:
                 self.accept(name, {key: published.get(key, "") for key in files})
@@ -91,8 +94,10 @@ class Services:
         if published is not None:
             known = self._store.pins.see(f"[services.{name}]", published, files)
             rows += [
-                _row(key, files.get(key), known.get(key)) for key in {**files, **published}
-            ]  # fmt: skip
+                _row(key, files.get(key), known.get(key), before.get(key))
+                for key in {**files, **published}
+                if key in files or key not in elsewhere
+            ]
         return rows
 
     def accept(self, name: str, published: Mapping[str, str]) -> None:
@@ -140,8 +145,12 @@ def _is_changed(table: "Pin", known: "Mapping[str, Pin]", operation: Operation) 
     return table.is_changed or (own is not None and own.is_changed)
 
 
-def _row(tool: str, file: str | None, pin: "Pin | None") -> dict[str, Any]:
+def _row(
+    tool: str, file: str | None, pin: "Pin | None", before: "Pin | None" = None
+) -> dict[str, Any]:
     row: dict[str, Any] = {"tool": tool, "file": file, "changes": []}
+    if pin is not None and before is not None:
+        row["changes"] = list(differences(before.accepted, pin.accepted))
     if pin is None and file is not None:
         return {**row, "state": "changed", "changes": ["the document has no such operation"]}
     if pin is None:

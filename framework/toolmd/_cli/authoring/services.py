@@ -66,10 +66,25 @@ def accept_operations(published: Mapping[str, Mapping[str, str]], folder: Path |
         store.close()
 
 
+def services_of(settings: Any, document: str) -> list[str]:
+    """Return the services of one document; the first has the name that the others begin with."""
+    tables = settings.services.items()
+    return sorted(name for name, table in tables if document and table.document == document)
+
+
 def look_at_service(
-    settings: Any, name: str, files: Mapping[str, str], *, accept: bool
+    settings: Any, name: str, operations: Mapping[str, Mapping[str, str]], *, accept: bool
 ) -> dict[str, Any]:
-    """Read a service's document; return its state as `look_at_server` does."""
+    """Read a service's document; return its state as `look_at_server` does.
+
+    An operation without a file is listed with the first service of its document only.
+
+    Args:
+        settings: The project's settings.
+        name: The service's name there.
+        operations: By service, the tool of each operation that a file names.
+        accept: Whether to accept the operations with a file as they are now.
+    """
     from toolmd._import.json_text import UnreadableSourceError
     from toolmd._import.openapi import definitions_of
     from toolmd._remote.services import Services
@@ -84,9 +99,14 @@ def look_at_service(
             published = definitions_of(text)
     except (NotFoundError, UnreachableError, UnreadableSourceError) as error:
         return {**row, "state": "unreachable", "problem": str(error)}
+    same = services_of(settings, document)
+    elsewhere = {key for one in same if one != name for key in operations.get(one, ())}
+    if same and name != same[0]:
+        elsewhere |= set(published or ())
     store = Store(settings.store, settings.state)
     try:
-        services = Services(settings, store)
-        return {**row, "tools": services.look(name, files, published, accept=accept)}
+        files, services = operations.get(name, {}), Services(settings, store)
+        found = services.look(name, files, published, elsewhere=elsewhere, accept=accept)
+        return {**row, "tools": found}
     finally:
         store.close()

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from toolmd._cli.authoring.services import look_at_service
+from toolmd._cli.authoring.services import look_at_service, services_of
 from toolmd._cli.project.opening import open_workspace
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import JsonOption, ProjectOption, stop
@@ -37,12 +37,13 @@ def servers(
     with open_workspace(project) as workspace:
         settings, files = workspace.settings, _files(workspace)
         operations = _operations(workspace)
+        paths = {name: tool.spec.source.path for name, tool in workspace.tools.items()}
     found = _looks(settings, name, (files, operations), accept=accept)
     if json:
         out_json(found)
     else:
         for server in found:
-            _tell(server, accepted=accept)
+            _tell(server, paths, _importing(settings, server["server"]), accepted=accept)
         if not found:
             err("The settings have no server: `toolmd import mcp --live NAME -- COMMAND` adds one.")
     if any(server["state"] == "unreachable" for server in found):
@@ -67,8 +68,7 @@ def _looks(
     found: list[dict[str, Any]] = []
     for one in services:
         with busy(f"Reading the document of {one}"):
-            own = operations.get(one, {})
-            found.append(look_at_service(settings, one, own, accept=accept))
+            found.append(look_at_service(settings, one, operations, accept=accept))
     for one in names:
         with busy(f"Asking {one}"):
             look = look_at_server(settings, one, files.get(one, {}), accept=accept)
@@ -98,7 +98,16 @@ def _operations(workspace: Any) -> dict[str, dict[str, str]]:
     return found
 
 
-def _tell(server: dict[str, Any], *, accepted: bool) -> None:
+def _importing(settings: Any, name: str) -> str:
+    """Return the command that writes files for the tools of a server or a service."""
+    if name not in settings.services:
+        return f"toolmd import mcp --live {name}"
+    document = settings.services[name].document
+    first = next(iter(services_of(settings, document)), name)
+    return f"toolmd import openapi {document or 'DOCUMENT'} --service {first} --only PATH"
+
+
+def _tell(server: dict[str, Any], paths: dict[str, str], importing: str, *, accepted: bool) -> None:
     name = paint(server["server"], "bold")
     if server["state"] == "unreachable":
         out(f"{name}: {paint('does not answer', 'red')}: {printable(server['problem'])}")
@@ -118,5 +127,20 @@ def _tell(server: dict[str, Any], *, accepted: bool) -> None:
         err(f"Calls of changed tools are denied: `toolmd servers {server['server']} --accept`.")
     elif accepted:
         err(f"{server['server']}: its tools are accepted as they are now.")
+        _tell_stale([tool for tool in tools if tool["changes"]], paths, importing)
     if closed:
-        err(f"`toolmd import mcp --live {server['server']}` writes files for the closed tools.")
+        err(f"`{importing}` writes files for the closed tools.")
+
+
+def _tell_stale(tools: list[dict[str, Any]], paths: dict[str, str], importing: str) -> None:
+    """Name the files of accepted changes: they still say what the server said before."""
+    for tool in tools:
+        path = paths.get(tool["file"] or "", "")
+        if path:
+            err(f"{printable(path)} was written before these changes:")
+            for line in tool["changes"]:
+                err(f"  {printable(line)}")
+    if tools:
+        err(
+            f"Edit the file where they concern it; or remove it, and `{importing}` writes it again."
+        )

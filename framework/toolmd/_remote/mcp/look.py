@@ -27,7 +27,8 @@ async def look_at_server(
 
     Returns:
         `server`, `state` (`running` or `unreachable`), `problem`, and `tools`: a list of `tool`,
-        `file`, `state` (`accepted`, `changed` or `closed`) and `changes`.
+        `file`, `state` (`accepted`, `changed` or `closed`) and `changes`, which with `accept` are
+        those that were accepted.
 
     Raises:
         NotFoundError: The settings have no such server.
@@ -37,9 +38,11 @@ async def look_at_server(
     for tool, own in files.items():
         if (remote := read_remote_tool(f"mcp {name} {tool}")) is not None and own:
             servers.want(remote)
+    before: Mapping[str, Pin] = {}
     try:
         listing = await servers.run(name, None, lambda session: session.tools.get())
         if accept:
+            before = await asyncio.to_thread(store.pins.of, name)
             known = {tool: listing.definitions.get(tool, "") for tool in files}
             await asyncio.to_thread(servers.accept, name, known)
         pins = await asyncio.to_thread(servers.see, name, listing)
@@ -52,18 +55,26 @@ async def look_at_server(
         await asyncio.to_thread(close_servers, settings.root)
         store.close()
     tools = [
-        _row(tool, files, pins.get(tool), listing.definitions.get(tool, ""))
+        _row(tool, files, (before.get(tool), pins.get(tool)), listing.definitions.get(tool, ""))
         for tool in dict.fromkeys([*files, *listing.definitions])
     ]
     return {"server": name, "state": "running", "problem": None, "tools": tools}
 
 
-def _row(tool: str, files: Mapping[str, str], pin: Pin | None, seen: str) -> dict[str, Any]:
-    """Return the state of one tool; `seen` is its definition, empty where it is not listed once."""
+def _row(
+    tool: str, files: Mapping[str, str], pins: tuple[Pin | None, Pin | None], seen: str
+) -> dict[str, Any]:
+    """Return the state of one tool; `seen` is its definition, empty where it is not listed once.
+
+    `pins` has what was accepted before and what is accepted now.
+    """
+    before, pin = pins
     row: dict[str, Any] = {"tool": tool, "file": files.get(tool), "changes": []}
     if tool not in files:
         return {**row, "state": "closed"}
     if pin is not None and not pin.is_changed:
+        if before is not None:
+            row["changes"] = list(differences(before.accepted, pin.accepted))
         return {**row, "state": "accepted"}
     told = differences(pin.accepted if pin is not None else "{}", seen)
     return {**row, "state": "changed", "changes": list(told)}

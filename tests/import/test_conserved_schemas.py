@@ -90,7 +90,9 @@ def imported(field: Any) -> tuple[Imported, ToolSpec | None]:
     root = {"type": "object", "properties": {"x": field}, "additionalProperties": False}
     tool = {"name": "pay", "description": "Pay.", "inputSchema": root}
     read = read_source("mcp", json.dumps({"tools": [tool]}), "tools.json")
-    spec = parse_tool(read.drafts[0].text, "pay.tool.md")[0] if read.drafts else None
+    texts = [draft.text.split("\n") for draft in read.drafts]
+    decided = ["\n".join(line for line in text if line[:15] != "- **Restriction") for text in texts]
+    spec = parse_tool(decided[0], "pay.tool.md")[0] if decided else None
     assert spec is not None or read.refused
     return read, spec
 

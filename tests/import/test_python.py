@@ -148,6 +148,7 @@ def test_functions_of_a_folder_can_be_called_after_one_command(tmp_path: Path) -
     done = run_command(tmp_path, "import", "python", "shop.py")
 
     assert source.read_text("utf-8") == SHOP
+    (tmp_path / "many.tool.md").unlink()  # it takes any arguments, so somebody must decide
     assert run_command(tmp_path, "check").code == 0
     with Workspace.open(tmp_path) as workspace:
         found = workspace.call_sync("find_orders", {"customer": "c", "limit": 2})
@@ -170,7 +171,7 @@ def test_the_draft_has_signature_and_docstring(tmp_path: Path) -> None:
     assert "- **Type**: array of object; **Description**: The items of the orders." in text
     assert "until: only the docstring has this parameter" in "\n".join(notes)
     assert "Never more than 100 are returned." in "\n".join(notes)
-    assert any("many.args: any number of arguments" in note for note in notes)
+    assert any("args of the function takes any number" in note for note in notes)
     assert any("hosted.client: Exception is provided by the host" in note for note in notes)
     assert any("untyped.word: no type in the source" in note for note in notes)
     assert "`a` is positional only" in "\n".join(refused)
@@ -239,6 +240,31 @@ def _takes(adapter: TypeAdapter[Any], value: Any) -> bool:
     except ValidationError:
         return False
     return True
+
+
+@pytest.mark.parametrize(
+    ("head", "about"),
+    [
+        ("*args: int", "args of the function takes any number of arguments"),
+        ("**more", "more of the function takes any number of arguments"),
+        ("db=None", "db accepts any value of a call"),
+        ("db: Exception", "db accepts any value of a call"),
+    ],
+)
+def test_a_draft_with_less_or_more_arguments_than_meant_fails_until_somebody_decides(
+    tmp_path: Path, head: str, about: str
+) -> None:
+    module(tmp_path, f'def pay(amount: int, {head}) -> int:\n    """Pay."""\n    return 1\n')
+    run_command(tmp_path, "import", "python", "shop.py")
+    draft = tmp_path / "pay.tool.md"
+    unseen = run_command(tmp_path, "check")
+    lines = draft.read_text("utf-8").split("\n")
+    draft.write_text("\n".join(line for line in lines if "**Restriction" not in line), "utf-8")
+
+    assert unseen.code == 1
+    assert unseen.out.count(": error[") == 1
+    assert f"- **Restriction 1**: {about}" in "\n".join(lines)
+    assert ": error[" not in run_command(tmp_path, "check").out
 
 
 def test_named_functions_alone_are_imported(tmp_path: Path) -> None:

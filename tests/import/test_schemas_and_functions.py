@@ -8,8 +8,10 @@ import pytest
 from toolmd._import import read_source
 from toolmd._import.json_text import UnreadableSourceError
 from toolmd._parse import parse_tool
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.source import Source
 from toolmd._types.tool import ToolSpec
-from toolmd.importing import Imported
+from toolmd.importing import Imported, ImportReport
 
 
 def function(schema: Any, name: str = "do_it", **more: Any) -> dict[str, Any]:
@@ -282,3 +284,48 @@ def test_the_tools_of_a_server_are_read(wrap: Any) -> None:
     assert (spec.title, spec.read_only) == ("Read a file", True)
     assert spec.output_schema["properties"] == {"text": {"type": "string"}}
     assert any("server's own hint" in note.text for note in read.notes)
+
+
+@pytest.mark.parametrize(
+    ("shape", "kept", "lost"),
+    [
+        (Schema(("integer",), format="date"), Schema(("integer",)), "Format does not fit"),
+        (
+            Schema(("array",), items=Schema(("integer",), has_default=True, default="x")),
+            Schema(("array",), items=Schema(("integer",))),
+            "the default of an item",
+        ),
+        (
+            Schema(("integer",), minimum=9, maximum=3, sensitive=True),
+            Schema(("integer",), sensitive=True),
+            "exclude every value",
+        ),
+        (
+            Schema(("object",), properties=(Parameter("k", Schema(("string",), pattern="(?=")),)),
+            Schema(("object",), properties=(Parameter("k", Schema(("string",))),)),
+            "no RE2 expression",
+        ),
+    ],
+)
+def test_a_value_that_no_definition_can_contain_costs_neither_the_tool_nor_a_word(
+    shape, kept, lost
+):
+    report = ImportReport()
+    parameters = (Parameter("good", Schema(("string",), max_length=3)), Parameter("bad", shape))
+    spec = ToolSpec(
+        name="pay", title="Pay", description="Pay.", version="1", category="a",
+        parameters=parameters, returns=Schema(description="x"), source=Source("", 1),
+    )  # fmt: skip
+    report.add_tool(spec)
+    (draft,) = report.close().drafts
+    unseen, found = parse_tool(draft.text, "pay.tool.md")
+    lines = draft.text.split("\n")
+    decided = [line for line in lines if not line.startswith("- **Restriction 1**: bad has less")]
+    seen, _ = parse_tool("\n".join(decided), "pay.tool.md")
+
+    assert unseen is None
+    assert any(lost in line for line in lines)
+    assert [d.code for d in found if d.severity == "error"] == ["unknown-field"]
+    assert seen is not None
+    assert [one.shape for one in seen.parameters] == [parameters[0].shape, kept]
+    assert any("`check` fails until you decide" in note.text for note in report.close().notes)

@@ -303,3 +303,32 @@ def test_operations_whose_names_differ_behind_their_end_are_all_imported() -> No
                      "list_2": "/4"}  # fmt: skip
     for name, path in every.items():
         assert names(path) == {name: path}
+
+
+GENERATED = """
+openapi: 3.1.0
+info: {title: Shop, version: '1'}
+servers: [{url: http://127.0.0.1:9}]
+paths:
+  /items/{item_id}:
+    parameters: [{name: item_id, in: path, required: true, schema: {type: string}}]
+    get: {operationId: read_item_items__item_id__get, responses: {}}
+    put: {operationId: put_items__item_id__put, responses: {}}
+    delete: {operationId: drop_items__item_id__delete, responses: {}}
+  /v2/items: {get: {operationId: drop_v2_items_get, responses: {}}}
+  /own: {get: {operationId: read_own, responses: {}}}
+"""
+
+
+def test_a_generated_operation_id_is_shortened_to_the_functions_name_where_that_is_unique() -> None:
+    imported, _ = read_service(GENERATED, "shop.yaml")
+    only, _ = read_service(GENERATED, "shop.yaml", "", ["/items/*"])
+    notes = [f"{note.definition}: {note.text}" for note in imported.notes]
+
+    names = ["read_item", "put", "drop_items__item_id__delete", "drop_v2_items_get", "read_own"]
+    assert [draft.name for draft in imported.drafts] == names
+    assert [draft.name for draft in only.drafts] == names[:3]
+    called = "called 'read_item_items__item_id__get' in the document, which was generated"
+    assert f"read_item: {called}" in notes
+    by_long_name, _ = read_service(GENERATED, "shop.yaml", "", ["*__item_id__get"])
+    assert [draft.name for draft in by_long_name.drafts] == names[:1]

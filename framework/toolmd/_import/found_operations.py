@@ -1,5 +1,7 @@
 """Find the operations of an OpenAPI document, and name the tool of each."""
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
@@ -25,7 +27,8 @@ class FoundOperation(NamedTuple):
     def fits(self, masks: Sequence[str]) -> bool:
         """Return whether its name, path or tag fits one of these patterns; without any it does."""
         tags = self.content.get("tags")
-        own = (self.name, self.path, *map(str, tags if isinstance(tags, list) else ()))
+        own = (self.name, _name(self.method, self.path, self.content), self.path)
+        own += tuple(map(str, tags if isinstance(tags, list) else ()))
         return not masks or any(fnmatchcase(one, mask) for one in own for mask in masks)
 
 
@@ -41,12 +44,14 @@ def find_operations(
     """
     every = list(_operations(paths, resolved, report))
     found = []
-    for one, name in zip(every, distinct([one.name for one in every]), strict=True):
+    short = _shortened(every)
+    for one, kept, name in zip(every, short, distinct(short), strict=True):
         named = one._replace(name=name)
         if named.fits(only):
             if name != one.name:
                 own = one.content.get("operationId") or f"{one.method} {one.path}"
-                report.note(name, "", f"called {own!r} in the document, as another one")
+                why = "which was generated" if name == kept else "as another one"
+                report.note(name, "", f"called {own!r} in the document, {why}")
             found.append(named)
     return found
 
@@ -58,7 +63,27 @@ def _operations(
         item = resolved(shared)
         for method, content in item.items():
             if method.upper() in METHODS and isinstance(content, Mapping):
-                name = tool_name(str(content.get("operationId") or f"{method.upper()} {path}"))
-                yield FoundOperation(name or "operation", method.upper(), path, content, item)
+                name = _name(method, path, content)
+                yield FoundOperation(name, method.upper(), path, content, item)
             elif method not in _OTHER_KEYS:
                 report.reject(f"{method} {path}", "no method that a tool can call")
+
+
+def _name(method: str, path: str, content: Mapping[str, Any]) -> str:
+    return tool_name(str(content.get("operationId") or f"{method.upper()} {path}")) or "operation"
+
+
+def _shortened(every: Sequence[FoundOperation]) -> list[str]:
+    """Return the name of each operation, without what FastAPI generates where it stays unique."""
+    short = [_function(one) or one.name for one in every]
+    counted = Counter(
+        name for one, own in zip(every, short, strict=True) for name in {one.name, own}
+    )
+    return [own if counted[own] == 1 else one.name for one, own in zip(every, short, strict=True)]
+
+
+def _function(one: FoundOperation) -> str:
+    """Return the function's name from an id `{function}{path}_{method}`; empty for another id."""
+    own = str(one.content.get("operationId") or "")
+    tail = re.sub(r"\W", "_", one.path) + "_" + one.method.lower()
+    return tool_name(own.removesuffix(tail)) if own.endswith(tail) else ""

@@ -82,6 +82,7 @@ def _described(name: str, value: Any) -> dict[str, Any]:
         "doc": inspect.getdoc(value) or "",
         "returns": reader.returns(),
         "notes": reader.notes,
+        "doubts": reader.doubts,
     }
 
 
@@ -92,6 +93,8 @@ class _Reader:
         self._signature = inspect.signature(function)
         self.notes: list[tuple[str, str]] = []
         """The parameter and what could not be read of it."""
+        self.doubts: list[str] = []
+        """What somebody must decide: arguments that a call can't name, or that may be anything."""
         try:
             self._hints = get_type_hints(function, include_extras=True)
         except Exception as error:  # noqa: BLE001 - an annotation is any expression
@@ -105,11 +108,16 @@ class _Reader:
         required = []
         for name, parameter in self._signature.parameters.items():
             if parameter.kind in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}:
-                self.notes.append((name, "any number of arguments: left out"))
+                self.doubts.append(
+                    f"{name} of the function takes any number of arguments, and no call can pass "
+                    "them: write the parameters that are missing, then delete this line"
+                )
                 continue
             if parameter.kind is parameter.POSITIONAL_ONLY:
                 raise ValueError(f"`{name}` is positional only: tools are called by name")
             hint, default, described = self._typed(name, parameter)
+            if hint is Any and default is None:
+                self._doubt(name, "it has no type, and None as its default")
             adapter = self._adapter(name, hint, provided=parameter.kind is parameter.KEYWORD_ONLY)
             if adapter is None:
                 continue
@@ -169,10 +177,16 @@ class _Reader:
             if provided:
                 self.notes.append((name, f"{_name_of(hint)} is provided by the host: left out"))
                 return None
-            self.notes.append((name, f"the type {_name_of(hint)} has no schema: any value"))
+            self._doubt(name, f"its type, {_name_of(hint)}, has no schema")
             return TypeAdapter(Any)
         self.notes += [(name, text) for text in dict.fromkeys(_unlike(adapter.core_schema))]
         return adapter
+
+    def _doubt(self, name: str, why: str) -> None:
+        self.doubts.append(
+            f"{name} accepts any value of a call, because {why}: write its Type, or delete the "
+            "parameter if the function gets it elsewhere; then delete this line"
+        )
 
     def _default(self, name: str, adapter: TypeAdapter[Any], default: Any) -> dict[str, Any]:
         with contextlib.suppress(Exception):

@@ -8,6 +8,7 @@ from toolmd._import.finish import finished_skill, finished_tool
 from toolmd._import.leftovers import RESPONSES, leftovers
 from toolmd._import.names import RESULTS
 from toolmd._import.text import plain_line
+from toolmd._import.unfit import fitting
 from toolmd._parse.words.limiting import restricts_calls
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
@@ -30,6 +31,7 @@ class ImportReport:
         """The definitions so far, in the order of the source."""
         self.notes: list[Note] = []
         """The guesses and losses so far."""
+        self._doubts: dict[str, list[str]] = {}
         self.rejected: list[Note] = []
         """Entries that could not become a definition, with the reason."""
 
@@ -45,6 +47,15 @@ class ImportReport:
         note = Note(definition, path, text, line)
         if note not in self.notes:
             self.notes.append(note)
+
+    def doubt(self, definition: str, text: str) -> None:
+        """Add something about a tool that somebody must decide before `check` passes.
+
+        Args:
+            definition: The tool; it is added afterwards.
+            text: A sentence that states what to decide.
+        """
+        self._doubts.setdefault(definition, []).append(text)
 
     def reject(self, definition: str, text: str, line: int = 0) -> None:
         """Add something that could not be imported.
@@ -67,7 +78,8 @@ class ImportReport:
         """Add a tool as a draft, its prose escaped so that none of it is read as a field.
 
         A second tool of the same name is rejected, and so is an invalid one. Parts that the text
-        can't express exactly are noted.
+        can't express exactly are noted. A value that no definition can contain is reduced, and
+        the draft fails `check` until somebody has decided about it.
 
         Args:
             spec: The tool as the importer read it.
@@ -88,12 +100,17 @@ class ImportReport:
             if draft is not None:
                 self.note(spec.name, "", "the fields of its result are left out: too many", line)
             source = source and ({**source[0], **dict.fromkeys(RESULTS)}, source[1])
+        lost: list[str] = []
+        if draft is None:
+            spec, lost = fitting(spec)
+            draft, changed, _ = finished_tool(spec, self._style) if lost else (None, [], ())
         if draft is None:
             self._reject_invalid(spec.name, found, line)
             return
         for path, text in changed:
             self.note(spec.name, path, text, line)
-        texts = [*map(plain_line, restrictions)]
+        doubts = self._doubts.pop(spec.name, ())
+        texts = [plain_line(text) for text in (*restrictions, *doubts, *lost)]
         if source is not None:
             texts += self.note_leftovers(spec.name, source, draft.text, line)
         open_ones = self._open(spec.name, line, dict.fromkeys(texts), map(plain_line, guesses))

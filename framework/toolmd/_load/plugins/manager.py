@@ -16,7 +16,7 @@ import pluggy
 from pluggy._hooks import HookImpl
 
 from toolmd._load.plugins.marked import may_have_hooks, mismatch, unknown_hooks
-from toolmd._load.plugins.points import entry_points
+from toolmd._load.plugins.points import entry_points, load_point
 from toolmd._load.source.files import whole_file
 from toolmd._load.source.loading import BoundedImports, ForeignExitError
 from toolmd._load.source.modules import PREFIX, Modules
@@ -189,7 +189,7 @@ class Plugins:
     def _load(self, name: str, point: Any, package: Any) -> None:
         info = PluginInfo(name, package.name, package.version, "loaded")
         try:
-            self._points[name] = point.module
+            self._points[name] = point.value.partition(":")[0].strip()
             plugin = self.imports.run(
                 f"plugin {name}", partial(_made, point), lambda: (name, point)
             )
@@ -285,5 +285,5 @@ def _call(implementation: HookImpl, arguments: Mapping[str, Any]) -> Any:
 
 
 def _made(point: Any) -> Any:
-    plugin = point.load()
+    plugin = load_point(point)
     return plugin() if inspect.isclass(plugin) else plugin

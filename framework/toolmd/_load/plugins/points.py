@@ -2,11 +2,13 @@
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from toolmd.errors import ImplementationError, did_you_mean
 from toolmd.hooks import GROUP
 
 _PROJECT = "pyproject.toml"
@@ -47,6 +49,36 @@ def entry_points(
                 yield (f"{package.name}:{point.name}" if number else package.name), point, package
     for name in sorted(missing):
         report(name, "is named in `plugins` and not installed")
+
+
+def load_point(point: Any) -> Any:
+    """Import the object that an entry point names.
+
+    Raises ImplementationError where the entry point names nothing, with the text to mend; an
+    error within the module itself is raised as it is.
+    """
+    value = point.value.partition("[")[0]
+    module, _, name = (part.strip() for part in value.partition(":"))
+    text = f"`{point.name} = {point.value!r}`"
+    remedy = f"mend {text} below [project.entry-points.{GROUP}] and install the package again"
+    try:
+        found = import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise
+        message = f"its entry point names the module {module!r}, which does not exist; {remedy}"
+        raise ImplementationError(message) from error
+    except (ValueError, TypeError) as error:
+        if module and not module.startswith("."):
+            raise
+        raise ImplementationError(f"its entry point names no module; {remedy}") from error
+    for part in filter(None, name.split(".")):
+        if not hasattr(found, part):
+            said = f"its entry point names {part!r}, which {module!r} does not have"
+            near = did_you_mean(part, dir(found))
+            raise ImplementationError("; ".join(filter(None, (said, near, remedy))))
+        found = getattr(found, part)
+    return found
 
 
 def is_installed(package: str) -> bool:

@@ -205,6 +205,15 @@ def test_a_call_that_nobody_can_confirm_waits(garden) -> None:
     assert done(garden) == []
 
 
+def test_calls_that_can_not_be_read_are_shown_in_one_line(garden) -> None:
+    broken = asking(("water", '{"plant": "fern", '))
+    with ModelServer(broken, "Sorry.") as server:
+        ended = typed(garden, server, "Water the fern", OPENAI_API_KEY="k")
+    (line,) = ended.err.splitlines()
+    assert line.startswith("denied[malformed_call] the model's calls: ")
+    assert (ended.out, ended.code, done(garden)) == ("Sorry.\n", 0, [])
+
+
 def test_a_crisis_is_shown(garden) -> None:
     (garden / "toolmd.toml").write_text('[chat]\nmodel = "m"\n[safety]\ncrisis_words = ["dying"]\n')
     with ModelServer("Call a doctor.") as server:

@@ -85,7 +85,7 @@ class Conversation:
             name: The name by which Max Calls counts the calls; a random one by default.
             confirm: Decides on pending calls; without it they wait.
             on_text: Receives the model's text.
-            on_result: Receives each call's result.
+            on_result: Receives each call's result, and the denial of calls that can't be read.
             stream: Whether `on_text` receives the text piece by piece.
             history: The messages before the first.
             max_rounds: The most answers of the model to one message.
@@ -104,7 +104,7 @@ class Conversation:
         self._system = system
         self._user, self._context = user, context
         self._name = name or secrets.token_hex(8)
-        self._on_text, self._on_result = on_text, on_result
+        self._on_text, self._on_result = on_text, on_result or (lambda _: None)
         self._streams = stream and dialect == NATIVE
         self._max_rounds, self._max_calls, self._max_mends = max_rounds, max_calls, max_mends
         self._said: list[str] = []
@@ -242,6 +242,8 @@ class Conversation:
             if not turn.results or turn.denied:
                 self._keep(choice.words or turn.clean_message)
                 self.messages += turn.messages
+                for result in turn.results:
+                    self._on_result(result)
                 return turn
             results = list(turn.results)
             work.pending += await self._confirmations.decide(results, turn.pending)
@@ -253,8 +255,7 @@ class Conversation:
         self.messages += [choice.kept(), *turn.render(results)]
         work.results += results
         for result in results:
-            if self._on_result is not None:
-                self._on_result(result)
+            self._on_result(result)
         return turn
 
     async def _handle(self, choice: Choice, *, dry_run: bool = False) -> Turn:

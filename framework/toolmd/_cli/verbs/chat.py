@@ -238,7 +238,8 @@ class _Talk:
         said = result.error.message if result.error else result.message
         well = result.success or result.outcome == "waiting"
         outcome = paint(result.outcome, "green" if well else "red", sys.stderr)
-        err(f"{outcome}{code} {printable(result.tool)}{': ' if said else ''}{printable(said)}")
+        what = printable(result.tool) or "the model's calls"  # they could not be read
+        err(f"{outcome}{code} {what}{': ' if said else ''}{printable(said)}")
 
     def _end_line(self) -> None:
         if self._in_line:

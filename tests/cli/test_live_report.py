@@ -52,3 +52,24 @@ def test_an_edit_that_weakens_is_shown_once_in_the_words_of_its_author(
     assert "||" not in shown
     assert "pay: this edit weakens its policy, so it waits" in shown
     assert str(edit.weakened[0]) == "Safety: Confirm When: amount > 10 → amount > 20"
+
+
+def test_snapshots_that_are_checked_at_once_are_reported_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    python = tmp_path / "tools_md/pay.py"
+    python.parent.mkdir()
+    (tmp_path / "tools_md/pay.tool.md").write_text(TOOL)
+    python.write_text("def pay(amount): return str(amount)\n")
+    with Workspace.open(tmp_path, overrides={"plugins": []}) as workspace:
+        report = LiveReport(workspace)
+        workspace.on_change(report.changed)
+        report.checked(workspace.diagnostics)
+        for more in ("# a\n", "# b\n"):
+            python.write_text(python.read_text() + more)
+            workspace.reload()
+        for _ in range(3):
+            report.checked(workspace.diagnostics)
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.endswith("1 tool, 0 skills, all well")
+    assert "read again: 1 tool" in second

@@ -15,7 +15,8 @@ class LiveReport:
 
     def __init__(self, workspace: Any) -> None:
         self._workspace = workspace
-        self._told: frozenset[Any] = frozenset()
+        self._told: frozenset[Any] | None = None
+        """The findings that were reported last; None before the first report."""
         self._changes: deque[tuple[Any, Any]] = deque()
 
     def changed(self, old: Any, new: Any) -> None:
@@ -23,11 +24,15 @@ class LiveReport:
         self._changes.append((old, new))
 
     def checked(self, found: tuple[Any, ...]) -> None:
-        """Report the stored changes with their findings; at the start, the current findings."""
-        if not self._changes:
+        """Report the stored changes as one, with their findings; without any, new findings only.
+
+        A save may give two snapshots before one check.
+        """
+        changes = [self._changes.popleft() for _ in range(len(self._changes))]
+        if changes:
+            self._tell(changes[0][0], changes[-1][1], found)
+        elif self._told is None or self._told != frozenset(found):
             self._report("", found)
-        while self._changes:
-            self._tell(*self._changes.popleft(), found)
 
     def _tell(self, old: Any, new: Any, found: tuple[Any, ...]) -> None:
         before, after = _named(old), _named(new)
@@ -49,7 +54,8 @@ class LiveReport:
     def _report(self, said: str, found: tuple[Any, ...], besides: str = "") -> None:
         """Report the findings that are new, but for those of a code that is reported `besides`."""
         workspace = self._workspace
-        fresh = [one for one in found if one not in self._told and one.code != besides]
+        told = self._told or frozenset()
+        fresh = [one for one in found if one not in told and one.code != besides]
         self._told = frozenset(found)
         tools = counted(len(workspace.tools), "tool")
         skills = counted(len(workspace.skills), "skill")

@@ -1,7 +1,7 @@
 """Find restrictions in the prose of a tool that no field enforces."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from toolmd._parse.blocks.tokens import source_lines
@@ -28,27 +28,38 @@ class _Policy:
     with_any_of: frozenset[str]
     what: str
     field: str
+    leading: bool = False
+    """Whether the other word must come first: `is confirmed only after payment` asks nobody."""
 
-    def stated(self, words: set[str]) -> bool:
-        return bool(words & self.words) and bool(words & self.with_any_of)
+    def stated(self, words: Sequence[str]) -> bool:
+        places = [at for at, word in enumerate(words) if word in self.words]
+        others = words[: places[-1]] if places and self.leading else words
+        return bool(places) and not self.with_any_of.isdisjoint(others)
 
 
 _POLICIES = (
     _Policy(
-        frozenset("confirms confirmed confirming agrees agreed consents approves".split()),
+        frozenset("confirms confirmed confirming agrees agreed consents approves approved".split()),
         _CONDITION,
+        "asks for a person's confirmation",
+        "Requires Confirmation: true",
+        leading=True,
+    ),
+    _Policy(
+        frozenset({"confirm"}),
+        frozenset({"with"}),
         "asks for a person's confirmation",
         "Requires Confirmation: true",
     ),
     _Policy(
         frozenset("confirmation consent approval permission".split()),
-        frozenset("requires require required must without ask needs need".split()),
+        frozenset("requires require required must without ask needs need only".split()),
         "asks for a person's confirmation",
         "Requires Confirmation: true",
     ),
     _Policy(
         frozenset({"explicitly"}),
-        frozenset("asks ask asked mentions mention mentioned states stated says requests".split()),
+        frozenset("asks ask asked mentions mention mentioned requests user users".split()),
         "asks for the user's explicit intent",
         "Explicit Intent: true",
     ),
@@ -67,6 +78,18 @@ _POLICIES = (
 )
 
 
+_ASIDE = re.compile(
+    r"\b(?:that|which|who) (?:(?:the|a|an) \w+ )?(?:still )?(?:needs?|requires?|must)"
+    r"(?: (?:be )?\w+)?|\b(?:that|which) (?:is|are) (?:still )?(?:without|required)\b(?: \w+)?|"
+    r"\bwhose \w+ (?:is|are) required|\bwhether .*?(?=,|$| and )|^once confirmed\b",
+    re.IGNORECASE,
+)
+"""What describes a thing or a result: `the orders that need approval`."""
+_READING = frozenset(
+    "returns lists gives shows finds reads counts gets fetches searches tells contains".split()
+)
+_STRICT = frozenset("only unless until requires require needs without".split())
+"""Words with which a sentence that begins with a reading verb restricts its calls."""
 _FENCED = re.compile(r"^[ ]*(`{3,}|~{3,}).*?^[ ]*\1[`~]*[ ]*$", re.MULTILINE | re.DOTALL)
 _BLOCK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+|>#]|\d+[.)])\s)")
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+")
@@ -133,12 +156,18 @@ def _report(page: Page, mark: Mark, sentence: str, policy: _Policy | None) -> No
 
 
 def _stated(sentence: str) -> list[_Policy]:
-    words = _words(sentence)
+    words = _in_order(_ASIDE.sub(" ", sentence))
+    if words and words[0] in _READING and _STRICT.isdisjoint(words):
+        return []
     return [policy for policy in _POLICIES if policy.stated(words)]
 
 
 def _words(sentence: str) -> set[str]:
-    return {word.strip(_SIGNS) for word in sentence.lower().split()}
+    return set(_in_order(sentence))
+
+
+def _in_order(sentence: str) -> list[str]:
+    return [word.strip(_SIGNS) for word in sentence.lower().split()]
 
 
 def _first_restriction(spec: ToolSpec, title: str, prose: str) -> tuple[str, _Policy | None] | None:

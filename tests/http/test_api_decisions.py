@@ -51,6 +51,21 @@ def test_a_reply_may_be_a_providers_message(api: httpx.Client) -> None:
     assert problem(api.post("/api/handle", json={"message": "x"})) == (400, "malformed_request")
 
 
+def test_pending_calls_are_listed_in_pages_the_oldest_first(api: httpx.Client) -> None:
+    ids = [pending_by(api) for _ in range(3)]
+
+    def page(**query: Any) -> list[str]:
+        return [one["id"] for one in api.get("/api/pending", params=query).json()]
+
+    assert page() == ids
+    assert page(limit=2) == ids[:2]
+    assert page(limit=2, after=ids[1]) == ids[2:]
+    assert problem(api.get("/api/pending", params={"after": "gone"})) == (
+        404, "confirmation_not_found",
+    )  # fmt: skip
+    assert problem(api.get("/api/pending", params={"limit": 0})) == (400, "malformed_request")
+
+
 def test_each_decision_has_its_effect(api: httpx.Client, kiosk: Any) -> None:
     approved = decide(api, pending_by(api), "confirm").json()
     edited = decide(api, pending_by(api), "edit", edit={"count": 3}).json()

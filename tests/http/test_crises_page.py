@@ -52,3 +52,20 @@ def test_a_tried_call_shows_what_a_model_reads_and_what_is_kept(
     assert "30 bytes until" in shown
     assert f"<code>{kept.handle}</code>" in shown
     assert kiosk.workspace.results.read_sync(kept.handle, user="ana")["text"] == "plain"
+
+
+def test_pending_calls_have_pages_in_the_console(api: httpx.Client) -> None:
+    made = [
+        api.post("/api/tools/order/call", json={"arguments": {"dish": "soup"}}).json()
+        for _ in range(51)
+    ]
+    ids = [one["confirmation"]["id"] for one in made]
+
+    first = api.get("/pending").text
+    second = api.get("/pending", params={"after": ids[49]}).text
+
+    assert 'Pending <span class="badge is-guard">50+</span>' in first
+    assert [one in first for one in ids] == [True] * 50 + [False]
+    assert f'href="/pending?after={ids[49]}"' in first
+    assert [one for one in ids if one in second] == [ids[50]]
+    assert ids[0] in api.get("/pending", params={"after": "gone"}).text

@@ -27,8 +27,8 @@ class FoundOperation(NamedTuple):
     def fits(self, masks: Sequence[str]) -> bool:
         """Return whether its name, path or tag fits one of these patterns; without any it does."""
         tags = self.content.get("tags")
-        own = (self.name, _name(self.method, self.path, self.content), self.path)
-        own += tuple(map(str, tags if isinstance(tags, list) else ()))
+        own = [self.name, _name(self.method, self.path, self.content), self.path]
+        own += map(str, tags if isinstance(tags, list) else ())
         return not masks or any(fnmatchcase(one, mask) for one in own for mask in masks)
 
 

@@ -5,11 +5,12 @@ from typing import Any, Literal
 from pydantic import Field
 
 from toolmd._http.api.errors import ApiError
-from toolmd._http.api.operation import ApiRequest, Body, Operation
+from toolmd._http.api.operation import ApiRequest, Body, NamesInQuery, Number, Operation
 from toolmd._http.api.rights import allows, not_permitted
 from toolmd._http.api.tools import answered
 from toolmd._types.result import Result
 from toolmd._workspace import Workspace
+from toolmd._workspace.runs.control import PAGE
 from toolmd.errors import NotFoundError, UnreachableError
 
 
@@ -46,8 +47,9 @@ class Replies:
         return (
             Operation("POST", "/api/handle", "handleReply", "Run the calls of a model's reply.",
                       self._handle, "Turn", ReplyBody, (400, 404, 408, 413)),
-            Operation("GET", "/api/pending", "listPending", "List the pending calls.",
-                      self._pending, "Confirmations"),
+            Operation("GET", "/api/pending", "listPending",
+                      "List the pending calls, the oldest first.", self._pending, "Confirmations",
+                      problems=(400, 404), query=(LIMIT, AFTER)),
             Operation("POST", "/api/pending/{id}", "decide", "Decide on a pending call.",
                       self._decide, "Result", DecisionBody, (400, 404, 408, 413),
                       details=DECIDE),
@@ -70,7 +72,15 @@ class Replies:
         return turn.to_dict()
 
     async def _pending(self, asked: ApiRequest) -> Any:
-        pending = await self._workspace.confirmations.pending(user=asked.theirs)
+        confirmations, after = self._workspace.confirmations, asked.names(AFTER.name)
+        try:
+            pending = await confirmations.pending(
+                user=asked.theirs,
+                limit=asked.numbers[LIMIT.name],
+                after=after[0] if after else None,
+            )
+        except NotFoundError as error:
+            raise ApiError(404, "confirmation_not_found", str(error)) from None
         return [one.to_dict() for one in pending]
 
     async def _decide(self, asked: ApiRequest) -> Any:
@@ -113,6 +123,8 @@ class Replies:
         return None
 
 
+LIMIT = Number("limit", "The most calls to list; a shorter list is the last page.", PAGE, 1, 1000)
+AFTER = NamesInQuery("after", "The id of the last call of the previous page.")
 DECIDE = (
     "A pending call is decided once: a second decision returns `confirmation_used`. An edit"
     " counts as approval, except for critical tools, which need another confirmation. If the tool"

@@ -6,8 +6,12 @@ from typing import Any, Literal, NamedTuple
 from toolmd._http.console.form import FormField, fields_of
 from toolmd._types.asked import fields_of as asked_fields
 from toolmd._types.confirmation import UNDECIDED, Confirmation
+from toolmd._types.run import RunView
 from toolmd._validation.redact import HIDDEN, redacted
 from toolmd._workspace import Workspace
+
+PAGE = 50
+"""The most pending calls on a page."""
 
 
 class Slip(NamedTuple):
@@ -24,11 +28,23 @@ class Slip(NamedTuple):
     """The run that asks; empty for a call of its own."""
 
 
-def held_slips(workspace: Workspace) -> list[Slip]:
-    """Return the pending calls, the oldest first."""
-    return [
-        _slip(workspace, confirmation) for confirmation in workspace.confirmations.pending_sync()
-    ]
+def held_slips(workspace: Workspace, after: str | None) -> list[Slip]:
+    """Return a page of the pending calls, the oldest first; NotFoundError for an old `after`."""
+    pending = workspace.confirmations.pending_sync(limit=PAGE, after=after)
+    return [_slip(workspace, confirmation) for confirmation in pending]
+
+
+def slips_of(workspace: Workspace, view: RunView) -> list[Slip]:
+    """Return the questions that a run asks."""
+    names = [f"{view.id}/{question.key}" for question in view.questions]
+    found = map(workspace.confirmations.get_sync, names)
+    return [_slip(workspace, one) for one in found if one is not None and one.state in UNDECIDED]
+
+
+def waiting(workspace: Workspace) -> str:
+    """Return how many calls are pending, for the badge of each page; empty for none."""
+    number = len(workspace.confirmations.pending_sync(limit=PAGE + 1))
+    return f"{PAGE}+" if number > PAGE else str(number or "")
 
 
 async def find_slip(workspace: Workspace, confirmation_id: str) -> Slip | None:

@@ -13,7 +13,7 @@ from toolmd._export.targets import TARGETS
 from toolmd._http.console.audit_view import SHOWN, read_audit
 from toolmd._http.console.catalogue import CatalogueLine, catalogue, entry_of, find_tool
 from toolmd._http.console.checks import checks_of
-from toolmd._http.console.confirmations import held_slips
+from toolmd._http.console.confirmations import PAGE, held_slips, slips_of, waiting
 from toolmd._http.console.document import rendered
 from toolmd._http.console.findings import FileLines, by_file
 from toolmd._http.console.form import fields_of
@@ -94,9 +94,13 @@ class Pages:
         )
 
     def pending(self, request: Request) -> Response:
-        """Show the pending calls."""
-        slips = held_slips(self._workspace)
-        return self._page(request, "pending.html", "pending", slips=slips)
+        """Show a page of the pending calls."""
+        try:
+            slips = held_slips(self._workspace, request.query_params.get("after"))
+        except NotFoundError:  # the last call of the page before is not kept any more
+            slips = held_slips(self._workspace, None)
+        more = len(slips) == PAGE
+        return self._page(request, "pending.html", "pending", slips=slips, more=more)
 
     def crises(self, request: Request) -> Response:
         """Show the conversations whose crisis flag is set; each page lists them for its badge."""
@@ -115,9 +119,6 @@ class Pages:
             trace = self._workspace.runs.trace_sync(run_id)
         except NotFoundError:
             return self._missing(request, "run")
-        slips = [
-            s for s in held_slips(self._workspace) if s.confirmation.id.startswith(f"{run_id}/")
-        ]
         return self._page(
             request,
             "run.html",
@@ -129,7 +130,7 @@ class Pages:
             model=run_view(self._workspace, trace.view.result),
             events=[event.to_dict() for event in trace.events],
             inputs=redacted(trace.view.inputs, trace.skill.parameters),
-            slips=slips,
+            slips=slips_of(self._workspace, trace.view),
         )
 
     def fleet(self, request: Request) -> Response:
@@ -151,7 +152,7 @@ class Pages:
             place=place,
             project=workspace.settings.root.name,
             path=request.url.path,
-            waiting=len(workspace.confirmations.pending_sync()),
+            waiting=waiting(workspace),
             errors=errors,
             crises=workspace.crises.list_sync(),
             pending_changes=workspace.changes.list_sync(),

@@ -20,9 +20,9 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.fixture
-def plain(tmp_path: Path) -> Iterator[ServedByMany]:
-    with ServedByMany(project_of(tmp_path), 3) as served:
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedByMany]:
+    with ServedByMany(project_of(tmp_path_factory.mktemp("plain")), 3) as served:
         served.answering()
         yield served
 

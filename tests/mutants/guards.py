@@ -31,6 +31,11 @@ GUARDS = {
                 "tests/workspace/test_added_language.py",
                 "tests/call/audit",
             ),
+            "_call/guards/stated.py": (
+                "tests/call/guards",
+                "tests/call/test_problems_of_a_check.py",
+                "tests/workspace/test_added_language.py",
+            ),
             "_types/verdict.py": ("tests/types/test_verdict.py", "tests/call/guards"),
         },
         ("tests/call",),

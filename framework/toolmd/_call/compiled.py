@@ -10,7 +10,8 @@ from toolmd._call.arguments.argument_errors import mismatch, read
 from toolmd._call.arguments.handles import has_handle
 from toolmd._call.denial import CallDenied, deny, guard_failed
 from toolmd._call.guards.plugins import ask
-from toolmd._call.guards.policy import PolicyCheck, escalation_of, policy_checks
+from toolmd._call.guards.policy import escalation_of, policy_checks
+from toolmd._call.guards.policy_check import PolicyCheck
 from toolmd._call.invoke.context import CallServices
 from toolmd._call.invoke.invoker import Invoker
 from toolmd._call.invoke.trace import TracedInvoker, Tracing
@@ -260,9 +261,9 @@ class CompiledTools:
 
 
 def _rules(call_spec: ToolCallSpec) -> Any:
-    """Return the tool's compiled Rules; None where it has none, so that CEL is not imported."""
+    """Return the tool's compiled Rules; None, and no import for CEL, where it has none."""
     if not call_spec.rules:
         return None
-    from toolmd._call.arguments.argument_errors import Rules
+    from toolmd._call.arguments.rules import Rules
 
     return Rules(call_spec)

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from toolmd._call.denial import guard_failed
-from toolmd._call.guards.intent import says_any
 from toolmd._call.threads import AROUND
 from toolmd._store.store import Store
 from toolmd._types.call import Call, Caller
@@ -69,7 +68,12 @@ class CrisisWatch:
         return call
 
     def _says(self, message: str) -> bool:
-        return bool(self.words) and says_any(message, self.words)
+        if not self.words:
+            return False
+        # Most projects search no messages, and the import costs a hundred calls.
+        from toolmd._call.guards.intent import says_any
+
+        return says_any(message, self.words)
 
     async def _flag(self, conversation: str, user: str | None) -> None:
         crisis = Crisis(conversation, user, self._clock())

@@ -1,28 +1,24 @@
-"""The checks confidence, intent, review and confirmation of a file and its project."""
+"""The checks confidence, review and confirmation of a file and its project, and all in order."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from toolmd._call.guards.intent import MAX_MESSAGE, asks_for, states
-from toolmd._call.guards.said import Languages, Said, languages_with
-from toolmd._types.call import Call, Caller
+from toolmd._call.guards.policy_check import PolicyCheck
+from toolmd._types.call import Caller
 from toolmd._types.call_spec import ToolCallSpec
-from toolmd._types.language import Language
-from toolmd._types.schema import Schema
 from toolmd._types.settings import OnMissingConfidence, SafetySettings
 from toolmd._types.verdict import ALLOWED, Action, Problem, Verdict
-from toolmd._validation import fitting_objects
 
-PolicyCheck = Callable[[float | None, Caller, Mapping[str, Any]], Verdict]
-"""Checks a call by its confidence, its caller and its validated arguments."""
+if TYPE_CHECKING:
+    from toolmd._types.language import Language
 
 
 def policy_checks(
     call_spec: ToolCallSpec,
     default_min: float | None,
     safety: SafetySettings,
-    added: tuple[Language, ...] = (),
+    added: "tuple[Language, ...]" = (),
 ) -> tuple[PolicyCheck, ...]:
     """Return the checks that can stop a call of this tool, in the pipeline's order.
 
@@ -33,10 +29,11 @@ def policy_checks(
     stated: list[PolicyCheck] = []
     if (least := threshold(call_spec, default_min, safety)) is not None:
         stated.append(_confidence(call_spec.name, least, on_missing(call_spec, safety)))
-    if own.explicit_intent:
-        stated.append(_intent(call_spec, languages_with(added)))
-    if verbatim := {p.name: p.shape for p in call_spec.parameters if p.shape.holds_verbatim}:
-        stated.append(_verbatim(verbatim, languages_with(added)))
+    if own.explicit_intent or any(p.shape.holds_verbatim for p in call_spec.parameters):
+        # Most tools search no messages, and the import costs a hundred calls.
+        from toolmd._call.guards.stated import stated_checks
+
+        stated += stated_checks(call_spec, added)
     checks = [*_combined(stated)]
     reviews: list[PolicyCheck] = []
     if not call_spec.read_only:
@@ -117,90 +114,6 @@ def _confidence(name: str, least: float, unstated: OnMissingConfidence) -> Polic
         return Verdict(Action.DENY, "low_confidence", message)
 
     return check
-
-
-def _intent(call_spec: ToolCallSpec, languages: Languages) -> PolicyCheck:
-    name, keywords = call_spec.name, call_spec.safety.intent_keywords
-    missing = Verdict(
-        Action.DENY,
-        "no_explicit_intent",
-        f"The user did not ask for {name} in words of their own: ask whether they want it.",
-    )
-    unsure = Verdict(
-        Action.CONFIRM,
-        "no_explicit_intent",
-        f"It is not certain that the user asked for {name}: they must confirm it.",
-    )
-
-    def check(_stated: float | None, caller: Caller, _arguments: Mapping[str, Any]) -> Verdict:
-        # An intent after so many words does not count.
-        said = asks_for(caller.message[:MAX_MESSAGE], keywords, languages)
-        return ALLOWED if said is Said.YES else unsure if said is Said.UNSURE else missing
-
-    return check
-
-
-def _verbatim(shapes: Mapping[str, Schema], languages: Languages) -> PolicyCheck:
-    def check(_stated: float | None, caller: Caller, arguments: Mapping[str, Any]) -> Verdict:
-        found = [
-            (path, said)
-            for name, shape in shapes.items()
-            if name in arguments
-            for path, said in _unsaid(arguments[name], shape, name, (caller.message, languages))
-        ]
-        return _not_stated(found) if found else ALLOWED
-
-    return check
-
-
-def not_stated(call: Call, path: str, value: Any) -> Verdict | None:
-    """Return the verdict of Verbatim for a guard that checks a value, or a part of one, itself.
-
-    Args:
-        call: The call, with the user's message.
-        path: The argument that the verdict names.
-        value: The value whose words the user must have stated.
-
-    Returns:
-        A verdict with the code `not_stated_by_user`, or None if the user's message states the value
-        and does not negate it.
-    """
-    said = states(value, call.caller.message)
-    return None if said is Said.YES else _not_stated([(path, said)])
-
-
-def _not_stated(found: Sequence[tuple[str, Said]]) -> Verdict:
-    problems = tuple(
-        Problem("not_stated_by_user", path, f"{path} {_LACKS[said]}") for path, said in found
-    )
-    message = "; ".join(problem.message for problem in problems)
-    denied = any(said is Said.NO for _, said in found)
-    action = Action.DENY if denied else Action.CONFIRM
-    return Verdict(action, "not_stated_by_user", f"{message}: ask the user.", problems)
-
-
-_LACKS = {
-    Said.NO: "must be in the user's own words, and not negated",
-    Said.UNSURE: "may not be what the user stated",
-}
-
-
-def _unsaid(
-    value: Any, shape: Schema, path: str, heard: tuple[str, Languages]
-) -> Iterator[tuple[str, Said]]:
-    """Return the path of each Verbatim value that the message, `heard` in its languages, lacks."""
-    if shape.verbatim:
-        if (said := states(value, *heard)) is not Said.YES:
-            yield path, said
-        return
-    if isinstance(value, list) and shape.items is not None:
-        for index, item in enumerate(value):
-            yield from _unsaid(item, shape.items, f"{path}[{index}]", heard)
-    elif isinstance(value, dict):
-        for one in fitting_objects(value, shape):
-            for name, item in value.items():
-                for inner in one.of_field(name):
-                    yield from _unsaid(item, inner, f"{path}.{name}", heard)
 
 
 def _crisis(_stated: float | None, caller: Caller, _arguments: Mapping[str, Any]) -> Verdict:

@@ -160,10 +160,11 @@ def _of_call(call: Call) -> str:
     """Return the fields of a call and its caller."""
     user, context, _, conversation, _ = call.caller
     text = f',"context":{_bounded(context)}' if context else ""
-    if call.id is None and user is None and conversation is None and call.confidence is None:
+    if call.confidence is not None:
+        text += f',"confidence":{_json(_word(call.confidence))}'
+    if call.id is None and user is None and conversation is None:
         return text
-    return text + _fields({"call": call.id, "user": user, "conversation": conversation,
-                           "confidence": call.confidence})  # fmt: skip
+    return text + _fields({"call": call.id, "user": user, "conversation": conversation})
 
 
 def _fields(values: Mapping[str, object]) -> str:

@@ -223,6 +223,49 @@ def test_styles_of_parameters_are_kept_or_the_operation_is_rejected() -> None:
     assert str(refused) == "b: `id` is written in the style 'label', which can't be sent"
 
 
+@pytest.mark.parametrize("version", ["3.0.3", "3.1.0"])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]},
+        {"oneOf": [{"type": "object"}, {"type": "string"}]},
+        {"oneOf": [{"type": "object"}, {"type": "null"}]},
+        {"allOf": [{"$ref": "#/components/schemas/Own"}]},
+        {"$ref": "#/components/schemas/Own"},
+        {"enum": ["a", None]},
+        {},
+    ],
+)
+def test_the_place_of_an_argument_is_kept_whatever_its_shape(
+    version: str, shape: dict[str, Any]
+) -> None:
+    fields = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}}
+    whole = {**shape} if "$ref" in shape else {"nullable": True, **fields, **shape}
+    document = {
+        "openapi": version,
+        "components": {"schemas": {"Own": {**fields, "additionalProperties": {"type": "string"},
+                                           "nullable": True, "x-sent-in": "header Host"}}},
+        "paths": {
+            "/a": {
+                "post": {
+                    "operationId": "a",
+                    "parameters": [_parameter("q[]", {"nullable": True, "type": "string", **shape},
+                                              style="deepObject")],
+                    "requestBody": {"required": True,
+                                    "content": {"application/json": {"schema": {
+                                        "additionalProperties": {"type": "string"}, **whole}}}},
+                }
+            }
+        },
+    }  # fmt: skip
+    (draft,) = read_service(json.dumps(document), "x")[0].drafts
+
+    spec, found = parse_tool(draft.text, "a.tool.md")
+
+    assert spec is not None, found
+    assert [one.shape.sent_in for one in spec.parameters] == ["query q[] as brackets", "whole body"]
+
+
 def test_operations_of_different_credentials_call_different_services() -> None:
     schemes = {
         "token": {"type": "http", "scheme": "bearer"},

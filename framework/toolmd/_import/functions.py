@@ -40,7 +40,7 @@ def is_function(entry: Any) -> bool:
     )
 
 
-def add_function(
+def add_function(  # noqa: PLR0913 - what the sources of functions state, by keyword
     entry: Mapping[str, Any],
     report: ImportReport,
     *,
@@ -48,12 +48,14 @@ def add_function(
     line: int = 0,
     also: Collection[str] = (),
     source: tuple[Any, Any] | None = None,
+    places: Mapping[str, str | None] | None = None,
     **known: Any,
 ) -> None:
     """Add the tool of one function to the report; `known` are fields that the source states.
 
-    A key that neither this function nor its caller reads (`also`) gets a note, and so does each
-    text that is left over of the function, or of its `source`: a value, and its document.
+    `places` are where arguments are sent, by their names. A key that neither this function nor its
+    caller reads (`also`) gets a note, and so does each text that is left over of the function, or
+    of its `source`: a value, and its document.
     """
     name = tool_name(entry["name"])
     if not name:
@@ -73,6 +75,11 @@ def add_function(
         report.note(name, "", f"`{key}` is not kept: {shown(entry[key])}", line)
     if said is None:
         return
+    if places is not None:
+        said["parameters"] = tuple(
+            replace(one, shape=replace(one.shape, sent_in=places.get(one.name)))
+            for one in said["parameters"]
+        )
     spec = ToolSpec(**{**said, **known})
     restrictions = list(unexpressed(spec))
     for path, text in _values_in_words(spec):

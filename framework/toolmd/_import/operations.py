@@ -66,7 +66,8 @@ class Operations:
             self._report.note(name, "", "the document calls it deprecated")
         if odd := sorted(key for key in operation if key not in _READ and key[:2] != "x-"):
             self._report.note(name, "", f"not read: {', '.join(odd)}")
-        schema = self._arguments(method, name, operation, item)
+        places: dict[str, str | None] = {}
+        schema = self._arguments(method, name, operation, item, places)
         if schema is None:
             return
         entry = {
@@ -82,7 +83,7 @@ class Operations:
             known["returns"] = returned_shape(result, name, self._report, wrapped=False)
         left = all_of(operation, item, self._resolved) | {"returns": result}
         root = {**self._document, "$defs": self._schemas}
-        add_function(entry, self._report, source=(left, root), **known)
+        add_function(entry, self._report, source=(left, root), places=places, **known)
 
     def _policy(self, method: str, name: str) -> dict[str, Any]:
         if method in {"GET", "HEAD"}:
@@ -95,15 +96,19 @@ class Operations:
         return {}
 
     def _arguments(
-        self, method: str, name: str, operation: Mapping[str, Any], item: Mapping[str, Any]
-    ) -> dict[str, Any] | None:
-        """Return the JSON Schema of all arguments; None where the operation can't be called."""
+        self, method: str, name: str, operation: Mapping[str, Any], item: Mapping[str, Any],
+        places: dict[str, str | None],
+    ) -> dict[str, Any] | None:  # fmt: skip
+        """Return the JSON Schema of all arguments, and fill in where each is sent.
+
+        None where the operation can't be called.
+        """
         fields: dict[str, Any] = {}
         required: list[str] = []
 
         def put(own: str, place: str, schema: Any, *, needed: bool) -> None:
             shown = parameter_name(own) or "value"
-            if shown in fields:
+            while shown in fields:
                 shown = f"{place.split(maxsplit=1)[0]}_{shown}"
             usual = "query" if method in _BY_QUERY else "body"
             by_itself = shown == own and place in {"path", usual}
@@ -111,12 +116,10 @@ class Operations:
             said = " ".join(
                 [kind, *([own] if shown != own else []), *([f"as {style}"] if style else [])]
             )
-            sent = {} if by_itself else {"x-sent-in": said}
-            if place == "whole body":
-                sent = {"x-sent-in": place}
+            places[shown] = None if by_itself else place if place == "whole body" else said
             if shown != own:
                 self._report.note(name, shown, f"called {own!r} in the document")
-            fields[shown] = {**_mapping(schema), **sent}
+            fields[shown] = _mapping(schema)
             if needed:
                 required.append(shown)
 

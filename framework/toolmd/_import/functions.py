@@ -76,10 +76,7 @@ def add_function(  # noqa: PLR0913 - what the sources of functions state, by key
     if said is None:
         return
     if places is not None:
-        said["parameters"] = tuple(
-            replace(one, shape=replace(one.shape, sent_in=places.get(one.name)))
-            for one in said["parameters"]
-        )
+        said["parameters"] = tuple(_sent(one, places) for one in said["parameters"])
     spec = ToolSpec(**{**said, **known})
     restrictions = list(unexpressed(spec))
     for path, text in _values_in_words(spec):
@@ -91,6 +88,10 @@ def add_function(  # noqa: PLR0913 - what the sources of functions state, by key
         root = keywords_back(entry[key], strict=strict)
         value = {**value, key: root}
     report.add_tool(spec, line, restrictions, (value, root))
+
+
+def _sent(one: Parameter, places: Mapping[str, str | None]) -> Parameter:
+    return replace(one, shape=replace(one.shape, sent_in=places.get(one.name)))
 
 
 def _values_in_words(spec: ToolSpec) -> Iterator[tuple[str, str]]:

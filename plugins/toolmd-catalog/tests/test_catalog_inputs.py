@@ -149,6 +149,19 @@ def test_an_object_below_input_shows_the_parameters() -> None:
     assert list(arguments(spec)) == ["pond", "litres"]
 
 
+def test_a_parameter_may_be_called_as_a_label_is() -> None:
+    (spec,) = tools("""
+## Tools
+
+- **find_pond** - Find a pond
+  - `fields`: What to return (string[], optional)
+  - `inputs`: What flows in (object, optional)
+  - `name`: Its name (string, required)
+""").values()
+
+    assert list(arguments(spec)) == ["fields", "inputs", "name"]
+
+
 def test_at_least_one_parameter_is_a_rule() -> None:
     (spec,) = tools("""
 ## Tools

@@ -37,6 +37,7 @@ ELSEWHERE = {
     "variables": "## Configuration\n\n- `POND_KEY` - The key\n- `pond_host` - The host\n",
     "files": "## Tools of the project\n\n- `ponds.py` - Ponds\n- `pond-log.jsonl` - The log\n",
     "sets": "## Tool groups\n\n- `read` - Tools that read\n- `write` - Pond tools, like drain\n",
+    "toolsets": "## Available Toolsets\n\n| Set | About |\n|---|---|\n| `ponds` | All |\n",
     "prompts": "## Tools\n\n### Prompts\n\n- `plan_pond` - Plan a pond\n- `fill_pond` - Fill it\n",
     "parameters": "## Tools\n\n### Parameters\n\n- `depth`: How deep\n- `pond_id`: Which pond\n",
     "types": "## Tools\n\n- `depth` (number, optional)\n- `pond_id` (string): Which pond\n",

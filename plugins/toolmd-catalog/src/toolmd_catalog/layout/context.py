@@ -6,7 +6,7 @@ from toolmd_catalog.layout.blocks import Part
 from toolmd_catalog.layout.tool_headings import heading_of
 from toolmd_catalog.words import clean
 
-_TOOLS = re.compile(r"\b(?:tools?|toolsets?)\b", re.IGNORECASE)
+_TOOLS = re.compile(r"\btools?\b", re.IGNORECASE)
 _CALLED = re.compile(
     r"\b(?:functions|methods|commands|actions|operations|capabilities|endpoints|api)\b",
     re.IGNORECASE,
@@ -15,7 +15,7 @@ _FEATURES = re.compile(r"\bfeatures\b", re.IGNORECASE)
 _NEVER = re.compile(
     r"\b(?:install\w*|set-?up|config\w*|environment|usage|start\w*|prerequisites?|prompts?|"
     r"examples?|troubleshoot\w*|contribut\w*|licen[sc]e|changelog|roadmap|faq|resources|filter\w*|"
-    r"variables?|flags|cli|requirements?)\b",
+    r"variables?|flags|cli|requirements?|toolsets?|presets?)\b",
     re.IGNORECASE,
 )
 _ELSE = re.compile(

@@ -240,7 +240,7 @@ def _mixed(page: Page, block: Bullets, gathered: Gathered, keys: set[str]) -> No
     typed = [
         one is not None
         and ("types" in one.said or one.name in keys)
-        and not (is_note(one) or role_of(one.label) == "parameters")
+        and not (is_note(one) or (not one.marked and role_of(one.label) == "parameters"))
         for one in lines
     ]
     if not any(typed):

@@ -176,3 +176,16 @@ def test_accepting_a_change_names_the_file_that_still_has_the_text_of_before(
     assert "`toolmd import mcp --live plain` writes it again" in accepted.err
     assert "same.tool.md" not in accepted.err
     assert "written before" not in again.err
+
+
+def test_a_closed_tool_whose_file_has_errors_is_named_with_the_check(project: Guarded) -> None:
+    project.serve(listed("echo"), listed("echo_more"))
+    _import(project)
+    file = project.root / "tools_md/echo.tool.md"
+    file.write_text(file.read_text() + "\n## Safety\n\n- **Sensitivity**: hgh\n")
+
+    shown = run_command(project.root, "servers")
+
+    assert "  closed echo\n" in shown.out
+    assert "echo has a file with errors: `toolmd check tools_md/echo.tool.md`" in shown.err
+    assert "echo_more has" not in shown.err

@@ -1,5 +1,6 @@
 """`servers`: compare the tools of MCP servers with the accepted ones, and accept changes."""
 
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
@@ -9,6 +10,7 @@ from toolmd._cli.project.opening import open_workspace
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import JsonOption, ProjectOption, stop
 from toolmd._cli.terminal.screen import busy, counted, err, out, out_json, paint, printable
+from toolmd._types.diagnostic import Severity
 from toolmd._types.remote_tool import read_remote_tool
 
 
@@ -38,12 +40,14 @@ def servers(
         settings, files = workspace.settings, _files(workspace)
         operations = _operations(workspace)
         paths = {name: tool.spec.source.path for name, tool in workspace.tools.items()}
+        broken = _broken(workspace)
     found = _looks(settings, name, (files, operations), accept=accept)
     if json:
         out_json(found)
     else:
         for server in found:
             _tell(server, paths, _importing(settings, server["server"]), accepted=accept)
+            _tell_broken(server, broken)
         if not found:
             err("The settings have no server: `toolmd import mcp --live NAME -- COMMAND` adds one.")
     if any(server["state"] == "unreachable" for server in found):
@@ -116,7 +120,7 @@ def _tell(server: dict[str, Any], paths: dict[str, str], importing: str, *, acce
     closed = [tool["tool"] for tool in tools if tool["state"] == "closed"]
     changed = [tool for tool in tools if tool["state"] == "changed"]
     told = counted(sum(tool["state"] == "accepted" for tool in tools), "accepted tool")
-    out(f"{name}: {told}, {len(changed)} changed, {len(closed)} without a file (closed)")
+    out(f"{name}: {told}, {len(changed)} changed, {len(closed)} without a valid file (closed)")
     for tool in changed:
         out(f"  {paint('changed', 'red')} {printable(tool['tool'])}")
         for line in tool["changes"]:
@@ -130,6 +134,28 @@ def _tell(server: dict[str, Any], paths: dict[str, str], importing: str, *, acce
         _tell_stale([tool for tool in tools if tool["changes"]], paths, importing)
     if closed:
         err(f"`{importing}` writes files for the closed tools.")
+
+
+def _broken(workspace: Any) -> dict[str, set[str]]:
+    """Return the lines of each tool's file that has errors, by its path."""
+    paths = {d.span.path for d in workspace.diagnostics if d.severity is Severity.ERROR}
+    found: dict[str, set[str]] = {}
+    for path in sorted(path for path in paths if path.endswith(".tool.md")):
+        with suppress(OSError):
+            text = (workspace.settings.root / path).read_text("utf-8", "replace")
+            found[path] = {line.strip() for line in text.split("\n")}
+    return found
+
+
+def _tell_broken(server: dict[str, Any], broken: dict[str, set[str]]) -> None:
+    """Name the files that name a closed tool and have errors: to import it again is no remedy."""
+    for tool in server["tools"]:
+        method, _, path = tool["tool"].partition(" ")
+        place = f"http {method} {server['server']}:{path}" if path.startswith("/") else ""
+        place = place or f"mcp {server['server']} {tool['tool']}"
+        for file, lines in broken.items() if tool["state"] == "closed" else ():
+            if any(line.endswith(place) for line in lines):
+                err(f"{printable(tool['tool'])} has a file with errors: `toolmd check {file}`")
 
 
 def _tell_stale(tools: list[dict[str, Any]], paths: dict[str, str], importing: str) -> None:

@@ -179,6 +179,10 @@ def test_a_restriction_below_a_signature_is_kept_and_noted() -> None:
             "toolmd import mcp --live git -- uvx mcp-server-git --repo 'a b'",
         ),
         (
+            '"command": "npx",\n"args": [\n"-y",\n"@ponds/pond-mcp@latest",\n]',
+            "toolmd import mcp --live pond -- npx -y @ponds/pond-mcp@latest",
+        ),
+        (
             "    npx -y @modelcontextprotocol/server-memory@1.2\n",
             "toolmd import mcp --live memory -- npx -y @modelcontextprotocol/server-memory@1.2",
         ),

@@ -9,6 +9,7 @@ from contextlib import suppress
 _CONFIGURED = re.compile(
     r'"command"\s*:\s*"(npx|uvx|bunx|docker)"\s*,\s*"args"\s*:\s*(\[[^\[\]{}]{0,2000}\])'
 )
+_COMMA = re.compile(r",\s*\]$")
 _TYPED = re.compile(r"^[ \t$>`]*((?:npx|uvx|bunx)(?:[ \t]+[-\w@/.:=]+){1,6})[ \t`]*$", re.MULTILINE)
 _ADDRESS = re.compile(r'"url"\s*:\s*"(https?://[^\s"]{1,300}/mcp/?)"')
 _OF_SERVERS = re.compile(r"mcp|modelcontextprotocol", re.IGNORECASE)
@@ -30,7 +31,7 @@ def live_import(text: str) -> str:
 def _commands(text: str) -> Iterator[list[str]]:
     for match in _CONFIGURED.finditer(text):
         with suppress(ValueError):
-            yield [match[1], *map(str, json.loads(match[2]))]
+            yield [match[1], *map(str, json.loads(_COMMA.sub("]", match[2])))]
     for match in _TYPED.finditer(text):
         yield match[1].split()
 

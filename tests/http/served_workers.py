@@ -1,7 +1,6 @@
 """A project that `toolmd serve --workers` serves, and the load on it."""
 
 import json
-import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -95,6 +94,10 @@ def act(client: httpx.Client) -> Any:
     return client.post("/api/tools/act/call", json={"arguments": {}}).json()
 
 
+PAUSE_S = 0.01
+"""The time between two looks at what other processes do, in seconds."""
+
+
 class Load:
     """Threads that call the tool again and again, until the end of the context."""
 
@@ -109,7 +112,7 @@ class Load:
         """Wait for a condition while the calls go on."""
         while not enough():
             assert any(thread.is_alive() for thread in self._threads)
-            os.sched_yield()
+            self._ends.wait(PAUSE_S)
 
     def _call(self) -> None:
         with self._served.fresh() as client:

@@ -9,10 +9,11 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
-from served_workers import Load, ServedByMany, act, done_in, project_of
+from served_workers import PAUSE_S, Load, ServedByMany, act, done_in, project_of
 
 from toolmd import Workspace
 
@@ -106,7 +107,7 @@ def test_the_processes_end_when_their_parent_is_killed(tmp_path: Path) -> None:
             load.until(lambda: len(load.results) > 20)
             served.process.kill()
             while any(map(is_alive, children)):
-                pass
+                Event().wait(PAUSE_S)
     each_effect_was_answered(load, done_in(project)[begun:])
 
 

@@ -74,6 +74,21 @@ SKILL = (
     f"\n## Input Schema\n\n{WHO}{HIDDEN}{OPEN_PIN}\n"
     "## Output Schema\n\n- **Type**: object (SkillResult)\n"
 )
+LEAVE = (
+    SKILL.replace("enter", "leave").replace("# Enter", "# Leave").split("## Workflow")[0]
+    + f"## Workflow\n\n1. **Log in**\n   - **Use**: log_in\n{WITH}   - **Save as**: entered\n"
+    "2. **Return**:\n   - session: `entered.session`\n   - password: `password`\n"
+    "   - made: {pin}-secret\n"
+    f"\n## Input Schema\n\n{WHO}{HIDDEN}{OPEN_PIN}\n"
+    "## Output Schema\n\n- **Type**: object (SkillResult)\n"
+)
+DEPART = LEAVE.replace("leave", "depart").replace("# Leave", "# Depart")
+DEPART_PYTHON = """
+async def depart(who, password, pin, *, context):
+    given = {"who": who, "password": password, "pin": f"{pin}-secret"}
+    result = await context.call("log_in", given)
+    return {"session": result.data["session"], "password": password, "made": given["pin"]}
+"""
 SNEAK = (
     SKILL.replace("enter", "sneak").replace("# Enter", "# Sneak").split("## Workflow")[0]
     + "## Workflow\n\n1. Log in, and break\n"
@@ -97,6 +112,9 @@ def kiosk(tmp_path: Path) -> Iterator[Kiosk]:
         "skills_md/enter.skill.md": SKILL,
         "skills_md/sneak.skill.md": SNEAK,
         "skills_md/sneak.py": SNEAK_PYTHON,
+        "skills_md/leave.skill.md": LEAVE,
+        "skills_md/depart.skill.md": DEPART,
+        "skills_md/depart.py": DEPART_PYTHON,
     }.items():
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text(text, "utf-8")
@@ -186,6 +204,23 @@ def test_no_output_of_a_run_contains_a_sensitive_value(
     assert leaks == set()
     hidden = {place for place, text in out.found if "(hidden)" in text}
     assert hidden >= {"turn", "result", "listener", "pending", "list", "get", "trace", "event"}
+
+
+@pytest.mark.parametrize("name", ["leave", "depart"])
+def test_views_of_an_ended_run_hide_the_sensitive_values_in_its_result(
+    kiosk: Kiosk, name: str
+) -> None:
+    workspace, out = kiosk.workspace, Gathered()
+    inputs = {"who": "ana", "password": PASSWORD, "pin": "73920518"}
+
+    result = workspace.run_sync(name, inputs, ask=lambda _question: True)
+
+    out.look(kiosk)
+    assert set(result.data.values()) == {PASSWORD, PIN, SESSION}
+    assert [place for place, text in out.found if any(word in text for word in SECRETS)] == []
+    assert workspace.runs.get_sync(result.run_id).result.data.keys() == result.data.keys()
+    again = workspace.runs.resume_sync(result.run_id)
+    assert again.data == result.data, "the caller of a run gets its whole result"
 
 
 def test_no_question_to_an_mcp_client_contains_a_sensitive_value(kiosk: Kiosk) -> None:

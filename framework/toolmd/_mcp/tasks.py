@@ -81,7 +81,9 @@ class Tasks:
                 if (request := await self._asking.request(ctx, one.id)) is not None
             }
         if task["status"] == "completed" and view.result is not None:
-            seen = await self._workspace.results.for_model(view.result, user=caller.user)
+            # A view hides Sensitive values; the caller of the run gets its result.
+            ended = await self._workspace.runs.resume(view.id)
+            seen = await self._workspace.results.for_model(ended, user=caller.user)
             task["result"] = skill_answer(seen).model_dump(
                 mode="json", by_alias=True, exclude_none=True
             )

@@ -20,7 +20,7 @@ from toolmd._types.call import Call
 from toolmd._types.result import Result, SkillResult
 from toolmd._types.run import Answer, Order, Question, RunEvent, RunTrace, RunView
 from toolmd._types.schema import Parameter
-from toolmd._validation.redact import Secrets, redacted
+from toolmd._validation.redact import HIDDEN, Secrets, redacted
 
 
 async def trace(order: Order, view: RunView) -> RunTrace:
@@ -38,10 +38,21 @@ async def trace(order: Order, view: RunView) -> RunTrace:
     events = tuple(shown.events)
     in_python = skill.name in order.plan.python
     states = {} if in_python else states_of(skill.name, events, view.questions)
-    return RunTrace(veiled(view, order, interpreter.secrets), skill, events, states)
+    return RunTrace(_veiled(view, order, interpreter.secrets), skill, events, states)
 
 
-def veiled(view: RunView, order: Order, secrets: Secrets) -> RunView:
+def listed(view: RunView, order: Order) -> RunView:
+    """Return a view of a run without its steps and without Sensitive values.
+
+    The calls that tell which parts of the result are Sensitive are not read: its data is hidden.
+    """
+    view, result = view._replace(entries=()), view.result
+    if result is not None and result.data is not None and order.plan.holds_sensitive:
+        view = view._replace(result=result._replace(data=HIDDEN, parts={}))
+    return _veiled(view, order, Secrets())
+
+
+def _veiled(view: RunView, order: Order, secrets: Secrets) -> RunView:
     """Return a view of a run with the values of its Sensitive parameters and `secrets` masked."""
     if not order.plan.holds_sensitive:
         return view
@@ -54,7 +65,10 @@ def veiled(view: RunView, order: Order, secrets: Secrets) -> RunView:
         entry._replace(value=_without(entry.value, known, secrets)) for entry in view.entries
     )
     inputs = secrets.hide_in(redacted(view.inputs, parameters))
-    return view._replace(inputs=inputs, entries=tuple(entries))
+    result = view.result
+    if result is not None and result.data is not None:
+        result = result._replace(data=secrets.hide_in(result.data))
+    return view._replace(inputs=inputs, entries=tuple(entries), result=result)
 
 
 def _without(value: Any, known: tuple[Parameter, ...], secrets: Secrets) -> Any:

@@ -14,7 +14,7 @@ from toolmd._call.pipeline import check_call
 from toolmd._skills.engine.memory import utc_now
 from toolmd._skills.engine.outcomes import AnsweredError, result_of
 from toolmd._skills.plan import make_plan
-from toolmd._skills.replay import trace, veiled
+from toolmd._skills.replay import listed, trace
 from toolmd._types.call import Call
 from toolmd._types.plan import Plan
 from toolmd._types.registry import Bound, Specs
@@ -32,7 +32,6 @@ from toolmd._types.run import (
 )
 from toolmd._types.skill import SkillSpec
 from toolmd._validation import ArgumentsValidator, InvalidArgumentsError, MalformedError
-from toolmd._validation.redact import Secrets
 from toolmd._workspace.listeners import WorkspaceEventListener
 from toolmd._workspace.names import known_name
 from toolmd._workspace.runs.answers import crashed, denied, late, waits
@@ -167,8 +166,8 @@ class RunService:
         views = await self.engines.runs(query)
 
         def shown(view: RunView) -> RunView:
-            view, order = view._replace(entries=()), self.engines.order(view.id)
-            return view if order is None else veiled(view, order, Secrets())
+            order = self.engines.order(view.id)
+            return view._replace(entries=()) if order is None else listed(view, order)
 
         return await asyncio.to_thread(lambda: tuple(map(shown, views)))
 

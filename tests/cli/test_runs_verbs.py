@@ -100,6 +100,7 @@ def test_a_runs_id_in_place_of_a_calls_names_its_question(shop, verb) -> None:
     words = [verb, run_id, *(["no"] if verb == "respond" else [])]
     told = shop(*words)
     assert (told.out, told.code) == ("", 5)
+    assert told.err.startswith("denied[confirmation_not_found]")
     assert f"{run_id} is a run; it asks: Sell 3 of rose?" in told.err
     assert f"help: toolmd confirm {run_id}/" in told.err
     key = told.err.partition(f"toolmd confirm {run_id}/")[2].partition(",")[0]

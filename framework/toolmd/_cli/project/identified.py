@@ -6,24 +6,23 @@ from typing import Any
 
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import stop
-from toolmd._cli.terminal.screen import err, printable
+from toolmd._cli.terminal.screen import printable
 from toolmd.errors import NotFoundError
 
 
-def explain_call_id(workspace: Any, given: str) -> None:
-    """Print how to answer the run of this id, or else which command lists the pending calls."""
+def explained(workspace: Any, given: str) -> list[str]:
+    """Return how to answer the run of this id, or else which command lists the pending calls."""
     try:
         view = workspace.runs.get_sync(given)
     except NotFoundError:
-        err("help: toolmd pending lists the calls that wait, and the questions of runs")
-        return
+        return ["help: toolmd pending lists the calls that wait, and the questions of runs"]
     asked = [question for question in view.questions if question.asks]
+    lines: list[str] = []
     for question in asked:
-        err(f"{given} is a run; it asks: {printable(question.prompt)}")
-        err(f"help: toolmd confirm {given}/{question.key}, or reject")
-    if not asked:
-        err(f"{given} is a run, which asks nothing now; its state is {view.state}")
-        err(f"help: toolmd runs show {given}")
+        lines.append(f"{given} is a run; it asks: {printable(question.prompt)}")
+        lines.append(f"help: toolmd confirm {given}/{question.key}, or reject")
+    nothing = f"{given} is a run, which asks nothing now; its state is {view.state}"
+    return lines or [nothing, f"help: toolmd runs show {given}"]
 
 
 @contextmanager

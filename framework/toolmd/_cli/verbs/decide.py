@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from toolmd._cli.project.identified import explain_call_id
+from toolmd._cli.project.identified import explained
 from toolmd._cli.project.opening import open_workspace
 from toolmd._cli.reports.earlier import warn_of_earlier
 from toolmd._cli.terminal.exits import ExitCode
@@ -101,8 +101,8 @@ def confirm(
         edit = _edit(workspace, confirmation_id, sets or [])
         result = workspace.confirmations.approve_sync(confirmation_id, edit, user=user)
         warn_of_earlier(workspace, [result.tool])
-        _explain(workspace, confirmation_id, result, json=json)
-    _end(result, json=json)
+        lines = _explained(workspace, confirmation_id, result)
+    _end(result, lines, json=json)
 
 
 def reject(
@@ -119,7 +119,7 @@ def reject(
     """
     with open_workspace(project) as workspace:
         result = workspace.confirmations.reject_sync(confirmation_id, user=user)
-        _explain(workspace, confirmation_id, result, json=json)
+        lines = _explained(workspace, confirmation_id, result)
     following = result.confirmation
     if result.error is not None and result.error.code == "rejected":
         if json:
@@ -127,7 +127,7 @@ def reject(
         else:
             err(f"rejected: {printable(result.tool)} will not run")
     elif following is None or json:
-        _end(result, json=json)
+        _end(result, lines, json=json)
     else:
         err(f"rejected; the run now waits for: {printable(following.prompt)}")
         err(f"help: toolmd confirm {following.id}, or reject")
@@ -149,8 +149,8 @@ def respond(
     """
     with open_workspace(project) as workspace:
         result = workspace.confirmations.respond_sync(confirmation_id, text, user=user)
-        _explain(workspace, confirmation_id, result, json=json)
-    _end(result, json=json)
+        lines = _explained(workspace, confirmation_id, result)
+    _end(result, lines, json=json)
 
 
 def _edit(workspace: Any, confirmation_id: str, words: list[str]) -> dict[str, Any] | None:
@@ -171,17 +171,19 @@ def _edit(workspace: Any, confirmation_id: str, words: list[str]) -> dict[str, A
     return given or None
 
 
-def _explain(workspace: Any, confirmation_id: str, result: Any, *, json: bool) -> None:
-    """Print what an unknown id is, or which command lists the known ones."""
-    if not json and result.error is not None and result.error.code == "confirmation_not_found":
-        explain_call_id(workspace, confirmation_id)
+def _explained(workspace: Any, confirmation_id: str, result: Any) -> list[str]:
+    """Return what an unknown id is, or which command lists the known ones."""
+    unknown = result.error is not None and result.error.code == "confirmation_not_found"
+    return explained(workspace, confirmation_id) if unknown else []
 
 
-def _end(result: Any, *, json: bool) -> None:
+def _end(result: Any, lines: list[str], *, json: bool) -> None:
     from toolmd._cli.reports.outcomes import exit_code, show_result
 
     if json:
         out_json(result.to_dict())
     else:
         show_result(result, again=False)
+        for line in lines:
+            err(line)
     raise typer.Exit(exit_code(result))

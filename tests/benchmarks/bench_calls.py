@@ -65,10 +65,10 @@ def calls():
     # One denominator: the function that awaits nothing, awaited where it was quickest.
     bare = min(times[lean]["bare"] for lean in times)
     rows = [
-        ("a valid call", "valid", 120, 45),
-        ("a valid call of a function that awaits", "awaiting", 130, 60),
-        ("the same with a confidence and an intent", "guarded", 140, 65),
-        ("a denied call whose message is read", "denied", 300, 300),
+        ("a valid call", "valid", 45, 25),
+        ("a valid call of a function that awaits", "awaiting", 55, 35),
+        ("the same with a confidence and an intent", "guarded", 65, 40),
+        ("a denied call whose message is read", "denied", 90, 60),
     ]
     for title, name, shipped, lean in rows:
         for how, bound, of in (("as shipped", shipped, False), ("lean", lean, True)):
@@ -86,7 +86,7 @@ def blocking():
                 how = "lean" if lean else "as shipped"
                 ratio = least["call"] / least["thread"]
                 note = f"{least['call'] * 1e6:.0f} µs"
-                yield f"a `def` tool, {how} / asyncio.to_thread", ratio, 12 - 4 * lean, note
+                yield f"a `def` tool, {how} / asyncio.to_thread", ratio, 1.5 if lean else 2, note
                 if not lean:
                     took, denied = asyncio.run(_at_once(workspace))
                     title = f"{AT_ONCE} calls at once of a function that blocks for 1 s"

@@ -10,6 +10,7 @@ from toolmd import (
     Changes,
     Confirmation,
     Confirmations,
+    Crises,
     PendingChange,
     Result,
     Runs,
@@ -20,7 +21,7 @@ from toolmd._types.run import RunTrace
 from toolmd._types.turn import Turn
 from toolmd._workspace import workspace as module
 
-FACES = (Workspace, Confirmations, Runs, Changes)
+FACES = (Workspace, Confirmations, Runs, Changes, Crises)
 PLAIN = {"aopen": "open", "aclose": "close", "areload": "reload"}
 """What opens, reloads and closes, and its twin that blocks."""
 
@@ -58,7 +59,7 @@ def given(hints: dict[str, Any]) -> Any:
     return ("each", get_args(result)) if is_iterator else result
 
 
-@pytest.mark.parametrize(("face", "name", "twin"), [p for p in pairs() if "dispatch" not in p.id])
+@pytest.mark.parametrize(("face", "name", "twin"), pairs())
 def test_an_async_method_has_a_sync_method_with_the_same_signature(
     face: type, name: str, twin: str
 ) -> None:

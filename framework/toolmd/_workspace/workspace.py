@@ -273,6 +273,8 @@ class Workspace(ReadProject):
         """
         return await self._turns.dispatch(call, on_event)
 
+    dispatch_sync = sync_of(dispatch)
+
     def system_prompt(self, dialect: str) -> str:
         """Return the system prompt that explains a text dialect and the tools.
 

@@ -295,3 +295,29 @@ def test_known_plugins_can_be_listed(project: Project, packages: Packages) -> No
     assert known["works-well"][1:4] == ("works-well", "1.2", "loaded")
     assert known["breaks-down"].state == "broken"
     assert "no" in known["breaks-down"].about
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        (
+            "own.tool.md",
+            tool("own")
+            .replace("- **Name**: own\n", "")
+            .replace("**Type**: object", "**Type**: objct"),
+        ),
+        ("other.tool.md", tool("own").replace("**Type**: object", "**Type**: objct")),
+    ],
+    ids=["its file's name", "its stated name"],
+)
+def test_a_plugins_tool_does_not_run_in_place_of_a_broken_file_of_the_project(
+    project: Project, packages: Packages, file: str, text: str
+) -> None:
+    packages.install("says-one", DEFINITIONS, {"tools/own.tool.md": tool("own")})
+    project.write(f"tools_md/{file}", text)
+
+    registry = build_with(project, ["says-one"]).registry
+
+    assert "own" not in registry.tools
+    said = [found.message for found in registry.diagnostics if found.severity == "warning"]
+    assert "own of the plugin says-one does not run while this file has errors" in said

@@ -13,6 +13,7 @@ from toolmd._load.definitions.encoded import decode, encode
 from toolmd._load.definitions.folders import Group
 from toolmd._load.definitions.reading import FoundDefinition, requires_of
 from toolmd._load.edits.baseline import Known, LastLive
+from toolmd._load.edits.held_back import held_back
 from toolmd._load.edits.stored_changes import StoredChanges
 from toolmd._load.source.files import File, whole_file
 from toolmd._types.call_spec import ToolCallSpec
@@ -88,7 +89,7 @@ class Keeper:
     def keep(
         self,
         named: Mapping[str, FoundDefinition],
-        broken: Iterable[FoundDefinition],
+        broken: Sequence[FoundDefinition],
         last: Kept | None = None,
     ) -> Kept:
         """Keep the definitions, and bring back what the broken files said last.
@@ -96,9 +97,12 @@ class Keeper:
         `last` is what was kept for the snapshot of before.
         """
         rows = self._known.rows
+        held = dict(held_back(named, broken, self._at))
+        named = {name: one for name, one in named.items() if name not in held}
         changed = named if last is None else last.changed(named, rows)
-        kept = Kept(dict(named), {n: rows[n] for n in named if n not in changed}, known=rows)
-        for name, definition in changed.items():
+        kept = Kept(named, {n: rows[n] for n in named if n not in changed}, known=rows)
+        kept.diagnostics += held.values()
+        for name, definition in list(changed.items()):
             own, path = rows.get(name), definition.file.path
             if (
                 own is not None

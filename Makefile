@@ -89,7 +89,7 @@ vscode: $(STAMP)  ## build the extension of VS Code
 	@$(BIN)/python tests/ides/node.py
 
 # The first run builds VS Code (code-server) into ~/.cache/toolmd-editors: some minutes.
-test-vscode: $(STAMP)  ## test the extension in a real VS Code; needs a Chromium and a compiler
+test-vscode: $(STAMP)  ## test the extension in a real VS Code; needs a Chromium, a compiler and libkrb5-dev
 	@$(BIN)/python tests/ides/vscode.py
 
 test-neovim: $(STAMP)  ## test the language server in Neovim

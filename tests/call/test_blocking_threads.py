@@ -169,7 +169,7 @@ def test_a_call_that_times_out_in_the_queue_never_runs(harness, tool, blocker):
     ran = []
     world = harness(
         tool("hold", blocker),
-        tool("pay", lambda: ran.append("paid"), mode="sync", limits=Limits(timeout_s=0.05)),
+        tool("pay", lambda: ran.append("paid"), mode="sync", limits=Limits(timeout_s=0.3)),
     )
 
     async def main():

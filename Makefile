@@ -11,8 +11,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 BEGAN := $(shell date +%s)
-# One more than the processors, because many tests wait for a process of their own.
-WORKERS = $(shell $(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')
+# Two more than the processors, because many tests wait for a process of their own.
+WORKERS = $(shell $(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 2)')
 QUICK := $(addprefix tests/,types validation expressions call load skills dialect egress config parse)
 PACKAGES := $(wildcard plugins/*/pyproject.toml)
 

@@ -35,13 +35,7 @@ class _Job(NamedTuple):
         """Hand the outcome to the waiting coroutine."""
         # The loop may be closed: the call timed out, and nothing waits for it.
         with suppress(RuntimeError):
-            self.done.get_loop().call_soon_threadsafe(_set, self.done, ended)
-
-
-def _set(done: "asyncio.Future[Any]", ended: tuple[Any, BaseException | None]) -> None:
-    # Cancelled where the call timed out.
-    if not done.done():
-        done.set_result(ended)
+            self.done.get_loop().call_soon_threadsafe(self.done.set_result, ended)
 
 
 class Threads:
@@ -81,7 +75,8 @@ class Threads:
         job = _Job(function, begin, copy_context(), done)
         self._put(job)
         try:
-            value, error = await done
+            # Shielded, since a cancelled future takes no result, and the thread will bring one.
+            value, error = await asyncio.shield(done)
         except asyncio.CancelledError:
             with self._lock:
                 self._waiting.pop(id(job), None)

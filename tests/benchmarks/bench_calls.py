@@ -86,7 +86,7 @@ def blocking():
                 how = "lean" if lean else "as shipped"
                 ratio = least["call"] / least["thread"]
                 note = f"{least['call'] * 1e6:.0f} µs"
-                yield f"a `def` tool, {how} / asyncio.to_thread", ratio, 1.5 if lean else 2, note
+                yield f"a `def` tool, {how} / asyncio.to_thread", ratio, 2, note
                 if not lean:
                     took, denied = asyncio.run(_at_once(workspace))
                     title = f"{AT_ONCE} calls at once of a function that blocks for 1 s"

@@ -3,7 +3,7 @@
 import os
 import shlex
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from toolmd._remote.fence import fence_of, lacking
@@ -32,20 +32,14 @@ def look_at_others(settings: Settings) -> Iterator[Sign]:
 
 def _services(settings: Settings) -> Iterator[Sign]:
     for name, service in settings.services.items():
-        unset = [one for one in variables_of(service) if not os.environ.get(one)]
-        if unset:
-            found = f"{', '.join(unset)} not set in the environment"
-            yield Sign(f"service {name}", "note", found, "set it where Toolmd runs")
-        else:
-            yield Sign(f"service {name}", "ok", service.url)
+        about = f"service {name}"
+        yield _unset(about, variables_of(service)) or Sign(about, "ok", service.url)
 
 
 def _servers(settings: Settings) -> Iterator[Sign]:
     for name, server in settings.servers.items():
-        unset = [one for one in needed_variables(server) if not os.environ.get(one)]
-        if unset:
-            found = f"{', '.join(unset)} not set in the environment"
-            yield Sign(f"server {name}", "note", found, "set it where Toolmd runs")
+        if (unset := _unset(f"server {name}", needed_variables(server))) is not None:
+            yield unset
         elif server.command and shutil.which(server.command[0]) is None:
             found = f"{server.command[0]} is not installed here"
             yield Sign(f"server {name}", "bad", found, "install it, or correct command")
@@ -59,6 +53,14 @@ def _servers(settings: Settings) -> Iterator[Sign]:
                 continue
             walls = "" if server.url else f"; {fence.words}"
             yield Sign(f"server {name}", "ok", f"{told}{walls}; `toolmd servers` asks it")
+
+
+def _unset(about: str, variables: Iterable[str]) -> Sign | None:
+    """Return the sign for variables that the environment lacks; None where it has all."""
+    if missing := [one for one in variables if not os.environ.get(one)]:
+        found = f"{', '.join(missing)} not set in the environment"
+        return Sign(about, "note", found, "set it where Toolmd runs")
+    return None
 
 
 def _fence(settings: Settings) -> Iterator[Sign]:

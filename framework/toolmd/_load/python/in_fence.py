@@ -60,7 +60,9 @@ def fence_faults(settings: Settings, tools: Mapping[str, BoundTool]) -> Iterator
         for name in named:
             if tools[name].late is None and tools[name].binding.kind == "remote":
                 message = f"[fence] names {name}, whose work is done elsewhere"
-                help_ = "write folders and hosts into its server's table, and name it no more"
+                help_ = (
+                    "write folders and hosts into its server's table, and take it out of [fence]"
+                )
                 yield whole_file(path, Code.UNFENCEABLE_TOOL, message, help_)
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import datetime as dt
 import sys
+import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,9 @@ STEPS = """1. **Look**.
    - **Undo**: undo
 4. **Return**:
    - value: `seen.value`"""
+
+
+DEADLINE_S = 60.0
 
 
 class Kept:
@@ -70,8 +74,10 @@ class Kept:
         return Order(run_id, make_plan(spec, self.world.tools, {}), {})
 
     def run(self, order: Order, ask: Any = None) -> Any:
-        """Run an order."""
-        return asyncio.run(self.engine.run(order, ask=ask))
+        """Run an order until nothing executes it any more."""
+        result = asyncio.run(self.engine.run(order, ask=ask))
+        self.rest()
+        return result
 
     def answer(self, answer: Answer, run_id: str = "run-1", key: str = "2:ask") -> Any:
         """Answer a question, and run on."""
@@ -101,6 +107,13 @@ class Kept:
         """Return the workflows that a process executes or will."""
         going = "SELECT workflow_uuid FROM workflow_status WHERE status IN ('ENQUEUED', 'PENDING')"
         return [name for (name,) in self.rows(going)]
+
+    def rest(self) -> None:
+        """Wait until DBOS has recorded the end of each workflow; a run's own end comes before."""
+        ends = time.monotonic() + DEADLINE_S
+        while going := self.queued():
+            assert time.monotonic() < ends, going
+            time.sleep(0.01)
 
     def rows(self, statement: str, **values: Any) -> list[Any]:
         """Execute a statement on the database, like another program, and return its rows."""

@@ -67,14 +67,13 @@ def test_an_answer_wakes_its_run_once_and_not_at_each_later_question(kept):
 
     kept.answer(YES)
 
-    come(kept, lambda: kept.queued() == [])
+    kept.rest()
     assert kept.answer(YES, key="3:ask").success
 
 
 def test_a_waiting_run_has_no_workflow(kept):
     kept.run(kept.order())
 
-    come(kept, lambda: kept.queued() == [])
     assert kept.rows("SELECT workflow_uuid FROM workflow_status") == [("run-1:0",)]
 
 

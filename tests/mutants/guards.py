@@ -52,7 +52,10 @@ GUARDS = {
         ("tests/call",),
     ),
     "audit": Guard(
-        {"_call/audit/*.py": ("tests/call/audit/test_log.py", "tests/call/audit")},
+        {
+            "_call/audit/chain.py": ("tests/call/audit/test_chain.py", "tests/call/audit"),
+            "_call/audit/reader.py": ("tests/call/audit/test_verify.py", "tests/call/audit"),
+        },
         ("tests/cli/test_audit_verb.py",),
     ),
     "limits": Guard(

@@ -1,7 +1,6 @@
 """The log of decisions: a file of each writer's own, chained, and noted in the store."""
 
 import asyncio
-import datetime as dt
 import gc
 import json
 import os
@@ -10,76 +9,21 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from audit_project import Project, put, record
 from hypothesis import given
 from hypothesis import strategies as st
 
 from toolmd import Workspace
-from toolmd._call.audit.chain import beginning, next_line
 from toolmd._call.audit.log import LOOK_S, AuditLog
-from toolmd._call.audit.reader import ALL, AuditReader, Verified, Wanted
-from toolmd._store.store import Store
+from toolmd._call.audit.reader import AuditReader, Verified, Wanted
 from toolmd._types.settings import Settings
 from toolmd.config.state_files import EmptiedError
 
 AT = "2026-05-04T12:00:{:02}+00:00"
 DAY_S = 86400.0
-
-
-def record(number: int, **more: object) -> str:
-    at = dt.datetime.now(dt.UTC).isoformat()
-    return json.dumps({"at": at, "decision": "run", "n": number, **more})
-
-
-def put(log: AuditLog, text: str) -> None:
-    """Append a record as a call does."""
-    if not log.append(text):
-        log.open()
-        assert log.append(text)
-
-
-class Project:
-    """A state folder with its store, as each process opens it."""
-
-    def __init__(self, root: Path) -> None:
-        self.settings = Settings(root=root, state=root)
-        self.folder = root / "audit"
-        self.reader = AuditReader(self.settings)
-        self.stores: list[Store] = []
-
-    def log(self, **options: object) -> AuditLog:
-        store = Store("sqlite", self.settings.state)
-        self.stores.append(store)
-        return AuditLog(self.folder, lambda: store.audit_heads, **options)
-
-    def append(self, *numbers: int, **options: object) -> None:
-        log = self.log(**options)
-        for number in numbers:
-            put(log, record(number))
-        log.close()
-
-    def files(self) -> list[Path]:
-        return sorted(self.folder.glob("*.jsonl"))
-
-    def numbers(self, wanted: Wanted = ALL) -> list[int]:
-        return [one.record["n"] for one in self.reader.records(wanted)]
-
-    def rewrite(self, change: Callable[[list[bytes]], list[bytes]], file: int = 0) -> None:
-        path = self.files()[file]
-        path.chmod(0o600)
-        path.write_bytes(b"".join(change(path.read_bytes().splitlines(keepends=True))))
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Iterator[Project]:
-    made = Project(tmp_path)
-    yield made
-    for store in made.stores:
-        store.close()
 
 
 def test_a_record_is_in_the_file_when_append_returns(project: Project) -> None:
@@ -163,94 +107,6 @@ def test_a_kill_at_any_write_loses_no_record_whose_call_went_on(project: Project
     assert project.reader.verify().sound
     assert recorded <= {one.record["n"] for one in project.reader.records()}
     assert len(project.files()) == 6
-
-
-TAMPERINGS: dict[str, Callable[[list[bytes]], list[bytes]]] = {
-    "changed": lambda lines: [*lines[:2], lines[2].replace(b"run", b"ran"), *lines[3:]],
-    "removed": lambda lines: [*lines[:2], *lines[3:]],
-    "repeated": lambda lines: [*lines[:2], lines[1], *lines[2:]],
-    "swapped": lambda lines: [*lines[:2], lines[3], lines[2], *lines[4:]],
-    "renumbered": lambda lines: [*lines[:2], lines[2].replace(b'"number":2', b'"number":9'),
-                                 *lines[3:]],
-    "blank": lambda lines: [*lines[:2], b"\n", *lines[2:]],
-    "rehashed": lambda lines: [*lines[:2], b'{"hash":"' + b"0" * 64 + lines[2][73:], *lines[3:]],
-    "cut off": lambda lines: lines[:2],
-    "cut within": lambda lines: [*lines[:2], lines[2][:-5]],
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("how", TAMPERINGS)
-def test_a_changed_or_missing_record_is_found(project: Project, how: str) -> None:
-    project.append(1, 2, 3, 4)
-
-    project.rewrite(TAMPERINGS[how])
-
-    verified = project.reader.verify()
-    assert (verified.sound, verified.first_bad) == (False, 2)
-    assert verified.file == project.files()[0].stem
-
-
-@pytest.mark.parametrize("how", ["cut off", "cut within"])
-def test_later_records_do_not_hide_removed_ones(project: Project, how: str) -> None:
-    project.append(1, 2, 3, 4)
-    project.rewrite(TAMPERINGS[how])
-
-    for number in range(5, 9):
-        project.append(number)
-        assert not project.reader.verify().sound
-
-
-def test_a_chain_that_was_made_anew_does_not_match_the_store(project: Project) -> None:
-    project.append(1, 2, 3)
-    path = project.files()[0]
-    path.chmod(0o600)
-    last, forged = beginning(path.stem), b""
-    for text in ('{"at":"","file":""}', *map(record, (4, 5, 6))):
-        line, last = next_line(last, text)
-        forged += line
-    path.write_bytes(forged)
-
-    assert project.reader.verify().first_bad == 3
-
-
-def test_a_removed_file_is_reported(project: Project) -> None:
-    project.append(*range(50), max_file=4096)
-    gone = project.files()[1]
-    gone.unlink()
-
-    verified = project.reader.verify()
-
-    assert (verified.file, verified.first_bad) == (gone.stem, 1)
-    assert verified.problem == "the file is missing"
-
-
-def test_a_removed_folder_is_reported(project: Project) -> None:
-    project.append(1)
-    for path in project.folder.iterdir():
-        path.unlink()
-    project.folder.rmdir()
-
-    assert not project.reader.verify().sound
-
-
-def test_files_that_the_store_does_not_know_are_reported(project: Project) -> None:
-    project.append(1)
-    os.utime(project.files()[0], (0, time.time() + 60))
-    for path in project.settings.state.glob("store.sqlite3*"):
-        path.unlink()
-
-    verified = project.reader.verify()
-
-    assert not verified.sound
-    assert "the store does not know the file" in verified.problem
-
-
-def test_a_renamed_file_is_reported(project: Project) -> None:
-    project.append(1, 2)
-    path = project.files()[0]
-    path.rename(path.with_name("20200101T000000-00000000.jsonl"))
-
-    assert not project.reader.verify().sound
 
 
 def test_a_writer_that_was_killed_before_it_noted_a_record_causes_no_finding(
@@ -349,16 +205,6 @@ def test_files_are_deleted_once_they_were_kept_long_enough(project: Project) -> 
 
     assert project.files() == others
     assert project.reader.verify().sound
-
-
-def test_verifying_while_others_write_finds_nothing(project: Project) -> None:
-    project.append(1)
-    with ThreadPoolExecutor(4) as pool:
-        doing = [pool.submit(project.append, *range(200)) for _ in range(3)]
-        while not all(done.done() for done in doing):
-            assert project.reader.verify().sound
-        assert [done.result() for done in doing] == [None] * 3
-    assert project.reader.verify() == Verified(601)
 
 
 FORK = """
@@ -516,6 +362,20 @@ def test_records_are_filtered(project: Project) -> None:
     assert project.numbers(Wanted(conversation="c1")) == [1]
     assert project.numbers(Wanted(outcome="deny")) == []
     assert project.numbers(Wanted(since=AT.format(1), until=AT.format(2))) == [1]
+
+
+def test_records_of_one_time_are_in_the_order_of_their_files_and_numbers(
+    project: Project,
+) -> None:
+    first, second = project.log(), project.log()
+    for number in range(6):
+        put(first if number % 2 else second, record(number, at=AT.format(0)))
+    first.close()
+    second.close()
+
+    ids = [one.id for one in project.reader.records()]
+    assert ids == sorted(ids)
+    assert [one.id for one in project.reader.latest(9)] == ids[::-1]
 
 
 TEXTS = st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=5))

@@ -115,7 +115,7 @@ def lines_backward(file: BinaryIO) -> Iterator[bytes]:
                 yield line + b"\n"
             ended = True
         rest = first
-        if len(rest) > MAX_LINE:
+        if len(rest) >= MAX_LINE:
             raise DamagedError(f"{file.name}: a line has more than {MAX_LINE} bytes")
     if ended:
         yield rest + b"\n"

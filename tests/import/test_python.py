@@ -267,6 +267,40 @@ def test_a_draft_with_less_or_more_arguments_than_meant_fails_until_somebody_dec
     assert ": error[" not in run_command(tmp_path, "check").out
 
 
+def test_names_that_are_imported_for_type_checkers_only_are_read(tmp_path: Path) -> None:
+    source = """
+from __future__ import annotations
+from typing import TYPE_CHECKING
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    Days = Sequence[int]
+    import no_such_module
+
+def remind(days: Days, text: str, at: no_such_module.Time = None) -> Days:
+    return days
+"""
+    drafts, notes, _ = imported(module(tmp_path, source))
+
+    for line in ("- `days` (array of integer, required)", "- `text` (string, required)"):
+        assert line in drafts["remind"]
+    assert "- **Type**: array of integer" in drafts["remind"]
+    assert any("at: the annotation can't be read: name 'no_such_module'" in note for note in notes)
+
+
+def test_a_choice_of_a_type_that_no_call_can_pass_is_left_out(tmp_path: Path) -> None:
+    source = """
+class Locale:
+    pass
+
+def shown(number: int, locale: Locale | str | None = None) -> str:
+    return str(number)
+"""
+    drafts, notes, _ = imported(module(tmp_path, source))
+
+    assert "- `locale` (string)\n" in drafts["shown"]
+    assert any("locale: Locale has no schema: no call can pass one" in note for note in notes)
+
+
 def test_named_functions_alone_are_imported(tmp_path: Path) -> None:
     drafts, _, refused = imported(module(tmp_path, SHOP) + ":many,nothing")
 

@@ -7,19 +7,28 @@ import json
 import os
 import sys
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, get_args, get_origin
 
 import typing_extensions
 from pydantic import TypeAdapter
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from toolmd._import.python_types import (
+    adapter_of,
+    hints_of,
+    name_of,
+    narrowed,
+    unlike,
+    untitled,
+    without_null,
+)
+
 _TITLES = ("fn", "func")
 """Where decorators of other frameworks keep the function in an object of theirs."""
-_VALUES = frozenset(("default", "enum", "const", "examples"))
 
 
 def main() -> None:
@@ -95,11 +104,8 @@ class _Reader:
         """The parameter and what could not be read of it."""
         self.doubts: list[str] = []
         """What somebody must decide: arguments that a call can't name, or that may be anything."""
-        try:
-            self._hints = get_type_hints(function, include_extras=True)
-        except Exception as error:  # noqa: BLE001 - an annotation is any expression
-            self._hints = {}
-            self.notes.append(("", f"the annotations can't be read: {error}"))
+        self._hints, unread = hints_of(function)
+        self.notes += unread
 
     def parameters(self) -> Any:
         """Return the JSON Schema of the arguments; raises ValueError where there can be none."""
@@ -133,9 +139,9 @@ class _Reader:
         for name in adapters:
             own = made[name, "validation"]
             if name not in required:
-                own = _without_null(own)
+                own = without_null(own)
             fields[name] = {**own, **more[name]}
-        return _untitled({
+        return untitled({
             "type": "object", "properties": fields, "required": required,
             "additionalProperties": False, "$defs": shared.get("$defs", {}),
         })  # fmt: skip
@@ -146,9 +152,9 @@ class _Reader:
         if hint is Any or hint is type(None):
             return None
         try:
-            return _untitled(TypeAdapter(hint).json_schema(mode="serialization"))
+            return untitled(TypeAdapter(hint).json_schema(mode="serialization"))
         except Exception:  # noqa: BLE001 - a type that has no JSON
-            self.notes.append(("returns", f"the type {_name_of(hint)} has no schema: any value"))
+            self.notes.append(("returns", f"the type {name_of(hint)} has no schema: any value"))
             return None
 
     def _typed(self, name: str, parameter: inspect.Parameter) -> tuple[Any, Any, str]:
@@ -170,16 +176,18 @@ class _Reader:
         return hint, default, described
 
     def _adapter(self, name: str, hint: Any, *, provided: bool) -> TypeAdapter[Any] | None:
-        try:
-            adapter = TypeAdapter(hint)
-            adapter.json_schema()
-        except Exception:  # noqa: BLE001 - a type that has no JSON
-            if provided:
-                self.notes.append((name, f"{_name_of(hint)} is provided by the host: left out"))
-                return None
-            self._doubt(name, f"its type, {_name_of(hint)}, has no schema")
-            return TypeAdapter(Any)
-        self.notes += [(name, text) for text in dict.fromkeys(_unlike(adapter.core_schema))]
+        adapter = adapter_of(hint)
+        if adapter is None and provided:
+            self.notes.append((name, f"{name_of(hint)} is provided by the host: left out"))
+            return None
+        if adapter is None:
+            adapter, lacks = narrowed(hint)
+            if adapter is None:
+                self._doubt(name, f"its type, {name_of(hint)}, has no schema")
+                return TypeAdapter(Any)
+            for one in lacks:
+                self.notes.append((name, f"{name_of(one)} has no schema: no call can pass one"))
+        self.notes += [(name, text) for text in dict.fromkeys(unlike(adapter.core_schema))]
         return adapter
 
     def _doubt(self, name: str, why: str) -> None:
@@ -195,65 +203,3 @@ class _Reader:
             return {"default": value}
         self.notes.append((name, f"its default {default!r:.80} has no JSON: not written"))
         return {}
-
-
-def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of an optional parameter: an absent one is None in the function."""
-    branches = schema.get("anyOf")
-    if not isinstance(branches, list) or {"type": "null"} not in branches:
-        return schema
-    left = [one for one in branches if one != {"type": "null"}]
-    rest = {key: value for key, value in schema.items() if key != "anyOf"}
-    return {**left[0], **rest} if len(left) == 1 else {**rest, "anyOf": left}
-
-
-_ANY = {"type": "any"}
-_UNLIKE = {
-    "decimal": "any text is accepted; Python takes digits only",
-    "timedelta": "any text is accepted; Python takes ISO 8601 durations only",
-    "datetime": "only ISO 8601 is accepted; Python takes seconds in a text, too",
-    **dict.fromkeys(("set", "frozenset"), "equal items are rejected; Python drops them"),
-}
-"""Where a JSON Schema accepts other values than the validator of the type in pydantic."""
-
-
-def _unlike(schema: Any) -> Iterator[str]:
-    """Yield how a type, or one within it, accepts other values in the file than in Python."""
-    if isinstance(schema, list | tuple):
-        for one in schema:
-            yield from _unlike(one)
-    if not isinstance(schema, Mapping):
-        return
-    kind = str(schema.get("type"))
-    if kind in _UNLIKE:
-        yield _UNLIKE[kind]
-    elif kind in {"model", "typed-dict", "dataclass"}:
-        said = schema.get("config", {}).get("extra_fields_behavior") or schema.get("extra_behavior")
-        if said in {None, "ignore"}:
-            yield "fields that its class does not name are rejected; Python ignores them"
-    elif kind == "dict" and schema.get("keys_schema", _ANY)["type"] not in {"str", "any"}:
-        yield "any text is accepted as a key; Python checks the keys"
-    elif kind.startswith("function-"):
-        made_by = getattr(schema["function"].get("function"), "__module__", "") or ""
-        if made_by.partition(".")[0] not in {"pydantic", "pydantic_core", "functools"}:
-            yield "its validator runs in Python only, when the call passed the checks of the file"
-    for key, value in schema.items():
-        if key not in {"metadata", "serialization"}:
-            yield from _unlike(value)
-
-
-def _untitled(schema: Any) -> Any:
-    """Return a schema without titles, which pydantic makes of names."""
-    if isinstance(schema, list):
-        return [_untitled(one) for one in schema]
-    if not isinstance(schema, dict):
-        return schema
-    return {
-        key: value if key in _VALUES else _untitled(value)
-        for key, value in schema.items()
-        if key != "title" or not isinstance(value, str)
-    }
-
-
-def _name_of(hint: Any) -> str:
-    return hint.__name__ if inspect.isclass(hint) and not get_args(hint) else str(hint)

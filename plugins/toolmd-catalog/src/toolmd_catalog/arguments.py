@@ -9,6 +9,7 @@ from toolmd_catalog.guesses import OpenArguments
 from toolmd_catalog.layout.entries import ToolEntry
 from toolmd_catalog.layout.page import Page
 from toolmd_catalog.layout.spans import fences
+from toolmd_catalog.parameters.calls import Shown
 from toolmd_catalog.parameters.code import CodeBlocks, read_code, read_signature
 from toolmd_catalog.parameters.gather import Gathered, gather
 from toolmd_catalog.parameters.needs import settle
@@ -28,6 +29,8 @@ class KnownArguments:
     code: CodeBlocks
     defaults: Defaults
     note: AddNote
+    shown: Shown
+    """What example calls name, anywhere on the page."""
     gathered: Gathered = field(default_factory=Gathered)
     calls: list[dict[str, Any]] = field(default_factory=list)
     """The arguments of each call in the text."""
@@ -47,6 +50,7 @@ class KnownArguments:
         if not self.gathered.listed and not self.calls:
             self.calls = _alike([*self._objects("parameters", "", "other"), *shown])
         self._from_calls()
+        self._from_page()
         self._shared()
 
     def _objects(self, *roles: str) -> list[dict[str, Any]]:
@@ -132,6 +136,24 @@ class KnownArguments:
                 one.name = key
                 if not one.sampled:
                     one.sample, one.sampled = value, True
+
+    def _from_page(self) -> None:
+        """Add what only the example calls of the page name; where all are listed, types alone."""
+        found = self.gathered.found
+        by_fold = {fold(name): one for name, one in found.items()}
+        closed = self.declared or self.gathered.listed or self.gathered.none_said
+        for key, shown in self.shown.items():
+            one = by_fold.get(fold(key))
+            if one is not None:
+                one.show(shown)
+            elif closed:
+                noted = "in an example, though the text lists the parameters without it: left out"
+                self.note(key, noted, shown.line)
+            else:
+                kinds = " or ".join(shown.said.get("types", ()))
+                behind = f", {kinds}" if kinds else ""
+                shown.guesses.append(f"only an example has it: optional{behind}")
+                by_fold[fold(key)] = found[key] = shown
 
     def _only_shown(self, key: str, value: Any) -> ParameterFound:
         always = all(key in arguments for arguments in self.calls)

@@ -15,6 +15,7 @@ from toolmd_catalog.layout.spans import TextSpan, fences, sentences, text_of
 from toolmd_catalog.leftovers import leftovers
 from toolmd_catalog.names import tool_name
 from toolmd_catalog.notes import head, labels, sections
+from toolmd_catalog.parameters.calls import Shown
 from toolmd_catalog.parameters.code import CodeBlocks, read_code
 from toolmd_catalog.policy.demands import Count, Policy
 from toolmd_catalog.policy.intent import keywords
@@ -41,6 +42,8 @@ class ToolBuilder:
     name: str
     defaults: Defaults
     report: ImportReport
+    shown: Shown
+    """What example calls of it name, anywhere on the page."""
     code: CodeBlocks = field(default_factory=CodeBlocks)
     policy: Policy = field(default_factory=Policy)
     kept: list[str] = field(default_factory=list)
@@ -61,7 +64,7 @@ class ToolBuilder:
         self.code = read_code([f for s in self.entry.spans for f in fences(s)])
         said = self._schema()
         arguments = KnownArguments(
-            self.page, self.entry, self.name, self.code, self.defaults, self.note
+            self.page, self.entry, self.name, self.code, self.defaults, self.note, self.shown
         )
         arguments.read()
         said.setdefault("parameters", ())

@@ -10,10 +10,11 @@ from toolmd_catalog.layout.entries import ToolEntry, ToolsFound, find, find_plai
 from toolmd_catalog.layout.headings import heading_text
 from toolmd_catalog.layout.markdown import outline
 from toolmd_catalog.layout.page import Page, page_of
-from toolmd_catalog.layout.spans import TextSpan, spans
+from toolmd_catalog.layout.spans import TextSpan, fences, spans
 from toolmd_catalog.layout.tool_headings import ToolHeading
 from toolmd_catalog.leftovers import untold
 from toolmd_catalog.names import tool_name
+from toolmd_catalog.parameters.calls import read_calls
 from toolmd_catalog.parameters.code import read_code
 from toolmd_catalog.server import live_import
 from toolmd_catalog.words import clean
@@ -43,9 +44,12 @@ def read(text: str, name: str, ask: Ask | None = None) -> Imported:
         found.entries = found.entries or _from_code(page, parts)
     defaults = read_defaults(page, found.others or parts[:1], tails)
     suggested = {} if ask is None else suggestions(text, ask, report)
-    for entry in _once(found.entries, report):
+    entries = _once(found.entries, report)
+    code = [f for part in parts for f in fences(TextSpan("", "", 0, "", part.blocks))]
+    calls = read_calls(code, {tool_name(entry.heading.name) for entry in entries})
+    for entry in entries:
         own = tool_name(entry.heading.name)
-        builder = ToolBuilder(page, entry, own, defaults, report)
+        builder = ToolBuilder(page, entry, own, defaults, report, calls.get(own, {}))
         if own != entry.heading.name.replace("-", "_"):
             builder.note("", f"called {entry.heading.name!r} in the catalogue")
         spec = builder.spec()

@@ -76,9 +76,13 @@ class ParameterFound:
         self.default = other.default if self.default is None else self.default
         self.words += [w for w in other.words if w not in self.words]
         self.relations += [r for r in other.relations if r not in self.relations]
+        self.show(other)
+        self.read = self.read or other.read
+
+    def show(self, other: "ParameterFound") -> None:
+        """Keep the value that an example gives it, unless one is known."""
         if not self.sampled and other.sampled:
             self.sample, self.sampled = other.sample, True
-        self.read = self.read or other.read
 
     @property
     def is_untyped(self) -> bool:

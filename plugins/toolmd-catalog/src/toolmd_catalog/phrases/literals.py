@@ -39,6 +39,16 @@ def objects(code: str) -> list[Any]:
     return whole if isinstance(whole, list) else [whole]
 
 
+def literal(code: str) -> list[Any]:
+    """Return the value that code writes as a literal, in a list; empty where it is other code."""
+    reader = _Reader(code, 0)
+    try:
+        value = reader.value(0)
+    except ValueError:
+        return []
+    return [] if code[reader.at :].strip() else [value]
+
+
 def _within(code: str) -> list[Any]:
     found: list[Any] = []
     at = failed = 0

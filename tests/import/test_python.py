@@ -287,6 +287,23 @@ def remind(days: Days, text: str, at: no_such_module.Time = None) -> Days:
     assert any("at: the annotation can't be read: name 'no_such_module'" in note for note in notes)
 
 
+def test_a_module_may_get_names_while_it_is_read(tmp_path: Path) -> None:
+    source = """
+class Lazy:
+    def __getattr__(self, name):
+        globals()[name] = 1
+        raise AttributeError(name)
+
+lazy = Lazy()
+
+def ring(times: int) -> int:
+    return times
+"""
+    drafts, _, _ = imported(module(tmp_path, source))
+
+    assert [*drafts] == ["ring"]
+
+
 def test_a_choice_of_a_type_that_no_call_can_pass_is_left_out(tmp_path: Path) -> None:
     source = """
 class Locale:

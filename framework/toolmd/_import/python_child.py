@@ -65,7 +65,8 @@ def _found(module: ModuleType, names: list[str]) -> Iterator[tuple[str, Any]]:
     if names:
         yield from ((name, getattr(module, name, None)) for name in names)
         return
-    for name, value in vars(module).items():
+    # A module may make some of its names when they are looked at.
+    for name, value in list(vars(module).items()):
         if name.startswith("_") or inspect.isclass(value) or inspect.ismodule(value):
             continue
         if inspect.isfunction(value):

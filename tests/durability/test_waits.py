@@ -142,7 +142,10 @@ def test_a_scheduled_run_is_kept_once_and_can_be_cancelled(kept: Kept) -> None:
     assert view.began == at.isoformat()
 
     assert asyncio.run(kept.engine.cancel("run-1")).code == "cancelled"
-    assert kept.engine.view("run-1").state == "cancelled"
+    view = kept.engine.view("run-1")
+    assert view.state == "cancelled"
+    assert view.result is not None
+    assert view.result.duration_ms == 0
     assert kept.world.called == []
 
 

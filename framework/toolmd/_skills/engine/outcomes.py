@@ -49,10 +49,14 @@ def waiting(question: Question) -> SkillResult:
 def result_of(
     run_id: str, skill: str, ended: SkillResult, took: dt.timedelta = dt.timedelta()
 ) -> Result:
-    """Return the Result of a run that ended; `SkillResult` describes a waiting run."""
+    """Return the Result of a run that ended; `SkillResult` describes a waiting run.
+
+    A run that is cancelled before its scheduled start took no time.
+    """
+    ms = max(0.0, took.total_seconds() * 1000)
     result = Result(success=ended.success, tool=skill, outcome="ok", message=ended.message,
-                    data=ended.data, attempts=1, duration_ms=took.total_seconds() * 1000,
-                    run_id=run_id, notes=tuple(ended.notes))  # fmt: skip
+                    data=ended.data, attempts=1, duration_ms=ms, run_id=run_id,
+                    notes=tuple(ended.notes))  # fmt: skip
     if ended.success:
         return result
     code = ended.code or "skill_failed"

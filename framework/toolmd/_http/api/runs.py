@@ -1,11 +1,12 @@
 """The operations on runs of skills: start, list, show, resume and cancel them."""
 
 import asyncio
+import datetime as dt
 import logging
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from pydantic import AwareDatetime, BeforeValidator, Field
 from starlette.responses import Response
@@ -24,11 +25,12 @@ FIRST_SIGN_S = 5
 """The time to wait for the first event of a background run, in seconds."""
 
 
-def _text(value: object) -> object:
-    """Check that a time is text: a number could mean seconds or milliseconds."""
-    if not isinstance(value, str):
-        raise ValueError("a time is text in ISO 8601, with its zone")  # noqa: TRY004 - for pydantic
-    return value
+def _time(value: object) -> dt.datetime:
+    """Read a time; a number, also as text, could mean seconds, milliseconds or a year."""
+    try:
+        return dt.datetime.fromisoformat(cast("str", value))
+    except (TypeError, ValueError):
+        raise ValueError("a time is text in ISO 8601, with its zone") from None
 
 
 class RunBody(Body):
@@ -39,7 +41,7 @@ class RunBody(Body):
     )
     confidence: Confidence | None = Field(None, description=SURE)
     message: str = Field("", description="The user's own words, for the intent check.")
-    at: Annotated[AwareDatetime, BeforeValidator(_text)] | None = Field(
+    at: Annotated[AwareDatetime, BeforeValidator(_time)] | None = Field(
         None, strict=False, description="Schedule it: the time, with its zone, at which it starts."
     )
     wait: bool = Field(

@@ -90,7 +90,11 @@ def test_a_tool_without_python_says_so(shop) -> None:
 
 
 def test_a_skill_is_not_a_tool_and_a_tool_is_not_a_skill(shop) -> None:
-    assert "is a skill: run it with `toolmd run make_bouquet`" in shop("call", "make-bouquet").err
+    called = shop("call", "make-bouquet", "--json")
+    assert called.code == 5
+    denied = json.loads(called.out)["error"]
+    assert denied["code"] == "unknown_tool"
+    assert "is a skill: run it with `toolmd run make_bouquet`" in denied["message"]
     typed = shop("run", "sell_flowers")
     assert "is a tool: call it with `toolmd call sell_flowers`" in typed.err
     assert typed.code == 5

@@ -12,7 +12,6 @@ from toolmd._cli.project.health import look_at_state
 from toolmd._cli.project.opening import named, not_loaded, open_workspace, wanted_python
 from toolmd._cli.reports.earlier import warn_of_earlier
 from toolmd._cli.terminal.context import agreed, given_arguments
-from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import (
     ConfidenceOption,
     ContextOption,
@@ -25,10 +24,8 @@ from toolmd._cli.terminal.options import (
     YesOption,
     context_of,
     new_conversation,
-    stop,
 )
 from toolmd._cli.terminal.screen import err, interactive, out_json, paint
-from toolmd.errors import is_a_skill
 
 
 def call(
@@ -102,13 +99,13 @@ def _decided(workspace: Any, result: Any, *, yes: bool, user: str | None) -> Any
 
 
 def _known(workspace: Any, name: str) -> tuple[str, Any, str]:
-    """Return a tool's name, its parameters, and why it was not loaded, if it is unknown."""
+    """Return a tool's name, its parameters, and a remedy if the name is unknown."""
     folded = name.replace("-", "_")
     bound = workspace.tools.get(name) or workspace.tools.get(folded)
     if bound is not None:
         return bound.name, bound.spec.parameters, ""
     if folded in workspace.skills:
-        stop(ExitCode.NOT_FOUND, is_a_skill(folded))
+        return folded, (), ""
     return name, (), not_loaded(name, workspace) or "`toolmd list` shows all names"
 
 

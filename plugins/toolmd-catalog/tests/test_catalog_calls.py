@@ -138,3 +138,43 @@ def test_a_tool_without_parameters_gets_none_from_an_example() -> None:
     (spec,) = tools(text).values()
 
     assert arguments(spec) == {}
+
+
+LABELLED = """## Tools
+
+- `fill_pond` - Fill a pond
+- `find_pond` - Find one
+
+**Example `fill_pond` input:**
+```json
+{"pond": "north"}
+```
+
+**Example `fill_pond` output:**
+```json
+{"full": true}
+```
+"""
+
+
+def test_an_object_below_a_label_with_the_tools_name_and_input_is_its_example() -> None:
+    found = tools(LABELLED)
+
+    assert arguments(found["fill_pond"]) == {"pond": (True, {"type": "string"})}
+    assert arguments(found["find_pond"]) == {}
+
+
+def test_options_and_later_arguments_of_a_lone_example_are_optional() -> None:
+    given = '{"pond": "north", "limit": 3}'
+    many = '{"pond": "north", "fish": ["eel"], "mood": "calm"}'
+    switch = '{"pond": "north", "deep": true}'
+    needs = [
+        {k: need for k, (need, _) in arguments(tools(page)["fill_pond"]).items()}
+        for page in (LABELLED.replace('{"pond": "north"}', text) for text in (given, many, switch))
+    ]
+
+    assert needs == [
+        {"pond": True, "limit": False},
+        {"pond": True, "fish": True, "mood": False},
+        {"pond": True, "deep": False},
+    ]

@@ -14,9 +14,13 @@ from toolmd_catalog.parameters.code import CodeBlocks, read_code, read_signature
 from toolmd_catalog.parameters.gather import Gathered, gather
 from toolmd_catalog.parameters.needs import settle
 from toolmd_catalog.phrases.found import AddNote, ParameterFound
+from toolmd_catalog.phrases.hints import is_option
 from toolmd_catalog.phrases.literals import json_type
 from toolmd_catalog.policy.rules import Rule, choice, compared
 from toolmd_catalog.words import fold
+
+_FIRST = 2
+"""What a call needs stands first: of an example's arguments, the later ones are options."""
 
 
 @dataclass(slots=True)
@@ -31,6 +35,8 @@ class KnownArguments:
     note: AddNote
     shown: Shown
     """What example calls name, anywhere on the page."""
+    input: dict[str, Any] | None
+    """The arguments that the page shows as an example of its input."""
     gathered: Gathered = field(default_factory=Gathered)
     calls: list[dict[str, Any]] = field(default_factory=list)
     """The arguments of each call in the text."""
@@ -49,6 +55,8 @@ class KnownArguments:
         self.gathered.listed = self.gathered.listed and bool(known)
         if not self.gathered.listed and not self.calls:
             self.calls = _alike([*self._objects("parameters", "", "other"), *shown])
+        if not self.gathered.listed and not self.calls and self.input is not None:
+            self.calls = [self.input]
         self._from_calls()
         self._from_page()
         self._shared()
@@ -125,14 +133,14 @@ class KnownArguments:
         found = self.gathered.found
         by_fold = {fold(name): one for name, one in found.items()}
         for arguments in self.calls:
-            for key, value in arguments.items():
+            for at, (key, value) in enumerate(arguments.items()):
                 one = by_fold.get(fold(key))
                 if one is None and self.gathered.none_said:
                     noted = "in an example, though the text says there are none: left out"
                     self.note(key, noted, self.entry.line)
                     continue
                 if one is None:
-                    one = by_fold[fold(key)] = found[key] = self._only_shown(key, value)
+                    one = by_fold[fold(key)] = found[key] = self._only_shown(key, value, at)
                 one.name = key
                 if not one.sampled:
                     one.sample, one.sampled = value, True
@@ -155,9 +163,10 @@ class KnownArguments:
                 shown.guesses.append(f"only an example has it: optional{behind}")
                 by_fold[fold(key)] = found[key] = shown
 
-    def _only_shown(self, key: str, value: Any) -> ParameterFound:
+    def _only_shown(self, key: str, value: Any, at: int) -> ParameterFound:
         always = all(key in arguments for arguments in self.calls)
-        need = always and not self.gathered.listed
+        first = at < _FIRST and not is_option(key, value)
+        need = always and first and not self.gathered.listed
         one = ParameterFound(key, self.entry.line, key, marked=True, need=need)
         one.said["types"] = (json_type(value),)
         word = "required" if need else "optional"

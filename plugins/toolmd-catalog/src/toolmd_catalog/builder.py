@@ -44,6 +44,8 @@ class ToolBuilder:
     report: ImportReport
     shown: Shown
     """What example calls of it name, anywhere on the page."""
+    input: dict[str, Any] | None
+    """The arguments that the page shows as an example of its input."""
     code: CodeBlocks = field(default_factory=CodeBlocks)
     policy: Policy = field(default_factory=Policy)
     kept: list[str] = field(default_factory=list)
@@ -64,7 +66,14 @@ class ToolBuilder:
         self.code = read_code([f for s in self.entry.spans for f in fences(s)])
         said = self._schema()
         arguments = KnownArguments(
-            self.page, self.entry, self.name, self.code, self.defaults, self.note, self.shown
+            self.page,
+            self.entry,
+            self.name,
+            self.code,
+            self.defaults,
+            self.note,
+            self.shown,
+            self.input,
         )
         arguments.read()
         said.setdefault("parameters", ())

@@ -1,5 +1,7 @@
 """Read a prose catalogue: find its tools, read the defaults, build each tool."""
 
+from typing import Any
+
 from toolmd import ToolmdError
 from toolmd.importing import Imported, ImportReport
 from toolmd_catalog.builder import ToolBuilder
@@ -14,7 +16,7 @@ from toolmd_catalog.layout.spans import TextSpan, fences, spans
 from toolmd_catalog.layout.tool_headings import ToolHeading
 from toolmd_catalog.leftovers import untold
 from toolmd_catalog.names import tool_name
-from toolmd_catalog.parameters.calls import read_calls
+from toolmd_catalog.parameters.calls import Shown, read_calls, read_inputs
 from toolmd_catalog.parameters.code import read_code
 from toolmd_catalog.server import live_import
 from toolmd_catalog.words import clean
@@ -45,11 +47,12 @@ def read(text: str, name: str, ask: Ask | None = None) -> Imported:
     defaults = read_defaults(page, found.others or parts[:1], tails)
     suggested = {} if ask is None else suggestions(text, ask, report)
     entries = _once(found.entries, report)
-    code = [f for part in parts for f in fences(TextSpan("", "", 0, "", part.blocks))]
-    calls = read_calls(code, {tool_name(entry.heading.name) for entry in entries})
+    calls, inputs = _examples(parts, {tool_name(entry.heading.name) for entry in entries})
     for entry in entries:
         own = tool_name(entry.heading.name)
-        builder = ToolBuilder(page, entry, own, defaults, report, calls.get(own, {}))
+        builder = ToolBuilder(
+            page, entry, own, defaults, report, calls.get(own, {}), inputs.get(own)
+        )
         if own != entry.heading.name.replace("-", "_"):
             builder.note("", f"called {entry.heading.name!r} in the catalogue")
         spec = builder.spec()
@@ -71,6 +74,17 @@ def read(text: str, name: str, ask: Ask | None = None) -> Imported:
             "", "no tool was found in it: a heading or a bullet with its name, and Params"
         )
     return report.close()
+
+
+def _examples(
+    parts: list[Part], tools: set[str]
+) -> tuple[dict[str, Shown], dict[str, dict[str, Any]]]:
+    """Return what the page's example calls name, and the inputs that it shows of each tool."""
+    code = [f for part in parts for f in fences(TextSpan("", "", 0, "", part.blocks))]
+    inputs: dict[str, dict[str, Any]] = {}
+    for part in parts:
+        inputs = read_inputs(part.blocks, tools) | inputs
+    return read_calls(code, tools), inputs
 
 
 def _tails(page: Page, parts: list[Part]) -> list[Block]:

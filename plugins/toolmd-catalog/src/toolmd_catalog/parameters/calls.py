@@ -1,12 +1,14 @@
 """Example calls of known tools, anywhere on a page: which arguments they name, and with what."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any
 
-from toolmd_catalog.layout.blocks import Fence
+from toolmd_catalog.layout.blocks import Block, Fence, Paragraph
 from toolmd_catalog.names import tool_name
 from toolmd_catalog.phrases.found import ParameterFound
-from toolmd_catalog.phrases.literals import json_type, literal
+from toolmd_catalog.phrases.literals import json_type, literal, objects
 from toolmd_catalog.words import closing, split
 
 Shown = dict[str, ParameterFound]
@@ -23,6 +25,9 @@ _REMARK = re.compile(r"(?<=[\s,{(\[])(?:#|//)(?=\s).*$", re.MULTILINE)
 _GIVEN = re.compile(
     r"[\"']?(?P<key>[A-Za-z_$][\w$-]{0,62})[\"']?\s*(?P<sign>[:=])(?!=)\s*(?P<value>.+)", re.DOTALL
 )
+_CODED = re.compile(r"`([^`]+)`")
+_INPUT = re.compile(r"\b(?:inputs?|arguments|args|parameters|params|request|call)\b", re.IGNORECASE)
+_OUTPUT = re.compile(r"\b(?:outputs?|results?|response|returns?)\b", re.IGNORECASE)
 _LONGEST = 4000
 """Characters of one call's arguments."""
 
@@ -36,6 +41,22 @@ def read_calls(fences: Iterable[Fence], tools: set[str]) -> dict[str, Shown]:
             line = fence.mark.line + 1 + text.count("\n", 0, at)
             for key, value in _given(given):
                 _show(found.setdefault(name, {}), key, value, line)
+    return found
+
+
+def read_inputs(blocks: Sequence[Block], tools: set[str]) -> dict[str, dict[str, Any]]:
+    """Return the object below a line such as "Example `find` input:", of each known tool."""
+    found: dict[str, dict[str, Any]] = {}
+    for label, block in pairwise(blocks):
+        if not (isinstance(label, Paragraph) and isinstance(block, Fence)):
+            continue
+        last = label.mark.text.rpartition("\n")[2]
+        named = {tool_name(name) for name in _CODED.findall(last)} & tools
+        values = objects(block.content)
+        if len(named) != 1 or len(values) != 1 or not isinstance(values[0], dict):
+            continue
+        if _INPUT.search(_CODED.sub("", last)) and not _OUTPUT.search(_CODED.sub("", last)):
+            found.setdefault(next(iter(named)), values[0])
     return found
 
 

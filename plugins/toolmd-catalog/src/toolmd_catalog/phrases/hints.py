@@ -43,3 +43,8 @@ def likely_type(name: str, description: str) -> tuple[JsonType, str]:
     if len(parts) > 1 and parts[0] in _FIRST:
         return _FIRST[parts[0]], _NAME
     return "string", _NOTHING
+
+
+def is_option(name: str, value: object) -> bool:
+    """Return whether an argument is likely an option: a switch, a limit, a page."""
+    return isinstance(value, bool) or likely_type(name, "")[0] in {"integer", "boolean"}

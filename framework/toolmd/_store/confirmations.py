@@ -66,7 +66,10 @@ class SqlConfirmations(StorePart[sa.Table]):
         return None if row is None else _read(row)
 
     def claim(self, confirmation_id: str, state: ConfirmationState, now: float) -> bool:
-        """Set the state of an undecided confirmation; True for exactly one of those who try."""
+        """Set the state of an undecided confirmation; True for exactly one of those who try.
+
+        A decided call never runs, so only what a person was shown of it stays.
+        """
         return self._set(confirmation_id, now, {"state": state})
 
     def begin(self, confirmation: Confirmation, now: float, seconds: float) -> bool:
@@ -80,7 +83,8 @@ class SqlConfirmations(StorePart[sa.Table]):
         with self.transaction() as connection:
             table = self.tables
             runs = sa.and_(table.c.id == confirmation_id, table.c.state == "running")
-            connection.execute(sa.update(table).where(runs).values(state=state))
+            if connection.execute(sa.update(table).where(runs).values(state=state)).rowcount:
+                self._keep_as_shown(connection, confirmation_id)
 
     def pending(
         self,
@@ -132,7 +136,20 @@ class SqlConfirmations(StorePart[sa.Table]):
             table = self.tables
             still = _is_interrupted(table, self.now(now)) | (table.c.state == "pending")
             change = sa.update(table).where(table.c.id == confirmation_id, still).values(values)
-            return connection.execute(change).rowcount == 1
+            is_set = connection.execute(change).rowcount == 1
+            if is_set and values["state"] != "running":
+                self._keep_as_shown(connection, confirmation_id)
+            return is_set
+
+    def _keep_as_shown(self, connection: sa.Connection, confirmation_id: str) -> None:
+        """Remove Sensitive values and the user's words from a decided call."""
+        table = self.tables
+        this = table.c.id == confirmation_id
+        row = connection.execute(sa.select(table.c.call, table.c.shown).where(this)).one()
+        call = Call(*json.loads(row.call))
+        caller = Caller(*call.caller)._replace(message="")
+        kept = call._replace(arguments=json.loads(row.shown), caller=caller, asked=None)
+        connection.execute(sa.update(table).where(this).values(call=json.dumps(kept)))
 
 
 def _texts(confirmation: Confirmation) -> dict[str, str]:

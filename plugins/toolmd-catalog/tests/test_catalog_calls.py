@@ -105,6 +105,13 @@ def test_code_that_is_no_call_with_names_adds_no_parameter(code: str) -> None:
     assert [arguments(spec) for spec in found.values()] == [{}, {}]
 
 
+@pytest.mark.parametrize("piece", ["fill_pond(", '"fill_pond", {', "fill_pond(litres=[["])
+def test_many_calls_that_never_close_name_nothing(piece: str) -> None:
+    found = tools(page(piece * 10_000))
+
+    assert [arguments(spec) for spec in found.values()] == [{}, {}]
+
+
 LISTED = """## Tools
 
 ### fill_pond

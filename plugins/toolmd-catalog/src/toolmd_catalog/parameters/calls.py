@@ -30,6 +30,8 @@ _INPUT = re.compile(r"\b(?:inputs?|arguments|args|parameters|params|request|call
 _OUTPUT = re.compile(r"\b(?:outputs?|results?|response|returns?)\b", re.IGNORECASE)
 _LONGEST = 4000
 """Characters of one call's arguments."""
+_MOST_FAILURES = 50
+"""Calls of one fence that may stay open before it counts as other code."""
 
 
 def read_calls(fences: Iterable[Fence], tools: set[str]) -> dict[str, Shown]:
@@ -62,13 +64,18 @@ def read_inputs(blocks: Sequence[Block], tools: set[str]) -> dict[str, dict[str,
 
 def _calls(text: str, tools: set[str]) -> Iterator[tuple[str, str, int]]:
     """Yield each call's tool, its arguments with their brackets, and its place."""
-    for match in (*_HANDED.finditer(text), *_CALLED.finditer(text)):
-        name = tool_name(match["name"])
-        if name not in tools:
-            continue
-        rest = text[match.end() : match.end() + _LONGEST]
-        if (end := closing(rest, 0)) > 0:
-            yield name, rest[: end + 1], match.start()
+    for form in (_HANDED, _CALLED):
+        behind = failed = 0
+        for match in form.finditer(text):
+            name = tool_name(match["name"])
+            if name not in tools or match.start() < behind or failed == _MOST_FAILURES:
+                continue
+            rest = text[match.end() : match.end() + _LONGEST]
+            if (end := closing(rest, 0)) > 0:
+                behind = match.end() + end
+                yield name, rest[: end + 1], match.start()
+            else:
+                failed += 1
 
 
 def _given(group: str) -> Iterator[tuple[str, str]]:

@@ -364,6 +364,17 @@ def test_records_are_filtered(project: Project) -> None:
     assert project.numbers(Wanted(since=AT.format(1), until=AT.format(2))) == [1]
 
 
+def test_a_record_without_a_time_is_earlier_than_all_others(project: Project) -> None:
+    log = project.log()
+    put(log, '{"n":0}')
+    put(log, record(1))
+    log.close()
+
+    assert project.numbers() == [0, 1]
+    assert project.numbers(Wanted(since=AT.format(0))) == [1]
+    assert project.numbers(Wanted(until=AT.format(0))) == [0]
+
+
 def test_records_of_one_time_are_in_the_order_of_their_files_and_numbers(
     project: Project,
 ) -> None:

@@ -56,7 +56,7 @@ GUARDS = {
             "_call/audit/chain.py": ("tests/call/audit/test_chain.py", "tests/call/audit"),
             "_call/audit/reader.py": ("tests/call/audit/test_verify.py", "tests/call/audit"),
         },
-        ("tests/cli/test_audit_verb.py",),
+        ("tests/cli/test_audit_verb.py", "tests/durability/test_audit_heads.py"),
     ),
     "limits": Guard(
         {

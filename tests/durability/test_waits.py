@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from kept import Kept
+from kept import DEADLINE_S, Kept
 from kept_process import worker_of
 from run_world import YES
 
@@ -21,7 +21,6 @@ WAITING = """1. **Look**.
    - **Undo**: undo
 3. **Return**:
    - value: `seen.value`"""
-DEADLINE_S = 60.0
 
 
 def waiting(kept: Kept, wait: str = "2h") -> None:

@@ -59,13 +59,13 @@ def adapter_of(hint: Any) -> TypeAdapter[Any] | None:
 
 
 def narrowed(hint: Any) -> tuple[TypeAdapter[Any] | None, list[Any]]:
-    """Return a validator of the choices of a union that have a schema, and the other choices.
+    """Return a validator for those choices of a union that have a schema, and the other choices.
 
-    It is None where no choice but None has one.
+    The validator is None where only None has a schema.
     """
     choices = get_args(hint) if get_origin(hint) in {Union, UnionType} else ()
     has = [one for one in choices if adapter_of(one) is not None]
-    if set(has) <= {type(None)}:
+    if all(one is type(None) for one in has):
         return None, [hint]
     return TypeAdapter(reduce(or_, has)), [one for one in choices if one not in has]
 

@@ -68,7 +68,7 @@ class SqlConfirmations(StorePart[sa.Table]):
     def claim(self, confirmation_id: str, state: ConfirmationState, now: float) -> bool:
         """Set the state of an undecided confirmation; True for exactly one of those who try.
 
-        A decided call never runs, so only what a person was shown of it stays.
+        After a decision, only what the person was shown of the call stays.
         """
         return self._set(confirmation_id, now, {"state": state})
 

@@ -20,7 +20,7 @@ from toolmd_catalog.policy.rules import Rule, choice, compared
 from toolmd_catalog.words import fold
 
 _FIRST = 2
-"""What a call needs stands first: of an example's arguments, the later ones are options."""
+"""How many of an example's arguments count as required; the later ones are mostly optional."""
 
 
 @dataclass(slots=True)

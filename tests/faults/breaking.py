@@ -39,7 +39,10 @@ class Breaker:
     def __enter__(self) -> Self:
         self._tell = sys.unraisablehook
         sys.unraisablehook = self._unraisable
-        sys.settrace(self._enter)
+        # Python drops what it calls here when it raises, and in 3.11 a finalizer that runs at the
+        # start of a call can make that happen before the call of that function: so own it.
+        self._tracing = self._enter
+        sys.settrace(self._tracing)
         return self
 
     def __exit__(self, *_: object) -> None:

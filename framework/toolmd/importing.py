@@ -12,7 +12,7 @@ from toolmd._import import ImportReport, read_function
 from toolmd._parse.parameters.types import TypeProblem
 from toolmd._parse.parameters.types import read_type as _read_type
 from toolmd._parse.words import scalars
-from toolmd._parse.words.limiting import restricts
+from toolmd._parse.words.restricting import restricts
 from toolmd._types.imported import Draft, Imported, Note
 from toolmd._types.schema import Schema
 from toolmd._validation import problems

@@ -124,6 +124,14 @@ CALLERS = [
     "Requires the repo scope.",
     "The user must have the permission to write.",
     "Do not use it for local files.",
+    "You must never pay more than once per day.",
+    "You can only pay open bills.",
+    "Bills of minors must not be paid.",
+    "The sum must never exceed 500 euros.",
+    "Paying a bill twice is not allowed.",
+    "This should only be used for open bills.",
+    "It is limited to 60 bills per hour.",
+    "Bills are paid no more than twice a day.",
 ]
 FACTS = [
     "Only returns 10 results.",
@@ -132,6 +140,9 @@ FACTS = [
     "This action cannot be undone.",
     "Searches the default branch only.",
     "The name must be given in full.",
+    "If you do not name a sum, the whole bill is paid.",
+    "The newest bills may not be there yet.",
+    "The date must be a date of this year.",
 ]
 
 

@@ -8,7 +8,8 @@ from toolmd._parse.blocks.tokens import source_lines
 from toolmd._parse.fields.table import section_of
 from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.words.keys import fold
-from toolmd._parse.words.limiting import OF_CALLS, limiting, restricts, restricts_calls
+from toolmd._parse.words.limiting import limiting
+from toolmd._parse.words.restricting import OF_CALLS, restricts, restricts_calls
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.tool import ToolSpec

@@ -1,6 +1,5 @@
-"""Words that announce a restriction, in a key (`Upper Limit`, `At Most`) and in a sentence."""
+"""Words that announce a restriction in a key: `Upper Limit`, `At Most`."""
 
-import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
@@ -165,37 +164,6 @@ _OF_A_VALUE = (
 """Phrases that restrict only among the fields of a value; elsewhere they are ordinary words."""
 _HARMLESS = ("readonly", "writeonly")
 """Keywords of JSON Schema that describe a value without restricting calls."""
-_IN_A_SENTENCE = re.compile(
-    r"\b(?:must|mustn[\u2019']t|shall|never|only|at most|(?:no|not) more than|no less than|may not|"
-    r"not (?:be )?(?:allowed|permitted)|forbidden|prohibited|cannot|can[\u2019']t|do not|"
-    r"don[\u2019']t|scopes?)\b",
-    re.IGNORECASE,
-)
-_WORK = (
-    "works?|returns?|returning|shows?|lists?|search(?:es)?|reads?|finds?|gets?|supports?|includes?|"
-    "including|contains?|accepts?|apply|applies|affects?|checks?|counts?"
-)
-_UNDONE = "undone|reversed|retrieved|recovered|restored|found|determined|reached"
-_DONE = "returned|shown|listed|found|read|kept"
-_OF_THE_TOOL = re.compile(
-    rf"\b(?:only (?:{_WORK})|(?:{_WORK}) only|(?:cannot|can[\u2019']t) be (?:{_UNDONE})|"
-    rf"(?:never |no |not )?(?:more than|at most) \S+ (?:\w+ )?(?:are|is) (?:{_DONE})|"
-    r"(?:do not|don[\u2019']t) (?:hesitate|forget|worry))\b",
-    re.IGNORECASE,
-)
-"""What a tool does by itself; no call can break it: `Only returns 10 results`."""
-_REQUIRED_SCOPE = re.compile(
-    r"\b(?:requires?|required|needs?) (?:[\w:'`\"-]+ ){0,5}?['`\"]?scopes?\b|"
-    r"\bscopes? (?:\w+ )?required\b",
-    re.IGNORECASE,
-)
-OF_CALLS = frozenset(
-    "call calls called calling invoke invoked tool model assistant agent user users caller callers "
-    "admin admins administrator administrators role roles permission permissions "
-    "scopes oauth".split()
-)
-"""Words with which a sentence speaks about calls and callers."""
-_SIGNS = ".,:;!?()[]{}*_`'\"\u2014\u2013-"
 _LONG = 7
 """A word of this many letters is also found if it is misspelt."""
 
@@ -269,26 +237,3 @@ def _words(key: str) -> Iterator[str]:
             word += char
     if word:
         yield word
-
-
-def restricts(text: str, *, at_start: bool = False) -> bool:
-    """Return whether a text has words that restrict calls: must, never, at most.
-
-    Args:
-        text: a sentence or a paragraph.
-        at_start: whether the text must begin with these words: `Only clerks pay.`
-    """
-    look = _IN_A_SENTENCE.match if at_start else _IN_A_SENTENCE.search
-    return look(text) is not None
-
-
-def restricts_calls(sentence: str) -> bool:
-    """Return whether a sentence of a description tells callers what they must not do.
-
-    It begins with a restricting word, or has one and speaks about calls or callers. What else a
-    description restricts is a fact about the tool or about a value: `must be a valid date`.
-    """
-    words = {word.strip(_SIGNS) for word in sentence.lower().split()}
-    kept = _OF_THE_TOOL.sub("", sentence)
-    asked = _REQUIRED_SCOPE.search(sentence) is not None
-    return asked or restricts(kept.lstrip(_SIGNS + " "), at_start=not words & OF_CALLS)

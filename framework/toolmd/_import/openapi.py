@@ -91,7 +91,8 @@ def read_service(
     about = {key: value for key, value in document.items() if key not in _READ}
     if isinstance(components := document.get("components"), dict):
         about["security schemes"] = components.get("securitySchemes")
-    report.note_leftovers("", (about, document), "\n".join(one.text for one in report.drafts))
+    said = "\n".join([url, *(one.text for one in report.drafts)])
+    report.note_leftovers("", (about, document), said)
     made = [Service(name, url, auth) for name, auth in services.items()]
     return report.close(), tuple(made if report.drafts else ())
 

@@ -9,10 +9,10 @@ from toolmd._import.leftovers import RESPONSES, leftovers
 from toolmd._import.names import RESULTS
 from toolmd._import.text import plain_line
 from toolmd._import.unfit import fitting
-from toolmd._parse.words.limiting import restricts_calls
+from toolmd._parse.words.restricting import restricts_calls
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
-from toolmd._types.imported import Draft, Imported, Note
+from toolmd._types.imported import RESTRICTION, Draft, Imported, Note, undecided
 from toolmd._types.schema import Schema
 from toolmd._types.tool import ToolSpec
 
@@ -122,13 +122,12 @@ class ImportReport:
         """Note what somebody must decide, and return it by the keys of its fields."""
         fields = {}
         for number, text in enumerate(texts, 1):
-            shown = f"no field expresses {text!r}: `check` fails until you decide"
-            self.note(name, "", shown, line)
-            fields[f"Restriction {number}"] = text
+            self.note(name, "", undecided(text), line)
+            fields[f"{RESTRICTION} {number}"] = text
         for number, text in enumerate(guesses, 1):
             noted = f"a model guessed that {text}: `check` fails until you decide"
             self.note(name, "", noted, line)
-            fields[f"Guessed Restriction {number}"] = text
+            fields[f"Guessed {RESTRICTION} {number}"] = text
         return fields
 
     def add_skill(

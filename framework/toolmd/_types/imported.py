@@ -1,9 +1,14 @@
 """The result of an import: drafts of definitions, and a note for each guess and each loss."""
 
+import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
 _IMPLEMENTED_BY = "- **Implemented By**:"
+RESTRICTION = "Restriction"
+"""The first word of the key of a sentence that somebody must decide about."""
+RESTRICTED = re.compile(rf"^- \*\*{RESTRICTION} \d+\*\*: (.*)\n", re.MULTILINE)
+"""The line of such a sentence in a draft, with the sentence as its group."""
 
 
 class Note(NamedTuple):
@@ -22,6 +27,11 @@ class Note(NamedTuple):
         where = ".".join(part for part in (self.definition, self.path) if part)
         place = f"line {self.line}: " if self.line else ""
         return f"{place}{where}: {self.text}" if where else f"{place}{self.text}"
+
+
+def undecided(sentence: str) -> str:
+    """Return the note on a sentence that restricts calls, and that no field expresses."""
+    return f"no field expresses {sentence!r}: `check` fails until you decide"
 
 
 class Draft(NamedTuple):

@@ -1,29 +1,25 @@
 """`import`: write drafts of definitions from other formats."""
 
-import sys
-from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from toolmd._cli.authoring.decided import drop_decided
 from toolmd._cli.authoring.imported_by_plugin import checked_names, read_by_plugin
 from toolmd._cli.authoring.live import Live, accept_tools, read_live_server
 from toolmd._cli.authoring.services import accept_operations, read_document
 from toolmd._cli.authoring.sources import texts_of
 from toolmd._cli.authoring.tables import add_table
 from toolmd._cli.project.paths import STDIN, shown
+from toolmd._cli.reports.imported import tell_imported
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import JsonOption, ProjectOption, stop
-from toolmd._cli.terminal.screen import busy, err, out, out_json, paint, printable
+from toolmd._cli.terminal.screen import busy, out_json
 from toolmd._types.imported import Imported, Note
 from toolmd._types.settings import DEFAULT_SKILLS, DEFAULT_TOOLS
-from toolmd._types.source import SUFFIXES
 from toolmd.config import find_project, load_settings
-
-_NAMED = 5
-"""The most names before one note."""
 
 KindArgument = Annotated[
     str,
@@ -101,6 +97,8 @@ def import_(
             imported["tables"] = [server.server]
         else:
             imported |= _read(kind, sources[0], project, (service, only or []), model)
+    if project is not None or find_project(Path.cwd().resolve()) is not None:
+        drop_decided(imported, load_settings(project).imports.decided)
     if out_dir is None:
         out_dir = imported["folder"]
     files = {_target(name, project, out_dir): text for name, text in imported["files"].items()}
@@ -112,7 +110,7 @@ def import_(
     paths = [shown(path) for path in files]
     if json:
         out_json({"written": paths, "notes": imported["notes"], "refused": imported["refused"]})
-    _tell(imported, paths, quiet=json)
+    tell_imported(imported, paths, quiet=json)
     if imported["refused"] or not (files or live):
         raise typer.Exit(ExitCode.FINDINGS)
 
@@ -245,41 +243,3 @@ def _write(files: dict[Path, str | bytes], executable: set[Path], *, force: bool
         write_all(files, force=force, executable=executable)
     except FileExistsError as error:
         stop(ExitCode.USAGE, f"{error.filename2 or error.filename}: exists already", help_)
-
-
-def _tell(imported: dict[str, Any], paths: list[str], *, quiet: bool) -> None:
-    if not quiet:
-        for path in _folded(paths):
-            out(f"{paint('made', 'green', sys.stdout)} {path}")
-    for heading, how, told in (("note", "cyan", "notes"), ("not imported", "red", "refused")):
-        for text in _once(imported[told]):
-            err(f"{paint(heading, how, sys.stderr)}: {printable(text)}")  # type: ignore[arg-type]
-    if not paths:
-        err("Nothing was imported." if imported["refused"] else "There is nothing new to import.")
-    elif not quiet:
-        err("Next: review the drafts, then run toolmd check")
-
-
-def _folded(paths: list[str]) -> Iterator[str]:
-    """Yield the definitions, and after each one the number of files in its folder."""
-    for path in paths:
-        if not path.endswith(tuple(SUFFIXES)):
-            continue
-        yield path
-        folder = path.removesuffix(".skill.md") + "/"
-        if inside := sum(one.startswith(folder) for one in paths):
-            yield f"{folder} ({inside} {'file' if inside == 1 else 'files'})"
-    yield from (path for path in paths if path.endswith(".toml"))
-
-
-def _once(notes: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield each note once, with the names of all definitions that it is about."""
-    names: dict[tuple[str, str, int], list[str]] = {}
-    for note in notes:
-        path, line = note.get("path", ""), note["line"]
-        # A note on a parameter or a line is about one definition only.
-        alone = note["definition"] if path or line else ""
-        names.setdefault((note["text"], f"{alone}\n{path}", line), []).append(note["definition"])
-    for (text, place, line), about in names.items():
-        more = f" and {len(about) - _NAMED} more" if len(about) > _NAMED else ""
-        yield str(Note(", ".join(about[:_NAMED]) + more, place.partition("\n")[2], text, line))

@@ -235,3 +235,41 @@ Nobody must swim here.
     assert f"'Weather', lines 9\N{EN DASH}11, describes no tool: not imported; {limit}" in [
         note.text for note in made.notes
     ]
+
+
+BY_METHOD = """# Ponds
+
+## Tools
+
+### edit_ponds
+
+Edit many ponds.
+
+Parameters:
+
+- ponds: Array of pond IDs
+- method (string): What to do
+- {label}:
+  - depth: Number for dig
+  - drained: Boolean for drain
+  - is_new_row: for fill
+"""
+
+
+@pytest.mark.parametrize(
+    "label", ["Additional parameters based on method", "Further arguments", "Optional parameters"]
+)
+def test_parameters_below_a_label_within_the_list_are_optional(label: str) -> None:
+    found = tools(BY_METHOD.format(label=label))["edit_ponds"].parameters
+
+    assert [(one.name, one.required) for one in found] == [
+        ("ponds", True), ("method", True), ("depth", False), ("drained", False),
+        ("is_new_row", False),
+    ]  # fmt: skip
+    assert [one.shape.types[0] for one in found[2:]] == ["number", "boolean", "boolean"]
+
+
+def test_required_parameters_below_a_label_are_required() -> None:
+    found = tools(BY_METHOD.format(label="Required parameters"))["edit_ponds"].parameters
+
+    assert {one.name: one.required for one in found}["depth"] is True

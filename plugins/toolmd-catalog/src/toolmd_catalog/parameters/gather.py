@@ -27,6 +27,9 @@ _ONE_OF = re.compile(
     re.IGNORECASE,
 )
 
+_LISTED = "parameters"
+"""The role of a label above parameters."""
+
 
 @dataclass(slots=True)
 class Gathered:
@@ -64,7 +67,7 @@ def gather(page: Page, entry: ToolEntry, examples: list[dict[str, Any]]) -> Gath
     """Read every span of a tool that describes parameters."""
     gathered = Gathered()
     keys = {key for arguments in examples for key in arguments}
-    for span in entry.of("parameters"):
+    for span in entry.of(_LISTED):
         gathered.listed = True
         read_span(page, span, gathered, keys)
     inside = entry.heading.signature
@@ -151,6 +154,7 @@ def _several(shapes: list[str], line: int, gathered: Gathered) -> None:
 def _list(page: Page, block: Bullets, gathered: Gathered, keys: set[str]) -> None:
     found: list[ParameterFound] = []
     lines: list[str] = []
+    labels: list[Item] = []
     for item in block.items:
         text = " ".join(item.mark.text.split())
         if says_none(text):
@@ -158,6 +162,9 @@ def _list(page: Page, block: Bullets, gathered: Gathered, keys: set[str]) -> Non
             continue
         if shapes := alternatives(clean(text)):
             _several(shapes, item.line, gathered)
+            continue
+        if _is_label(text, item):
+            labels.append(item)
             continue
         one = read_line(text, item.line)
         if one is not None and _garbled(page, one):
@@ -175,6 +182,23 @@ def _list(page: Page, block: Bullets, gathered: Gathered, keys: set[str]) -> Non
         found.append(one)
         lines.append(text)
     gathered.settle(found, code=in_code(found, lines))
+    for label in labels:
+        _below_label(page, label, gathered, keys)
+
+
+def _is_label(text: str, item: Item) -> bool:
+    """Return whether parameters stand below a bullet: `Additional parameters by method:`."""
+    words = clean(text).rstrip()
+    return words.endswith(":") and " " in words and bool(item.items) and role_of(words) == _LISTED
+
+
+def _below_label(page: Page, item: Item, gathered: Gathered, keys: set[str]) -> None:
+    """Read the parameters below a label within a list; only some calls need them."""
+    outer, gathered.need = gathered.need, _need_of(item.mark.text) or False
+    for block in item.blocks:
+        if isinstance(block, Bullets):
+            _list(page, block, gathered, keys)
+    gathered.need = outer
 
 
 def _braced(text: str) -> bool:
@@ -240,7 +264,7 @@ def _mixed(page: Page, block: Bullets, gathered: Gathered, keys: set[str]) -> No
     typed = [
         one is not None
         and ("types" in one.said or one.name in keys)
-        and not (is_note(one) or (not one.marked and role_of(one.label) == "parameters"))
+        and not (is_note(one) or (not one.marked and role_of(one.label) == _LISTED))
         for one in lines
     ]
     if not any(typed):

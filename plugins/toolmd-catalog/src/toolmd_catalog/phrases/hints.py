@@ -9,10 +9,11 @@ _DESCRIPTION, _NAME, _NOTHING = "its description", "its name", "nothing else"
 HINTS = frozenset((_DESCRIPTION, _NAME, _NOTHING))
 """What a type is guessed from where the text shows none."""
 _DESCRIBED: dict[JsonType, str] = {
-    "boolean": r"(?:whether|if (?:true|set|enabled)|(?:set to )?true (?:to|if|for))\b",
+    "boolean": r"(?:whether|if (?:true|set|enabled)|(?:set to )?true (?:to|if|for)|boolean for)\b",
     "array": r"(?:an? )?(?:optional )?(?:array|list) (?:of|with)\b",
     "integer": r"(?:the )?(?:(?:max|min)(?:imum)?|total)? ?(?:number|count|amount) of\b",
-    "object": r"(?:an? )?(?:json )?(?:object|dictionary|map) (?:of|with)\b",
+    "object": r"(?:an? )?(?:json )?(?:object|dictionary|map) (?:of|with|for)\b",
+    "number": r"number for\b",
 }
 _LAST: dict[str, JsonType] = {
     **dict.fromkeys(
@@ -27,7 +28,7 @@ _LAST: dict[str, JsonType] = {
     **dict.fromkeys("ids urls paths files tags labels emails items widths".split(), "array"),
 }
 _FIRST: dict[str, JsonType] = {
-    **dict.fromkeys("is has include exclude enable use force show allow".split(), "boolean"),
+    **dict.fromkeys("include exclude enable use force show allow".split(), "boolean"),
     **dict.fromkeys("max min num".split(), "integer"),
 }
 
@@ -38,6 +39,8 @@ def likely_type(name: str, description: str) -> tuple[JsonType, str]:
         if re.match(pattern, description.strip(), re.IGNORECASE):
             return kind, _DESCRIPTION
     parts = words(name)
+    if len(parts) > 1 and parts[0] in {"is", "has"}:
+        return "boolean", _NAME  # though `has_header_row` ends like a number
     if parts and parts[-1] in _LAST:
         return _LAST[parts[-1]], _NAME
     if len(parts) > 1 and parts[0] in _FIRST:

@@ -220,7 +220,7 @@ def _sections(skill: _Skill, body: str, parts: list[Part]) -> None:
             skill.inputs = text
         elif key in _RESULT and not skill.result:
             skill.result = text
-        elif (table := section_of("skill", key)) is not None and table.name == "When to use":
+        elif (table := section_of("skill", title)) is not None and table.name == "When to use":
             skill.when_to_use = "\n\n".join(t for t in (skill.when_to_use, text) if t)
         else:
             known = known_title("skill", title)

@@ -21,7 +21,6 @@ from toolmd._lsp.rename import renamable, rename
 from toolmd._lsp.symbols import symbols
 from toolmd._parse import format_text
 from toolmd._parse.fields.table import section_of
-from toolmd._parse.words.keys import fold
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.source import Position
 
@@ -197,7 +196,7 @@ class Editor:
                     return messages.of_value(parameter.name, parameter.shape)
         if place.text.startswith("#"):
             title = next((h.title for h in place.headings if h.line == place.line), "")
-            table = section_of(place.kind, fold(title))
+            table = section_of(place.kind, title)
             return messages.of_section(table) if table is not None else ""
         spec = project.definition(place.word) if place.word else None
         if spec is not None and spec.source.path:

@@ -48,7 +48,7 @@ class Cursor:
     def section(self) -> SectionTable | None:
         """The section that contains the cursor."""
         for heading in reversed([h for h in self.headings if h.line <= self.line]):
-            if (table := section_of(self.kind, fold(heading.title))) is not None:
+            if (table := section_of(self.kind, heading.title)) is not None:
                 return table
         return None
 

@@ -5,7 +5,6 @@ from lsprotocol import types
 from toolmd._lsp.page import EditorPage
 from toolmd._lsp.place import Heading
 from toolmd._parse.fields.table import section_of
-from toolmd._parse.words.keys import fold
 from toolmd._types.source import Span
 
 _KINDS = {
@@ -26,7 +25,7 @@ def symbols(
     for number, heading in enumerate(headings):
         while above and above[-1][0] >= heading.level:
             above.pop()
-        table = section_of(kind, fold(heading.title))
+        table = section_of(kind, heading.title)
         if table is not None:
             child = _KINDS.get(table.children, types.SymbolKind.String)
         end = _end(page, headings, number)

@@ -6,7 +6,6 @@ from toolmd._parse.fields.table import section_of
 from toolmd._parse.parameters.section import read_section
 from toolmd._parse.source.page import Mark
 from toolmd._parse.source.places import Places
-from toolmd._parse.words.keys import fold
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.prompt import PromptSpec, places
@@ -38,7 +37,7 @@ def parse_prompt(
     _check_text(definition, said["text"], said["parameters"])
     said["sections"] = definition.kept()
     for section in definition.document.others:
-        if section_of("prompt", fold(section.title)) is None:
+        if section_of("prompt", section.title) is None:
             definition.page.error(
                 Code.MISPLACED_FIELD,
                 section.mark,

@@ -176,7 +176,7 @@ def _first_restriction(spec: ToolSpec, title: str, prose: str) -> tuple[str, _Po
     named = _words(title)
     if any(word.startswith("example") for word in named):
         return None
-    if title not in _RESTRICTING and section_of("tool", fold(title)) is not None:
+    if title not in _RESTRICTING and section_of("tool", title) is not None:
         return None
     always = title in _RESTRICTING or named & _TITLES or limiting(title, of_value=False)
     fields = _words_of_fields(spec)

@@ -7,7 +7,6 @@ from toolmd._parse.blocks.block import Paragraph, Table
 from toolmd._parse.blocks.prose import prose
 from toolmd._parse.document.definition import Definition, open_definition
 from toolmd._parse.document.metadata import read_metadata
-from toolmd._parse.document.sections import keep
 from toolmd._parse.document.strays import report_unknown
 from toolmd._parse.fields.entries import Entry, read_entries
 from toolmd._parse.fields.naming import name_fields
@@ -99,7 +98,7 @@ def _output(definition: Definition) -> Output:
         read.prose += entry.blocks
     if fold(said.get("type", "")) not in {"", "skillresult"}:
         read.prose.append(Paragraph(Mark(said["type"], section.mark.line, 1)))
-    keep(definition.document, section, read.prose, section.parts)
+    definition.document.keep(section, read.prose, section.parts)
     return Output(**{name: said[name] for name in _PARTS if name in said})
 
 

@@ -10,7 +10,6 @@ from toolmd._parse.blocks.prose import prose
 from toolmd._parse.document.definition import Definition, open_definition
 from toolmd._parse.document.examples import read_examples
 from toolmd._parse.document.metadata import read_metadata
-from toolmd._parse.document.sections import keep
 from toolmd._parse.fields.entries import read_entries
 from toolmd._parse.fields.naming import Fields, name_fields
 from toolmd._parse.fields.values import read_values
@@ -90,10 +89,34 @@ class _Conditions:
 
     def check(self, mark: Mark, source: str, what: str) -> bool:
         """Compile a condition; report it and return False if it can't be enforced."""
-        self.page.places.expressions.append(CodePlace(source, mark.line, mark.column))
+        page = self.page
+        page.places.expressions.append(CodePlace(source, mark.line, mark.column))
         if self.checker is None:
             self.checker = Checker({p.name: p.shape for p in self.parameters})
-        return _condition(self.page, self.checker, self.parameters, mark, source, what)
+        try:
+            checked = self.checker.check(source)
+        except ExpressionError as error:
+            at = mark.at(max(error.column - 1, 0)) if error.column <= len(mark.text) else mark
+            page.error(Code.INVALID_EXPRESSION, at, f"the {what} `{source}`: {error}", error.help)
+            return False
+        if checked.schema is not None and checked.schema.types not in ((), ("boolean",)):
+            page.error(
+                Code.INVALID_EXPRESSION,
+                mark,
+                f"the {what} `{source}` returns {checked.schema.types[0]}, not true or false",
+                "compare it with something",
+            )
+            return False
+        optional = {p.name for p in self.parameters if not p.required and not p.shape.has_default}
+        becomes, prefix = _WITHOUT.get(what, _DENIED)
+        for name in sorted(checked.unguarded & optional):
+            page.warn(
+                Code.RULE_MAY_NOT_COMPUTE,
+                mark,
+                f"the {what} reads '{name}', which a call may leave out: that call {becomes}",
+                f"write `{prefix.format(name)} …`, or make '{name}' required",
+            )
+        return True
 
 
 def _rules(definition: Definition, conditions: _Conditions) -> tuple[Rule, ...]:
@@ -123,7 +146,7 @@ def _rules(definition: Definition, conditions: _Conditions) -> tuple[Rule, ...]:
             )
         elif own and not (isinstance(block, Paragraph) and says_none(block.mark.text)):
             words.append(block)
-    keep(definition.document, section, words, section.parts)
+    definition.document.keep(section, words, section.parts)
     return tuple(rules)
 
 
@@ -175,40 +198,6 @@ def _rule(page: Page, item: Item) -> Rule | None:
             "write after a colon what is wrong when the rule is false",
         )
     return Rule(expression=expression, message=message or f"{expression} must hold")
-
-
-def _condition(
-    page: Page,
-    checker: Checker,
-    parameters: tuple[Parameter, ...],
-    mark: Mark,
-    source: str,
-    what: str,
-) -> bool:
-    try:
-        checked = checker.check(source)
-    except ExpressionError as error:
-        at = mark.at(max(error.column - 1, 0)) if error.column <= len(mark.text) else mark
-        page.error(Code.INVALID_EXPRESSION, at, f"the {what} `{source}`: {error}", error.help)
-        return False
-    if checked.schema is not None and checked.schema.types not in ((), ("boolean",)):
-        page.error(
-            Code.INVALID_EXPRESSION,
-            mark,
-            f"the {what} `{source}` returns {checked.schema.types[0]}, not true or false",
-            "compare it with something",
-        )
-        return False
-    optional = {p.name for p in parameters if not p.required and not p.shape.has_default}
-    becomes, prefix = _WITHOUT.get(what, _DENIED)
-    for name in sorted(checked.unguarded & optional):
-        page.warn(
-            Code.RULE_MAY_NOT_COMPUTE,
-            mark,
-            f"the {what} reads '{name}', which a call may leave out: that call {becomes}",
-            f"write `{prefix.format(name)} …`, or make '{name}' required",
-        )
-    return True
 
 
 def _safety(definition: Definition, conditions: _Conditions) -> Safety:
@@ -279,5 +268,5 @@ def _read_fields(definition: Definition, name: str) -> tuple[Fields, dict[str, A
     read = read_entries(definition.page, section.blocks, section.table)
     fields = name_fields(definition.page, read.entries, section.table)
     values = read_values(definition.page, fields)
-    keep(definition.document, section, read.prose, section.parts)
+    definition.document.keep(section, read.prose, section.parts)
     return fields, values

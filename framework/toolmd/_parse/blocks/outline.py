@@ -1,6 +1,8 @@
 """Turn block tokens into headings with their paragraphs, lists, tables and fences."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import takewhile
 
 from markdown_it.common.utils import mdTrim
 from markdown_it.token import Token
@@ -20,8 +22,8 @@ from toolmd._parse.blocks.tokens import (
     BULLET_INDENT,
     MAX_LIST_DEPTH,
     extra_cells,
+    parser_for,
     report_unread,
-    tokens,
     too_deep,
 )
 from toolmd._parse.source.page import Mark, Page, replace
@@ -36,21 +38,20 @@ NESTED_INDENT = 2
 
 def outline(page: Page) -> list[Part]:
     """Return the parts of a page in order; the first contains the text above any heading."""
-    stream = tokens(page.lines)
-    report_unread(page, stream)
-    cursor = _Cursor(page, stream)
+    tokens = parser_for(page.lines).parse("\n".join(page.lines))
+    report_unread(page, tokens)
+    cursor = _Cursor(page, iter(tokens))
     parts = [Part(0, Mark("", 1, 1))]
-    while (token := cursor.take()) is not None:
+    for token in cursor.stream:
         if token.type == "heading_open":
-            text = cursor.inside()
             line = (token.map or [0])[0] + 1
-            parts.append(Part(int(token.tag[1]), page.mark(text, line)))
-        elif (block := cursor.block(token)) is not None:
+            parts.append(Part(int(token.tag[1]), page.mark(cursor.inside(), line)))
+        elif blocks := cursor.blocks(token):
             top = len(parts) == 1 and not parts[0].blocks
-            if (part := _crammed(page, block, top=top)) is not None:
+            if (part := _crammed(page, blocks[0], top=top)) is not None:
                 parts.append(part)
             else:
-                parts[-1].blocks += [block, *cursor.behind()]
+                parts[-1].blocks += blocks
     for part in parts:
         part.blocks = joined(part.blocks)
         while part.blocks and _is_rule(part.blocks[-1]):
@@ -86,42 +87,37 @@ def _is_rule(block: Block) -> bool:
 
 @dataclass(slots=True)
 class _Cursor:
-    """A reader of the token stream that looks at most one token ahead."""
+    """A reader of the token stream; each block takes its own tokens."""
 
     page: Page
-    stream: list[Token]
-    position: int = 0
+    stream: Iterator[Token]
     lists: int = 0
-    left: "list[Block]" = field(default_factory=list)
-
-    def take(self) -> Token | None:
-        if self.position >= len(self.stream):
-            return None
-        self.position += 1
-        return self.stream[self.position - 1]
 
     def inside(self) -> str:
         """Return the text of a paragraph or a heading, and skip its closing token."""
-        self.position += 2
-        return self.stream[self.position - 2].content
+        text = next(self.stream).content
+        next(self.stream)
+        return text
 
-    def block(self, token: Token) -> Block | None:
+    def blocks(self, token: Token) -> list[Block]:
+        """Return the block that a token begins, and the text that follows a comment."""
         line = (token.map or [0])[0] + 1
         match token.type:
             case "plain_bullets":
-                return self._plain(token)
+                return [self._plain(token)]
             case "paragraph_open":
-                return Paragraph(self.page.mark(self.inside(), line))
+                return [Paragraph(self.page.mark(self.inside(), line))]
             case "bullet_list_open" | "ordered_list_open":
-                return self._list(token)
+                return [self._list(token)]
             case "fence":
-                return self._fence(token, line)
+                return [self._fence(token, line)]
             case "table_open":
-                return self._table()
+                return [self._table()]
             case "html_block" if token.content.lstrip().startswith("<!--"):
                 return self._comment(token, line)
             case "blockquote_open":
-                self._skip(token)
+                for _ in takewhile(lambda inner: inner.level > token.level, self.stream):
+                    pass
                 return self._raw(token)
             case _:
                 return self._raw(token)
@@ -147,10 +143,9 @@ class _Cursor:
         return Bullets(levels[0], ordered=False)
 
     def _list(self, opening: Token) -> Bullets:
-        items: list[Item] = []
         self.lists += 1
-        while (token := self.take()) is not None and token.type == "list_item_open":
-            items.append(self._filled(self._opened(token)))
+        openings = takewhile(lambda token: token.type == "list_item_open", self.stream)
+        items = [self._filled(self._opened(token)) for token in openings]
         self.lists -= 1
         return Bullets(items, opening.type == "ordered_list_open")
 
@@ -164,16 +159,17 @@ class _Cursor:
         return Item(Mark("", line, indent + 1), line, indent)
 
     def _filled(self, item: Item) -> Item:
-        while (token := self.take()) is not None and token.type != "list_item_close":
+        for token in takewhile(lambda token: token.type != "list_item_close", self.stream):
             if token.type == "heading_open":
                 text = "#" * int(token.tag[1]) + " " + self.inside()
-                block: Block | None = Paragraph(self.page.mark(text, (token.map or [0])[0] + 1))
+                blocks: list[Block] = [Paragraph(self.page.mark(text, (token.map or [0])[0] + 1))]
             else:
-                block = self.block(token)
-            if isinstance(block, Paragraph) and not item.mark.text and not item.blocks:
-                item.begin(block.mark)
-            elif block is not None:
-                item.blocks += [block, *self.behind()]
+                blocks = self.blocks(token)
+            match blocks:
+                case [Paragraph(mark)] if not item.mark.text and not item.blocks:
+                    item.begin(mark)
+                case _:
+                    item.blocks += blocks
         item.blocks = joined(item.blocks)
         return item
 
@@ -191,12 +187,7 @@ class _Cursor:
             )
         return Fence(mark, token.info.strip(), token.content)
 
-    def behind(self) -> list[Block]:
-        """Return the text that followed the last comment, and clear it."""
-        taken, self.left = self.left, []
-        return taken
-
-    def _comment(self, token: Token, line: int) -> Comment:
+    def _comment(self, token: Token, line: int) -> list[Block]:
         """Read a comment; text after it on its last line is kept as a paragraph."""
         text = token.content.rstrip()
         end = text.rfind("-->")
@@ -207,15 +198,16 @@ class _Cursor:
                 "this comment is never closed, so everything below it is hidden",
                 "write --> where the comment ends",
             )
+        comment = Comment(Mark("\n".join(comments(text)) or text.strip(), line, 1))
         behind = without_comments(text).strip()
-        if behind and end > 0:
-            self.left = [Paragraph(self.page.mark(behind, line + text.count("\n", 0, end)))]
-        return Comment(Mark("\n".join(comments(text)) or text.strip(), line, 1))
+        if not behind or end <= 0:
+            return [comment]
+        return [comment, Paragraph(self.page.mark(behind, line + text.count("\n", 0, end)))]
 
     def _table(self) -> Table:
         rows: list[list[Mark]] = []
         line, after = 1, 1
-        while (token := self.take()) is not None and token.type != "table_close":
+        for token in takewhile(lambda token: token.type != "table_close", self.stream):
             if token.type == "tr_close" and len(rows) > 1:
                 rows[-1] += extra_cells(self.page, line, after, len(rows[0]))
             elif token.type == "tr_open":
@@ -227,16 +219,12 @@ class _Cursor:
                 rows[-1].append(mark)
         return Table(rows[0], rows[1:])
 
-    def _skip(self, opening: Token) -> None:
-        while (token := self.take()) is not None and token.level > opening.level:
-            pass
-
-    def _raw(self, token: Token) -> Raw | None:
+    def _raw(self, token: Token) -> list[Block]:
         if token.map is None:
-            return None
+            return []
         lines = self.page.lines[token.map[0] : token.map[1]]
         text = "\n".join(line.rstrip() for line in lines).strip("\n")
-        return Raw(Mark(text, token.map[0] + 1, 1))
+        return [Raw(Mark(text, token.map[0] + 1, 1))]
 
 
 def joined(blocks: list[Block]) -> list[Block]:

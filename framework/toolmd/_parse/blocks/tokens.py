@@ -25,16 +25,12 @@ _RUN = re.compile(
 """One-line bullets, followed by the end of the text or by an empty line and another block."""
 
 
-def plain_bullets(md: MarkdownIt) -> None:
-    """Add a rule to a parser that reads a run of one-line `-` bullets as one token.
+def _plain_bullets(state: StateBlock, line: int, _end: int, silent: bool) -> bool:  # noqa: FBT001 - as called
+    """Read a run of one-line `-` bullets as one token.
 
     Definitions consist mostly of such runs. The stock rule starts a nested parser for each bullet
     and emits five tokens for it, which is most of the time that reading a file takes.
     """
-    md.block.ruler.before("list", PLAIN_BULLETS, _rule)
-
-
-def _rule(state: StateBlock, line: int, _end: int, silent: bool) -> bool:  # noqa: FBT001 - as called
     start = state.bMarks[line]
     if silent or state.level or not state.src.startswith("- ", start):
         return False
@@ -78,7 +74,7 @@ def markdown(rules: tuple[str, ...]) -> MarkdownIt:
         ["reference", *(rule for rule in (*_NEEDS, *_RULED) if rule not in rules)]
     )
     md.core.ruler.disable(["inline", "text_join"])
-    plain_bullets(md)
+    md.block.ruler.before("list", PLAIN_BULLETS, _plain_bullets)
     return md
 
 
@@ -94,11 +90,6 @@ def parser_for(lines: list[str]) -> MarkdownIt:
     if any(line and not line.strip(_RULE_SIGNS) for line in lines):
         rules += _RULED
     return markdown(rules)
-
-
-def tokens(lines: list[str]) -> list[Token]:
-    """Return the block tokens of the lines."""
-    return parser_for(lines).parse("\n".join(lines))
 
 
 MAX_LIST_DEPTH = 68

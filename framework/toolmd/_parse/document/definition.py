@@ -7,24 +7,27 @@ from typing import Any, TypeVar
 
 from toolmd._parse.blocks.block import Paragraph
 from toolmd._parse.blocks.outline import outline
-from toolmd._parse.blocks.prose import prose, with_headings
 from toolmd._parse.blocks.tokens import source_lines
 from toolmd._parse.document.front_matter import FrontMatter, read_front_matter
 from toolmd._parse.document.sections import Document, Section, read_sections
 from toolmd._parse.document.stray_headings import report_heading
 from toolmd._parse.document.strays import report_strays
+from toolmd._parse.fields.entries import Entry, item_entry
 from toolmd._parse.fields.field import SectionTable
 from toolmd._parse.fields.table import TABLES, section_of
 from toolmd._parse.source.page import Mark, Page, replace
 from toolmd._parse.source.places import Places
 from toolmd._parse.source.text import MAX_BYTES
-from toolmd._parse.words.keys import fold
+from toolmd._parse.words.keys import fold, plain
+from toolmd._parse.words.scalars import listed
 from toolmd._types.code import Code
 from toolmd._types.definition import Noun
 from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.operation import read_operation
 from toolmd._types.source import Position, Source
 
 _N = TypeVar("_N", bound=Noun)
+_CALLEES = frozenset(("required_tools", "required_skills", "allowed_tools", "disallowed_tools"))
 _NEAR = 0.75
 """The share of equal letters from which a title is close to a section's name."""
 
@@ -98,32 +101,54 @@ class Definition:
         report_strays(self.page, section.blocks, section.parts, None)
         for part in section.parts:
             report_heading(self.page, part.heading, part.blocks)
-        texts = prose(section.blocks), with_headings(section.parts, section.level + 1)
-        return "\n\n".join(text for text in texts if text)
+        return section.text
+
+    def record(self, attribute: str, entry: Entry) -> None:
+        """Record the places of a Metadata value: its own, and those of the names in it."""
+        page, at = self.page, entry.value
+        self.places[attribute] = entry.mark.place
+        marks: list[Mark] = []
+        for word in [] if entry.listed is not None else listed(entry.text):
+            marks.append(page.mark(word, at.line, at.column))
+            at = at._replace(column=marks[-1].column + len(word))
+        for mark in (*marks, *(entry.listed or ()), *(item.mark for item in entry.items)):
+            name = plain(mark.text.partition("(")[0]).replace("-", "_")  # `Bash` of `Bash(git:*)`
+            self.places[f"{attribute}/{name}"] = mark.place
+            if attribute in _CALLEES:
+                page.named("definition", name, mark)
+        if attribute in {"context", "patient_from"} and self.kind == "skill":
+            for words in map(str.split, listed(entry.text)):
+                page.named("parameter", plain(words[-1]), page.mark(words[-1], *entry.value[1:]))
+        elif attribute == "schedule_inputs":
+            for key in [one.key for item in entry.items if (one := item_entry(item)) is not None]:
+                page.named("parameter", plain(key.text), key)
+        elif attribute == "implemented_by":
+            said = read_operation(plain(entry.text))
+            for name in said.placeholders if said is not None else ():
+                page.named("parameter", name, page.mark(f"{{{name}}}", *entry.value[1:]))
 
     def kept(self) -> dict[str, str]:
-        """Return the prose to keep, by section; report restrictions in it."""
+        """Return the prose to keep, title to text; report restrictions in it."""
+        kept: dict[str, str] = {}
         for section in self.document.others:
-            here = section_of(self.kind, fold(section.title))
+            here = section_of(self.kind, section.title)
             report_strays(self.page, section.blocks, section.parts, here)
             if here is None:
                 report_heading(self.page, section.mark, section.blocks)
             for part in section.parts:
                 report_heading(self.page, part.heading, part.blocks)
-        return self.document.prose()
-
-    @property
-    def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Return the diagnostics in the order of the file."""
-        return tuple(sorted(self.page.diagnostics, key=lambda d: (d.span.line, d.span.column)))
+            before = kept.get(section.title)
+            kept[section.title] = f"{before}\n\n{section.text}" if before else section.text
+        return kept
 
     def finish(
         self, noun: type[_N], said: dict[str, Any]
     ) -> tuple[_N | None, tuple[Diagnostic, ...]]:
-        """Build the spec, or return None if any error was reported."""
-        said["source"] = Source(self.page.path, self.document.line)
+        """Build the spec, or None if any error was reported; sort the diagnostics by place."""
+        said["source"] = Source(self.page.path, self.document.mark.line)
         spec = None if self.page.has_errors else noun(**said)
-        return spec, self.diagnostics
+        found = sorted(self.page.diagnostics, key=lambda d: (d.span.line, d.span.column))
+        return spec, tuple(found)
 
 
 def open_definition(

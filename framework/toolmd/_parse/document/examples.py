@@ -5,7 +5,6 @@ from typing import Any
 from toolmd._expressions.lexer import tokens
 from toolmd._parse.blocks.block import Block, Bullets, Fence, Item, Paragraph, Part
 from toolmd._parse.document.definition import Definition
-from toolmd._parse.document.sections import keep
 from toolmd._parse.fields.entries import item_entry
 from toolmd._parse.fields.values import code_text
 from toolmd._parse.source.page import Mark, Page
@@ -32,7 +31,7 @@ def read_examples(
     if any(isinstance(block, Fence) for block in section.blocks):
         groups.append(("Example", section.mark, section.blocks))
     else:
-        keep(definition.document, section, section.blocks, [])
+        definition.document.keep(section, section.blocks, [])
     groups += [(heading_text(p.heading.text), p.heading, p.blocks) for p in section.parts]
     examples: list[Example] = []
     unread: list[Part] = []
@@ -49,7 +48,7 @@ def read_examples(
             beside += blocks
         else:
             unread.append(Part(section.level + 1, mark, blocks))
-    keep(definition.document, section, beside, unread)
+    definition.document.keep(section, beside, unread)
     return tuple(examples)
 
 

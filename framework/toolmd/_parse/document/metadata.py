@@ -7,8 +7,6 @@ from typing import Any
 from toolmd._parse.blocks.block import Paragraph
 from toolmd._parse.blocks.prose import prose
 from toolmd._parse.document.definition import Definition
-from toolmd._parse.document.recorded import record_places
-from toolmd._parse.document.sections import keep
 from toolmd._parse.document.strays import pairs, report_stray, report_unknown
 from toolmd._parse.fields.entries import Entry, Unread, read_entries
 from toolmd._parse.fields.field import Field, SectionTable
@@ -28,7 +26,7 @@ def read_metadata(definition: Definition) -> dict[str, Any]:
     fields = name_fields(definition.page, entries, table, definition.kind)
     values = read_values(definition.page, fields)
     for attribute, (_, entry) in fields.known.items():
-        record_places(definition, attribute, entry)
+        definition.record(attribute, entry)
     _older_forms(definition, values)
     values["title"] = definition.document.title
     values["description"] = _description(definition, fields)
@@ -68,7 +66,7 @@ def _metadata_entries(definition: Definition) -> tuple[list[Entry], SectionTable
         definition.section("Metadata")
     if section is not None and section.table is not None:
         read = read_entries(definition.page, section.blocks, section.table)
-        keep(definition.document, section, read.prose, section.parts)
+        definition.document.keep(section, read.prose, section.parts)
         for entry in read.entries:
             entry.known = known = table.field(entry.key.text)
             twin = next(
@@ -194,7 +192,7 @@ def _report_nested(definition: Definition, mark: Mark, data: object) -> None:
 def _is_section(definition: Definition, mark: Mark, place: str) -> bool:
     """Report a section that is written as a key with fields below it."""
     name = plain(mark.text)
-    table = section_of(definition.kind, fold(name))
+    table = section_of(definition.kind, name)
     if table is None:
         return False
     definition.page.error(
@@ -227,7 +225,7 @@ def _defaults(definition: Definition, values: dict[str, Any], fields: Fields) ->
     if "Metadata" in definition.missing:
         values |= {"name": "unnamed", "version": "", "category": ""}
         return
-    mark = section.mark if section else Mark("", definition.document.line, 1)
+    mark = section.mark if section else Mark("", definition.document.mark.line, 1)
     stem = PurePath(definition.page.path).name.split(".")[0] or "tool"
     fallback = mended_name(stem)
     entry = fields.entry("name")

@@ -32,6 +32,12 @@ class Section:
     blocks: list[Block]
     parts: list[Part] = field(default_factory=list)
 
+    @property
+    def text(self) -> str:
+        """Return the whole section as markdown."""
+        texts = prose(self.blocks), with_headings(self.parts, self.level + 1)
+        return "\n\n".join(text for text in texts if text)
+
 
 @dataclass(slots=True)
 class Document:
@@ -45,20 +51,12 @@ class Document:
     """The blocks between the title and the first section."""
     known: dict[str, Section] = field(default_factory=dict)
     others: list[Section] = field(default_factory=list)
-    line: int = 1
 
-    def prose(self) -> dict[str, str]:
-        """Return the unknown sections, title to prose; sections of equal title are joined."""
-        kept: dict[str, str] = {}
-        for section in self.others:
-            text = "\n\n".join(
-                t
-                for t in (prose(section.blocks), with_headings(section.parts, section.level + 1))
-                if t
-            )
-            before = kept.get(section.title)
-            kept[section.title] = f"{before}\n\n{text}" if before else text
-        return kept
+    def keep(self, section: Section, blocks: list[Block], parts: list[Part]) -> None:
+        """Keep the prose of a section, besides its fields, under the section's canonical title."""
+        if prose(blocks) or parts:
+            title = section.table.name if section.table else section.title
+            self.others.append(Section(None, title, section.mark, section.level, blocks, parts))
 
 
 def read_sections(page: Page, parts: list[Part], kind: str) -> Document:
@@ -69,16 +67,8 @@ def read_sections(page: Page, parts: list[Part], kind: str) -> Document:
     if title is not None:
         rest = rest[1:]
         blocks += title.blocks
-    description, notes = _head(blocks)
     mark = title.heading if title else Mark("", 1, 1)
-    document = Document(
-        heading_text(title.heading.text) if title else "",
-        mark,
-        description,
-        notes,
-        blocks,
-        line=mark.line,
-    )
+    document = Document(heading_text(mark.text), mark, *_head(blocks), blocks)
     _sort(page, document, rest, kind)
     _report_headless(page, document, kind)
     for part in parts:
@@ -114,7 +104,7 @@ def _marked(text: str) -> bool:
 
 def _report_title(page: Page, mark: Mark, kind: str) -> None:
     title = section_title(mark.text.lstrip("# "))
-    table = section_of(kind, fold(title)) or section_meant(kind, title)
+    table = section_of(kind, title) or section_meant(kind, title)
     if table is not None and table.restricts:
         page.error(
             Code.MISSPELT_SECTION,
@@ -125,8 +115,10 @@ def _report_title(page: Page, mark: Mark, kind: str) -> None:
 
 
 def _title(page: Page, rest: list[Part], kind: str) -> Part | None:
-    words = section_title(rest[0].heading.text) if rest and rest[0].level > 1 else ""
-    if rest and not (section_of(kind, fold(words)) or section_meant(kind, words)):
+    if rest and rest[0].level == 1:
+        return rest[0]
+    words = section_title(rest[0].heading.text) if rest else ""
+    if rest and not (section_of(kind, words) or section_meant(kind, words)):
         return rest[0]
     page.error(
         Code.MISSING_TITLE,
@@ -148,17 +140,18 @@ def _head(blocks: list[Block]) -> tuple[str, str]:
 
 def _sort(page: Page, document: Document, rest: list[Part], kind: str) -> None:
     current: Section | None = None
-    tables = [section_of(kind, fold(section_title(p.heading.text))) for p in rest]
+    titles = [section_title(part.heading.text) for part in rest]
+    tables = [section_of(kind, title) for title in titles]
     named = {t.name for t in tables if t}
-    foreign = _foreign(rest, tables, kind, named)
+    foreign = _foreign(rest, titles, tables, kind, named)
     tables = [foreign.get(at, table) for at, table in enumerate(tables)]
     top = min((p.level for p, t in zip(rest, tables, strict=True) if t), default=0)
     for at, part in enumerate(rest):
         if tables[at] is None and part.level == top:
-            tables[at] = _repaired(page, part, kind, named)
+            tables[at] = _repaired(page, part, titles[at], kind, named)
     at_top = {t.name for p, t in zip(rest, tables, strict=True) if t and p.level == top}
     for at, (part, table) in enumerate(zip(rest, tables, strict=True)):
-        text = (section_title if table else heading_text)(part.heading.text)
+        text = titles[at] if table else heading_text(part.heading.text)
         if current is not None and _below(current, part, text, table, at_top):
             current.parts.append(part)
             continue
@@ -182,12 +175,16 @@ def _sort(page: Page, document: Document, rest: list[Part], kind: str) -> None:
 
 
 def _foreign(
-    rest: list[Part], tables: list[SectionTable | None], kind: str, named: set[str]
+    rest: list[Part],
+    titles: list[str],
+    tables: list[SectionTable | None],
+    kind: str,
+    named: set[str],
 ) -> dict[int, SectionTable]:
     """Find the sections that titles in other languages mean; add their names to `named`."""
     found: dict[int, SectionTable] = {}
     for at, part in enumerate(rest):
-        meant = section_meant(kind, section_title(part.heading.text)) if not tables[at] else None
+        meant = None if tables[at] else section_meant(kind, titles[at])
         if meant is None or not (_has_fields(part.blocks) if meant.restricts else True):
             continue  # `## Regeln` over a paragraph is prose
         if meant.restricts or meant.name not in named:
@@ -230,17 +227,18 @@ def _report_headless(page: Page, document: Document, kind: str) -> None:
         return
 
 
-def _repaired(page: Page, part: Part, kind: str, named: set[str]) -> SectionTable | None:
+def _repaired(
+    page: Page, part: Part, title: str, kind: str, named: set[str]
+) -> SectionTable | None:
     """Find the section that a heading misspells; report a misspelt restriction as an error."""
-    text = section_title(part.heading.text)
-    folded = fold(text)
+    folded = fold(title)
     for table in TABLES[kind]:
         if table.name in named or not _misspells(folded, table):
             continue
         if table.restricts and not _has_fields(part.blocks):
             continue  # `## Roles` over a paragraph does not misspell `## Rules`
         named.add(table.name)
-        mark = page.mark(text, part.heading.line)
+        mark = page.mark(title, part.heading.line)
         _report_meant(page, mark, table, "restrictions are never guessed")
         return table
     return None
@@ -290,10 +288,3 @@ def _has_type(part: Part) -> bool:
                 if known is not None and known.attribute in {"types", "required"}:
                     return True
     return False
-
-
-def keep(document: Document, section: Section, blocks: list[Block], parts: list[Part]) -> None:
-    """Keep the prose of a section, besides its fields, under the section's canonical title."""
-    if prose(blocks) or parts:
-        title = section.table.name if section.table else section.title
-        document.others.append(Section(None, title, section.mark, section.level, blocks, parts))

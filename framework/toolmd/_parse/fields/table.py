@@ -269,15 +269,15 @@ PROMPT = (
 TABLES: dict[str, tuple[SectionTable, ...]] = {"tool": TOOL, "skill": SKILL, "prompt": PROMPT}
 
 
-def section_of(kind: str, folded: str) -> SectionTable | None:
-    """Find the section that a folded heading names in a `tool`, a `skill` or a `prompt`."""
-    return _SECTIONS[kind].get(folded)
+def section_of(kind: str, title: str) -> SectionTable | None:
+    """Find the section that a heading names in a `tool`, a `skill` or a `prompt`."""
+    return _SECTIONS[kind].get(fold(title))
 
 
 def section_meant(kind: str, title: str) -> SectionTable | None:
     """Find the section that a German, French or Spanish heading means; it is always reported."""
     english = english_section(title)
-    return None if english is None else section_of(kind, fold(english))
+    return None if english is None else section_of(kind, english)
 
 
 _SECTIONS = {

@@ -2,7 +2,7 @@
 
 from toolmd._parse.blocks.block import Block, Bullets, Paragraph, Raw, Table, mark_of
 from toolmd._parse.document.definition import Definition
-from toolmd._parse.document.sections import Section, keep
+from toolmd._parse.document.sections import Section
 from toolmd._parse.fields.entries import fences, implied
 from toolmd._parse.parameters.drafts import ParameterDraft, fill, from_heading
 from toolmd._parse.parameters.gathering import read_drafts
@@ -49,7 +49,7 @@ def read_section(definition: Definition, name: str) -> tuple[Parameter, ...]:
             f"'{section.title}' contains text, but no parameter was found in it",
             "write `### name` for each parameter, or `None`",
         )
-    keep(definition.document, section, found.prose, [])
+    definition.document.keep(section, found.prose, [])
     page.places.parameters = read_parameters(page, found.drafts)
     return page.places.parameters
 
@@ -98,7 +98,7 @@ def read_returns(definition: Definition) -> Schema:
         _plain_returns(page, section, draft, prose)
         prose = []
     draft.drafts += [from_heading(page, part) for part in section.parts]
-    keep(definition.document, section, prose, [])
+    definition.document.keep(section, prose, [])
     shape, _ = ShapeReader(page, "the result", role="result").read(draft)
     return shape
 

@@ -226,8 +226,6 @@ def _defaults(definition: Definition, values: dict[str, Any], fields: Fields) ->
         values |= {"name": "unnamed", "version": "", "category": ""}
         return
     mark = section.mark if section else Mark("", definition.document.mark.line, 1)
-    stem = PurePath(definition.page.path).name.split(".")[0] or "tool"
-    fallback = mended_name(stem)
     entry = fields.entry("name")
     if entry is not None and values.get("name"):
         values["name"] = definition_name(
@@ -236,16 +234,18 @@ def _defaults(definition: Definition, values: dict[str, Any], fields: Fields) ->
             values["name"],
         )
         definition.page.named("definition", values["name"], entry.value, declares=True)
-    elif definition.kind != "prompt" and (not definition.page.has_errors or entry is None):
-        fix = insert_below(section.mark.line + 1, f"- **Name**: {fallback}") if section else ()
-        definition.page.warn(
-            Code.MISSING_NAME,
-            mark,
-            f"Name is missing; '{fallback}', from the file's name, is used",
-            f"add `- **Name**: {fallback}`",
-            fix,
-        )
-    values.setdefault("name", fallback)
+    else:
+        fallback = mended_name(PurePath(definition.page.path).name.split(".")[0] or "tool")
+        if definition.kind != "prompt" and (not definition.page.has_errors or entry is None):
+            fix = insert_below(section.mark.line + 1, f"- **Name**: {fallback}") if section else ()
+            definition.page.warn(
+                Code.MISSING_NAME,
+                mark,
+                f"Name is missing; '{fallback}', from the file's name, is used",
+                f"add `- **Name**: {fallback}`",
+                fix,
+            )
+        values.setdefault("name", fallback)
     if definition.kind == "prompt":
         return
     for name, attribute, code, default in (

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from toolmd._parse.fields.entries import Entry, Unread
-from toolmd._parse.fields.field import Field, with_unit
+from toolmd._parse.fields.field import UNITS, Field
 from toolmd._parse.source.page import Page
 from toolmd._parse.words import scalars
-from toolmd._parse.words.keys import plain
+from toolmd._parse.words.keys import fold, plain
 from toolmd._types.code import Code
 
 ValueReader = Callable[[Page, Field, Entry], Any]
@@ -19,6 +19,28 @@ _GROUPED = re.compile(r"[-+]?[1-9][0-9]{0,2}(?:,[0-9]{3})+|[-+]?[1-9][0-9]{0,2}(
 _THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2}\.[0-9]{3}")
 _EXACT = 2**53
 """Whole numbers up to this one are equal as integer and as decimal number."""
+
+
+def with_unit(read: Callable[[str], _T | None], kind: str, text: str, unit: str) -> _T | None:
+    """Read a value whose key may contain a unit: the number alone, or with that same unit.
+
+    Args:
+        read: parses a value of the kind from its text; returns None if it can't.
+        kind: a key of `UNITS`.
+        text: the value as written.
+        unit: the unit that the key contains; empty without one.
+
+    Returns:
+        The value, or None if it can't be read or states another unit than its key.
+    """
+    if not unit:
+        return read(text)
+    number = plain(text).strip()
+    behind = fold(number.lstrip("0123456789.,_ "))
+    if not behind:
+        return read(number + unit)
+    stated = {UNITS[kind].get(behind), UNITS[kind].get(f"per{behind}")}
+    return read(text) if unit in stated else None
 
 
 def alone(read: Callable[[str], _T | None], remedy: str) -> ValueReader:

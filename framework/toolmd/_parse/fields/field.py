@@ -1,15 +1,12 @@
 """The rows of the field table, the sections that contain them, and the units in their names."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeVar
 
-from toolmd._parse.words.keys import fold, plain
+from toolmd._parse.words.keys import fold
 from toolmd._parse.words.languages import english_field
 from toolmd._types.schema import JsonType
-
-_T = TypeVar("_T")
 
 _DURATIONS = {
     unit: words.split()
@@ -34,28 +31,6 @@ UNITS: Mapping[str, Mapping[str, str]] = {
     "rate": {f"per{word}": f"/{unit}" for unit, words in _DURATIONS.items() for word in words},
 }
 """The kinds of value that have units: a folded word after a field's name to the unit."""
-
-
-def with_unit(read: Callable[[str], _T | None], kind: str, text: str, unit: str) -> _T | None:
-    """Read a value whose key may contain a unit: the number alone, or with that same unit.
-
-    Args:
-        read: parses a value of the kind from its text; returns None if it can't.
-        kind: a key of `UNITS`.
-        text: the value as written.
-        unit: the unit that the key contains; empty without one.
-
-    Returns:
-        The value, or None if it can't be read or states another unit than its key.
-    """
-    if not unit:
-        return read(text)
-    number = plain(text).strip()
-    behind = fold(number.lstrip("0123456789.,_ "))
-    if not behind:
-        return read(number + unit)
-    stated = {UNITS[kind].get(behind), UNITS[kind].get(f"per{behind}")}
-    return read(text) if unit in stated else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +64,6 @@ class Field:
     def names(self) -> tuple[str, ...]:
         """Return every name that is read as the field."""
         return (self.name, *self.aliases, *self.synonyms)
-
-    def is_synonym(self, key: str) -> bool:
-        """Return whether a key is another word for the field, not a form of its name."""
-        return fold(key) in map(fold, self.synonyms)
 
     def with_units(self) -> Iterator[tuple[str, "Field"]]:
         """Yield each folded name that contains a unit, with the field of that unit."""

@@ -36,7 +36,7 @@ def name_fields(
         known = entry.known or table.field(entry.key.text)
         if known is None:
             known = translated(page, entry.key, table) or _repaired(page, entry, table)
-        elif known.synonyms and known.is_synonym(entry.name):
+        elif known.synonyms and fold(entry.name) in map(fold, known.synonyms):
             _read_as(page, entry.key, known.name)
         if known is None:
             if not _reported(page, entry, table, kind):

@@ -82,8 +82,11 @@ def _word(page: Page, known: Field, entry: Entry) -> str:
 def _boolean(page: Page, known: Field, entry: Entry) -> Any:
     if entry.bare and not entry.blocks:
         return entry.checked is not False
-    _report_foreign(entry)
-    said = _yes_or_no(page, known, entry)
+    del page, known
+    said = None if entry.blocks else scalars.boolean(entry.text)
+    if said is None:
+        _report_foreign(entry)
+        raise Unread("write yes or no")
     if entry.checked not in {None, said}:
         raise Unread("tick the box or write the word: they differ")
     return said
@@ -94,9 +97,6 @@ def _report_foreign(entry: Entry) -> None:
     word = None if entry.blocks else english_truth(entry.text)
     if word is not None:
         raise Unread(f"write `{word}`", word)
-
-
-_yes_or_no = alone(scalars.boolean, "write yes or no")
 
 
 def _choice(page: Page, known: Field, entry: Entry) -> str:

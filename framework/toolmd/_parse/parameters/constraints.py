@@ -112,7 +112,7 @@ def finished(page: Page, where: str, fields: Fields, said: dict[str, Any]) -> Sc
             "RE2 has no look-around and no back-references",
         )
         shape = replace(shape, pattern=None)
-    unknown = unknown_fields(shape)
+    unknown = () if shape.to_model is None else unknown_fields(shape)
     if unknown or shape.to_model == ():
         page.error(
             Code.FIELD_MISMATCH,

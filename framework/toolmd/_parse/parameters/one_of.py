@@ -27,16 +27,14 @@ ReadShape = Callable[[str, ParameterDraft], Schema]
 
 def read_one_of(
     page: Page, where: str, fields: Fields, draft: ParameterDraft, read: ReadShape
-) -> tuple[Parameter, ...] | None:
-    """Return the shapes of a One Of; None without one."""
+) -> tuple[Parameter, ...]:
+    """Return the shapes of a One Of, from its entry and from headings."""
     drafts = list(draft.shapes)
     if (entry := fields.entry("one_of")) is not None:
         if entry.text:
             draft.prose.append(Paragraph(entry.value))
         bare = Entry(entry.key, entry.value._replace(text=""), entry.blocks)
         drafts = property_drafts(page, where, bare, draft) + drafts
-    elif not drafts:
-        return None
     if len(drafts) > MAX_SHAPES:
         too_many(page, drafts[MAX_SHAPES].name, "shapes in a One Of", MAX_SHAPES)
     shapes: dict[str, Parameter] = {}

@@ -82,22 +82,14 @@ def read_parameters(
             continue
         if depth == 0 and draft.written:
             page.named("parameter", name, draft.name, declares=True)
-        parameters[name] = _parameter(page, name, draft, depth, marked=marked)
+        reader = ShapeReader(page, f"parameter '{name}'", depth)
+        reader.required = marked and draft.written  # if others are marked optional, as `name?`
+        reader.role = "part" if depth else "parameter"
+        parameters[name] = Parameter(name, *reader.read(draft))
         lines[name] = draft.name.line
         if len(parameters) == MAX_PARAMETERS + 1:
             too_many(page, draft.name, "parameters", MAX_PARAMETERS)
     return tuple(parameters.values())
-
-
-def _parameter(
-    page: Page, name: str, draft: ParameterDraft, depth: int, *, marked: bool
-) -> Parameter:
-    """Build a parameter; if others are marked optional as `name?`, it is required by default."""
-    reading = ShapeReader(page, f"parameter '{name}'", depth)
-    reading.required = marked and draft.written
-    reading.role = "part" if depth else "parameter"
-    shape, required = reading.read(draft)
-    return Parameter(name=name, shape=shape, required=required)
 
 
 @dataclass(slots=True)
@@ -137,16 +129,17 @@ class ShapeReader:
         values = read_values(self.page, fields)
         check_place(self.page, self.where, self.role, fields)
         self._unknown(fields, draft)
-        one_of = read_one_of(self.page, self.where, fields, draft, self._shape)
+        if "one_of" in fields.known or draft.shapes:
+            said["one_of"] = read_one_of(self.page, self.where, fields, draft, self._shape)
         nested = self._nested(fields, draft, said)
         said |= {} if typed is UNREADABLE else nested
         said |= {k: v for k, v in values.items() if k in _ATTRIBUTES and k != "types"}
-        said |= {} if one_of is None else {"one_of": one_of}
         self._describe(said, draft)
         if "format" in said:
             said["format"] = _FORMATS.get(fold(str(said["format"])), said["format"])
         self._infer(said, fields, draft)
-        check_one_of(self.page, self.where, draft.name, fields, said)
+        if "one_of" in said or "discriminator" in fields.known:
+            check_one_of(self.page, self.where, draft.name, fields, said)
         if self.is_shape:
             check_shape(self.page, self.where, draft.name, said)
         read_enum(self.page, self.where, fields, said)

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from toolmd._parse.blocks.block import Paragraph
+from toolmd._parse.fields.alone import with_unit
 from toolmd._parse.fields.entries import Entry, item_entry
-from toolmd._parse.fields.field import with_unit
 from toolmd._parse.fields.step import TIMEOUT_UNITS
 from toolmd._parse.fields.values import code_text
 from toolmd._parse.source.page import Mark, Page

@@ -57,7 +57,9 @@ def folder_of(text: str) -> Path | None:
     file = json.loads(text)["file"]
     if file is None:
         return None
-    folder = Path(file).resolve().parent
+    path = Path(file).resolve()
+    # A package stands next to its tools, as a module does.
+    folder = path.parents[1] if path.name == "__init__.py" else path.parent
     installed = [Path(sysconfig.get_path(name)).resolve() for name in ("purelib", "stdlib")]
     return None if any(folder.is_relative_to(place) for place in installed) else folder
 
@@ -71,7 +73,8 @@ def read(text: str, _name: str) -> Imported:
     for function in said["functions"]:
         _add(function, module, report)
     if not said["functions"]:
-        report.reject("", "the module has no public function of its own")
+        why = "the module has no public function of its own"
+        report.reject("", f"{why}: name some after a colon, or name another module")
     return report.close()
 
 

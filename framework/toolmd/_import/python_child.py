@@ -53,7 +53,7 @@ def _imported(source: str) -> ModuleType:
         sys.path.insert(0, str(Path.cwd()))
         return importlib.import_module(source)
     file = Path(source).resolve()
-    folder, parts = file.parent, [file.stem]
+    folder, parts = file.parent, [] if file.stem == "__init__" else [file.stem]
     while (folder / "__init__.py").is_file():
         parts.insert(0, folder.name)
         folder = folder.parent
@@ -65,15 +65,22 @@ def _found(module: ModuleType, names: list[str]) -> Iterator[tuple[str, Any]]:
     if names:
         yield from ((name, getattr(module, name, None)) for name in names)
         return
-    # A module may make some of its names when they are looked at.
-    for name, value in list(vars(module).items()):
+    offered = getattr(module, "__all__", None)
+    for name in list(vars(module) if offered is None else offered):
+        # A module may make some of its names when they are looked at.
+        value = getattr(module, name, None)
         if name.startswith("_") or inspect.isclass(value) or inspect.ismodule(value):
             continue
         if inspect.isfunction(value):
-            if value.__module__ == module.__name__:
+            if offered is not None or _is_within(module, value):
                 yield name, value
         elif any(inspect.isfunction(getattr(value, title, None)) for title in _TITLES):
             yield name, value
+
+
+def _is_within(module: ModuleType, function: Callable[..., Any]) -> bool:
+    """Return whether a function belongs to a module, or to a module of that package."""
+    return f"{function.__module__}.".startswith(f"{module.__name__}.")
 
 
 def _described(name: str, value: Any) -> dict[str, Any]:

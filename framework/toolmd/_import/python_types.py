@@ -1,9 +1,7 @@
 """Read the annotations of functions, and make JSON Schemas of them; a part of `python_child`."""
 
-import ast
 import contextlib
 import inspect
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import reduce
 from operator import or_
@@ -11,6 +9,8 @@ from types import SimpleNamespace, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from pydantic import TypeAdapter
+
+from toolmd._load.python.annotations import scope_of
 
 _VALUES = frozenset(("default", "enum", "const", "examples"))
 
@@ -22,30 +22,16 @@ def hints_of(function: Callable[..., Any]) -> tuple[dict[str, Any], list[tuple[s
     function = inspect.unwrap(function)
     read: dict[str, Any] = {}
     unread = []
-    names = _named_for_checkers(function)
     for name, annotation in function.__annotations__.items():
         # By itself: one that can't be read must not hide another.
         one = SimpleNamespace(__annotations__={name: annotation})
         try:
+            names = scope_of(function, annotation) if isinstance(annotation, str) else None
             read |= get_type_hints(one, names, include_extras=True)
         except Exception as error:  # noqa: BLE001 - as above
             where = "returns" if name == "return" else name
             unread.append((where, f"the annotation can't be read: {error}"))
     return read, unread
-
-
-def _named_for_checkers(function: Any) -> dict[str, Any]:
-    """Return a function's globals with the names that its module has for type checkers only."""
-    names = dict(function.__globals__)
-    with contextlib.suppress(OSError, TypeError, SyntaxError):
-        module = ast.parse(inspect.getsource(sys.modules[function.__module__]))
-        for block in module.body:
-            if isinstance(block, ast.If) and ast.unparse(block.test).endswith("TYPE_CHECKING"):
-                for statement in block.body:
-                    code = compile(ast.Module([statement], []), "<TYPE_CHECKING>", "exec")
-                    with contextlib.suppress(Exception):
-                        exec(code, names)  # noqa: S102 - the module's own code, as its import
-    return names
 
 
 def adapter_of(hint: Any) -> TypeAdapter[Any] | None:

@@ -1,10 +1,13 @@
 """Read Python annotations: their alternatives, and the fields of the classes that they name."""
 
+import ast
 import dataclasses
 import inspect
+import sys
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 
@@ -131,3 +134,52 @@ def hints(record: type) -> dict[str, Any]:
         return typing.get_type_hints(record, include_extras=True)
     except Exception:  # noqa: BLE001 - annotations may hold any code
         return dict.fromkeys(getattr(record, "__annotations__", ()), Any)
+
+
+def scope_of(function: Any, annotation: str, source: str | None = None) -> dict[str, Any]:
+    """Return the names by which the annotation of a function is read.
+
+    They are the globals of its module, and of the statements below `if TYPE_CHECKING` those that
+    the annotation needs: no other one is run.
+
+    Args:
+        function: The function.
+        annotation: The annotation as its source has it.
+        source: The source of its module; None to find it.
+    """
+    scope = dict(getattr(inspect.unwrap(function), "__globals__", {}))
+    with suppress(Exception):  # An annotation and a source may be anything.
+        wanted = _used(ast.parse(annotation, mode="eval")) - scope.keys()
+        if not wanted:
+            return scope
+        module = ast.parse(source or inspect.getsource(sys.modules[scope["__name__"]]))
+        chosen: list[ast.stmt] = []
+        for statement in reversed(list(_for_checkers(module))):
+            if _made(statement) & wanted:
+                wanted |= _used(statement)
+                chosen.insert(0, statement)
+        for statement in chosen:
+            code = compile(ast.Module([statement], []), "<TYPE_CHECKING>", "exec")
+            with suppress(Exception):
+                exec(code, scope)  # noqa: S102 - the module's own code, as its import
+    return scope
+
+
+def _for_checkers(module: ast.Module) -> Iterator[ast.stmt]:
+    for block in module.body:
+        if isinstance(block, ast.If) and ast.unparse(block.test).endswith("TYPE_CHECKING"):
+            yield from block.body
+
+
+def _used(node: ast.AST) -> set[str]:
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+
+
+def _made(statement: ast.stmt) -> set[str]:
+    """Return the names that a statement makes."""
+    if isinstance(statement, ast.Import | ast.ImportFrom):
+        return {one.asname or one.name.partition(".")[0] for one in statement.names}
+    if isinstance(statement, ast.ClassDef):
+        return {statement.name}
+    stored = (one for one in ast.walk(statement) if isinstance(one, ast.Name))
+    return {one.id for one in stored if isinstance(one.ctx, ast.Store)}

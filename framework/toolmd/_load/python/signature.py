@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolmd._load.python.annotations import members, show
+from toolmd._load.python.annotations import members, scope_of, show
 from toolmd._load.python.convert import converter
 from toolmd._load.python.fits import mismatch
 from toolmd._load.python.gives import unwritable
@@ -249,17 +249,25 @@ def _resolved(
 ) -> Any:
     """Resolve one annotation by itself: an error in another annotation must not hide it."""
     if isinstance(annotation, str):
-        scope = getattr(inspect.unwrap(bond.function), "__globals__", {})
+        scope = scope_of(bond.function, annotation, _source(bond))
         try:
             annotation = eval(annotation, scope)  # noqa: S307 - as Python does with annotations
         except Exception as error:  # noqa: BLE001 - an annotation may hold any code
             bond.report(
                 Code.TYPE_DRIFT,
                 f"the annotation of {of} can't be read: {error}",
-                "import the name at run time, outside `if TYPE_CHECKING`",
+                "import the name in that module; until then, the value is passed as JSON has it",
                 markdown,
                 python,
                 Severity.WARNING,
             )
             return _Kind.empty
     return annotation
+
+
+def _source(bond: Bond) -> str | None:
+    """Return the source of the function's module where its bytes are the ones that were read."""
+    code = getattr(inspect.unwrap(bond.function), "__code__", None)
+    if bond.file is None or code is None or code.co_filename != bond.file.location:
+        return None
+    return bond.file.data.decode(errors="replace")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from toolmd._parse import parse_skill, parse_tool
+from toolmd._parse import format_text, parse_skill, parse_tool
 from toolmd._parse.fields.policy import LIMITS, SAFETY
 from toolmd._parse.fields.table import TOOL_METADATA
 
@@ -259,3 +259,13 @@ def test_prose_of_returns_next_to_its_fields_is_kept():
     spec, diagnostics = parse_tool(text, "weather.tool.md")
     assert spec is not None, diagnostics
     assert WORD in said(parse_tool, text, "weather.tool.md")
+
+
+@pytest.mark.parametrize("example", ["green", "7", "2,5"])
+@pytest.mark.parametrize("kind", ["integer\n- **Maximum**: 5", "string\n- **Enum**: red, blue"])
+def test_an_example_that_does_not_fit_stays_in_the_canonical_form(kind, example):
+    text = TOOL.replace("- **Type**: string", f"- **Type**: {kind}\n- **Example**: {example}", 1)
+    spec, diagnostics = parse_tool(text, "weather.tool.md")
+    assert spec is not None, diagnostics
+    assert "invalid-example" in [d.code for d in diagnostics]
+    assert f"- **Example**: {example}" in format_text(text, "weather.tool.md")

@@ -1,16 +1,17 @@
 """Report restrictions in places where nothing would enforce them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
-from toolmd._parse.blocks.block import Block, Bullets, Item, Paragraph, Part, Raw, Table
+from toolmd._parse.blocks.block import Block, Item, Part
+from toolmd._parse.document.prose_lines import bare_items, lines, pairs
 from toolmd._parse.fields.entries import Entry
 from toolmd._parse.fields.field import Field, SectionTable
-from toolmd._parse.fields.restrictions import RESTRICTIONS, restriction_of
+from toolmd._parse.fields.restrictions import RESTRICTIONS, begun, restriction_of, starts
 from toolmd._parse.fields.step import STEP_KEYS, StepKey, key_meant
 from toolmd._parse.source.page import Mark, Page, replace
 from toolmd._parse.words import scalars
-from toolmd._parse.words.keys import Pair, fold, plain, split
+from toolmd._parse.words.keys import Pair, fold, plain
 from toolmd._parse.words.limiting import AUTH, lifted, limiting
 from toolmd._parse.words.slips import nearest
 from toolmd._types.code import Code
@@ -48,10 +49,10 @@ def report_strays(
             report_restriction(page, pair) if in_steps else report_stray(page, pair)
         ):
             reported.add(pair.key)
-    for item in _bare_items(all_blocks):
+    for item in bare_items(all_blocks):
         _report_bare(page, item)
     if here is not None and (restricting := _restricting(here)):
-        marks = [*_lines(all_blocks), *(part.heading for part in parts)]
+        marks = [*lines(all_blocks), *(part.heading for part in parts)]
         _report_begun(page, marks, here, restricting)
 
 
@@ -73,19 +74,24 @@ def _report_begun(
     """Report lines that begin with a restriction's name but are not written as a field."""
     reported = {d.span.line for d in page.diagnostics if d.severity is Severity.ERROR}
     for mark in marks:
+        if mark.line in reported:
+            continue
         html = mark.text.startswith("<")
         named = next((f for f in restricting if _begins(mark.text, f, anywhere=html)), None)
-        if mark.line not in reported and (named is not None or (html and here.restricts)):
-            reported.add(mark.line)
+        if named is not None or (html and here.restricts):
             _lost(page, mark, named.name if named else "HTML", here)
+        elif (found := begun(mark.text)) is not None:
+            _misplaced(page, mark, found[1].name, *found)
+        else:
+            continue
+        reported.add(mark.line)
 
 
 def _begins(text: str, field: Field, *, anywhere: bool) -> bool:
     """Return whether a text begins with a field's name; `anywhere` finds it inside HTML."""
     if anywhere:
         return fold(field.name) in fold(text)
-    words = [word for word in map(fold, text.replace("_", " ").split()) if word]
-    return any("".join(words[:many]) == fold(field.name) for many in range(1, 4))
+    return any(start == fold(field.name) for start in starts(text))
 
 
 def report_stray(page: Page, pair: Pair, *, field: bool = False) -> bool:
@@ -141,13 +147,19 @@ def report_unknown(page: Page, entry: Entry, table: SectionTable) -> bool:
     # `Requires Auth: no`.
     fits = not about_caller or (scalars.boolean(entry.text) is True and not meant.inverted)
     known = table.field(meant.field) if meant.field and fits else None
+    slip = table.field(nearest(entry.name, table.by_key) or "") if of_value else None
+    known = slip or known
     key = page.mark(entry.name, entry.key.line, entry.key.column)
     page.error(
         Code.UNKNOWN_FIELD,
         key,
         f"'{entry.name}' sounds like a restriction, but no field has this name: "
         "it would restrict nothing",
-        meant.help if of_value or meant.switch else _ELSEWHERE,
+        f"did you mean '{slip.name}'?"
+        if slip
+        else meant.help
+        if of_value or meant.switch
+        else _ELSEWHERE,
         replace(key, known.name) if known else (),
     )
     return True
@@ -224,77 +236,3 @@ def is_setting(text: str) -> bool:
     """Return whether a text is a value that a field accepts, not a sentence."""
     readers = (scalars.boolean, scalars.number, scalars.duration, scalars.size, scalars.rate)
     return any(read(text) is not None for read in readers)
-
-
-def pairs(blocks: Sequence[Block]) -> Iterator[Pair]:
-    """Yield each `key: value` in prose; code fences and comments are skipped."""
-    for block in blocks:
-        match block:
-            case Paragraph() | Raw():
-                yield from _pairs_of_lines(block.mark)
-            case Bullets():
-                for item in block.items:
-                    for pair in _pairs_of_lines(item.mark):
-                        below = ", ".join(i.mark.text for i in item.items)
-                        yield (
-                            pair
-                            if pair.value.text
-                            else pair._replace(value=pair.value._replace(text=below))
-                        )
-                    yield from pairs(item.blocks)
-            case Table():
-                yield from _pairs_of_table(block)
-            case _:
-                pass
-
-
-def _pairs_of_lines(mark: Mark) -> Iterator[Pair]:
-    """Yield the pair of each line; the value may be alone on the line below its key."""
-    last: Pair | None = None
-    for line in lines_of(mark):
-        pair = split(line)
-        if last is not None:
-            yield last._replace(value=line.strip()) if pair is None else last
-        last = None
-        if pair is not None and pair.value.text:
-            yield pair
-        elif pair is not None:
-            last = pair
-    if last is not None:
-        yield last
-
-
-def lines_of(mark: Mark) -> Iterator[Mark]:
-    for number, line in enumerate(mark.text.split("\n")):
-        yield Mark(line, mark.line + number, mark.column if number == 0 else 1)
-
-
-def _lines(blocks: Sequence[Block]) -> Iterator[Mark]:
-    """Yield the lines of prose, bullets, quotes and HTML."""
-    for block in blocks:
-        match block:
-            case Paragraph() | Raw():
-                yield from lines_of(block.mark)
-            case Bullets():
-                for item in block.items:
-                    yield from lines_of(item.mark)
-                    yield from _lines(item.blocks)
-            case _:
-                pass
-
-
-def _bare_items(blocks: Sequence[Block]) -> Iterator[Item]:
-    for block in blocks:
-        for item in block.items if isinstance(block, Bullets) else ():
-            yield item
-            yield from _bare_items(item.blocks)
-
-
-def _pairs_of_table(table: Table) -> Iterator[Pair]:
-    """Pair each row's first cell with its other cells, and each column's head with its cells."""
-    for row in [table.head, *table.rows]:
-        for cell in row[1:]:
-            yield Pair(row[0], cell, marked=False)
-    for row in table.rows:
-        for head, cell in zip(table.head, row, strict=False):
-            yield Pair(head, cell, marked=False)

@@ -15,6 +15,7 @@ ValueReader = Callable[[Page, Field, Entry], Any]
 _T = TypeVar("_T")
 
 _NUMBER = re.compile(r"(?P<number>[-+]?[0-9][0-9.,]*)\s*(?P<unit>[a-zA-Zµμ°%][\w/%]{0,5})?")
+_LEADING = re.compile(r"[0-9][0-9.,]*")
 _GROUPED = re.compile(r"[-+]?[1-9][0-9]{0,2}(?:,[0-9]{3})+|[-+]?[1-9][0-9]{0,2}(?:\.[0-9]{3}){2,}")
 _THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2}\.[0-9]{3}")
 _EXACT = 2**53
@@ -51,11 +52,25 @@ def alone(read: Callable[[str], _T | None], remedy: str) -> ValueReader:
         value = None if entry.blocks else with_unit(read, known.kind, entry.text, known.unit)
         if value is None:
             raise Unread(
-                f"the key has the unit {known.unit}: write only a number" if known.unit else remedy
+                f"the key has the unit {known.unit}: write only a number"
+                if known.unit
+                else _better(read, entry.text) or remedy
             )
         return value
 
     return reader
+
+
+def _better(read: Callable[[str], _T | None], text: str) -> str:
+    """Suggest the value that `1,5s` means, or a value above 0; empty for any other text."""
+    leading = _LEADING.match(plain(text))
+    if leading is None:
+        return ""
+    if scalars.number(leading[0]) == 0:
+        return "write a value above 0"
+    meant = pointed(leading[0])
+    value = f"{meant}{plain(text)[leading.end() :]}"
+    return f"write `{value}`" if meant and read(value) is not None else ""
 
 
 whole = alone(scalars.whole, "write a whole number, 0 or above")
@@ -83,16 +98,21 @@ def _meant(known: Field, text: str) -> str:
     found = _NUMBER.fullmatch(plain(text))
     if found is None or (found["unit"] and not known.fits):
         return ""
-    meant = found["number"]
-    if _GROUPED.fullmatch(meant):
-        meant = meant.replace(",", "").replace(".", "")
-    elif meant.rfind(",") > meant.rfind("."):
-        meant = meant.replace(".", "").replace(",", ".")
-    else:
-        meant = meant.replace(",", "")
-    if scalars.number(meant) is None:
+    meant = pointed(found["number"])
+    if not meant:
         return ""
     return f"write `{meant}`" + (f", and `- **Unit**: {found['unit']}`" if found["unit"] else "")
+
+
+def pointed(written: str) -> str:
+    """Return the number that `0,5`, `1,000` or `1.000,5` means; empty if it means none."""
+    if _GROUPED.fullmatch(written):
+        meant = written.replace(",", "").replace(".", "")
+    elif written.rfind(",") > written.rfind("."):
+        meant = written.replace(".", "").replace(",", ".")
+    else:
+        meant = written.replace(",", "")
+    return "" if scalars.number(meant) is None else meant
 
 
 def count(page: Page, known: Field, entry: Entry) -> int:
@@ -105,6 +125,9 @@ def count(page: Page, known: Field, entry: Entry) -> int:
 
 def share(page: Page, known: Field, entry: Entry) -> float:
     """Read a number from 0 to 1."""
+    percent = plain(entry.text).removesuffix("%").strip()
+    if percent != plain(entry.text) and (hundreds := scalars.number(percent)) is not None:
+        raise Unread(f"write a number from 0 to 1, such as `{hundreds / 100:g}`")
     value = number(page, known, entry)
     if not 0 <= value <= 1:
         raise Unread("write a number from 0 to 1, such as `0.8`")

@@ -27,11 +27,28 @@ _SURE = 8
 """A name of this many letters is also found if it is misspelt or has words after it."""
 _NAMES = tuple(key for key in RESTRICTIONS if len(key) >= _SURE)
 _LONGEST = max(map(len, _NAMES))
+_MOST_WORDS = 3
+"""The most words of a restriction's name that begins a line."""
 
 
 def names_restriction(key: str) -> bool:
     """Return whether a key is the name of a restriction, in any spelling."""
     return fold(key) in RESTRICTIONS
+
+
+def starts(text: str) -> list[str]:
+    """Return the first one, two and three words of a text, each folded into one."""
+    words = [word for word in map(fold, text.replace("_", " ").split()) if word]
+    return ["".join(words[:many]) for many in range(1, min(len(words), _MOST_WORDS) + 1)]
+
+
+def begun(text: str) -> tuple[SectionTable, Field] | None:
+    """Find the restriction of several words with whose name a line begins.
+
+    A single word such as Rate also begins an ordinary sentence.
+    """
+    found = (known for start in starts(text)[1:] for known in RESTRICTIONS.get(start, ()))
+    return next((known for known in found if " " in known[1].name), None)
 
 
 def restriction_of(pair: Pair) -> tuple[SectionTable, Field] | None:

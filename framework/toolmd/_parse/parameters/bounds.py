@@ -4,7 +4,8 @@ import re
 
 from toolmd._parse.words.keys import DASHES
 
-_NUMBER = r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
+_NUMBER = r"[-+]?\d+(?:[.,]\d+)*(?:[eE][-+]?\d+)?"
+"""A number; one with a comma is left to the field's reader, which reports it."""
 _UNITS = {
     "Length": "characters character chars char letters letter symbols",
     "Items": "items item entries entry elements element values",

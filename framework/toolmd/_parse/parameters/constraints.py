@@ -7,7 +7,9 @@ from pydantic import JsonValue
 
 from toolmd._parse.blocks.block import Bullets, Comment, Fence
 from toolmd._parse.blocks.prose import prose
+from toolmd._parse.fields.alone import pointed
 from toolmd._parse.fields.entries import Entry
+from toolmd._parse.fields.field import Field
 from toolmd._parse.fields.naming import Fields
 from toolmd._parse.fields.values import code_text
 from toolmd._parse.source.page import Mark, Page
@@ -34,7 +36,7 @@ def check_fit(page: Page, where: str, fields: Fields, said: dict[str, Any]) -> N
             Code.FIELD_MISMATCH,
             entry.key,
             f"{known.name} does not fit {where}, which is {' or '.join(types)}",
-            f"{known.name} is for {' and '.join(known.fits)}",
+            f"{known.name} is for {' and '.join(known.fits)}{_for_the_type(known, entry, types)}",
         )
     if types and "properties" in said and "object" not in types and not fields.entry("properties"):
         page.error(
@@ -66,6 +68,24 @@ def check_fit(page: Page, where: str, fields: Fields, said: dict[str, Any]) -> N
             f"{where} is an array of anything",
             "declare its items with `- **Items**:`",
         )
+
+
+_OF_TYPE = {
+    ("minimum", "string"): ("Min Length", "at least {} characters"),
+    ("maximum", "string"): ("Max Length", "at most {} characters"),
+    ("minimum", "array"): ("Min Items", "at least {} items"),
+    ("maximum", "array"): ("Max Items", "at most {} items"),
+}
+"""The field that bounds another type, and its form next to a name."""
+
+
+def _for_the_type(known: Field, entry: Entry, types: tuple[str, ...]) -> str:
+    """Return what to write instead of a bound that does not fit the type; empty for others."""
+    found = _OF_TYPE.get((known.attribute, types[0]))
+    if found is None or len(types) > 1:
+        return ""
+    instead = found[1].format(entry.text) if entry.implied else f"- **{found[0]}**: {entry.text}"
+    return f"; for {types[0]}, write `{instead}`"
 
 
 _PLACES = {
@@ -137,12 +157,19 @@ def _with_value(page: Page, where: str, attribute: str, entry: Entry, shape: Sch
     reason = wrong[0].message if wrong else f"it is not of type {' or '.join(shape.types)}"
     said = entry.mark
     message = f"the {attribute} of {where} does not fit its schema: {reason}"
-    help_ = "write a value that a call could supply"
+    help_ = _with_point(entry.text, shape) or "write a value that a call could supply"
     if attribute == "default":
         page.error(Code.INVALID_DEFAULT, said, message, help_)
-    else:
-        page.warn(Code.INVALID_EXAMPLE, said, message, help_)
-    return shape
+        return shape
+    page.warn(Code.INVALID_EXAMPLE, said, message, help_)
+    return replace(shape, example=value, has_example=True)
+
+
+def _with_point(text: str, shape: Schema) -> str:
+    """Suggest the number that `2,5` means; empty for any other text or type."""
+    meant = pointed(text.strip("`")) if {"number", "integer"} & set(shape.types) else ""
+    fits = meant not in ("", text) and scalars.literal(meant, shape)[1]
+    return f"write `{meant}`" if fits else ""
 
 
 def _value_text(entry: Entry) -> str:
@@ -210,7 +237,9 @@ def _values(
                 Code.INVALID_ENUM,
                 word,
                 f"'{word.text}' in the enum of {where} is not of type {' or '.join(shape.types)}",
-                "write a value of the type, or change the type",
+                "write a decimal point, and commas between the values: `0.5, 1.5`"
+                if ";" in word.text and "number" in shape.types
+                else "write a value of the type, or change the type",
             )
         elif not any(value == v and isinstance(value, bool) is isinstance(v, bool) for v in values):
             values.append(value)

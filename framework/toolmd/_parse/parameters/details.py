@@ -90,16 +90,25 @@ def read_details(found: Inline, inside: Mark) -> None:
 
 
 def pieces_of(text: str) -> list[str]:
-    """Split at commas outside quotes and brackets; those of `Record<string, number>` count."""
+    """Split at commas outside quotes, brackets and numbers such as `0,5`.
+
+    Those of `Record<string, number>` count as brackets.
+    """
     pieces = split_outside(text, ",")
     at = 0 if len(text) <= _LONGEST else len(pieces)
     while at < len(pieces) - 1:
         piece = pieces[at]
-        if _GENERIC.search(piece) and piece.count("<") > piece.count(">") and ">" in pieces[at + 1]:
+        is_open = _GENERIC.search(piece) and piece.count("<") > piece.count(">")
+        if (is_open and ">" in pieces[at + 1]) or _in_a_number(piece, pieces[at + 1]):
             pieces[at : at + 2] = [f"{piece},{pieces[at + 1]}"]
         else:
             at += 1
     return pieces
+
+
+def _in_a_number(before: str, after: str) -> bool:
+    """Return whether a comma between two texts is a part of a number, as in `0,5`."""
+    return before[-1:].isdigit() and after[:1].isdigit()
 
 
 def _end_of_list(pieces: list[str], first: int) -> int:
@@ -145,9 +154,15 @@ def _detail(found: Inline, mark: Mark) -> None:
     elif found.typed and _CHOICE.fullmatch(text):
         found.say("Enum", _inner(mark, text))
     elif (bounds := read_bounds(text)) is not None:
-        found.entries += [implied(key, value, mark) for key, value in bounds]
+        found.entries += [_bound(mark, *bound) for bound in bounds]
     else:
         _keyed(found, mark)
+
+
+def _bound(mark: Mark, key: str, value: str) -> Entry:
+    """Build the entry of a bound at its place in the text: `5` of `1..5`."""
+    at = (mark.text.rfind if key.startswith("Max") else mark.text.find)(value)
+    return implied(key, value, mark._replace(column=mark.column + max(at, 0)))
 
 
 def _before_brackets(text: str) -> str:

@@ -1,12 +1,18 @@
 """Report fields of a parameter that stand where nothing would read them."""
 
-from toolmd._parse.document.strays import pairs
+from collections.abc import Sequence
+
+from toolmd._parse.blocks.block import Block
+from toolmd._parse.document.prose_lines import bare_items, pairs
 from toolmd._parse.fields.entries import Entry
+from toolmd._parse.fields.field import Field
 from toolmd._parse.fields.parameter import PARAMETER
+from toolmd._parse.parameters.details import Inline, read_details
 from toolmd._parse.source.page import Page
-from toolmd._parse.words.keys import plain
+from toolmd._parse.words.keys import plain, split
 from toolmd._parse.words.scalars import number
 from toolmd._types.code import Code
+from toolmd._types.diagnostic import Severity
 
 
 def report_nested(page: Page, description: Entry) -> None:
@@ -21,3 +27,41 @@ def report_nested(page: Page, description: Entry) -> None:
                 f"'{known.name}' is nested below Description, where it would be prose",
                 "unindent it",
             )
+
+
+def report_unmarked(page: Page, where: str, kept: Sequence[Block]) -> None:
+    """Report bullets such as `- max length 5` that read as bounds, but are not fields."""
+    reported = {d.span.line for d in page.diagnostics if d.severity is Severity.ERROR}
+    for item in bare_items(kept):
+        if item.line in reported or split(item.mark) is not None:
+            continue
+        found = Inline(item.mark, typed=True)
+        read_details(found, item.mark)
+        if found.notes or not all(map(_is_bound, found.entries)):
+            continue
+        fields = " and ".join(f"`- **{_named(e).name}**: {e.text}`" for e in found.entries)
+        page.error(
+            Code.UNREADABLE_VALUE,
+            item.mark,
+            f"'{plain(item.mark.text)}' is kept in the description of {where}, and would restrict "
+            "nothing",
+            f"write {fields}",
+        )
+
+
+def _is_bound(entry: Entry) -> bool:
+    """Return whether an entry bounds a value; a word such as `values` also begins sentences."""
+    in_code = entry.text.startswith("`") and entry.text.endswith("`")
+    match _named(entry).kind:
+        case "number" | "whole":
+            return number(entry.text) is not None
+        case "pattern":
+            return in_code
+        case _:
+            return entry.implied
+
+
+def _named(entry: Entry) -> Field:
+    known = PARAMETER.field(entry.key.text)
+    assert known is not None, "read_details names fields of a parameter only"
+    return known

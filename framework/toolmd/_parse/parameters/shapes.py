@@ -22,6 +22,7 @@ from toolmd._parse.parameters.constraints import (
 )
 from toolmd._parse.parameters.details import report_misspelt, sounds_restrictive
 from toolmd._parse.parameters.drafts import ParameterDraft, nest_dotted, spread
+from toolmd._parse.parameters.misplaced import report_unmarked
 from toolmd._parse.parameters.nested import item_draft, literal_properties, property_drafts
 from toolmd._parse.parameters.one_of import (
     check_one_of,
@@ -223,6 +224,7 @@ class ShapeReader:
     def _describe(self, said: dict[str, Any], draft: ParameterDraft) -> None:
         """Keep prose and notes in the description; report that notes enforce nothing."""
         report_strays(self.page, draft.prose, (), PARAMETER)
+        report_unmarked(self.page, self.where, draft.prose)
         parts = [said.get("description", ""), prose(draft.prose)]
         text = "\n\n".join(part for part in parts if part)
         for note in draft.notes:

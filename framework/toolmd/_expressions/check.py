@@ -8,6 +8,7 @@ from toolmd._expressions.environment import environment
 from toolmd._expressions.error import ExpressionError
 from toolmd._expressions.growth import growth_of
 from toolmd._expressions.messages import compile_error
+from toolmd._expressions.number_forms import form_error, forms, may_mix
 from toolmd._expressions.rewrite import CLASHING, GIVEN, Rewritten, fold, rewrite
 from toolmd._expressions.shapes import Shapes, at_path
 from toolmd._types.schema import Schema
@@ -41,13 +42,15 @@ class Checker:
         self._functions = functions
         self._shapes = Shapes()
         self._environment: Any = None
+        self._forms: tuple[Any, ...] | None = None
+        """Environments in which numbers are whole or not, in all ways that matter."""
 
     def check(self, source: str) -> CheckedExpression:
         """Return the type of the result; raises ExpressionError with its position."""
         rewritten = rewrite(source, self._names)
         self._check_tested(rewritten)
         if self._environment is None:
-            self._environment = self._make()
+            self._environment = self._make(self._shapes)
         try:
             compiled = self._environment.compile(rewritten.text)
             kind = compiled.return_type().name()
@@ -59,7 +62,21 @@ class Checker:
             raise compile_error(
                 str(error), rewritten, self._names, self._compiles, fields, numbers
             ) from None
+        if may_mix(source, self._shapes.numbers):
+            self._check_forms(rewritten)
         return self._checked(rewritten, kind)
+
+    def _check_forms(self, rewritten: Rewritten) -> None:
+        """Raise ExpressionError if the expression has no value where a number is whole, or not."""
+        if self._forms is None:
+            tried = forms(self._shapes.numbers)
+            self._forms = tuple(self._make(Shapes(is_whole)) for is_whole in tried)
+        for environment_ in self._forms:
+            try:
+                environment_.compile(rewritten.text)
+            except (RuntimeError, ValueError, MemoryError, SystemError) as error:
+                if (mixed := form_error(str(error), rewritten)) is not None:
+                    raise mixed from None
 
     def _compiles(self, source: str) -> bool:
         """Return whether an expression that a message may propose passes this checker."""
@@ -69,13 +86,12 @@ class Checker:
             return False
         return True
 
-    def _make(self) -> Any:
+    def _make(self, shapes: Shapes) -> Any:
         from cel_expr_python import cel
 
-        variables = {_called(n): self._shapes.type_of(s) for n, s in self._names.items()}
+        variables = {_called(n): shapes.type_of(s) for n, s in self._names.items()}
         variables[GIVEN] = cel.Type.Map(cel.Type.STRING, cel.Type.BOOL)
-        pool = self._shapes.pool()
-        return environment(variables, functions=self._functions, pool=pool)
+        return environment(variables, functions=self._functions, pool=shapes.pool())
 
     def _check_tested(self, rewritten: Rewritten) -> None:
         for name in sorted(set(rewritten.tested.values()) - set(self._names)):

@@ -35,10 +35,10 @@ _ELSEWHERE = {
 } | {name.removeprefix("math."): name for name in FUNCTIONS if name.startswith("math.")}
 """The names of functions in other languages, which no similar name would find."""
 _NO_SUM = "CEL adds no list up; have a tool do it"
-_ERROR = re.compile(r"ERROR: <input>:(-?\d+):(-?\d+): (.*)$", re.MULTILINE)
+ERROR = re.compile(r"ERROR: <input>:(-?\d+):(-?\d+): (.*)$", re.MULTILINE)
 _UNDECLARED = re.compile(r"undeclared reference to '\.?([^'.]+)([^']*)'")
 _NO_FIELD = re.compile(r"undefined field '([^']*)' not found in struct '([^']*)'")
-_OVERLOAD = re.compile(
+OVERLOAD = re.compile(
     r"(?:found no matching overload for '([^']*)' applied to '(.*?)'(?:$| )"
     r"|No matching overloads found : (\S+?)\((.*)\))"
 )
@@ -85,7 +85,7 @@ def compile_error(
             help_ = f"{help_}, with the name of the parameter that you mean"
         return error_at(rewritten.source, prose.at.at, f"'{prose.words}' is no operator", help_)
     # By position: the compiler reports a call's arguments before the call.
-    found = min(_ERROR.finditer(text), key=lambda e: (int(e[1]), int(e[2])), default=None)
+    found = min(ERROR.finditer(text), key=lambda e: (int(e[1]), int(e[2])), default=None)
     if found is None:
         return ExpressionError(_limit(text) or "the expression can't be compiled")
     line, column = int(found[1]), int(found[2])
@@ -120,8 +120,8 @@ def _mistake(
 
 
 def _other(text: str) -> str:
-    if found := _OVERLOAD.search(text):
-        return _mismatch(found)
+    if found := OVERLOAD.search(text):
+        return overload_mismatch(found)
     if found := _RANGE.search(text):
         return f"{_types(found[1])} is no list to go through"
     if "reserved identifier" in text:
@@ -171,7 +171,8 @@ def _these(words: list[str]) -> str:
     return f"known: {', '.join(words[:12])}" if words else ""
 
 
-def _mismatch(found: re.Match[str]) -> str:
+def overload_mismatch(found: re.Match[str]) -> str:
+    """Return the sentence for a match of OVERLOAD."""
     name, types = (found[1], found[2]) if found[1] else (found[3], found[4])
     if name == RANGE:
         name = "lists.range"
@@ -204,8 +205,8 @@ def evaluation_error(text: str) -> EvaluationError:
     for pattern, sentence in _FAULTS:
         if found := pattern.search(text):
             return EvaluationError(sentence.format(*found.groups()))
-    if found := _OVERLOAD.search(text):
-        return EvaluationError(_mismatch(found))
+    if found := OVERLOAD.search(text):
+        return EvaluationError(overload_mismatch(found))
     return EvaluationError(_STATUS.sub("", text).removesuffix(" [INTERNAL]") or "no value")
 
 

@@ -1,7 +1,7 @@
 """Build CEL types from schemas, to find a wrong field before anything runs."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from toolmd._types.schema import Parameter, Schema
@@ -15,7 +15,16 @@ _SCALARS = {"string": "STRING", "integer": "INT", "boolean": "BOOL"}
 class Shapes:
     """The message types of closed objects; protobuf is imported only when there is one."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_whole: Callable[[int], bool] | None = None) -> None:
+        """Prepare the types.
+
+        Args:
+            is_whole: Tries forms of JSON numbers: returns whether the number at this place, in
+                the order in which they are found, has the type of integers, or that of doubles.
+        """
+        self._is_whole = is_whole
+        self.numbers = 0
+        """How many JSON numbers were found."""
         self.messages: dict[str, Schema] = {}
         """The full name of a message type to the object that it stands for."""
         self._file: Any = None
@@ -34,11 +43,18 @@ class Shapes:
         only = shape.types[0]
         if only in _SCALARS:
             return getattr(kind, _SCALARS[only])
+        if only == "number" and (whole := self._whole()) is not None:
+            return kind.INT if whole else kind.DOUBLE
         if only == "array":
             return kind.List(self.type_of(shape.items or Schema(), depth + 1))
         if only == "object":
             return self._object(shape, depth)
         return kind.DYN
+
+    def _whole(self) -> bool | None:
+        """Count a number; return whether it is tried as a whole one, None for either."""
+        self.numbers += 1
+        return None if self._is_whole is None else self._is_whole(self.numbers - 1)
 
     def _object(self, shape: Schema, depth: int) -> Any:
         from cel_expr_python import cel
@@ -91,6 +107,8 @@ class Shapes:
             "boolean": Proto.TYPE_BOOL,
         }
         only = shape.types[0] if len(shape.types) == 1 and depth <= _MAX_DEPTH else ""
+        if only == "number" and (whole := self._whole()) is not None:
+            return False, Proto.TYPE_INT64 if whole else Proto.TYPE_DOUBLE, ""
         if only in scalars:
             return False, scalars[only], ""
         if self.closed(shape) and only:

@@ -43,6 +43,15 @@ def test_an_import_counts_the_sentences_that_somebody_must_decide_about(shop) ->
     assert "list the sentence in `[imports] decided` and import again with --force" in typed.err
 
 
+def test_a_check_names_the_ways_to_decide(shop) -> None:
+    shop.write("shop.json", document())
+    shop("import", "openapi", "shop.json")
+    said = shop("check").out
+
+    assert "error[unknown-field] 'Restriction 1' waits for a decision" in said
+    assert "write a field or a rule instead of this line, or delete the line" in said
+
+
 def test_a_decided_sentence_has_no_line_in_any_draft_and_a_note(shop) -> None:
     shop.write("shop.json", document())
     decide(shop, "oauth tokens need the * scope*")

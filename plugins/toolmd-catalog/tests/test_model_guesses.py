@@ -102,7 +102,7 @@ def test_a_model_fills_in_what_the_text_says_and_check_fails_until_a_person_look
     assert "a model guessed that bed is integer" in done.err
     checked = command(project, server.base_url, "check", "tools_md/water-bed.tool.md")
     assert checked.code == 1
-    assert "'Guessed Restriction 1' sounds like a restriction" in checked.out
+    assert "'Guessed Restriction 1' waits for a decision" in checked.out
 
 
 @pytest.mark.parametrize(

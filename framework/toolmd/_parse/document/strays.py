@@ -1,5 +1,6 @@
 """Report restrictions in places where nothing would enforce them."""
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import partial
 
@@ -16,6 +17,7 @@ from toolmd._parse.words.limiting import AUTH, lifted, limiting
 from toolmd._parse.words.slips import nearest
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Severity
+from toolmd._types.imported import RESTRICTION
 
 
 def report_strays(
@@ -150,6 +152,9 @@ def report_unknown(page: Page, entry: Entry, table: SectionTable) -> bool:
     slip = table.field(nearest(entry.name, table.by_key) or "") if of_value else None
     known = slip or known
     key = page.mark(entry.name, entry.key.line, entry.key.column)
+    if _OF_AN_IMPORT.fullmatch(entry.name):
+        page.error(Code.UNKNOWN_FIELD, key, f"'{entry.name}' waits for a decision", _DECIDE)
+        return True
     page.error(
         Code.UNKNOWN_FIELD,
         key,
@@ -165,6 +170,11 @@ def report_unknown(page: Page, entry: Entry, table: SectionTable) -> bool:
     return True
 
 
+_OF_AN_IMPORT = re.compile(rf"(?:Guessed )?{RESTRICTION} \d+")
+_DECIDE = (
+    "write a field or a rule instead of this line, or delete the line; "
+    "`[imports] decided` in the settings decides for many imported files"
+)
 _ELSEWHERE = (
     "write it as a field of a parameter, below `## Safety` or `## Limits`, or as a rule; "
     "reword the key if it restricts nothing"

@@ -14,8 +14,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "skills"))
 
 from run_world import YES, World, skill, tool
 
+from toolmd._skills.engine import utc_now
 from toolmd._skills.engine.durable.engine import DurableEngine
-from toolmd._skills.engine.memory import utc_now
 from toolmd._skills.interpreter import Interpreter
 from toolmd._skills.plan import make_plan
 from toolmd._store.database import SCHEMA, Pace, address, open_database

@@ -12,8 +12,8 @@ import pytest
 import sqlalchemy as sa
 from kept import Kept
 
+from toolmd._skills.engine import utc_now
 from toolmd._skills.engine.durable.engine import DurableEngine
-from toolmd._skills.engine.memory import utc_now
 from toolmd._skills.interpreter import Interpreter
 from toolmd._skills.journal import Journal
 from toolmd._types.result import SkillResult

@@ -8,11 +8,11 @@ import pytest
 from kept import Kept
 from run_world import YES
 
+from toolmd._skills.engine import utc_now
 from toolmd._skills.engine.durable.engine import DurableEngine
 from toolmd._skills.engine.durable.reclaimer import Reclaimer
 from toolmd._skills.engine.durable.store import Store
 from toolmd._skills.engine.durable.workflows import Workflows
-from toolmd._skills.engine.memory import utc_now
 from toolmd._skills.interpreter import Interpreter
 from toolmd._store import STORE_FILE
 from toolmd._store.database import Pace, address, open_database, outspoken

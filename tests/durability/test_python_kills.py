@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from test_pinned import FILES, Project
 
-from toolmd._skills.engine.memory import utc_now
+from toolmd._skills.engine import utc_now
 
 STEM = """# Job
 

@@ -12,8 +12,8 @@ import pytest
 from kept import STEPS, Kept
 from run_world import YES
 
+from toolmd._skills.engine import utc_now
 from toolmd._skills.engine.durable.reclaimer import LATE
-from toolmd._skills.engine.memory import utc_now
 from toolmd.errors import ToolmdError
 
 TIMEOUT_S = 30

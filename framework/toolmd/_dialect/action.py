@@ -7,7 +7,7 @@ from typing import Any
 from toolmd._dialect.body import body, compact
 from toolmd._dialect.call_place import CallPlace, ends_reply, holds_alone, read_place
 from toolmd._dialect.calls import Keys, parse_words, read_call
-from toolmd._dialect.decoder import readable, skip_space
+from toolmd._dialect.decoder import readable, skip
 from toolmd._dialect.prompt import ShownCall, Syntax, teach_tools
 from toolmd._dialect.quotes import Quotes
 from toolmd._types.reply import Dialect, Parsed
@@ -49,7 +49,7 @@ def find(text: str, *, strict: bool) -> CallPlace | None:
         at = mark + len(MARKER)
         if quote := quotes.cover(mark):
             if holds_alone(text, quote, mark):
-                start = skip_space(text, at)
+                start = skip(text, at)
                 if ends_reply(text, quote):
                     return CallPlace(quote.start, start, quote)
                 fenced = quote
@@ -68,11 +68,11 @@ def find(text: str, *, strict: bool) -> CallPlace | None:
 
 
 def _object_behind(text: str, mark: int, quotes: Quotes) -> CallPlace | None:
-    start = skip_space(text, mark + len(MARKER))
+    start = skip(text, mark + len(MARKER))
     if text.startswith("{", start):
         return CallPlace(mark, start)
     if text.startswith(("```", "~~~"), start) and (fence := quotes.cover(start)):
-        inner = skip_space(text, fence.inner)
+        inner = skip(text, fence.inner)
         if fence.fenced and text.startswith("{", inner):
             return CallPlace(mark, inner, fence)
     return None

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from toolmd._dialect.decoder import SPACE, decode, skip_space
+from toolmd._dialect.decoder import SPACE, decode, skip
 from toolmd._dialect.quotes import Quote
 from toolmd.errors import MalformedReplyError
 
@@ -33,9 +33,9 @@ def read_place(text: str, place: CallPlace) -> Any:
 
 def holds_alone(text: str, fence: Quote, mark: int) -> bool:
     """Return whether the content of the fence begins at `mark`."""
-    return fence.fenced and skip_space(text, fence.inner) == mark
+    return fence.fenced and skip(text, fence.inner) == mark
 
 
 def ends_reply(text: str, fence: Quote) -> bool:
     """Return whether nothing follows the fence."""
-    return skip_space(text, fence.end) >= len(text)
+    return skip(text, fence.end) >= len(text)

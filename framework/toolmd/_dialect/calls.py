@@ -36,10 +36,11 @@ def read_call(value: Any, keys: Keys) -> Call:
     """Return the call in a text dialect's JSON object."""
     if not isinstance(value, dict):
         raise MalformedReplyError(f"a call is an object with the keys {', '.join(keys.names)}")
+    names = keys.names
     for key in value:
-        if key not in keys.names:
+        if key not in names:
             shown = json.dumps(key[:64])
-            raise MalformedReplyError(f"a call has no key {shown}; write {', '.join(keys.names)}")
+            raise MalformedReplyError(f"a call has no key {shown}; write {', '.join(names)}")
     arguments = read_arguments(value.get(keys.arguments), keys.arguments)
     confidence = None
     if keys.confidence is None:

@@ -28,18 +28,13 @@ def decode(text: str, start: int) -> tuple[Any, int]:
 
 def decode_whole(text: str) -> Any:
     """Return the JSON value of the whole text, with nothing but white space around it."""
-    value, end = decode(text, skip_space(text, 0))
-    if (rest := skip_space(text, end)) < len(text):
+    value, end = decode(text, skip(text, 0))
+    if (rest := skip(text, end)) < len(text):
         raise MalformedReplyError(f"text after the JSON, at character {rest}")
     return value
 
 
-def skip_space(text: str, at: int) -> int:
-    """Return the first place from `at` on that is not JSON white space."""
-    return skip(text, at, SPACE)
-
-
-def skip(text: str, at: int, signs: str) -> int:
+def skip(text: str, at: int, signs: str = SPACE) -> int:
     """Return the first place from `at` on with none of the characters."""
     # The windows grow: a run may be 256 KiB long, and most are of one character.
     size, width = len(text), 8

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from toolmd._dialect.copied import PlainCopy
-from toolmd._dialect.decoder import MAX_BYTES, decode_whole, skip_space
+from toolmd._dialect.decoder import MAX_BYTES, decode_whole, skip
 from toolmd.errors import MalformedReplyError
 
 ReplyKind = Literal["text", "openai", "openai-responses", "anthropic", "gemini", "foreign", "json"]
@@ -78,10 +78,10 @@ def _deny_size(text: str) -> None:
 
 def _looks_like_json(text: str) -> bool:
     """Return whether the text is an object or a list of objects, not prose with a bracket."""
-    at = skip_space(text, 0)
+    at = skip(text, 0)
     if text.startswith("[", at):
-        at = skip_space(text, at + 1)
-    return text.startswith("{", at) and text.startswith(('"', "}"), skip_space(text, at + 1))
+        at = skip(text, at + 1)
+    return text.startswith("{", at) and text.startswith(('"', "}"), skip(text, at + 1))
 
 
 def _opened(value: Any) -> Envelope:

@@ -6,7 +6,7 @@ from typing import Any
 
 from toolmd._dialect.body import body, compact
 from toolmd._dialect.calls import Keys, parse_words, read_call
-from toolmd._dialect.decoder import MAX_CALLS, decode, readable, skip_space, without_stretches
+from toolmd._dialect.decoder import MAX_CALLS, decode, readable, skip, without_stretches
 from toolmd._dialect.prompt import ShownCall, Syntax, teach_tools
 from toolmd._dialect.quotes import Quotes
 from toolmd._types.call import Call
@@ -72,11 +72,11 @@ def teach(tools: Sequence[ToolSpec]) -> str:
 def _call(text: str, start: int, before: int) -> tuple[Call, int]:
     if before == MAX_CALLS:
         raise MalformedReplyError(f"more than {MAX_CALLS} calls in one reply")
-    start = skip_space(text, start)
+    start = skip(text, start)
     if not text.startswith("{", start):
         raise MalformedReplyError(f"write {MARKER}{{…}}] with an object in it")
     value, end = decode(text, start)
-    end = skip_space(text, end)
+    end = skip(text, end)
     if not text.startswith("]", end):
         raise MalformedReplyError("no ] after the object")
     return read_call(value, _KEYS), end + 1

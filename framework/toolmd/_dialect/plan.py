@@ -7,7 +7,7 @@ from typing import Any
 from toolmd._dialect.body import body, compact
 from toolmd._dialect.call_place import CallPlace, ends_reply, holds_alone, read_place
 from toolmd._dialect.calls import Keys, parse_words, read_call
-from toolmd._dialect.decoder import MAX_CALLS, readable, skip_space
+from toolmd._dialect.decoder import MAX_CALLS, readable, skip
 from toolmd._dialect.envelope import open_reply
 from toolmd._dialect.prompt import ShownCall, Syntax, teach_tools
 from toolmd._dialect.quotes import Quotes
@@ -67,7 +67,7 @@ def _begins_object(text: str, mark: int, since: int) -> bool:
     begin = text.rfind("\n", since, mark) + 1 or since
     if text[begin:mark].strip(_BLANK):
         return False
-    return text.startswith(('"', "}"), skip_space(text, mark + 1))
+    return text.startswith(('"', "}"), skip(text, mark + 1))
 
 
 def is_plan(value: Any) -> bool:

@@ -4,6 +4,7 @@ import asyncio
 import itertools
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from toolmd._skills.frame import DeclinedError, Frame, InsteadError, StepError
@@ -155,10 +156,7 @@ class RecordedCall:
         await self.frame.journal.perform(key, reject, undoing=True)
 
     async def _recorded(self, key: str, reach: Callable[[], Awaitable[Result]]) -> Done:
-        def effect() -> Awaitable[dict[str, Any]]:
-            return self._started(key, reach)
-
-        uncertain = self._uncertain(key)
+        effect, uncertain = partial(self._started, key, reach), self._uncertain(key)
         try:
             return Done.from_json(await self.frame.perform(key, effect, uncertain))
         except CancelledRunError:

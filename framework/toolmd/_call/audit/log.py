@@ -127,7 +127,10 @@ class AuditLog:
             if not self._is_ready():
                 return False
             line, last = next_line(self._tracked.newest, record)
-            self._write(line)
+            if os.write(self._file, line) < len(line):
+                # A whole line, or nothing: an unfinished line is no record.
+                os.ftruncate(self._file, self._size)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._folder))
             self._size += len(line)
             self._tracked.newest = last
             return True
@@ -154,13 +157,6 @@ class AuditLog:
             if status.st_nlink == 0 or status.st_size != self._size:
                 self._file = -1
         return self._file >= 0 and self._size < self._max_file and self._tracked.fits
-
-    def _write(self, line: bytes) -> None:
-        """Write a whole line, or nothing: an unfinished line is no record."""
-        written = os.write(self._file, line)
-        if written < len(line):
-            os.ftruncate(self._file, self._size)
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._folder))
 
     def _open(self) -> None:
         self._file = -1

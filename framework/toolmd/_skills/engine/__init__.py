@@ -15,6 +15,11 @@ Ask = Callable[[Question], Awaitable[Answer | None]]
 """Asks an available person; None means that nobody is available, and the run waits."""
 
 
+def utc_now() -> dt.datetime:
+    """Return the time in UTC."""
+    return dt.datetime.now(dt.UTC)
+
+
 class OpenQuestion(Protocol):
     """A question without an answer."""
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from toolmd._skills.engine import ALL_RUNS, Ask, Execute
+from toolmd._skills.engine import ALL_RUNS, Ask, Execute, utc_now
 from toolmd._skills.engine.memory_run import MemoryJournal, MemoryRun
 from toolmd._skills.engine.outcomes import (
     AnsweredError,
@@ -38,11 +38,6 @@ LOOK_S = 0.2
 """How often the clock is read while a person is being asked, in seconds."""
 MAX_RUNS = 1000
 """How many finished runs are kept; the oldest ones beyond it are dropped."""
-
-
-def utc_now() -> dt.datetime:
-    """Return the time in UTC."""
-    return dt.datetime.now(dt.UTC)
 
 
 class _Open(NamedTuple):

@@ -28,7 +28,7 @@ def most_bytes(default: int, own: int | None) -> int:
         default: The setting `results.max_bytes`.
         own: The tool's Max Bytes, which may raise it up to 256 KiB.
     """
-    return default if own is None or own <= default else max(default, min(own, MOST))
+    return max(default, min(own or 0, MOST))
 
 
 def is_small(result: Result, most: int) -> bool:

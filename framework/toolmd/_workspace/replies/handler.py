@@ -80,8 +80,8 @@ class ReplyHandler:
             )
             for call in parsed.calls
         ]
-        if len(calls) > 1 and await self._any_escalates(calls):
-            # Before any call runs: a crisis in one of them holds the others, too.
+        # Before any call runs: a crisis in one of them holds the others, too.
+        if len(calls) > 1 and any([await self._dispatcher.escalates(call) for call in calls]):
             calls = list(map(flagged, calls))
         if any(call.budget for call in calls):
             results = await self._take_in_order(calls, on_event)
@@ -89,12 +89,6 @@ class ReplyHandler:
             results = await asyncio.gather(*(self._take(call, on_event) for call in calls))
         shown = [await self._keeper.shown(result, caller.user) for result in results]
         return await self._turn(parsed, spoken, tuple(shown))
-
-    async def dispatch(
-        self, call: Call, spoken: str = "", on_event: EventListener | None = None
-    ) -> Result:
-        """Make one call of a tool or a skill, by its name or one it was exported under."""
-        return await self._take(self._named(call, spoken), on_event)
 
     def _named(self, call: Call, spoken: str) -> Call:
         """Return a call under the tool's own name, without what stands for an absent value."""
@@ -133,9 +127,6 @@ class ReplyHandler:
             results.append(result)
         return results
 
-    async def _any_escalates(self, calls: Sequence[Call]) -> bool:
-        return any([await self._dispatcher.escalates(call) for call in calls])
-
     async def _run(self, call: Call) -> Result:
         try:
             return await self._runs.service.run(call)
@@ -154,7 +145,7 @@ class ReplyHandler:
             return await self._dispatcher.deny_reply(
                 "malformed_call", told, caller=call.caller, dry_run=False
             )
-        result = await self.dispatch(call, on_event=on_event)
+        result = await self._take(self._named(call, ""), on_event)
         return await self._keeper.shown(result, call.caller.user)
 
     async def _turn(self, parsed: Parsed, spoken: str, results: tuple[Result, ...]) -> Turn:

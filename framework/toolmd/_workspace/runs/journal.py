@@ -3,10 +3,9 @@
 import time
 from typing import Any
 
-from toolmd._skills.engine.outcomes import ended
 from toolmd._skills.journal import CancelledRunError, Effect, Journal, ParkedError, UncertainOutcome
 from toolmd._types.call import Call
-from toolmd._types.result import Event, SkillResult
+from toolmd._types.result import Event
 from toolmd._types.run import Answer, Order, Question, RunEvent, RunState
 from toolmd._workspace.listeners import WorkspaceEventListener
 
@@ -114,11 +113,7 @@ class NotifyingJournal:
             self._once(RunEvent.waiting(question))
         self.state("waiting")
 
-    def ended(self, result: SkillResult) -> None:
-        """Report how the run ended."""
-        self.state(ended(result))
-
     def _once(self, event: RunEvent) -> None:
-        if event.mark not in self._told:
-            self._told.add(event.mark)
+        if (mark := event.mark) not in self._told:
+            self._told.add(mark)
             self._tell("run-step", event.to_dict(), self._order.caller.user)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping
 
+from toolmd._skills.engine.outcomes import ended
 from toolmd._skills.interpreter import Interpreter
 from toolmd._skills.journal import Journal, ParkedError, loaded
 from toolmd._types.result import SkillResult
@@ -60,7 +61,7 @@ class RunExecutor:
             raise
         self._marks.pop(order.id, None)
         self.end(order.id)
-        notifying.ended(result)
+        notifying.state(ended(result))
         return result
 
     async def _resumed(self, order: Order, journal: NotifyingJournal) -> tuple[Live, Order]:

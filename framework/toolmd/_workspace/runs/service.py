@@ -11,7 +11,7 @@ from toolmd._call.arguments.argument_errors import mismatch
 from toolmd._call.confirmation.shown import NOT_YOURS
 from toolmd._call.denial import CallDenied
 from toolmd._call.pipeline import check_call
-from toolmd._skills.engine.memory import utc_now
+from toolmd._skills.engine import utc_now
 from toolmd._skills.engine.outcomes import AnsweredError, result_of
 from toolmd._skills.plan import make_plan
 from toolmd._skills.replay import listed, trace

@@ -171,7 +171,7 @@ class Dispatcher:
     async def deny(self, call: Call, code: str, message: str) -> Result:
         """Deny a call before it reaches the pipeline."""
         with suppress(CallDenied):  # It is denied anyway.
-            call = await self.crisis.flag_by_conversation(self.crisis.flag_by_message(call))
+            call = await self._pipeline.with_crisis_flag(call)
         denied = await self._pipeline.denied(call, deny(code, message), perf_counter())
         return self.finish(call, denied)
 

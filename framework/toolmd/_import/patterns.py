@@ -11,15 +11,11 @@ _ANY = r"[\s\S]*"
 def whole_pattern(pattern: str) -> str:
     """Return the pattern that whole texts match where a search finds the given one."""
     match = _ANCHORED.fullmatch(pattern)
-    if match is None or not _is_one(whole := match["whole"]):
+    # Within its anchors it has no alternatives outside of groups.
+    if match is None or not _is_balanced(whole := match["whole"], "|"):
         return f"{_ANY}(?:{pattern}){_ANY}"
     group = _GROUPED.fullmatch(whole)
     return group["inner"] if group is not None and _is_balanced(group["inner"]) else whole
-
-
-def _is_one(pattern: str) -> bool:
-    """Return whether a pattern has no alternatives outside of groups."""
-    return _is_balanced(pattern, "|")
 
 
 def _is_balanced(pattern: str, parting: str = "") -> bool:

@@ -23,6 +23,7 @@ from toolmd._parse import format_text
 from toolmd._parse.fields.table import section_of
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.source import Position
+from toolmd.config import find_project
 
 
 class Editor:
@@ -231,7 +232,7 @@ class Editor:
         )
 
     def _project(self, file: Path) -> EditorProject:
-        project = EditorProject.root_of(file)
+        project = find_project(file.parent)
         if project not in self._projects:
             self._projects[project] = EditorProject(project)
         return self._projects[project]

@@ -16,7 +16,6 @@ from toolmd._types.tool import ToolSpec
 from toolmd._workspace import Workspace
 from toolmd._workspace.examples import Tried, try_examples
 from toolmd._workspace.snapshot.reader import READER
-from toolmd.config import find_project
 from toolmd.errors import ToolmdError
 
 _log = logging.getLogger(__name__)
@@ -34,11 +33,6 @@ class EditorProject:
             self._workspace = Workspace.open(root)
         except ToolmdError as error:
             _log.warning("%s can't be opened: %s", root, error)
-
-    @staticmethod
-    def root_of(file: Path) -> Path | None:
-        """Return the folder of the project that a file belongs to."""
-        return find_project(file.parent)
 
     @property
     def tools(self) -> Mapping[str, ToolSpec]:

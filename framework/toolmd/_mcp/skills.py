@@ -141,7 +141,7 @@ class Skills:
                 # The first file of a folder is the skill's SKILL.md.
                 file = SkillFile(item)
                 folders.setdefault(item["path"].partition("/")[0], []).append(file)
-            made = sorted(map(ServedSkill, folders.values()), key=_uri)
+            made = sorted(map(ServedSkill, folders.values()), key=lambda skill: skill.uri)
             self._made = registry, {skill.uri: skill for skill in made}
         return self._made[1]
 
@@ -203,10 +203,6 @@ class Skills:
             for child in children.values()
         ]
         return {"resources": shown}
-
-
-def _uri(skill: ServedSkill) -> str:
-    return skill.uri
 
 
 def unknown(uri: str, what: str = "Unknown resource:") -> MCPError:

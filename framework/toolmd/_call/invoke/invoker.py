@@ -20,7 +20,7 @@ from toolmd._call.limits.deadline import (
 )
 from toolmd._call.result.answer import AnswerError, answer_of
 from toolmd._call.result.returned import Remarks, build_result
-from toolmd._call.result.truncate import bounds_of
+from toolmd._call.result.truncate import UNBOUND, bounds_of
 from toolmd._egress import DomainNotApprovedError
 from toolmd._remote.mcp.error import InputRequiredError, SuspendedToolError
 from toolmd._types.call import Call
@@ -117,7 +117,7 @@ class Invoker:
         if call.budget is not None:
             bounds = bounds_of(self._call_spec.limits, call.budget)
         remarks = None if work.context is None else work.context.remarks
-        if remarks is None and not (work.notes or bounds.bind):
+        if remarks is None and bounds == UNBOUND and not work.notes:
             try:
                 return self._answer(value, call.id, began)
             except AnswerError:

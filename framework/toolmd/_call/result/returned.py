@@ -5,7 +5,7 @@ from typing import Any
 
 from toolmd._call.result.answer import AnswerError, as_json
 from toolmd._call.result.parts import lifted
-from toolmd._call.result.truncate import Bounds, Cut, cut
+from toolmd._call.result.truncate import UNBOUND, Bounds, Cut, cut
 from toolmd._types.result import Result
 from toolmd.errors import logged
 
@@ -58,7 +58,7 @@ def _build(
     answer: Callable[..., Result],
 ) -> Result:
     lowered = remarks.lowered
-    if not (bounds.bind or lowered):
+    if bounds == UNBOUND and not lowered:
         result = answer(value)
         # Missing items fit no Returns, and a note says so already.
         told = (*(notes or result.notes), *remarks.notes)

@@ -18,10 +18,8 @@ class Bounds(NamedTuple):
     rows: int | None
     bytes: int | None
 
-    @property
-    def bind(self) -> bool:
-        """Whether there is any bound."""
-        return self.rows is not None or self.bytes is not None
+
+UNBOUND = Bounds(None, None)
 
 
 class Cut(NamedTuple):

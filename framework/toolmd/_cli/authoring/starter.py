@@ -38,7 +38,9 @@ def definition_files(kind: str, name: str, folder: str) -> dict[str, str]:
 def python_text(spec: ToolSpec | SkillSpec) -> str:
     """Return a module with a function that has the definition's name and parameters."""
     gives = "dict[str, Any]" if isinstance(spec, SkillSpec) else annotation(spec.returns)
-    head = ", ".join(_parameter(p) for p in _ordered(spec.parameters))
+    # Python requires parameters without a default first.
+    ordered = sorted(spec.parameters, key=lambda p: not p.required)
+    head = ", ".join(_parameter(p) for p in ordered)
     text = f"async def {spec.name}({head}) -> {gives}:\n"
     text += f'    """{_first(spec.description)}"""\n'
     text += f"    return {_result(spec)}\n"
@@ -86,11 +88,6 @@ def annotation(shape: Schema) -> str:
         for name in shape.types
     ]
     return " | ".join(dict.fromkeys(named))
-
-
-def _ordered(parameters: tuple[Parameter, ...]) -> list[Parameter]:
-    """Sort required parameters first, as Python requires."""
-    return sorted(parameters, key=lambda p: not p.required)
 
 
 def _parameter(parameter: Parameter) -> str:

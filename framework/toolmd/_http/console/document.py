@@ -30,14 +30,10 @@ def _reader() -> "MarkdownIt":
     from markdown_it import MarkdownIt
 
     reader = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
-    reader.validateLink = _is_safe  # type: ignore[method-assign]
+    reader.validateLink = lambda url: bool(_SAFE.match(url))  # type: ignore[method-assign]
     reader.core.ruler.push("lower_headings", _lower_headings)
     reader.add_render_rule("link_open", _link_open)
     return reader
-
-
-def _is_safe(url: str) -> bool:
-    return _SAFE.match(url) is not None
 
 
 def _lower_headings(state: "StateCore") -> None:

@@ -243,7 +243,8 @@ def literal(text: str, shape: Schema) -> tuple[JsonValue, bool]:
             ):
                 return parsed, True
             case "array" if shape.types and _is_list(bare):
-                return _literals(bare, shape.items), True
+                items = shape.items or Schema()
+                return [literal(part, items)[0] for part in listed(bare)], True
             case "string":
                 return value_text(text), True
             case _:
@@ -272,10 +273,6 @@ def _told(bare: str, text: str, shape: Schema) -> str | None:
             return said
         return value_text(bare) if bare[0] not in bare[1:-1] else None
     return value_text(text) if shape.enum and value_text(text) in shape.enum else None
-
-
-def _literals(text: str, items: Schema | None) -> list[JsonValue]:
-    return [literal(part, items or Schema())[0] for part in listed(text)]
 
 
 def _json(text: str) -> JsonValue | None:

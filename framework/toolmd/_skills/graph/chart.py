@@ -4,7 +4,7 @@ from typing import Literal, NamedTuple
 
 from toolmd._skills.section import folded
 from toolmd._types.call_spec import seconds
-from toolmd._types.skill import Loop, SkillSpec, Step, Way, WorkflowSection, value_text
+from toolmd._types.skill import Loop, SkillSpec, Step, Way, value_text
 
 BoxKind = Literal["use", "ask", "choose", "return", "stop", "wait", "note"]
 
@@ -66,7 +66,7 @@ def chart_of(spec: SkillSpec) -> Chart:
             for label, way in _ways(step):
                 if way.kind == "go" and folded(way.target) in firsts:
                     arrows.append(Arrow(name, firsts[folded(way.target)], label))
-    names = tuple(_section_title(spec, section) for section in sections)
+    names = tuple(section.name or spec.title for section in sections)
     return Chart(spec.title, names, tuple(boxes), tuple(arrows))
 
 
@@ -83,10 +83,6 @@ def told(chart: Chart) -> str:
         ]
         sentences.append(f"{box.key}. {box.title}" + (f" ({'; '.join(does)})" if does else ""))
     return "\n".join(sentences)
-
-
-def _section_title(spec: SkillSpec, section: WorkflowSection) -> str:
-    return section.name or spec.title
 
 
 def _kind(step: Step) -> BoxKind:

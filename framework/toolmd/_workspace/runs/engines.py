@@ -86,13 +86,10 @@ class Engines:
 
     async def of(self, run_id: str) -> Engine:
         """Return the engine that has this run, or would have it."""
-        if self._is_of_memory(run_id):
+        if self._memory.knows(run_id) or not self._any_kept:
             return self._memory
         engine: Engine = await asyncio.to_thread(self.durable)
         return engine
-
-    def _is_of_memory(self, run_id: str) -> bool:
-        return self._memory.knows(run_id) or not self._any_kept
 
     def order(self, run_id: str) -> Order | None:
         """Return the order of a run; None if there is no such run."""

@@ -100,7 +100,8 @@ class RunService:
         await live.settle()
         engine, code = await self.engines.begin(skill, live)
         plan = _plan(skill.spec, live, code)
-        order = Order(run_id or new_run_id(), plan, inputs, call.caller, call.confidence)
+        run_id = run_id or f"run-{secrets.token_hex(8)}"
+        order = Order(run_id, plan, inputs, call.caller, call.confidence)
         self._executor.begin(order.id, live)
         self._keep(order.id, call)
         if at is not None:
@@ -280,11 +281,6 @@ class RunService:
         """Add what every Result has: the call's id, its duration and the crisis flag."""
         result = result._replace(tool_call_id=call.id, duration_ms=(perf_counter() - began) * 1000)
         return (await self._current().ready_dispatcher()).finish(call, result)
-
-
-def new_run_id() -> str:
-    """Return a new id of a run."""
-    return f"run-{secrets.token_hex(8)}"
 
 
 def _plan(spec: SkillSpec, live: Live, code: str) -> Plan:

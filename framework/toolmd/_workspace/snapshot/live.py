@@ -59,6 +59,7 @@ class Live:
         self.rehearses = rehearses
         self.settings = settings
         self.snapshot = snapshot
+        self.registry: Registry = snapshot.registry
         self._logs = logs
         self.dispatcher: Dispatcher | None = None
         """Made once a call needed it: what only looks at definitions does not import it."""
@@ -72,11 +73,6 @@ class Live:
         self._lock = threading.Lock()
         self._settled = False
         self._found: tuple[Diagnostic, ...] | None = None
-
-    @property
-    def registry(self) -> Registry:
-        """The tools and skills of the snapshot."""
-        return self.snapshot.registry
 
     @cached_property
     def keeper(self) -> "Keeper":

@@ -78,7 +78,7 @@ class Keeper:
         most, names = self._bounds(result)
         if names is None and is_small(result, most):
             return result
-        return await off_loop(self._kept, result, user)
+        return await off_loop(self._kept, result, user, most, names)
 
     def cut(self, result: Result) -> Result:
         """Return what a model reads of a result, without keeping the rest."""
@@ -103,11 +103,12 @@ class Keeper:
         """Return whether any result is kept; it may block."""
         return self._store.holds_results(self._clock())
 
-    def _kept(self, result: Result, user: str | None) -> Result:
+    def _kept(
+        self, result: Result, user: str | None, most: int, names: tuple[str, ...] | None
+    ) -> Result:
         # A program that only calls tools does not wait for what writes results for models.
         from toolmd._workspace.kept.bounded import bounded
 
-        most, names = self._bounds(result)
         handle = f"r-{secrets.token_hex(8)}"
         view = bounded(result, most, names, handle)
         if view.whole is None or view.result.handle is None:

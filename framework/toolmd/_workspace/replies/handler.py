@@ -17,7 +17,6 @@ from toolmd._types.call import Budget, Call, Caller
 from toolmd._types.pending import PendingCall
 from toolmd._types.reply import Dialect, Parsed
 from toolmd._types.result import EventListener, Result
-from toolmd._types.skill import SkillSpec
 from toolmd._types.turn import Turn
 from toolmd._validation.redact import redacted
 from toolmd._workspace.kept.keeper import Keeper
@@ -104,10 +103,9 @@ class ReplyHandler:
 
     async def _take(self, call: Call, on_event: EventListener | None) -> Result:
         """Make a call by its tool's or skill's own name."""
-        called = self._names.find(call.tool)
-        if called is not None and isinstance(called.spec, SkillSpec):
-            return await self._run(call)
-        return await self._dispatcher.dispatch(call, on_event)
+        if call.tool in self._dispatcher.registry.tools or self._names.find(call.tool) is None:
+            return await self._dispatcher.dispatch(call, on_event)
+        return await self._run(call)
 
     async def _take_in_order(
         self, calls: Sequence[Call], on_event: EventListener | None

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolmd._expressions import Checker, ExpressionError, check_expression, compile_expression
+from toolmd._expressions import Checker, ExpressionError, compile_expression
 from toolmd._expressions.lexer import tokens
 from toolmd._expressions.rewrite import rewrite
 from toolmd._types.schema import Parameter, Schema
@@ -126,7 +126,7 @@ def test_an_expression_without_a_type_passes(source: str) -> None:
 
 
 def test_unguarded_names_are_returned() -> None:
-    checked = check_expression("has(date) && date == type && slots.all(s, s.time > date)", NAMES)
+    checked = Checker(NAMES).check("has(date) && date == type && slots.all(s, s.time > date)")
     assert checked.names == {"date", "type", "slots"}
     assert checked.unguarded == {"type", "slots"}
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolmd._expressions import (
+    Checker,
     EvaluationError,
     ExpressionError,
-    check_expression,
     compile_expression,
 )
 from toolmd._expressions.environment import environment
@@ -50,7 +50,7 @@ BOMBS = {
 
 @pytest.mark.parametrize("what", BOMBS)
 def test_an_expression_that_must_grow_too_large_is_rejected_when_it_is_parsed(what: str) -> None:
-    for read in (compile_expression, lambda source: check_expression(source, {})):
+    for read in (compile_expression, Checker({}).check):
         with pytest.raises(ExpressionError) as refused:
             read(BOMBS[what])
         assert "may take over 512 MiB" in refused.value.message
@@ -61,7 +61,7 @@ def test_typed_names_are_bounded_by_their_types() -> None:
     names = {"x": Schema(types=("string",))}
     bomb = nested("cel.bind(v#, @, v# + v#)", 28, "x + 'a'")
     with pytest.raises(ExpressionError, match="may take over"):
-        check_expression(bomb, names)
+        Checker(names).check(bomb)
 
 
 @pytest.mark.parametrize(

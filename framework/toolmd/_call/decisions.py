@@ -174,10 +174,6 @@ class Decisions:
         """Return a confirmation, decided or not; None where it can't be read."""
         return await self._confirmations.get(confirmation_id)
 
-    def confirmation_sync(self, confirmation_id: str) -> Confirmation | None:
-        """Return a confirmation as `confirmation` does; the calling thread waits."""
-        return self._confirmations.get_sync(confirmation_id)
-
     async def _decide(
         self,
         confirmation_id: str,

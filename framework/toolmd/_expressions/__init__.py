@@ -1,6 +1,6 @@
 """Expressions: CEL compiled, checked against types, and evaluated within bounds."""
 
-from toolmd._expressions.check import CheckedExpression, Checker, check_expression
+from toolmd._expressions.check import CheckedExpression, Checker
 from toolmd._expressions.cursor import CursorScope, at_cursor, names_read
 from toolmd._expressions.error import EvaluationError, ExpressionError
 from toolmd._expressions.program import Program, compile_expression
@@ -13,7 +13,6 @@ __all__ = [
     "ExpressionError",
     "Program",
     "at_cursor",
-    "check_expression",
     "compile_expression",
     "names_read",
 ]

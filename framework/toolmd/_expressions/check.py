@@ -121,10 +121,3 @@ class Checker:
 def _called(name: str) -> str:
     """Return the name of a variable in the compiled text."""
     return f"v_{name}" if name in CLASHING else fold(name)
-
-
-def check_expression(
-    source: str, names: Mapping[str, Schema], *, functions: bool = False
-) -> CheckedExpression:
-    """Check one expression; for several over the same names make one Checker (1.4 ms each)."""
-    return Checker(names, functions=functions).check(source)

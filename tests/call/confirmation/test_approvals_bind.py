@@ -188,7 +188,7 @@ def test_an_unknown_id_is_quoted_by_its_beginning(world):
 
 
 def state_of(dispatcher, held):
-    return dispatcher.dispatcher.decisions.confirmation_sync(held.confirmation.id).state
+    return asyncio.run(dispatcher.dispatcher.decisions.confirmation(held.confirmation.id)).state
 
 
 def test_a_confirmation_keeps_its_outcome(world):
@@ -212,7 +212,7 @@ def test_a_confirmation_keeps_its_outcome(world):
         else:
             assert again.error.code == "confirmation_used"
             assert state in again.error.message
-    assert decisions.confirmation_sync("nobody's") is None
+    assert asyncio.run(decisions.confirmation("nobody's")) is None
 
 
 @pytest.mark.parametrize("sensitivity", ["low", "medium", "high", "critical", None])
@@ -222,9 +222,9 @@ def test_a_confirmation_states_how_sensitive_its_tool_is(harness, tool, tmp_path
     dispatcher = harness(tool("act", dict, safety=safety), settings=project)
     held = dispatcher.call("act")
     assert held.confirmation.sensitivity == (sensitivity or "low")
-    assert dispatcher.dispatcher.decisions.confirmation_sync(held.confirmation.id).sensitivity == (
-        sensitivity or "low"
-    )
+    assert asyncio.run(
+        dispatcher.dispatcher.decisions.confirmation(held.confirmation.id)
+    ).sensitivity == (sensitivity or "low")
 
 
 def test_an_edited_critical_call_asks_again_and_is_not_stale(harness, tool, tmp_path):
@@ -238,7 +238,7 @@ def test_an_edited_critical_call_asks_again_and_is_not_stale(harness, tool, tmp_
     held = dispatcher.call("act", {"number": 1}).confirmation.id
     again = asyncio.run(dispatcher.dispatcher.decisions.confirm(held, edit={"number": 2}))
     assert (again.outcome, again.error) == ("confirm", None)
-    assert dispatcher.dispatcher.decisions.confirmation_sync(held).state == "edited"
+    assert asyncio.run(dispatcher.dispatcher.decisions.confirmation(held)).state == "edited"
     done = asyncio.run(dispatcher.dispatcher.decisions.confirm(again.confirmation.id))
     assert done.success
     assert done.notes == ("The user changed number: 1 → 2.",)
@@ -328,7 +328,9 @@ def test_the_budget_of_a_plan_is_stored_with_its_pending_call(harness, tool, tmp
         made, settings=Settings(root=tmp_path, state=tmp_path, audit=AuditSettings(enabled=False))
     )
     held = dispatcher.call("act", budget=Budget(1, 2, 3000)).confirmation.id
-    assert dispatcher.dispatcher.decisions.confirmation_sync(held).call.budget == Budget(1, 2, 3000)
+    assert asyncio.run(dispatcher.dispatcher.decisions.confirmation(held)).call.budget == Budget(
+        1, 2, 3000
+    )
     assert asyncio.run(dispatcher.dispatcher.decisions.confirm(held)).success
 
 

@@ -85,7 +85,6 @@ def test_a_confirmation_that_cannot_be_read_is_not_decided(world, broken, decisi
 def test_an_unreadable_store_has_no_pending_calls(world, broken):
     decisions = broken(world).dispatcher.decisions
     assert asyncio.run(decisions.confirmation("some-id")) is None
-    assert decisions.confirmation_sync("some-id") is None
 
 
 @BROKEN
@@ -114,7 +113,7 @@ def test_a_confirmation_that_cannot_be_claimed_is_not_decided(world, decision):
     told(decide(dispatcher, decision, held))
     assert world.ran == []
     world.script("DROP TRIGGER t")
-    assert dispatcher.dispatcher.decisions.confirmation_sync(held).state == "pending"
+    assert asyncio.run(dispatcher.dispatcher.decisions.confirmation(held)).state == "pending"
     assert decide(dispatcher, "confirm", held).success
 
 

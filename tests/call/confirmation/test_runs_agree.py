@@ -81,11 +81,11 @@ def test_an_approved_call_beyond_its_limit_stays_pending(harness, tool, tmp_path
     first, second = (dispatcher.call("act").confirmation.id for _ in range(2))
     assert asyncio.run(decisions.confirm(first)).success
     assert asyncio.run(decisions.confirm(second)).error.code == "budget_exhausted"
-    assert decisions.confirmation_sync(second).state == "pending"
+    assert asyncio.run(decisions.confirmation(second)).state == "pending"
 
 
 def test_text_typed_into_a_form_is_not_the_message_of_a_call_that_asks_again(agreed):
     held = agreed.request({"number": 1}, message="One, please.")
     again = agreed.agree(held, {"number": 2})
-    kept = agreed.dispatcher.dispatcher.decisions.confirmation_sync(again.confirmation.id)
+    kept = asyncio.run(agreed.dispatcher.dispatcher.decisions.confirmation(again.confirmation.id))
     assert kept.call.caller.message == "One, please."

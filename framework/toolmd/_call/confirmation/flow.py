@@ -124,13 +124,6 @@ class ConfirmationFlow:
         except UnreachableError:
             return None
 
-    def get_sync(self, confirmation_id: str) -> Confirmation | None:
-        """Return a confirmation as `get` does; the calling thread waits."""
-        try:
-            return asked_again(self._store.confirmations.get(confirmation_id, self._clock()))
-        except Exception:  # noqa: BLE001 - its caller knows what a missing one means
-            return None
-
     async def find(self, confirmation_id: str, user: str | None) -> Confirmation:
         """Return a confirmation that this user may see, decided or not. Raises CallDenied.
 

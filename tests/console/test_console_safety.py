@@ -140,6 +140,16 @@ def test_an_unexpected_request_to_the_console_is_rejected(served, body):
     assert served.called() == []
 
 
+@pytest.mark.parametrize(
+    "action", ["changes/x", "crises/clear", "pending/x", "runs/run-1/cancel", "runs/run-1/resume"]
+)
+def test_every_action_of_the_console_rejects_a_body_that_is_no_object(served, action):
+    headers = {"authorization": f"Bearer {served.token}", "content-type": "application/json"}
+    answer = httpx.post(f"{served.url}/view/{action}", headers=headers, content=b"[]")
+    assert answer.status_code == 400
+    assert "The request is not a JSON object." in answer.text
+
+
 def test_a_request_that_is_too_large_is_rejected(served):
     headers = {"authorization": f"Bearer {served.token}", "content-type": "application/json"}
     answer = httpx.post(

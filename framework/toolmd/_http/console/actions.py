@@ -1,7 +1,7 @@
 """Handle actions in the console: try, decide, accept, run; each answers with a part of a page."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from starlette.requests import Request
@@ -18,14 +18,30 @@ from toolmd._types.result import Result
 from toolmd._validation import MalformedError, read_object
 from toolmd._validation.strict_json import read_json
 from toolmd._workspace.examples import try_examples
-from toolmd.errors import NotFoundError, ToolmdError
+from toolmd.errors import ToolmdError
 
 LONGEST = 512 * 1024
 """The most bytes of a request."""
 
 
-class _UnfitError(Exception):
+class _UnfitError(ToolmdError):
     """A request that the console's own script would not send."""
+
+
+def answered(
+    action: Callable[[Request], Awaitable[Response]],
+) -> Callable[[Request], Awaitable[Response]]:
+    """Return an action that answers an error with its message."""
+
+    async def act(request: Request) -> Response:
+        try:
+            return await action(request)
+        except _UnfitError as error:
+            return _problem(str(error), 400)
+        except ToolmdError as error:
+            return _problem(str(error), 409)
+
+    return act
 
 
 class ConsoleActions:
@@ -40,20 +56,17 @@ class ConsoleActions:
         bound = find_tool(self._workspace, request.path_params["name"])
         if bound is None:
             return _problem("This tool no longer exists.", 404)
-        try:
-            given = await _read(request)
-            confidence = _number(given.get("confidence"))
-            result = await self._workspace.call(
-                bound.name,
-                _text(given, "arguments") or "{}",
-                confidence=confidence,
-                message=_text(given, "message"),
-                user=_text(given, "user") or None,
-                context=_context(given),
-                dry_run=given.get("dry_run") is True,
-            )
-        except _UnfitError as error:
-            return _problem(str(error), 400)
+        given = await _read(request)
+        confidence = _number(given.get("confidence"))
+        result = await self._workspace.call(
+            bound.name,
+            _text(given, "arguments") or "{}",
+            confidence=confidence,
+            message=_text(given, "message"),
+            user=_text(given, "user") or None,
+            context=_context(given),
+            dry_run=given.get("dry_run") is True,
+        )
         confirmation = result.confirmation
         slip = (
             await find_slip(self._workspace, confirmation.id)
@@ -72,23 +85,15 @@ class ConsoleActions:
     async def examples(self, request: Request) -> Response:
         """Run the examples of a tool, as `toolmd test` does."""
         name = request.path_params["name"]
-        try:
-            tried = await asyncio.to_thread(try_examples, self._workspace.settings.root, [name])
-        except ToolmdError as error:
-            return _problem(str(error), 409)
+        tried = await asyncio.to_thread(try_examples, self._workspace.settings.root, [name])
         return page("part_examples.html", tried=tried)
 
     async def decide(self, request: Request) -> Response:
         """Approve, edit, reject or answer a pending call."""
         confirmation_id = request.path_params["confirmation_id"]
-        try:
-            given = await _read(request)
-            confirmation = await self._workspace.confirmations.get(confirmation_id)
-            result = await self._decided(confirmation_id, given)
-        except _UnfitError as error:
-            return _problem(str(error), 400)
-        except ToolmdError as error:
-            return _problem(str(error), 409)
+        given = await _read(request)
+        confirmation = await self._workspace.confirmations.get(confirmation_id)
+        result = await self._decided(confirmation_id, given)
         again = result.confirmation
         slip = await find_slip(self._workspace, again.id) if again is not None else None
         user = None if confirmation is None else confirmation.call.caller.user
@@ -98,23 +103,15 @@ class ConsoleActions:
     async def accept(self, request: Request) -> Response:
         """Make an edit that weakens a policy live."""
         await _read(request)
-        try:
-            edit = await self._workspace.changes.accept(request.path_params["name"])
-        except NotFoundError as error:
-            return _problem(str(error), 409)
+        edit = await self._workspace.changes.accept(request.path_params["name"])
         return page("part_accepted.html", edit=edit)
 
     async def clear_crisis(self, request: Request) -> Response:
         """Clear the crisis flag of a conversation: its calls run again."""
-        try:
-            given = await _read(request)
-            conversation = _text(given, "conversation")
-            user = _text(given, "user") if "user" in given else None
-            await self._workspace.crises.clear(conversation, user=user)
-        except _UnfitError as error:
-            return _problem(str(error), 400)
-        except ToolmdError as error:
-            return _problem(str(error), 409)
+        given = await _read(request)
+        conversation = _text(given, "conversation")
+        user = _text(given, "user") if "user" in given else None
+        await self._workspace.crises.clear(conversation, user=user)
         return page("part_message.html", message=f"{conversation}: the crisis flag is cleared.")
 
     async def run(self, request: Request) -> Response:
@@ -123,19 +120,10 @@ class ConsoleActions:
         bound = self._workspace.skills.get(name)
         if bound is not None and not bound.spec.user_invocable:
             return _problem(f"{name} is not for people to start (User Invocable: no)", 403)
-        try:
-            given = await _read(request)
-            caller = Caller(
-                _text(given, "user") or None,
-                _context(given),
-                _text(given, "message"),
-            )
-            inputs, confidence = _object(given, "arguments"), _number(given.get("confidence"))
-            run_id = self._view.start_run(name, inputs, caller, confidence)
-        except _UnfitError as error:
-            return _problem(str(error), 400)
-        except ToolmdError as error:
-            return _problem(str(error), 409)
+        given = await _read(request)
+        caller = Caller(_text(given, "user") or None, _context(given), _text(given, "message"))
+        inputs, confidence = _object(given, "arguments"), _number(given.get("confidence"))
+        run_id = self._view.start_run(name, inputs, caller, confidence)
         return page("part_started.html", run_id=run_id)
 
     async def cancel(self, request: Request) -> Response:
@@ -148,11 +136,7 @@ class ConsoleActions:
 
     async def _steered(self, request: Request, steer: Any) -> Response:
         await _read(request)
-        run_id = request.path_params["run_id"]
-        try:
-            result = await steer(run_id)
-        except ToolmdError as error:
-            return _problem(str(error), 409)
+        result = await steer(request.path_params["run_id"])
         return page("part_message.html", message=result.message)
 
     async def _decided(self, confirmation_id: str, given: dict[str, Any]) -> Result:

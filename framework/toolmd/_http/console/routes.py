@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from toolmd._http.api.errors import ApiError
-from toolmd._http.console.actions import ConsoleActions
+from toolmd._http.console.actions import ConsoleActions, answered
 from toolmd._http.console.layout import ASSETS, asset, page, printed
 from toolmd._http.console.pages import Pages
 from toolmd._http.console.view import ConsoleView
@@ -47,7 +47,7 @@ def console_routes(view: ConsoleView) -> list[Route]:
         Route("/enter", lambda _request: page("enter.html")),
         Route("/assets/{name}", _asset),
         *(Route(path, _looked(look)) for path, look in looks.items()),
-        *(Route(path, deed, methods=["POST"]) for path, deed in deeds.items()),
+        *(Route(path, answered(deed), methods=["POST"]) for path, deed in deeds.items()),
     ]
 
 

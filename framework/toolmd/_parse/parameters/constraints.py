@@ -109,15 +109,13 @@ def has_place(attribute: str, role: str) -> bool:
 
 def check_place(page: Page, where: str, role: str, fields: Fields) -> None:
     """Report fields that mean nothing for this value, and that nothing would follow."""
-    for attribute, (_, place) in _PLACES.items():
-        entry = fields.entry(attribute)
-        if entry is not None and not has_place(attribute, role):
-            name = fields.known[attribute][0].name
+    for attribute, (known, entry) in fields.known.items():
+        if not has_place(attribute, role):
             page.error(
                 Code.FIELD_MISMATCH,
                 entry.key,
-                f"{name} has no effect on {where}",
-                f"{name} {place}: move or remove it",
+                f"{known.name} has no effect on {where}",
+                f"{known.name} {_PLACES[attribute][1]}: move or remove it",
             )
 
 

@@ -131,10 +131,9 @@ class Interpreter:
         at = 0
         while True:
             jump = await self._section(frame, sections[at])
-            if isinstance(jump, Go):
-                at = section_index(sections, jump.target, after=at)
-                continue
-            return jump if isinstance(jump, End) else End(success=True)
+            if not isinstance(jump, Go):
+                return jump or End(success=True)
+            at = section_index(sections, jump.target, after=at)
 
     async def _section(self, frame: Frame, section: WorkflowSection) -> Jump:
         for step in section.steps:
@@ -163,13 +162,11 @@ class Interpreter:
         return jump
 
     async def _act(self, frame: Frame, step: Step) -> Jump:
-        if step.for_each is None:
-            await waited(frame, step)
         if step.for_each is not None:
             value: Any = await each(frame, step, self._actions)
-            if isinstance(value, (Go, End)):
-                return value
-        elif step.use is not None:
+            return value if isinstance(value, (Go, End)) else self._saved(frame, step, value)
+        await waited(frame, step)
+        if step.use is not None:
             value = await self._actions.use(frame, step)
         else:
             value = await self._actions.ask(frame, step) if step.ask is not None else None

@@ -124,9 +124,7 @@ class Keeper:
 
     def _bounds(self, result: Result) -> tuple[int, tuple[str, ...] | None]:
         bound = self.tools.get(result.tool)
-        if bound is None:
+        if bound is None or (result.tool == READ_RESULT and not self._has_own):
             return self._most, None
         call_spec = bound.call_spec
-        if result.tool == READ_RESULT and not self._has_own:
-            return self._most, None
         return most_bytes(self._most, call_spec.limits.max_bytes), call_spec.returns.to_model

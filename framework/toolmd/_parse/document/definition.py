@@ -10,8 +10,7 @@ from toolmd._parse.blocks.outline import outline
 from toolmd._parse.blocks.tokens import source_lines
 from toolmd._parse.document.front_matter import FrontMatter, read_front_matter
 from toolmd._parse.document.sections import Document, Section, read_sections
-from toolmd._parse.document.stray_headings import report_heading
-from toolmd._parse.document.strays import report_strays
+from toolmd._parse.document.strays import report_heading, report_strays
 from toolmd._parse.fields.entries import Entry, item_entry
 from toolmd._parse.fields.field import SectionTable
 from toolmd._parse.fields.table import TABLES, section_of
@@ -99,8 +98,6 @@ class Definition:
         if section is None:
             return ""
         report_strays(self.page, section.blocks, section.parts, None)
-        for part in section.parts:
-            report_heading(self.page, part.heading, part.blocks)
         return section.text
 
     def record(self, attribute: str, entry: Entry) -> None:
@@ -135,8 +132,6 @@ class Definition:
             report_strays(self.page, section.blocks, section.parts, here)
             if here is None:
                 report_heading(self.page, section.mark, section.blocks)
-            for part in section.parts:
-                report_heading(self.page, part.heading, part.blocks)
             before = kept.get(section.title)
             kept[section.title] = f"{before}\n\n{section.text}" if before else section.text
         return kept

@@ -4,15 +4,21 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import partial
 
-from toolmd._parse.blocks.block import Block, Item, Part
+from toolmd._parse.blocks.block import Block, Comment, Item, Paragraph, Part
 from toolmd._parse.document.prose_lines import bare_items, lines, pairs
 from toolmd._parse.fields.entries import Entry
 from toolmd._parse.fields.field import Field, SectionTable
-from toolmd._parse.fields.restrictions import RESTRICTIONS, begun, restriction_of, starts
+from toolmd._parse.fields.restrictions import (
+    RESTRICTIONS,
+    begun,
+    names_restriction,
+    restriction_of,
+    starts,
+)
 from toolmd._parse.fields.step import STEP_KEYS, StepKey, key_meant
 from toolmd._parse.source.page import Mark, Page, replace
 from toolmd._parse.words import scalars
-from toolmd._parse.words.keys import Pair, fold, plain
+from toolmd._parse.words.keys import Pair, fold, heading_text, plain, split
 from toolmd._parse.words.limiting import AUTH, lifted, limiting
 from toolmd._parse.words.slips import nearest
 from toolmd._types.code import Code
@@ -28,7 +34,7 @@ def report_strays(
     *,
     in_steps: bool = False,
 ) -> None:
-    """Report each restriction in prose that is kept.
+    """Report each restriction in prose that is kept, and in the headings of its parts.
 
     A line in a known section is compared with the section's fields, including near misses.
     Elsewhere a line counts if its key names a restriction and its value could be one.
@@ -56,6 +62,8 @@ def report_strays(
     if here is not None and (restricting := _restricting(here)):
         marks = [*lines(all_blocks), *(part.heading for part in parts)]
         _report_begun(page, marks, here, restricting)
+    for part in parts:
+        report_heading(page, part.heading, part.blocks)
 
 
 def _restricting(here: SectionTable) -> list[Field]:
@@ -246,3 +254,31 @@ def is_setting(text: str) -> bool:
     """Return whether a text is a value that a field accepts, not a sentence."""
     readers = (scalars.boolean, scalars.number, scalars.duration, scalars.size, scalars.rate)
     return any(read(text) is not None for read in readers)
+
+
+def report_heading(page: Page, heading: Mark, blocks: list[Block]) -> None:
+    """Report a heading that names a restriction, with its value next to it or below it.
+
+    Args:
+        page: the page that is being read.
+        heading: the heading of a section that no table describes, or of a part of prose.
+        blocks: the blocks below it, up to the next heading.
+    """
+    text = heading_text(heading.text)
+    mark = page.mark(text, heading.line, heading.column)
+    pair = split(mark) or (_with_value_below(mark, blocks) if names_restriction(text) else None)
+    if pair is not None:
+        report_restriction(page, pair)
+
+
+def _with_value_below(mark: Mark, blocks: list[Block]) -> Pair | None:
+    """Pair a heading with the only words below it; without any, it stands for yes."""
+    match [block for block in blocks if not isinstance(block, Comment)]:
+        case []:
+            pair = Pair(mark, mark._replace(text="yes"), marked=False)
+            found = restriction_of(pair)
+            return pair if found is not None and found[1].kind == "boolean" else None
+        case [Paragraph() as only]:
+            return Pair(mark, only.mark, marked=False)
+        case _:
+            return None

@@ -52,7 +52,3 @@ def user_prefix(user: str) -> str:
 def result_of(text: str) -> SkillResult:
     """Read a result."""
     return SkillResult(**json.loads(text))
-
-
-NAME = "toolmd_json"
-"""The serialization label of our rows."""

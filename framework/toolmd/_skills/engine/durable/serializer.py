@@ -5,8 +5,6 @@ from typing import Any
 
 from dbos import Serializer, _serialization
 
-from toolmd._skills.engine.durable.record import NAME
-
 
 class JsonSerializer(Serializer):
     """Writes JSON; an exception is stored as its type and message."""
@@ -23,7 +21,7 @@ class JsonSerializer(Serializer):
 
     def name(self) -> str:
         """Return the label of the rows."""
-        return NAME
+        return "toolmd_json"
 
 
 def reject_pickles() -> None:

@@ -99,6 +99,28 @@ def test_another_users_call_needs_the_right_to_operate(
     assert decide(operator, pending, "approve").json()["outcome"] == "ok"
 
 
+@pytest.mark.parametrize(
+    ("decision", "recorded"), [("approve", "run"), ("reject", "deny"), ("respond", "answered")]
+)
+def test_the_audit_names_the_person_who_decided(
+    holder: Callable[..., httpx.Client], decision: str, recorded: str
+) -> None:
+    host, olga = holder("call"), holder("operate", user="olga")
+    text = {"text": "Done by hand."} if decision == "respond" else {}
+
+    decide(olga, pending_by(host), decision, **text)
+    decide(holder("decide"), pending_by(host), decision, **text)
+
+    newest = olga.get("/api/audit", params={"outcome": recorded, "limit": 2}).json()
+    assert [(one["user"], one["by"]) for one in newest] == [("ana", "ana"), ("ana", "olga")]
+
+
+def test_an_unknown_outcome_of_the_audit_is_an_error(holder: Callable[..., httpx.Client]) -> None:
+    answer = holder("operate").get("/api/audit", params={"outcome": "ran"})
+    assert problem(answer) == (400, "malformed_request")
+    assert "deny" in answer.json()["detail"]
+
+
 def test_an_operator_decides_on_an_own_call_only_with_the_right_to_decide(
     holder: Callable[..., httpx.Client],
 ) -> None:

@@ -125,8 +125,9 @@ class World:
             )
         return await self._run(call._replace(arguments=arguments))
 
-    async def confirm(self, held: str, call: Call) -> Result:
+    async def confirm(self, held: str, call: Call, by: str | None = None) -> Result:
         """Run a pending call once, unless it has expired."""
+        del by
         if self._held.pop(held, None) is None:
             return failed(call.tool, "confirmation_used", "decided before", "denied")
         if held in self.lapsed:

@@ -15,7 +15,7 @@ from toolmd._call.result.outcome import answered, stale, stopped
 from toolmd._remote.mcp.error import InputRequiredError
 from toolmd._types.asked import Asked
 from toolmd._types.call import Call
-from toolmd._types.confirmation import Confirmation, ConfirmationState
+from toolmd._types.confirmation import Confirmation, ConfirmationState, Decided
 from toolmd._types.result import EventListener, Result
 from toolmd.errors import logged
 
@@ -35,22 +35,25 @@ class Decisions:
         self._tools = tools
         self._pipeline = pipeline
 
-    async def confirm(
+    async def confirm(  # noqa: PLR0913 - a person's decision and its run, by keyword
         self,
         confirmation_id: str,
         *,
         edit: Mapping[str, Any] | None = None,
         user: str | None = None,
+        by: str | None = None,
         key: str | None = None,
         on_event: EventListener | None = None,
         declines: bool = False,
     ) -> Result:
         """Approve a pending call, with edited arguments or as it is, and run it.
 
-        For a server's question `edit` has the values, and `declines` rejects the question. `key` is
-        the idempotency key where a runtime made one. Never raises but for cancellation.
+        For a server's question `edit` has the values, and `declines` rejects the question. `by`
+        is the person's name for the audit, and `key` the idempotency key where a runtime made
+        one. Never raises but for cancellation.
         """
         began = perf_counter()
+        decision = Decided(str(confirmation_id), by)
         approved: ApprovedCall | None = None
         call = Call(str(confirmation_id), {})
         try:
@@ -70,12 +73,12 @@ class Decisions:
             call = decided.call
             if isinstance(decided, ApprovedCall):
                 approved = decided
-                result = await self._ran(decided, began, on_event, confirmation_id)
+                result = await self._ran(decided, began, on_event, decision)
             else:
-                result = await self._stopped(decided, began, confirmation_id)
+                result = await self._stopped(decided, began, decision)
             result = result._replace(notes=(*decided.notes, *result.notes))
         except Exception as error:  # noqa: BLE001 - any exception in a check denies
-            result = await self._pipeline.denied(call, error, began, confirmation_id)
+            result = await self._pipeline.denied(call, error, began, decision)
         if approved is not None:
             try:
                 await self._confirmations.end(confirmation_id, edited=approved.edited)
@@ -88,28 +91,33 @@ class Decisions:
         approved: ApprovedCall,
         began: float,
         on_event: EventListener | None,
-        confirmation_id: str,
+        decision: Decided,
     ) -> Result:
         """Run an approved call; its server may ask for input. Raises CallDenied."""
         call, arguments = approved.call, approved.arguments
         tool = await self._tools.find(call)
         try:
-            return await self._pipeline.run(tool, call, arguments, began, on_event, confirmation_id)
+            return await self._pipeline.run(tool, call, arguments, began, on_event, decision)
         except InputRequiredError as error:
             return await self._pipeline.ask(tool, call, arguments, error.asked, began)
 
-    async def _stopped(self, decided: Stopped, began: float, confirmation_id: str) -> Result:
+    async def _stopped(self, decided: Stopped, began: float, decision: Decided) -> Result:
         """Record that a call waits again, and return its Result. Raises CallDenied."""
         call, waits = decided.call, decided.confirmation
         tool = await self._tools.find(call)
         await self._recorder.waits(
-            call, tool, decided.arguments, decided.verdict, waits.id, instead_of=confirmation_id
-        )
+            call, tool, decided.arguments, decided.verdict, waits.id,
+            instead_of=decision,
+        )  # fmt: skip
         stop = stale if decided.stale else stopped
         return stop(call, waits, decided.verdict, began)
 
     async def confirm_call(
-        self, confirmation_id: str, call: Call, on_event: EventListener | None = None
+        self,
+        confirmation_id: str,
+        call: Call,
+        on_event: EventListener | None = None,
+        by: str | None = None,
     ) -> Result:
         """Approve a pending call with the arguments of `call`, as a run's question was answered.
 
@@ -134,25 +142,30 @@ class Decisions:
         )
         user = None if reviewed else call.caller.user
         return await self.confirm(
-            confirmation_id, edit=edit, user=user, key=call.key, on_event=on_event
+            confirmation_id, edit=edit, user=user, by=by, key=call.key, on_event=on_event
         )
 
-    async def reject(self, confirmation_id: str, *, user: str | None = None) -> Result:
+    async def reject(
+        self, confirmation_id: str, *, user: str | None = None, by: str | None = None
+    ) -> Result:
         """Reject a pending call: it never runs. A server's question is declined."""
 
         def no(_call: Call) -> Result:
             message = "The user said no: do not call it again with the same arguments."
             raise deny("rejected", message)
 
-        return await self._decide(confirmation_id, user, "rejected", no, lambda _: None)
+        decision = Decided(str(confirmation_id), by)
+        return await self._decide(decision, user, "rejected", no, lambda _: None)
 
-    async def respond(self, confirmation_id: str, text: str, *, user: str | None = None) -> Result:
+    async def respond(
+        self, confirmation_id: str, text: str, *, user: str | None = None, by: str | None = None
+    ) -> Result:
         """Answer a pending call in place of the tool: it never runs, and `text` is its result.
 
         The text answers a server's question that has one field, or is the JSON of its fields.
         """
         return await self._decide(
-            confirmation_id, user, "answered",
+            Decided(str(confirmation_id), by), user, "answered",
             lambda call: answered(call, text), lambda asked: values_of(asked, text),
         )  # fmt: skip
 
@@ -176,7 +189,7 @@ class Decisions:
 
     async def _decide(
         self,
-        confirmation_id: str,
+        decision: Decided,
         user: str | None,
         state: ConfirmationState,
         answer: Callable[[Call], Result],
@@ -184,22 +197,23 @@ class Decisions:
     ) -> Result:
         """Apply a decision by which the call never runs; answer a server's question by `values`."""
         began = perf_counter()
-        call = Call(str(confirmation_id), {})
+        confirmation_id = decision.confirmation
+        call = Call(confirmation_id, {})
         try:
             confirmation = await self._confirmations.find(confirmation_id, user)
             call = confirmation.call
             if call.asked is not None:
                 given = values(call.asked)
                 return await self.confirm(
-                    confirmation_id, edit=given, user=user, declines=given is None
+                    confirmation_id, edit=given, user=user, by=decision.by, declines=given is None
                 )
             drops = state == "rejected"
             await self._confirmations.check_decision(confirmation, user, drops=drops)
             await self._confirmations.claim(confirmation, state)
             result = answer(call)
-            await self._recorder.decided(call, await self._tools.find(call), state, confirmation_id)
+            await self._recorder.decided(call, await self._tools.find(call), state, decision)
         except Exception as error:  # noqa: BLE001 - as above
-            result = await self._pipeline.denied(call, error, began, confirmation_id)
+            result = await self._pipeline.denied(call, error, began, decision)
         return self._pipeline.finish(call, result)
 
 

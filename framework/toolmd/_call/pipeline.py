@@ -18,6 +18,7 @@ from toolmd._call.result.outcome import allowed, denied, ignored, stopped
 from toolmd._remote.mcp.error import InputRequiredError
 from toolmd._types.asked import Asked
 from toolmd._types.call import Call
+from toolmd._types.confirmation import Decided
 from toolmd._types.result import EventListener, Result
 from toolmd._types.verdict import ALLOWED, Action, Verdict
 from toolmd.errors import logged
@@ -137,18 +138,18 @@ class Pipeline:
         arguments: dict[str, Any],
         began: float,
         on_event: EventListener | None = None,
-        confirmation_id: str | None = None,
+        decided: Decided | None = None,
     ) -> Coroutine[Any, Any, Result]:
         """Run a call that no check stopped, within its limits, and once under its key.
 
-        `confirmation_id` names the confirmation that a person approved, if any.
+        `decided` is the approval by a person, if any.
         """
         # An approved call runs once already, unless a person says again that it shall.
-        if not tool.is_keyed or not call.is_named or confirmation_id is not None:
-            return self._run_within_limits(tool, call, arguments, began, on_event, confirmation_id)
+        if not tool.is_keyed or not call.is_named or decided is not None:
+            return self._run_within_limits(tool, call, arguments, began, on_event, decided)
 
         def run() -> Coroutine[Any, Any, Result]:
-            return self._run_within_limits(tool, call, arguments, began, on_event, confirmation_id)
+            return self._run_within_limits(tool, call, arguments, began, on_event, decided)
 
         return self._keyed.once(call, tool.call_spec, tool.invoker.seconds, began, run)
 
@@ -159,7 +160,7 @@ class Pipeline:
         arguments: dict[str, Any],
         began: float,
         on_event: EventListener | None,
-        confirmation_id: str | None,
+        decided: Decided | None,
     ) -> Result:
         """Wait for the limits, record that the call runs now, and run it.
 
@@ -168,7 +169,7 @@ class Pipeline:
         limits = tool.limits
         place = await limits.start(call, on_event) if limits.binds else None
         try:
-            if self._keeps and await self._recorder.runs(call, tool, arguments, confirmation_id):
+            if self._keeps and await self._recorder.runs(call, tool, arguments, decided):
                 # It waited for the disk: the call lost its turn, and other calls may have too.
                 await limits.wait_again(call)
             if place is not None and not place.is_held:
@@ -217,9 +218,10 @@ class Pipeline:
         if verdict.action is Action.DENY:
             raise overruled(verdict)
         confirmation = await self._confirmations().store_call(tool, call, arguments, verdict.action)
-        replaced = ", ".join(confirmation.replaces) or None
+        corrected = ", ".join(confirmation.replaces)
+        instead_of = Decided(corrected) if corrected else None
         await self._recorder.waits(
-            call, tool, arguments, verdict, confirmation.id, instead_of=replaced
+            call, tool, arguments, verdict, confirmation.id, instead_of=instead_of
         )
         result = stopped(call, confirmation, verdict, began)
         if self._watch is not None:
@@ -243,12 +245,12 @@ class Pipeline:
             return tool.invoker.interrupted(call, began, LOST_QUESTION)
 
     async def denied(
-        self, call: Call, error: Exception, began: float, confirmation_id: str | None = None
+        self, call: Call, error: Exception, began: float, decided: Decided | None = None
     ) -> Result:
         """Return the Result of a call that a check denied, or in which a check crashed."""
         denial, tool = denial_of(call.tool, error), self._used(call.tool)
         if self._keeps:
-            await self._recorder.denied(call, tool, denial, confirmation_id)
+            await self._recorder.denied(call, tool, denial, decided)
         result = denied(call, denial, began)
         if self._watch is not None:
             code = "denied" if result.error is None else result.error.code

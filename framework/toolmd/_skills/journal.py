@@ -109,8 +109,11 @@ class Executor(Protocol):
     async def call(self, call: Call) -> Result:
         """Send a call through the dispatcher."""
 
-    async def confirm(self, held: str, call: Call) -> Result:
-        """Approve a confirmation by its id, with the arguments of `call`, and run the call."""
+    async def confirm(self, held: str, call: Call, by: str | None = None) -> Result:
+        """Approve a confirmation by its id, with the arguments of `call`, and run the call.
+
+        `by` is the person who agreed, where their name is known.
+        """
 
     async def reject(self, held: str, call: Call) -> None:
         """Reject a confirmation by its id, so that its call can't run later."""

@@ -145,7 +145,8 @@ class _Shown:
     async def call(self, call: Call) -> Result:
         raise AssertionError(f"{call.tool} is called while a record is read")
 
-    async def confirm(self, held: str, call: Call) -> Result:
+    async def confirm(self, held: str, call: Call, by: str | None = None) -> Result:
+        del by
         raise AssertionError(f"{held} is confirmed while a record is read: {call.tool}")
 
     async def reject(self, held: str, call: Call) -> None:

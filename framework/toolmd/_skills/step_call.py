@@ -69,6 +69,8 @@ class RecordedCall:
     """Its name for the idempotency key: the same for each try."""
     answer: dict[str, Any] | None = None
     """The values for what its server asked for."""
+    by: str | None = None
+    """The person who agreed to the call, where their name is known."""
 
     async def run(self, *, approved: bool) -> Any:
         """Return the tool's data, or raise StepError, DeclinedError or InsteadError.
@@ -118,8 +120,9 @@ class RecordedCall:
             await self._reject(held, f"{self.key}:reject{number}")
             raise
         if held.form is not None:
-            return replace(self, answer=answer.arguments or {})
-        return replace(self, arguments={**self.arguments, **(answer.arguments or {})})
+            return replace(self, answer=answer.arguments or {}, by=answer.by)
+        changed = {**self.arguments, **(answer.arguments or {})}
+        return replace(self, arguments=changed, by=answer.by)
 
     def _shown(self, held: ConfirmationRequest) -> dict[str, Any]:
         return self.arguments if held.form is None else Asked("", held.form).defaults
@@ -136,13 +139,13 @@ class RecordedCall:
         """
         given = self.arguments if held.form is None else self.answer or {}
         executor, call = self.frame.executor, self.frame.call(self.tool, given, self.name)
-        result = await executor.confirm(held.id, call)
+        result = await executor.confirm(held.id, call, self.by)
         if result.error is None or not self._was_used(result.error.code):
             return result
         renewed = await executor.call(call)
         if renewed.outcome != "confirm" or renewed.confirmation is None:
             return renewed
-        return await executor.confirm(renewed.confirmation.id, call)
+        return await executor.confirm(renewed.confirmation.id, call, self.by)
 
     def _was_used(self, code: str) -> bool:
         tool = self.frame.order.plan.tools.get(self.tool)

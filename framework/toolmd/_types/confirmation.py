@@ -67,3 +67,12 @@ class Confirmation(NamedTuple):
         }
         more = {"saves": self.saves, "form": self.form}
         return shown | {key: value for key, value in more.items() if value is not None}
+
+
+class Decided(NamedTuple):
+    """A person's decision on a pending call, as the audit names it."""
+
+    confirmation: str
+    """The id of the call."""
+    by: str | None = None
+    """The person's name; None for an operator of the host without a name."""

@@ -109,6 +109,7 @@ class Confirmations:
         edit: Mapping[str, Any] | None = None,
         *,
         user: str | None = None,
+        by: str | None = None,
     ) -> Result:
         """Approve a pending call and run it; `edit` replaces some of its arguments.
 
@@ -119,49 +120,57 @@ class Confirmations:
             confirmation_id: The id of the call, or `RUN/KEY`.
             edit: The arguments to replace, by name.
             user: The person who decides; None for the operator.
+            by: The name of the person for the audit; `user` by default.
 
         Returns:
             The call's Result, or a denial if this person can't decide it any more.
         """
-        answer = Answer(approved=True, arguments=dict(edit) if edit else None, by=user)
+        answer = Answer(approved=True, arguments=dict(edit) if edit else None, by=by or user)
         result = await self._answered(confirmation_id, answer, user)
         if result is None:
             result = await (await self._project.dispatcher()).decisions.confirm(
-                confirmation_id, edit=edit, user=user
+                confirmation_id, edit=edit, user=user, by=by or user
             )
         return await self._decided(confirmation_id, "edited" if edit else "approved", result, user)
 
     approve_sync = sync_of(approve)
 
-    async def reject(self, confirmation_id: str, *, user: str | None = None) -> Result:
+    async def reject(
+        self, confirmation_id: str, *, user: str | None = None, by: str | None = None
+    ) -> Result:
         """Reject a pending call: it never runs.
 
         Args:
             confirmation_id: The id of the call, or `RUN/KEY`.
             user: The person who decides; None for the operator.
+            by: The name of the person for the audit; `user` by default.
         """
-        result = await self._answered(confirmation_id, Answer(approved=False, by=user), user)
+        answer = Answer(approved=False, by=by or user)
+        result = await self._answered(confirmation_id, answer, user)
         if result is None:
             result = await (await self._project.dispatcher()).decisions.reject(
-                confirmation_id, user=user
+                confirmation_id, user=user, by=by or user
             )
         return await self._decided(confirmation_id, "rejected", result, user)
 
     reject_sync = sync_of(reject)
 
-    async def respond(self, confirmation_id: str, text: str, *, user: str | None = None) -> Result:
+    async def respond(
+        self, confirmation_id: str, text: str, *, user: str | None = None, by: str | None = None
+    ) -> Result:
         """Answer a pending call in place of the tool: it never runs.
 
         Args:
             confirmation_id: The id of the call, or `RUN/KEY`.
             text: The answer, which becomes the call's result.
             user: The person who decides; None for the operator.
+            by: The name of the person for the audit; `user` by default.
         """
-        answer = Answer(approved=True, text=text, by=user)
+        answer = Answer(approved=True, text=text, by=by or user)
         result = await self._answered(confirmation_id, answer, user)
         if result is None:
             result = await (await self._project.dispatcher()).decisions.respond(
-                confirmation_id, text, user=user
+                confirmation_id, text, user=user, by=by or user
             )
         return await self._decided(confirmation_id, "answered", result, user)
 

@@ -4,7 +4,7 @@ import heapq
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from toolmd._call.audit.chain import (
     DamagedError,
@@ -25,14 +25,16 @@ from toolmd._types.settings import Settings
 from toolmd.config.state_files import is_there
 from toolmd.errors import ArgumentError
 
+DecisionKind = Literal["run", "deny", "confirm", "review", "answered"]
+"""What a record says about a call: the key `decision`."""
+
 
 class Wanted(NamedTuple):
     """Which records are wanted; None wants all."""
 
     tool: str | None = None
     user: str | None = None
-    outcome: str | None = None
-    """`run`, `deny`, `confirm`, `review`, or a person's decision."""
+    outcome: DecisionKind | None = None
     conversation: str | None = None
     since: str | None = None
     """The earliest time, as records have it: ISO 8601 in UTC."""

@@ -12,6 +12,7 @@ from pydantic_core import to_json
 from toolmd._call.compiled import CompiledTool
 from toolmd._call.denial import CallDenied, Explained, guard_failed
 from toolmd._types.call import Call
+from toolmd._types.confirmation import Decided
 from toolmd._types.verdict import Verdict
 from toolmd.errors import logged
 
@@ -45,15 +46,14 @@ class Recorder:
         call: Call,
         tool: CompiledTool,
         arguments: Mapping[str, Any],
-        confirmation_id: str | None = None,
+        decided: Decided | None = None,
     ) -> Coroutine[Any, Any, bool]:
         """Record that a call runs now. Raises CallDenied where the record can't be written.
 
-        `confirmation_id` names the approved confirmation. Returns whether it waited for
-        the disk.
+        `decided` is the approval by a person. Returns whether it waited for the disk.
         """
-        approved = confirmation_id and _fields({"confirmation": confirmation_id})
-        return self._write(call, tool, "run", arguments, approved or "")
+        approved = "" if decided is None else _fields(decided._asdict())
+        return self._write(call, tool, "run", arguments, approved)
 
     async def waits(
         self,
@@ -63,33 +63,34 @@ class Recorder:
         verdict: Verdict,
         confirmation_id: str,
         *,
-        instead_of: str | None = None,
+        instead_of: Decided | None = None,
     ) -> None:
         """Record that a call waits. Raises CallDenied where the record can't be written.
 
-        `instead_of` names the confirmation whose call waits again, or those that this one corrects.
+        `instead_of` is the decision after which the call waits again, or names the confirmations
+        that this one corrects.
         """
         if self._log is not None and not call.dry_run:
             decision = verdict.action.name.lower()
-            more = {"code": verdict.code, "reason": verdict.message,
-                    "confirmation": confirmation_id, "instead_of": instead_of}  # fmt: skip
+            more: dict[str, str | None] = {
+                "code": verdict.code, "reason": verdict.message, "confirmation": confirmation_id,
+            }  # fmt: skip
+            if instead_of is not None:
+                more |= {"instead_of": instead_of.confirmation, "by": instead_of.by}
             await self._write(call, tool, decision, arguments, _fields(more))
 
-    async def decided(
-        self, call: Call, tool: CompiledTool, state: str, confirmation_id: str
-    ) -> None:
+    async def decided(self, call: Call, tool: CompiledTool, state: str, decided: Decided) -> None:
         """Record a person's decision on a pending call. Raises CallDenied."""
         if self._log is not None:
             arguments = call.arguments if isinstance(call.arguments, Mapping) else {}
-            more = _fields({"confirmation": confirmation_id})
-            await self._write(call, tool, state, arguments, more)
+            await self._write(call, tool, state, arguments, _fields(decided._asdict()))
 
     async def denied(
         self,
         call: Call,
         tool: CompiledTool | None,
         denial: CallDenied,
-        confirmation_id: str | None = None,
+        decided: Decided | None = None,
     ) -> None:
         """Record a denial; the call stays denied where the record can't be written."""
         if self._log is None or call.dry_run:
@@ -105,8 +106,8 @@ class Recorder:
                     _fields({"code": code, "reason": failure.message})
                     + f',"faults":{_json(faults)}'
                 )
-            if confirmation_id is not None:
-                text += _fields({"confirmation": confirmation_id})
+            if decided is not None:
+                text += _fields(decided._asdict())
             head = f'"tool":{_json(call.tool[:64])}' if tool is None else tool.audit_head
             await self._append(f'"decision":"deny",{head}{_of_call(call)}{text}')
         except Exception as error:  # noqa: BLE001 - it is denied in any case

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from json import dumps
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -25,8 +25,8 @@ VerifyOption = Annotated[
     ),
 ]
 OutcomeOption = Annotated[
-    str | None,
-    typer.Option("--outcome", help="Only `run`, `deny`, `confirm`, `review` or `answered`."),
+    Literal["run", "deny", "confirm", "review", "answered"] | None,
+    typer.Option("--outcome", help="Only these decisions."),
 ]
 ConversationOption = Annotated[
     str | None, typer.Option("--conversation", help="Only this conversation's records.")
@@ -106,7 +106,7 @@ def _show(
         err("No such decision has been recorded." if any(wanted) or before else
             "No decision has been recorded yet.")  # fmt: skip
     else:
-        head = ("ID", "AT", "DECISION", "TOOL", "USER", "CALL", "WHY")
+        head = ("ID", "AT", "DECISION", "TOOL", "USER", "BY", "CALL", "WHY")
         out(table(head, [_row(one.id, one.record) for one in shown]))
     if len(latest) > limit:
         err(f"These are the latest {limit}; `--before {shown[0].id}` shows earlier ones.")
@@ -117,7 +117,7 @@ def _row(id_: str, record: dict[str, Any]) -> tuple[str, ...]:
             for code, path in record.get("faults", ()))  # fmt: skip
     faults = ", ".join(filter(None, told))
     why = ": ".join(part for part in (record.get("code", ""), faults) if part)
-    cells = [record.get(key) or "-" for key in ("decision", "tool", "user", "call")]
+    cells = [record.get(key) or "-" for key in ("decision", "tool", "user", "by", "call")]
     at = str(record.get("at", "-"))[:19].replace("T", " ")
     return (id_, at, *(printable(str(cell)) for cell in cells), printable(why))
 

@@ -2,9 +2,9 @@
 
 import asyncio
 import datetime as dt
-from typing import Any
+from typing import Any, cast, get_args
 
-from toolmd._call.audit.reader import AuditReader, Wanted
+from toolmd._call.audit.reader import AuditReader, DecisionKind, Wanted
 from toolmd._http.api.operation import ApiRequest, NamesInQuery, Number, Operation
 from toolmd._workspace import Workspace
 from toolmd.errors import ArgumentError
@@ -42,10 +42,8 @@ class Records:
 
     async def _list(self, asked: ApiRequest) -> Any:
         since, until = _utc(asked, "since"), _utc(asked, "until")
-        tool, user, outcome, conversation = map(
-            asked.text, ("tool", "user", "outcome", "conversation")
-        )
-        wanted = Wanted(tool, user, outcome, conversation, since, until)
+        tool, user, conversation = map(asked.text, ("tool", "user", "conversation"))
+        wanted = Wanted(tool, user, _outcome(asked), conversation, since, until)
         reader, before = AuditReader(self._workspace.settings), asked.text("before")
         found = await asyncio.to_thread(reader.latest, asked.numbers["limit"], wanted, before)
         return [one.to_dict() for one in found]
@@ -54,6 +52,14 @@ class Records:
         del asked
         reader = AuditReader(self._workspace.settings)
         return (await asyncio.to_thread(reader.verify)).to_dict()
+
+
+def _outcome(asked: ApiRequest) -> DecisionKind | None:
+    """Return the decision that the query names. Raises ArgumentError."""
+    text, known = asked.text("outcome"), get_args(DecisionKind)
+    if text is not None and text not in known:
+        raise ArgumentError("outcome", f"must be one of {', '.join(known)}")
+    return cast("DecisionKind | None", text)
 
 
 def _utc(asked: ApiRequest, parameter: str) -> str | None:

@@ -88,19 +88,20 @@ class Replies:
 
     async def _decided(self, asked: ApiRequest, body: DecisionBody) -> Result:
         confirmations, user = self._workspace.confirmations, await self._deciding(asked)
+        by = asked.caller.user
         match body.decision:
             case "reject":
-                return await confirmations.reject(asked.name, user=user)
+                return await confirmations.reject(asked.name, user=user, by=by)
             case "respond":
                 if not body.text:
                     raise ApiError(400, "malformed_request", "respond needs a text")
-                return await confirmations.respond(asked.name, body.text, user=user)
+                return await confirmations.respond(asked.name, body.text, user=user, by=by)
             case "edit":
                 if not body.edit:
                     raise ApiError(400, "malformed_request", "edit needs the changed arguments")
-                return await confirmations.approve(asked.name, body.edit, user=user)
+                return await confirmations.approve(asked.name, body.edit, user=user, by=by)
             case _:
-                return await confirmations.approve(asked.name, body.edit, user=user)
+                return await confirmations.approve(asked.name, body.edit, user=user, by=by)
 
     async def _deciding(self, asked: ApiRequest) -> str | None:
         """Return the user who decides; None for an operator, who decides on the calls of others.

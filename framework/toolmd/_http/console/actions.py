@@ -7,6 +7,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from toolmd._auth import CALLER
 from toolmd._http.console.catalogue import find_tool
 from toolmd._http.console.checks import checks_of
 from toolmd._http.console.confirmations import find_slip
@@ -93,7 +94,8 @@ class ConsoleActions:
         confirmation_id = request.path_params["confirmation_id"]
         given = await _read(request)
         confirmation = await self._workspace.confirmations.get(confirmation_id)
-        result = await self._decided(confirmation_id, given)
+        by = request.scope["state"][CALLER].user
+        result = await self._decided(confirmation_id, given, by)
         again = result.confirmation
         slip = await find_slip(self._workspace, again.id) if again is not None else None
         user = None if confirmation is None else confirmation.call.caller.user
@@ -139,17 +141,18 @@ class ConsoleActions:
         result = await steer(request.path_params["run_id"])
         return page("part_message.html", message=result.message)
 
-    async def _decided(self, confirmation_id: str, given: dict[str, Any]) -> Result:
+    async def _decided(self, confirmation_id: str, given: dict[str, Any], by: str | None) -> Result:
         confirmations = self._workspace.confirmations
         match given.get("decision"):
             case "approve":
-                return await confirmations.approve(confirmation_id)
+                return await confirmations.approve(confirmation_id, by=by)
             case "edit":
-                return await confirmations.approve(confirmation_id, _object(given, "edit") or None)
+                edit = _object(given, "edit") or None
+                return await confirmations.approve(confirmation_id, edit, by=by)
             case "reject":
-                return await confirmations.reject(confirmation_id)
+                return await confirmations.reject(confirmation_id, by=by)
             case "respond":
-                return await confirmations.respond(confirmation_id, _text(given, "text"))
+                return await confirmations.respond(confirmation_id, _text(given, "text"), by=by)
             case _:
                 raise _UnfitError("A decision must be approve, edit, reject or respond.")
 

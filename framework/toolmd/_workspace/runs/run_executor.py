@@ -103,9 +103,10 @@ class DispatchExecutor:
         """Run a call through the dispatcher."""
         return await self._dispatcher.dispatch(call, partial(self._heard, call))
 
-    async def confirm(self, held: str, call: Call) -> Result:
+    async def confirm(self, held: str, call: Call, by: str | None = None) -> Result:
         """Approve a pending call by its id, with the arguments of `call`, and run it."""
-        return await self._dispatcher.decisions.confirm_call(held, call, partial(self._heard, call))
+        heard = partial(self._heard, call)
+        return await self._dispatcher.decisions.confirm_call(held, call, heard, by)
 
     async def reject(self, held: str, call: Call) -> None:
         """Reject a pending call by its id: it never runs."""

@@ -54,9 +54,9 @@ class FarExecutor:
         """Send a call through the dispatcher."""
         return await self._tools.do(lambda: self._executor.call(call))
 
-    async def confirm(self, held: str, call: Call) -> Result:
+    async def confirm(self, held: str, call: Call, by: str | None = None) -> Result:
         """Approve a confirmation by its id."""
-        return await self._tools.do(lambda: self._executor.confirm(held, call))
+        return await self._tools.do(lambda: self._executor.confirm(held, call, by))
 
     async def reject(self, held: str, call: Call) -> None:
         """Reject a confirmation by its id."""

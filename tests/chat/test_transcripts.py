@@ -135,6 +135,31 @@ def test_decisions_are_recorded_and_replayed(project) -> None:
     assert "expected move denied[rejected]; got move allowed" in ended.out
 
 
+@pytest.mark.parametrize("decision", [True, False, Decision.edit({"card": "5500-1"})])
+def test_a_decision_on_a_call_with_hidden_values_is_skipped(project, decision) -> None:
+    (project / "tools_md" / "pay.tool.md").write_text(
+        f"{PAY}\n## Safety\n\n- **Requires Confirmation**: true\n"
+    )
+    (project / "tools_md" / "pay.py").write_text("def pay(card: str) -> dict:\n    return {}\n")
+
+    async def talk_about_it() -> str:
+        replies = (asking(("pay", {"card": SECRET})), "Paid.", WATER, "Done.")
+        with ModelServer(*replies) as server, Workspace.open(project) as workspace:
+            async with Conversation(
+                workspace, base_url=server.base_url, confirm=lambda _: decision
+            ) as talk:
+                await talk.say("Pay it")
+                await talk.say("Water it")
+                return talk.transcript.text()
+
+    (project / "talk.jsonl").write_text(asyncio.run(talk_about_it()))
+    ended = run_command(project, "test", "--transcript", "talk.jsonl")
+    assert ended.code == 0, ended.out
+    lines = ended.out.splitlines()
+    assert [line[:4] for line in lines].count("skip") == 2
+    assert any("water allowed" in line for line in lines)
+
+
 def test_a_replay_counts_calls_and_keeps_a_crisis_of_an_earlier_turn(project) -> None:
     tools = project / "tools_md"
     once = definition("once", ("n", "integer"), extra="## Limits\n\n- **Max Calls**: 1\n")

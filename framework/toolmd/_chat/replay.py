@@ -74,6 +74,8 @@ class _Replay:
         self._said: list[str] = []
         self._pending: list[tuple[str, str]] = []
         """The calls that wait for a decision: their tools and their ids."""
+        self._hidden: frozenset[str] = frozenset()
+        """The tools of such calls in a line with hidden values, which was not replayed."""
 
     def lines(self, events: Sequence[tuple[int, dict[str, Any]]]) -> Iterator[Replayed]:
         for number, event in events:
@@ -82,8 +84,10 @@ class _Replay:
                 case "user":
                     self._hear(event)
                 case "model" | "decision" if HIDDEN in json.dumps(event, ensure_ascii=False):
-                    self._pending = []
+                    self._pending, self._hidden = [], _waiting(event)
                     yield Replayed(place, True, "hidden", "it holds hidden values")  # noqa: FBT003
+                case "decision" if event["tool"] in self._hidden:
+                    yield Replayed(place, True, "hidden", "its call holds hidden values")  # noqa: FBT003
                 case "model":
                     wanted = ", ".join(map(_wanted, event["results"])) or "no call"
                     yield _compared(place, wanted, ", ".join(self._handled(event)) or "no call")
@@ -107,6 +111,7 @@ class _Replay:
             user=self._user,
             conversation=str(self._file),
         )
+        self._hidden = frozenset()
         self._pending = [(one.tool, one.id) for one in turn.pending if one.kind == "confirm"]
         return [_got(result) for result in turn.results]
 
@@ -130,6 +135,12 @@ class _Replay:
             return Decision(kind, event.get("arguments", {}), event.get("text", ""))
         bound = self._workspace.tools.get(event["tool"])
         return self._read_words(event["said"], () if bound is None else bound.spec.parameters)
+
+
+def _waiting(event: dict[str, Any]) -> frozenset[str]:
+    """Return the tools of a line's calls that wait for a decision."""
+    results = event.get("results", [event])
+    return frozenset(one["tool"] for one in results if one["outcome"] == "confirm")
 
 
 def _compared(place: str, wanted: str, got: str) -> Replayed:

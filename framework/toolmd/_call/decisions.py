@@ -63,13 +63,10 @@ class Decisions:
             call = await self._pipeline.with_crisis_flag(call)
             confirmation = confirmation._replace(call=call)
             _check_run(call, key)
-            decided: ApprovedCall | Stopped
             if call.asked is None:
                 decided = await self._confirmations.resume(confirmation, edit, key)
             else:
-                given = None if declines else edit or {}
-                tool = await self._tools.find(call)
-                decided = await answer(self._confirmations, tool, confirmation, given)
+                decided = await self._answer(confirmation, None if declines else edit or {})
             call = decided.call
             if isinstance(decided, ApprovedCall):
                 approved = decided
@@ -85,6 +82,13 @@ class Decisions:
             except Exception as error:  # noqa: BLE001 - the call has run: too late to deny it
                 logged(error, "the end of the approved call %s was not recorded", confirmation_id)
         return self._pipeline.finish(call, result)
+
+    async def _answer(
+        self, confirmation: Confirmation, given: Mapping[str, Any] | None
+    ) -> ApprovedCall | Stopped:
+        """Answer what a server asks for; None declines it. Raises CallDenied."""
+        tool = await self._tools.find(confirmation.call)
+        return await answer(self._confirmations, tool, confirmation, given)
 
     async def _ran(
         self,

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from toolmd._expressions import Checker, ExpressionError, compile_expression
+from toolmd._expressions import Checker, EvaluationError, ExpressionError, compile_expression
 from toolmd._types.schema import Parameter, Schema
 
 NUMBER = Schema(types=("number",))
@@ -37,6 +37,8 @@ SOUND = [
     "double(price) + double(weight)",
     "price * price",
     "price > 5 && weight <= 2.5 || price == weight",
+    "rows.sortBy(r, -r.low)",
+    "rows.map(r, r.low).sort()",
     "rows.map(r, double(r.high) - double(r.low))",
     "rows.map(r, r.low) + [1]",
     "price > 2.0 ? price : 0",
@@ -64,3 +66,18 @@ def test_an_expression_for_every_form_of_a_number_passes_and_has_a_value(source)
         program.evaluate(
             {"price": price, "weight": weight, "count": 3, "text": "abcd", "rows": rows}
         )
+
+
+def test_whole_and_other_numbers_are_sorted_together():
+    rows = [{"id": 1, "low": 31.5}, {"id": 2, "low": 24}, {"id": 3, "low": 40}]
+    program = compile_expression("rows.sortBy(r, -r.low)")
+    assert program.evaluate({"rows": rows}) == [rows[2], rows[0], rows[1]]
+    first = compile_expression("rows.sortBy(r, r.low).first()").evaluate({"rows": rows})
+    assert first == rows[1]
+    assert type(first["id"]) is int
+
+
+@pytest.mark.parametrize("values", [[1, "a"], [1.5, 2**53 + 1]])
+def test_values_that_have_no_common_order_are_not_sorted(values):
+    with pytest.raises(EvaluationError, match="several types"):
+        compile_expression("values.sort()").evaluate({"values": values})

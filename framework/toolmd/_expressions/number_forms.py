@@ -1,7 +1,8 @@
-"""Find an expression that fails for some forms of a number: `price * 2` for 20.5."""
+"""The forms of a JSON number: find what fails for one of them, and make them equal."""
 
 import re
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from toolmd._expressions.error import ExpressionError
 from toolmd._expressions.messages import ERROR, OVERLOAD, overload_mismatch
@@ -48,3 +49,37 @@ _HELP = (
     "write `double(…)` around each number, and a point in those that are written out, as "
     "`double(price) * 2.0`; or `int(…)` where it must be whole"
 )
+
+
+UNSORTED = "list elements must have the same type"
+"""What CEL reports of a list with whole and other numbers, which it can't sort."""
+_EXACT = 2**53
+"""Whole numbers up to this one are equal in both forms."""
+
+
+def as_doubles(value: Any) -> Any:
+    """Return a JSON value with each whole number as a double; raises ValueError beyond 2**53."""
+    match value:
+        case bool():
+            return value
+        case int() if abs(value) > _EXACT:
+            raise ValueError
+        case int():
+            return float(value)
+        case list():
+            return [as_doubles(one) for one in value]
+        case dict():
+            return {key: as_doubles(one) for key, one in value.items()}
+    return value
+
+
+def as_whole(value: Any) -> Any:
+    """Return a JSON value with each double without a fraction as a whole number."""
+    match value:
+        case float() if value.is_integer() and abs(value) <= _EXACT:
+            return int(value)
+        case list():
+            return [as_whole(one) for one in value]
+        case dict():
+            return {key: as_whole(one) for key, one in value.items()}
+    return value

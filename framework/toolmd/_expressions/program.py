@@ -9,6 +9,7 @@ from toolmd._expressions.environment import CLOCK, environment
 from toolmd._expressions.error import EvaluationError, ExpressionError
 from toolmd._expressions.growth import MOST, ONE_VALUE, GrowthBound, Size, growth_of, is_usual
 from toolmd._expressions.messages import compile_error, evaluation_error, undeclared
+from toolmd._expressions.number_forms import UNSORTED, as_doubles, as_whole
 from toolmd._expressions.plain import NUMBERS, Optional_, measured, plain
 from toolmd._expressions.rewrite import CLASHING, GIVEN, Rewritten, rewrite
 
@@ -73,9 +74,28 @@ class Program:
         if self._tests:
             data[GIVEN] = {name: True for name, given in self._tests if given in values}
         try:
+            return self._result(data, now)
+        except EvaluationError as error:
+            if UNSORTED not in str(error):
+                raise
+            return self._sorted(data, now)
+
+    def _result(self, data: dict[str, Any], now: dt.datetime | None) -> Any:
+        try:
             return self._run(self._compiled, data, now)
         except Optional_:
             return self._run_unwrapped(data, now)
+
+    def _sorted(self, data: dict[str, Any], now: dt.datetime | None) -> Any:
+        """Evaluate again with numbers of one form: CEL sorts no list with both.
+
+        Raises EvaluationError where the list has other values than numbers, too.
+        """
+        try:
+            return as_whole(self._result(as_doubles(data), now))
+        except (ValueError, EvaluationError):
+            message = "a list is sorted by values of several types"
+            raise EvaluationError(message) from None
 
     def _hold(self, sizes: Mapping[str, Size]) -> None:
         """Raise EvaluationError if values of these sizes may take more than MOST bytes."""

@@ -110,6 +110,24 @@ def test_an_unreadable_time_is_a_usage_error(shop, at: str) -> None:
     assert "--at can't be read" in started.err
 
 
+@pytest.mark.parametrize("here", ["Pacific/Kiritimati", "Pacific/Pago_Pago", "UTC"])
+def test_a_time_on_the_clock_of_another_zone_is_the_next_one(
+    shop, monkeypatch, request, here: str
+) -> None:
+    monkeypatch.setenv("TZ", here)
+    time.tzset()
+    request.addfinalizer(time.tzset)
+    request.addfinalizer(monkeypatch.undo)
+    for hours in (1, 9, 17, 23):
+        now = dt.datetime.now(dt.UTC)
+        at = (now + dt.timedelta(hours=hours)).replace(second=0, microsecond=0)
+        there = at.astimezone(dt.timezone(dt.timedelta(hours=5)))
+        run_id = shop(
+            "runs", "start", "water_flowers", "after=1s", "--at", f"{there:%H:%M}+05:00"
+        ).out.strip()
+        assert json.loads(shop("runs", "show", run_id, "--json").out)["began"] == at.isoformat()
+
+
 def test_a_time_in_the_past_is_a_usage_error(shop) -> None:
     started = shop("runs", "start", "water_flowers", "after=1s", "--at", "2020-01-01T00:00Z")
 

@@ -65,6 +65,29 @@ def test_the_ticks_of_a_schedule_are_the_same_for_each_process() -> None:
     assert ticks("0 7 * * * in Europe/Vienna") == ["03-28 06:00", "03-29 05:00", "03-30 05:00"]
 
 
+@pytest.mark.parametrize(
+    ("schedule", "found"),
+    [
+        ("30 2 * * *", ["10-25 00:30", "10-26 01:30"]),
+        ("*/30 2 * * *", ["10-25 00:00", "10-25 00:30", "10-26 01:00"]),
+        ("30 * * * *", ["10-24 22:30", "10-24 23:30", "10-25 00:30", "10-25 01:30"]),
+    ],
+)
+def test_an_hour_that_comes_twice_counts_once_unless_each_hour_does(
+    schedule: str, found: list[str]
+) -> None:
+    # The clock of Vienna is put back from 3:00 to 2:00 at 1:00 UTC.
+    vienna = f"{schedule} in Europe/Vienna"
+    ticks = [next_tick(vienna, dt.datetime(2026, 10, 24, 22, tzinfo=dt.UTC))]
+    while len(ticks) < len(found):
+        ticks.append(next_tick(vienna, ticks[-1]))
+
+    assert [f"{tick:%m-%d %H:%M}" for tick in ticks] == found
+    assert [last_tick(vienna, tick) for tick in ticks] == ticks
+    second = dt.timedelta(seconds=1)
+    assert [last_tick(vienna, tick - second) for tick in ticks[1:]] == ticks[:-1]
+
+
 @pytest.mark.parametrize("schedule", ["every 900s", "30 12 * * *"])
 def test_the_last_tick_may_be_now(schedule: str) -> None:
     tick = dt.datetime(2026, 3, 28, 12, 30, tzinfo=dt.UTC)

@@ -31,7 +31,8 @@ def next_tick(schedule: str, now: dt.datetime) -> dt.datetime:
     """Return the first time of a schedule after a time, in UTC."""
     if (every := _period(schedule)) is not None:
         return last_tick(schedule, now) + every
-    return _cron(schedule, now).get_next(dt.datetime).astimezone(dt.UTC)  # type: ignore[no-any-return]
+    tick = _cron(schedule, now).get_next(dt.datetime).astimezone(dt.UTC)
+    return next_tick(schedule, tick) if _comes_again(schedule, tick) else tick
 
 
 def last_tick(schedule: str, now: dt.datetime) -> dt.datetime:
@@ -39,7 +40,17 @@ def last_tick(schedule: str, now: dt.datetime) -> dt.datetime:
     if (every := _period(schedule)) is not None:
         return now.astimezone(dt.UTC) - (now - _EPOCH) % every
     later = now.replace(microsecond=0) + _SECOND
-    return _cron(schedule, later).get_prev(dt.datetime).astimezone(dt.UTC)  # type: ignore[no-any-return]
+    tick = _cron(schedule, later).get_prev(dt.datetime).astimezone(dt.UTC)
+    return last_tick(schedule, tick - _SECOND) if _comes_again(schedule, tick) else tick
+
+
+def _comes_again(schedule: str, tick: dt.datetime) -> bool:
+    """Return whether a tick repeats a local time, because the clock was set back.
+
+    It counts only with `*` as the hour.
+    """
+    columns, zone = _parts(schedule)
+    return columns.split()[1] != "*" and tick.astimezone(zone).fold == 1
 
 
 def _period(schedule: str) -> dt.timedelta | None:
@@ -52,5 +63,10 @@ def _cron(schedule: str, now: dt.datetime) -> Any:
     # Few projects have a schedule, so the library is imported where one is read.
     from croniter import croniter
 
+    columns, zone = _parts(schedule)
+    return croniter(columns, now.astimezone(zone))
+
+
+def _parts(schedule: str) -> tuple[str, ZoneInfo]:
     columns, _, zone = schedule.partition(" in ")
-    return croniter(columns, now.astimezone(ZoneInfo(zone or "UTC")))
+    return columns, ZoneInfo(zone or "UTC")

@@ -46,9 +46,10 @@ def _read(text: str, now: dt.datetime) -> dt.datetime | None:
         if text.startswith("in "):
             later = duration(text.removeprefix("in "))
             return None if later is None else now + dt.timedelta(seconds=later)
-        if len(text) <= len("18:30:00"):
+        if len(text) <= len("18:30:00") or text[2] == ":":
             # The naive time of each day, so that a change of the clock does not move it.
-            today = dt.datetime.combine(now.date(), dt.time.fromisoformat(text))
+            clock = dt.time.fromisoformat(text)
+            today = dt.datetime.combine(now.astimezone(clock.tzinfo).date(), clock)
             at = today.astimezone()
             return at if at >= now else (today + dt.timedelta(days=1)).astimezone()
         return dt.datetime.fromisoformat(text).astimezone()

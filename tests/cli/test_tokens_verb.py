@@ -35,6 +35,17 @@ def tokens(console: Any) -> Callable[..., Any]:
     return lambda *words: console("tokens", *words)
 
 
+def test_a_token_may_allow_several_values_of_a_fact(tokens: Callable[..., Any], file: Path) -> None:
+    facts = ("branch=north", "branch=south", "branch=north", "patient=P-1")
+    words = [word for fact in facts for word in ("--context", fact)]
+
+    assert tokens("new", "--user", "ana", *words).code == 0
+
+    (token,) = load_settings(file.parent).serve.tokens
+    assert token.context == {"branch": ("north", "south"), "patient": ("P-1",)}
+    assert "branch=north|south, patient=P-1" in tokens().out
+
+
 def test_a_new_token_is_printed_once_and_its_hash_is_added(
     tokens: Callable[..., Any], file: Path
 ) -> None:

@@ -90,14 +90,22 @@ def new_conversation() -> str:
 
 def context_of(stated: list[str] | None) -> dict[str, str]:
     """Return the facts of `--context KEY=VALUE`; stop with a usage error for anything else."""
-    facts: dict[str, str] = {}
+    facts = allowed_of(stated)
+    for fact, values in facts.items():
+        if len(values) > 1:
+            stop(ExitCode.USAGE, f"--context states {fact} twice", "state it once")
+    return {fact: values[0] for fact, values in facts.items()}
+
+
+def allowed_of(stated: list[str] | None) -> dict[str, tuple[str, ...]]:
+    """Return the values of each fact of `--context KEY=VALUE`, which may be repeated."""
+    facts: dict[str, tuple[str, ...]] = {}
     for text in stated or ():
         name, equals, value = text.partition("=")
         fact = fact_name(name)
         if fact is None or not equals or not value.strip():
             stop(ExitCode.USAGE, f"--context {text} does not state a fact", PATIENT_EXAMPLE)
-        if facts.setdefault(fact, value.strip()) != value.strip():
-            stop(ExitCode.USAGE, f"--context states {fact} twice", "state it once")
+        facts[fact] = tuple(dict.fromkeys((*facts.get(fact, ()), value.strip())))
     return facts
 
 

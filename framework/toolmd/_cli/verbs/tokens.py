@@ -8,10 +8,9 @@ import typer
 from toolmd._cli.terminal.atomic_write import replace_file
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import (
-    ContextOption,
     JsonOption,
     ProjectOption,
-    context_of,
+    allowed_of,
     rights_of,
     stop,
     user_of,
@@ -23,6 +22,15 @@ from toolmd.config import load_settings
 PREFIX = 12
 """The characters of a hash that a list shows."""
 NEXT = "a running server reads it at SIGHUP, with --follow at once"
+AllowedOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--context",
+        metavar="KEY=VALUE",
+        help="A value that its requests may state for a fact, such as patient=P-1001; may be "
+        "repeated, also for one fact.",
+    ),
+]
 GROUP = typer.Typer(rich_markup_mode=None)
 
 
@@ -59,7 +67,7 @@ def new(
         str,
         typer.Option("--may", metavar="RIGHTS", help="By commas: call, decide, operate."),
     ] = "call",
-    context: ContextOption = None,
+    context: AllowedOption = None,
     project: ProjectOption = None,
 ) -> None:
     """Make a token, print it once, and add its hash to the settings.
@@ -72,8 +80,7 @@ def new(
 
     settings = load_settings(project)
     secret = fresh_token()
-    facts = {fact: (value,) for fact, value in context_of(context).items()}
-    token = TokenSettings(digest_of(secret), user, rights_of(may), facts)
+    token = TokenSettings(digest_of(secret), user, rights_of(may), allowed_of(context))
     file = _own_file(settings)
     header = header_of(file or Path("toolmd.toml"))
     text = None if file is None else added(file.read_text("utf-8"), token, header)

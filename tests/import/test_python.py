@@ -318,6 +318,23 @@ def shown(number: int, locale: Locale | str | None = None) -> str:
     assert any("locale: Locale has no schema: no call can pass one" in note for note in notes)
 
 
+def test_null_stays_a_value_where_it_does_not_mean_an_absent_argument(tmp_path: Path) -> None:
+    (tmp_path / "tools_md").mkdir()
+    (tmp_path / "tools_md" / "shelf.py").write_text(
+        "from typing import Literal, Optional\n\n"
+        'def find(size: int | None = 5, kind: Optional[Literal["a", "b"]] = "a",\n'
+        "         word: str | None = None) -> str:\n"
+        '    """Find."""\n    return f"{size} {kind} {word}"\n'
+    )
+    assert run_command(tmp_path, "import", "python", "tools_md/shelf.py").code == 0
+
+    with Workspace.open(tmp_path) as workspace:
+        assert workspace.call_sync("find", {}).data == "5 a None"
+        assert workspace.call_sync("find", {"size": None, "kind": None}).data == "None None None"
+        denied = workspace.call_sync("find", {"word": None})
+    assert denied.outcome == "denied"
+
+
 def test_named_functions_alone_are_imported(tmp_path: Path) -> None:
     drafts, _, refused = imported(module(tmp_path, SHOP) + ":many,nothing")
 

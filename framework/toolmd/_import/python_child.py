@@ -120,6 +120,8 @@ class _Reader:
         adapters: dict[str, TypeAdapter[Any]] = {}
         more: dict[str, dict[str, Any]] = {}
         required = []
+        absent: set[str] = set()
+        """Those for which an absent argument and null are the same."""
         for name, parameter in self._signature.parameters.items():
             if parameter.kind in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}:
                 self.doubts.append(
@@ -139,14 +141,16 @@ class _Reader:
             more[name] = {"description": described} if described else {}
             if default is PydanticUndefined:
                 required.append(name)
-            elif default is not None:
+            elif default is None:
+                absent.add(name)
+            else:
                 more[name] |= self._default(name, adapter, default)
         inputs: Any = [(name, "validation", adapter) for name, adapter in adapters.items()]
         made, shared = TypeAdapter.json_schemas(inputs)
         fields = {}
         for name in adapters:
             own = made[name, "validation"]
-            if name not in required:
+            if name in absent:
                 own = without_null(own)
             fields[name] = {**own, **more[name]}
         return untitled({

@@ -174,6 +174,15 @@ def test_a_run_with_one_question_is_answered_by_its_id(ws: Workspace) -> None:
     assert again.error.code == "confirmation_used"
 
 
+def test_a_question_that_a_run_never_asked_is_not_found(ws: Workspace) -> None:
+    run_id = ws.run_sync("greet", {"word": "hi"}, user="ana").run_id
+    for decide in (ws.confirmations.approve_sync, ws.confirmations.reject_sync):
+        denied = decide(f"{run_id}/7:ask", user="ana")
+        assert denied.error is not None
+        assert denied.error.code == "confirmation_not_found"
+    assert ws.confirmations.approve_sync(f"{run_id}/1:ask", user="ana").data == {"said": "hi"}
+
+
 def test_another_users_run_is_not_found(ws: Workspace) -> None:
     run_id = str(ws.run_sync("greet", {"word": "hi"}, user="ana").run_id)
     runs = ws.runs

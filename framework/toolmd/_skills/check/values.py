@@ -113,7 +113,8 @@ class ValueCheck:
             self._found.error(Code.ARGUMENT_MISMATCH, at, problem.message, hint)
         if named and not wrong:
             message = f"'{name}' has the text '{text}', which is also a name"
-            self._found.add(Code.WORD_OR_NAME, Severity.HINT, at, message, hint)
+            keep = f'; write `"{text}"` in one for the word'
+            self._found.add(Code.WORD_OR_NAME, Severity.HINT, at, message, hint + keep)
 
     def _nested(self, value: Values, shape: Schema, name: str, at: int | Position) -> None:
         kind = "object" if value.fields else "array"

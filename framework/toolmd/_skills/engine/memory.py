@@ -13,6 +13,7 @@ from toolmd._skills.engine.outcomes import (
     AnsweredError,
     TooLateError,
     ended,
+    no_question,
     taken,
     unknown,
     waiting,
@@ -98,7 +99,9 @@ class MemoryEngine:
         if asked is None or not asked.asks:
             if (before := run.answers.get(key)) is not None and not before.late:
                 raise AnsweredError(run_id, key, before)
-            raise TooLateError(run_id, key, "time is up" if before else "")
+            if before is None:
+                raise no_question(run_id, key)
+            raise TooLateError(run_id, key, "time is up")
         self._settle(run, key, answer)
         return await self._drive(run, ask, watch)
 

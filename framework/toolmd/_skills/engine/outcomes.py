@@ -18,10 +18,26 @@ class AnsweredError(NotFoundError):
 
 
 class TooLateError(NotFoundError):
-    """The question is not open; `why` has the reason, empty if unknown."""
+    """The question is not open any more; `why` has the reason."""
 
-    def __init__(self, run_id: str, key: str, why: str = "") -> None:
-        super().__init__(f"{_none_open(run_id, key)}{why and ': '}{why}")
+    def __init__(self, run_id: str, key: str, why: str) -> None:
+        super().__init__(f"{_none_open(run_id, key)}: {why}")
+
+
+def no_question(run_id: str, key: str) -> NotFoundError:
+    """Return the error for a question that the run never asked."""
+    return NotFoundError(_none_open(run_id, key))
+
+
+def unanswered(error: NotFoundError) -> str:
+    """Return the code of an answer that does not count."""
+    match error:
+        case AnsweredError():
+            return "confirmation_used"
+        case TooLateError():
+            return "confirmation_expired"
+        case _:
+            return "confirmation_not_found"
 
 
 def unknown(run_id: str) -> NotFoundError:

@@ -12,7 +12,7 @@ from toolmd._call.confirmation.shown import NOT_YOURS
 from toolmd._call.denial import CallDenied
 from toolmd._call.pipeline import check_call
 from toolmd._skills.engine import utc_now
-from toolmd._skills.engine.outcomes import AnsweredError, result_of
+from toolmd._skills.engine.outcomes import result_of, unanswered
 from toolmd._skills.plan import make_plan
 from toolmd._skills.replay import listed, trace
 from toolmd._types.call import Call
@@ -132,9 +132,9 @@ class RunService:
             running = engine.answer(run_id, key, answer)
             result = await self._in_time(run_id, call, running, began)
         except NotFoundError as error:
-            used = isinstance(error, AnsweredError)
-            code = "confirmation_used" if used else "confirmation_expired"
-            return await self._done(call, denied(call, Failure(code, str(error))), began)
+            return await self._done(
+                call, denied(call, Failure(unanswered(error), str(error))), began
+            )
         except Exception as error:  # noqa: BLE001 - the deciding person gets a result
             return await self._done(call, crashed(call, error), began)
         return result._replace(notes=(*notes, *result.notes))

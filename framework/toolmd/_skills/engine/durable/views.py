@@ -4,7 +4,13 @@ import datetime as dt
 from collections.abc import Sequence
 
 from toolmd._skills.engine.durable.rows import KeptQuestion, KeptRun
-from toolmd._skills.engine.outcomes import AnsweredError, TooLateError, ended, result_of
+from toolmd._skills.engine.outcomes import (
+    AnsweredError,
+    TooLateError,
+    ended,
+    no_question,
+    result_of,
+)
 from toolmd._types.result import SkillResult
 from toolmd._types.run import JournalEntry, RunState, RunView
 from toolmd.errors import NotFoundError
@@ -41,7 +47,7 @@ def too_late(row: KeptRun, key: str, asked: Sequence[KeptQuestion]) -> NotFoundE
     """Build the error for an answer that does not count, with the reason."""
     one = next((one for one in asked if one.question.key == key), None)
     if one is None:
-        return TooLateError(row.id, key)
+        return no_question(row.id, key)
     if one.answer is not None and not one.answer.late:
         return AnsweredError(row.id, key, one.answer)
     if row.result is None and not one.question.asks:

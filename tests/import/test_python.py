@@ -335,6 +335,24 @@ def test_null_stays_a_value_where_it_does_not_mean_an_absent_argument(tmp_path: 
     assert denied.outcome == "denied"
 
 
+def test_the_items_of_a_stream_are_the_result(tmp_path: Path) -> None:
+    source = """
+from collections.abc import AsyncIterator
+from typing_extensions import TypedDict
+
+class Item(TypedDict):
+    sku: str
+    count: int
+
+async def picked(order: str) -> AsyncIterator[Item]:
+    yield {"sku": order, "count": 1}
+"""
+    drafts, notes, _ = imported(module(tmp_path, source))
+
+    assert "- `sku` (string, required)" in drafts["picked"].partition("## Returns")[2]
+    assert not any("returns" in note for note in notes)
+
+
 def test_named_functions_alone_are_imported(tmp_path: Path) -> None:
     drafts, _, refused = imported(module(tmp_path, SHOP) + ":many,nothing")
 

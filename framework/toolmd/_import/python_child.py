@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any, get_args, get_origin
@@ -103,6 +103,9 @@ def _described(name: str, value: Any) -> dict[str, Any]:
     }
 
 
+_STREAMS = (AsyncIterator, AsyncIterable, AsyncGenerator)
+
+
 class _Reader:
     """Reads the signature of one function."""
 
@@ -161,6 +164,8 @@ class _Reader:
     def returns(self) -> Any:
         """Return the JSON Schema of the return value; None where none is known."""
         hint = self._hints.get("return", Any)
+        if get_origin(hint) in _STREAMS:
+            hint = get_args(hint)[0]  # The last item is the result.
         if hint is Any or hint is type(None):
             return None
         try:

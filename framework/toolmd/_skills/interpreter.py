@@ -165,7 +165,8 @@ class Interpreter:
         if step.for_each is not None:
             value: Any = await each(frame, step, self._actions)
             return value if isinstance(value, (Go, End)) else self._saved(frame, step, value)
-        await waited(frame, step)
+        if step.wait is not None:
+            await waited(frame, step)
         if step.use is not None:
             value = await self._actions.use(frame, step)
         else:

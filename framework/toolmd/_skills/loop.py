@@ -112,7 +112,8 @@ class _Loop:
         assert step.for_each is not None
         frame = self._frame.within({step.for_each.name: self._items[index]})
         try:
-            await waited(frame, step, index)
+            if step.wait is not None:
+                await waited(frame, step, index)
             if step.use is not None:
                 return await self._actions.use(frame, step, index)
             if step.choose is not None:

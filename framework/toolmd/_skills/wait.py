@@ -18,8 +18,7 @@ async def waited(frame: Frame, step: Step, index: int | None = None) -> None:
     A duration counts from the last recorded effect, so it stays the same when the run resumes.
     Raises ParkedError before that time, StepError for a value that is not a time.
     """
-    if step.wait is None:
-        return
+    assert step.wait is not None
     now = frame.journal.now()
     value = step.wait if isinstance(step.wait, float) else frame.evaluate(step.wait)
     try:

@@ -88,10 +88,8 @@ def _store(value: Any, place: Origin) -> str:
 
 def _confidence(value: Any, place: Origin) -> float:
     if isinstance(value, str) and place.text:
-        try:
+        with contextlib.suppress(ValueError):
             value = float(value)
-        except ValueError as error:
-            raise place.error(f"must be a number from 0 to 1, not {value!r}") from error
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise place.error(f"must be a number from 0 to 1, not {value!r}")
     return float(value)

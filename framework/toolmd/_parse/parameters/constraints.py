@@ -89,13 +89,9 @@ def _for_the_type(known: Field, entry: Entry, types: tuple[str, ...]) -> str:
 
 
 _PLACES = {
-    "accepts_handle": (
-        "parameter",
-        "is for a whole parameter, below `## Parameters`",
-    ),
-    "sent_in": (
-        "parameter",
-        "is for a whole parameter, below `## Parameters`",
+    **dict.fromkeys(
+        ("accepts_handle", "sent_in"),
+        ("parameter", "is for a whole parameter, below `## Parameters`"),
     ),
     "to_model": ("result", "is for a whole result, directly below `## Returns`"),
 }

@@ -12,7 +12,7 @@ from toolmd._call.confirmation.shown import NOT_YOURS
 from toolmd._call.denial import CallDenied
 from toolmd._call.pipeline import check_call
 from toolmd._skills.engine import utc_now
-from toolmd._skills.engine.outcomes import result_of, unanswered
+from toolmd._skills.engine.outcomes import result_of, unanswered, unknown
 from toolmd._skills.plan import make_plan
 from toolmd._skills.replay import listed, trace
 from toolmd._types.call import Call
@@ -233,7 +233,7 @@ class RunService:
     async def _known(self, run_id: str) -> Call:
         if (call := await self._call_of(run_id)) is None:
             await self._kept(run_id)
-            raise NotFoundError(f"there is no run {run_id!r}; `toolmd runs` lists them")
+            raise unknown(run_id)
         return call
 
     async def _open(self, run_id: str, key: str) -> Question | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from toolmd import Context, Workspace
+from toolmd._call.audit.reader import AuditReader
 from toolmd.testing import memory_workspace
 
 SEAL = """# Seal Barrel
@@ -173,6 +174,15 @@ def test_a_review_within_a_run_waits_for_another_person(
     assert workspace.confirmations.approve_sync(held.id).data == {"sealed": 101}
     assert cellar.opened == [101]
     assert workspace.confirmations.pending_sync() == ()
+
+
+def test_the_audit_names_the_person_who_approved_a_call_of_a_run(workspace: Workspace) -> None:
+    workspace.run_sync("taste", {"barrel": 101}, user="ana", ask=yes)
+    (held,) = workspace.confirmations.pending_sync()
+    assert workspace.confirmations.approve_sync(held.id, by="olga").success
+    records = [one.record for one in AuditReader(workspace.settings).records()]
+    ran = [one for one in records if one["tool"] == "open_barrel" and one["decision"] == "run"]
+    assert [(one["user"], one["by"]) for one in ran] == [("ana", "olga")]
 
 
 def test_a_reviewer_may_edit_the_call(workspace: Workspace, cellar: Cellar) -> None:

@@ -33,17 +33,24 @@ def read_values(page: Page, fields: Fields) -> dict[str, Any]:
         except Unread as unread:
             if _report_nested(page, known, entry):
                 continue
-            said = entry.mark
             shown = entry.text or ("the text below it" if entry.blocks else "nothing")
             page.error(
                 Code.UNREADABLE_VALUE,
-                said,
+                entry.mark,
                 f"'{known.name}' can't be read from "
                 + (f"'{_short(shown)}'" if entry.text else shown),
-                str(unread),
-                replace(said, unread.instead) if unread.instead else (),
+                str(unread) + (_OTHER_FIELDS.get(attribute, "") if set(shown) & _OF_MORE else ""),
+                replace(entry.mark, unread.instead) if unread.instead else (),
             )
     return values
+
+
+_OTHER_FIELDS = {
+    "requires_confirmation": "; for a condition, write `- **Confirm When**: …`",
+    "max_calls": "; for calls in a time, write `- **Rate**: …`",
+}
+_OF_MORE = frozenset(" /<>=")
+"""The signs of a value that may be meant for one of these other fields."""
 
 
 def _report_nested(page: Page, known: Field, entry: Entry) -> bool:

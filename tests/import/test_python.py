@@ -353,6 +353,17 @@ async def picked(order: str) -> AsyncIterator[Item]:
     assert not any("returns" in note for note in notes)
 
 
+def test_a_tuple_of_one_type_is_a_list_of_its_length(tmp_path: Path) -> None:
+    source = (
+        "def span(days: tuple[int, int], mixed: tuple[int, str]) -> str:\n    return str(days)\n"
+    )
+    drafts, notes, _ = imported(module(tmp_path, source))
+
+    assert "- `days` (array of integer, required, 2..2 items)" in drafts["span"]
+    assert [note for note in notes if "prefixItems" in note and "mixed" in note]
+    assert not [note for note in notes if "days" in note]
+
+
 def test_named_functions_alone_are_imported(tmp_path: Path) -> None:
     drafts, _, refused = imported(module(tmp_path, SHOP) + ":many,nothing")
 

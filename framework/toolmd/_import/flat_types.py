@@ -20,6 +20,17 @@ OF_TYPE: Mapping[JsonType, tuple[str, ...]] = {
 OWNER = {keyword: name for name, keywords in OF_TYPE.items() for keyword in keywords}
 
 
+def with_items(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a tuple whose values have one type as that of a list of this length."""
+    tuple_ = schema.get("prefixItems")
+    if not isinstance(tuple_, list) or "items" in schema:
+        return schema
+    fixed = schema.get("minItems") == schema.get("maxItems") == len(tuple_)
+    if not fixed or not tuple_ or any(one != tuple_[0] for one in tuple_):
+        return schema
+    return {**{k: v for k, v in schema.items() if k != "prefixItems"}, "items": tuple_[0]}
+
+
 def is_shape(schema: Mapping[str, Any], outer: Mapping[str, Any]) -> bool:
     """Return whether a flat schema is an object with named fields, next to those around it."""
     types = types_of(schema)

@@ -19,6 +19,7 @@ from toolmd._import.flat_types import (
     referred,
     takes,
     types_of,
+    with_items,
     without_shape,
 )
 from toolmd._types.schema import JSON_TYPES, KEYWORDS, UPPER
@@ -61,7 +62,7 @@ class Flattener:
         if not isinstance(schema, Mapping):
             self.tell(path, "the schema allows no value here; read as any value")
             return {}
-        schema = self._sound(schema, path)
+        schema = with_items(self._sound(schema, path))
         plain = {k: v for k, v in schema.items() if k not in {"$ref", "const", *_COMBINING}}
         if "const" in schema:
             plain["enum"] = [schema["const"]]

@@ -51,6 +51,17 @@ def test_a_reply_may_be_a_providers_message(api: httpx.Client) -> None:
     assert problem(api.post("/api/handle", json={"message": "x"})) == (400, "malformed_request")
 
 
+def test_a_decision_with_the_key_of_another_decides_nothing(api: httpx.Client, kiosk: Any) -> None:
+    held = pending_by(api)
+
+    for decision in ("approve", "confirm", "reject", "respond"):
+        assert problem(decide(api, held, decision, edit={"count": 3})) == (400, "malformed_request")
+    for decision in ("approve", "confirm", "reject", "edit"):
+        assert problem(decide(api, held, decision, text="Eaten.")) == (400, "malformed_request")
+    assert decide(api, held, "approve").json()["outcome"] == "ok"
+    assert kiosk.orders() == [{"dish": "soup", "count": 1}]
+
+
 def test_pending_calls_are_listed_in_pages_the_oldest_first(api: httpx.Client) -> None:
     ids = [pending_by(api) for _ in range(3)]
 

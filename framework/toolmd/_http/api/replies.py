@@ -89,6 +89,10 @@ class Replies:
     async def _decided(self, asked: ApiRequest, body: DecisionBody) -> Result:
         confirmations, user = self._workspace.confirmations, await self._deciding(asked)
         by = asked.caller.user
+        for decision, key, given in (("edit", "edit", body.edit), ("respond", "text", body.text)):
+            if given is not None and body.decision != decision:
+                detail = f"{body.decision} takes no `{key}`: leave it out, or decide otherwise"
+                raise ApiError(400, "malformed_request", detail)
         match body.decision:
             case "reject":
                 return await confirmations.reject(asked.name, user=user, by=by)
@@ -101,7 +105,7 @@ class Replies:
                     raise ApiError(400, "malformed_request", "edit needs the changed arguments")
                 return await confirmations.approve(asked.name, body.edit, user=user, by=by)
             case _:
-                return await confirmations.approve(asked.name, body.edit, user=user, by=by)
+                return await confirmations.approve(asked.name, user=user, by=by)
 
     async def _deciding(self, asked: ApiRequest) -> str | None:
         """Return the user who decides; None for an operator, who decides on the calls of others.

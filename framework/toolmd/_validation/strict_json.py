@@ -100,9 +100,9 @@ def _decode(
         raise _too_deep(depth) from None
     except JsonError:
         raise
-    except ValueError as error:
-        # An integer of more digits than Python reads.
-        raise JsonError(str(error)) from None
+    except ValueError:
+        most = sys.get_int_max_str_digits()
+        raise JsonError(f"an integer has more than {most:,} digits") from None
     source = text[start:end]
     if not halves and _has_half_a_pair(value, source):
         raise JsonError("a text contains half of a surrogate pair")

@@ -18,7 +18,17 @@ from run_world import YES
 
 from toolmd._store import STORE_FILE
 from toolmd._store.database import CONNECT_S, address
+from toolmd._types.fleet import Queue
 from toolmd.errors import ConfigError, UnreachableError
+
+
+def test_before_a_process_executes_runs_the_fleet_is_empty(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    try:
+        assert kept.engine.workers.all() == ()
+        assert kept.engine.workers.queue() == Queue(0)
+    finally:
+        kept.engine.close()
 
 
 @pytest.mark.parametrize("place", ["sqlite"], indirect=True)

@@ -28,6 +28,8 @@ class Workflows:
 
     def __init__(self, engine: sa.Engine) -> None:
         reject_pickles()
+        self._engine = engine
+        self._has_begun = False
         self._client = DBOSClient(
             system_database_engine=engine,
             dbos_system_schema=SCHEMA,
@@ -102,8 +104,20 @@ class Workflows:
         self._client.destroy()
 
     def _listed(self, **query: Any) -> dict[str, WorkflowStatus]:
+        if not self._has_table():
+            return {}
         found = self._client.list_workflows(**query, load_input=False, load_output=False)
         return {one.workflow_id: one for one in found}
+
+    def _has_table(self) -> bool:
+        """Return whether any process has launched DBOS on this database, which creates its tables.
+
+        A process that only reads opens the database, too.
+        """
+        if not self._has_begun:
+            schema = None if self._engine.dialect.name == "sqlite" else SCHEMA
+            self._has_begun = sa.inspect(self._engine).has_table("workflow_status", schema=schema)
+        return self._has_begun
 
 
 def _options(run_id: str, segment: int) -> EnqueueOptions:

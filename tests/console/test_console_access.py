@@ -6,7 +6,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from projects import HOSTILE
+from projects import HOSTILE, ORDER
 from served_project import Visitor
 
 RULES = {
@@ -95,9 +95,15 @@ def unfold(page):
 
 def test_a_phone_shows_every_page_without_scrolling_sideways(browser, served):
     furnish(served)
+    long = "a_name_without_any_place_where_a_line_could_end_of_sixty_letters"
+    text = ORDER.replace("order_supplies", long)
+    text = text.replace("### item", f"### {long}").replace("What to order", "W" * 300)
+    served.write("tools_md/long.tool.md", text)
+    served.workspace.reload()
     came = Visitor(browser, served, viewport={"width": 375, "height": 740})
     ends_of = {
         "/": "nav a",
+        f"/tools/{long}": ".field-note",
         "/crises": "td code",
         "/runs": "td:last-child",
         "/audit": "td:last-child",
@@ -111,6 +117,7 @@ def test_a_phone_shows_every_page_without_scrolling_sideways(browser, served):
             what,
         )
         assert max(ends) <= 375, path
+        assert page.evaluate("document.documentElement.scrollWidth") <= 375, path
     came.context.close()
 
 

@@ -46,6 +46,7 @@ from pydantic import (
 from workspace_of_return_types import called
 
 from toolmd._load.python.gives import unwritable
+from toolmd._types.parts import File, Image
 from toolmd._types.result import Result
 from toolmd._types.schema import Parameter, Schema
 
@@ -175,6 +176,10 @@ FITS = [
     (PLACE, object),
     (PLACE, Shaped),
     (PLACE, Result),
+    (of(), Image),
+    (of("object"), File),
+    (of("object", values=of("object", "string")), dict[str, Image | str]),
+    (of("array", items=of("object")), list[Image]),
     (of("array"), list),
     (STRINGS, list[str]),
     (STRINGS, tuple[str, ...]),
@@ -208,6 +213,7 @@ def test_a_result_that_fits_is_not_reported(shape: Schema, annotation: Any) -> N
         (of(), AsyncIterator[int], "can't be written"),
         (of("string"), int, "`int` gives an integer, and the markdown says a string"),
         (of("string"), None, "null"),
+        (of("string"), Image, "`Image` gives an object, and the markdown says a string"),
         (of("integer", "null"), str, "a string, and the markdown says an integer or null"),
         (of("number"), decimal.Decimal, "gives a string"),
         (of("integer"), bool, "a boolean"),

@@ -22,6 +22,7 @@ from typing import Any, Literal
 
 from toolmd._load.python.annotations import RecordField, anything, given_fields, members, show
 from toolmd._load.python.fits import ARTICLES, MAX_DEPTH, Mismatch, kinds_of
+from toolmd._types.parts import File
 from toolmd._types.registry import Mode
 from toolmd._types.result import Result
 from toolmd._types.schema import JsonType, Parameter, Schema
@@ -40,10 +41,12 @@ _KINDS: tuple[tuple[tuple[Any, ...], JsonType], ...] = (
     ((float,), "number"),
     ((str, complex, decimal.Decimal, dt.date, dt.time, dt.timedelta, uuid.UUID, PurePath,
       re.Pattern), "string"),
-    ((dict,), "object"),
+    ((dict, File), "object"),
     ((list, tuple, set, frozenset, deque, types.GeneratorType), "array"),
 )  # fmt: skip
-"""The JSON types of Python's classes; a bool is an int, so it stands before."""
+"""The JSON types of Python's classes; a bool is an int, so it stands before.
+
+An object stands in the result for a file, such as an image."""
 
 
 def unwritable(shape: Schema, annotation: Any, mode: Mode) -> Mismatch | None:

@@ -169,3 +169,27 @@ def test_a_word_of_a_step_in_prose_stays_prose() -> None:
     text = PLAIN + "\n## Gates\n\n- **CHECK:** `references/checks.md`: what to look at\n"
 
     assert "references/checks.md" in skill(text).sections["Gates"]
+
+
+def test_a_table_that_looks_like_restrictions_is_kept_as_code() -> None:
+    table = "| Kind | Maximum |\n| --- | --- |\n| small | 5 |"
+    (draft,) = read(f"---\nname: tie\ndescription: Tie it.\n---\n\n## Sizes\n\n{table}\n").drafts
+
+    assert f"## Sizes\n\n```\n{table}\n```\n" in draft.text
+    assert parse_skill(draft.text, "tie.skill.md")[0] is not None
+
+
+def test_an_empty_list_of_tools_fails_until_somebody_decides() -> None:
+    (draft,) = read("---\nname: tie\ndescription: Tie it.\ntools: []\n---\n\nTie.\n").drafts
+
+    assert "- **Restriction 1**: the list of tools is empty: no tool may be used\n" in draft.text
+    assert parse_skill(draft.text, "tie.skill.md")[0] is None
+
+
+@pytest.mark.parametrize("line", ["# version: 7", "inputs:\n  name:\n    example: Jane"])
+def test_a_line_that_no_part_of_the_skill_keeps_is_noted(line: str) -> None:
+    found = read(f"---\nname: tie\ndescription: Tie it.\n{line}\n---\n\n## Steps\n\n1. Tie.\n")
+
+    assert [note.text for note in found.notes if note.text.startswith("not kept")] == [
+        f'not kept: "{line.rsplit(chr(10), maxsplit=1)[-1].strip()}"'
+    ]

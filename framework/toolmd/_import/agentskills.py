@@ -9,7 +9,7 @@ from typing import Any
 from toolmd._import.finish import known_title
 from toolmd._import.names import title_of, tool_name, words
 from toolmd._import.report import ImportReport
-from toolmd._import.text import first_and_rest, one_line, plain_line, prose
+from toolmd._import.text import fenced, first_and_rest, one_line, plain_line, prose
 from toolmd._parse.blocks.block import Part
 from toolmd._parse.blocks.outline import outline
 from toolmd._parse.blocks.prose import prose as written
@@ -23,7 +23,7 @@ from toolmd._parse.words.keys import fold, heading_text
 from toolmd._parse.words.limiting import limiting
 from toolmd._parse.words.scalars import boolean, split_outside, split_words
 from toolmd._parse.writing.fields import word, words_text
-from toolmd._types.imported import Imported
+from toolmd._types.imported import RESTRICTION, Imported
 
 _WORKFLOW = {"workflow", "steps", "instructions", "process", "procedure", "howitworks"}
 _INPUTS = {"inputs", "input", "inputschema", "parameters", "arguments"}
@@ -77,6 +77,7 @@ def read(text: str, name: str) -> Imported:
         report.note(skill.name, "", "no inputs in the source: the skill has none")
     if made:
         report.note(skill.name, "", "the workflow is prose: write its steps out to make it run")
+        report.note_lost_lines(skill.name, text)
     return report.close()
 
 
@@ -173,6 +174,9 @@ def _policy(skill: _Skill, said: dict[str, Any], report: ImportReport) -> None:
         (("disallowed-tools", "disallowedtools"), "Disallowed Tools"),
     ):
         listed = [word for key in keys for word in _words(said.get(key))]
+        if name == "Allowed Tools" and not listed and any(said.get(key) == [] for key in keys):
+            skill.unread[f"{RESTRICTION} 1"] = "the list of tools is empty: no tool may be used"
+            report.note(skill.name, "", "no field allows no tool at all: `check` fails")
         if listed:
             skill.policy[name] = words_text([word(one) for one in dict.fromkeys(listed)])
 
@@ -247,7 +251,7 @@ def _groups(parts: list[Part]) -> Iterator[tuple[str, str]]:
 
 
 def _candidates(skill: _Skill) -> Iterator[str]:
-    """Return the texts to try: first unchanged, then with non-step lists moved out."""
+    """Yield the texts to try: first unchanged, then with non-step lists moved out."""
     yield _text(skill, skill.workflow, skill.inputs, skill.result, skill.sections)
     apart = {"Inputs notes": skill.inputs, "Result notes": skill.result}
     kept = {title: text for title, text in apart.items() if text}
@@ -256,6 +260,9 @@ def _candidates(skill: _Skill) -> Iterator[str]:
     safe = {title: prose(text) for title, text in skill.sections.items()}
     yield _text(skill, _EMPTY_WORKFLOW, skill.inputs, "", {**kept, **safe})
     yield _text(skill, _EMPTY_WORKFLOW, "", "", {**kept, **safe})
+    # Lines that look like restrictions are another program's, and stay as they are.
+    as_code = {title: fenced(text) for title, text in (kept | skill.sections).items() if text}
+    yield _text(skill, _EMPTY_WORKFLOW, "", "", as_code)
 
 
 def _text(skill: _Skill, workflow: str, inputs: str, result: str, sections: dict[str, str]) -> str:

@@ -55,6 +55,30 @@ def leftovers(source: Any, root: Any, said: str) -> Iterator[tuple[str, str, str
                     left.append((place, str(key), one))
 
 
+def lost_lines(text: str, said: str) -> Iterator[tuple[int, str]]:
+    """Yield each line of a markdown text that another text does not have, with its number.
+
+    Headings are left out: what becomes of them is the reader's business. Of a field of the front
+    matter only the value is compared.
+
+    Args:
+        text: The source.
+        said: All that the draft and the notes say.
+    """
+    known = _folded(said)
+    ends = text.find("\n---", 3) if text.startswith("---") else 0
+    at = 0
+    for number, line in enumerate(text.split("\n"), 1):
+        own = _MARK.sub("", line).strip()
+        if at < ends and not line.lstrip().startswith("#"):
+            own = own.partition(":")[2] or own
+        elif line.startswith("#"):
+            own = "" if at >= ends else own
+        if (folded := _folded(own)) and folded not in known:
+            yield number, line.strip()
+        at += len(line) + 1
+
+
 def all_of(
     operation: Mapping[str, Any], path: Mapping[str, Any], resolved: Callable[[Any], Any]
 ) -> dict[str, Any]:

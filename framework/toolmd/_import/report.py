@@ -5,7 +5,7 @@ from typing import Any
 
 from toolmd._import.differences import shown
 from toolmd._import.finish import finished_skill, finished_tool
-from toolmd._import.leftovers import RESPONSES, leftovers
+from toolmd._import.leftovers import RESPONSES, leftovers, lost_lines
 from toolmd._import.names import RESULTS
 from toolmd._import.text import plain_line
 from toolmd._import.unfit import fitting
@@ -179,6 +179,17 @@ class ImportReport:
         for keyword, texts in found.items():
             self.note(name, "", f"`{keyword}` is not kept: {shown('; '.join(texts))}", line)
         return restrictions
+
+    def note_lost_lines(self, name: str, text: str) -> None:
+        """Note each line of a skill's source that neither its draft nor a note has.
+
+        Args:
+            name: The skill, which was added last.
+            text: The source.
+        """
+        said = "\n".join([self.drafts[-1].text, *(note.text for note in self.notes)])
+        for number, line in lost_lines(text, said):
+            self.note(name, "", f"not kept: {shown(line)}", number)
 
     def _is_taken(self, name: str, kind: str, line: int) -> bool:
         taken = any(draft.name == name and draft.kind == kind for draft in self.drafts)

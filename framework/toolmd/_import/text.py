@@ -74,3 +74,9 @@ def prose(text: str) -> str:
     if fence:
         lines.append(fence)
     return re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in lines)).strip()
+
+
+def fenced(text: str) -> str:
+    """Return a text as a block of code, which nothing reads."""
+    fence = "~" * (max(map(len, re.findall(r"~+", text)), default=0) + 3)
+    return f"{fence}\n{text}\n{fence}"

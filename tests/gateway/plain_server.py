@@ -187,6 +187,14 @@ def main():
         elif method == "tools/list":
             if (FOLDER / "kill at list").exists():
                 end("client")
+            if (FOLDER / "silent at list").exists():
+                continue
+            if (FOLDER / "fail at list").exists():
+                fail(message, -32603, "no list today")
+                continue
+            if (FOLDER / "die at list").exists():
+                (FOLDER / "die at list").unlink()
+                os._exit(7)
             answer(message, page(message))
         elif method == "tools/call":
             call(message)

@@ -183,7 +183,7 @@ def test_a_call_that_ends_while_its_server_starts_sent_nothing_and_the_start_goe
     assert early.outcome == "failed"
     assert early.error is not None
     assert early.error.message == (
-        "The server of echo did not start within 1 s. Nothing was sent. It may be called again."
+        "The server of echo was not ready within 1 s. Nothing was sent. It may be called again."
     )
     assert late.outcome == "ok"
     assert len(project.lines("starts.txt")) == len(project.lines("calls.txt")) == 1

@@ -140,6 +140,41 @@ def test_a_list_that_never_ends_is_an_error_soon(tmp_path: Path) -> None:
     assert "does not end" in result.error.message
 
 
+@pytest.mark.parametrize(
+    ("how", "reason"),
+    [("silent", "was not ready within 1 s"), ("fail", "does not list its tools: no list today")],
+)
+def test_a_call_whose_changed_list_can_not_be_read_sends_nothing(
+    tmp_path: Path, how: str, reason: str
+) -> None:
+    project = Guarded(tmp_path / "p", "announce")
+    project.add("echo", more="## Limits\n\n- **Timeout**: 1s")
+    project.serve(listed("announce"), listed("echo"))
+    with project.open() as workspace:
+        called(workspace, "announce")
+        (project.files / f"{how} at list").touch()
+        called(workspace, "announce")
+        failed = called(workspace, "echo")
+
+    assert failed.outcome == "failed"
+    assert failed.error is not None
+    assert reason in failed.error.message
+    assert "Nothing was sent." in failed.error.message
+    assert project.lines("calls.txt")[-1] == "announce {}"
+
+
+def test_a_server_that_dies_while_it_lists_its_tools_loses_no_call(tmp_path: Path) -> None:
+    project = Guarded(tmp_path / "p", "announce", "echo")
+    with project.open() as workspace:
+        called(workspace, "echo")
+        (project.files / "die at list").touch()
+        called(workspace, "announce")
+        result = called(workspace, "echo")
+
+    assert result.outcome == "ok"
+    assert len(project.lines("starts.txt")) == 2
+
+
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
     lambda inner: (

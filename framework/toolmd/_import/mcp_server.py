@@ -74,7 +74,7 @@ def _listing(table: ServerSettings, folder: Path, shown: str) -> Any:
         session = Session(shown, table, folder)
         await session.open()
         try:
-            return await session.tools.get()
+            return await session.listing()
         finally:
             await session.close()
 

@@ -238,7 +238,7 @@ class Invoker:
         call_spec = self._call_spec
         if error.unsent:
             message = (
-                f"The server of {call_spec.name} did not start within {error.seconds:.3g} s."
+                f"The server of {call_spec.name} was not ready within {error.seconds:.3g} s."
                 f" Nothing was sent. It may be called again."
             )
             return "failed", Failure("timeout", message)

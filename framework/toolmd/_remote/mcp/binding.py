@@ -109,7 +109,7 @@ class _RemoteCall:
                                                   answered),
                 )  # fmt: skip
         except NotStartedError as error:
-            raise UnsentCallError(f"The server {server} does not run: {error}.") from error
+            raise UnsentCallError(f"The server {server} {error.problem}: {error}.") from error
         except MCPError as error:
             raise ToolError(f"The server answered with an error: {error.error.message}") from None
         except (LostAnswerError, ToolmdError):
@@ -127,11 +127,17 @@ class _RemoteCall:
         return value_of(result, self._call_spec, hide)
 
     async def _call(
-        self, arguments: dict[str, Any], progress: Any, answered: Asked | None, session: Session
+        self,
+        arguments: dict[str, Any],
+        progress: Any,
+        answered: Asked | None,
+        session: Session,
+        begin: Callable[[], None],
     ) -> Any:
         """Check the tool's definition and call it; this runs in the sessions' event loop."""
-        accepted = await self._servers.accepted(self._remote, await session.tools.get())
+        accepted = await self._servers.accepted(self._remote, await session.listing())
         given = self._named(arguments, accepted)
+        begin()
         result = await session.call(self._remote.tool, given, progress, answered)
         return result if isinstance(result, Asked) else (result, session.hide)
 

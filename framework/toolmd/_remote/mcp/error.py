@@ -29,3 +29,11 @@ class LostAnswerError(TimeoutError):
 
 class NotStartedError(ConnectionRefusedError):
     """The server does not run and could not be started; nothing was sent."""
+
+    problem = "does not run"
+
+
+class NotListedError(NotStartedError):
+    """The server runs, and its list of tools can't be read; nothing was sent."""
+
+    problem = "does not list its tools"

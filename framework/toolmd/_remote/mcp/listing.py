@@ -45,11 +45,13 @@ class Listing(NamedTuple):
 class ToolList:
     """The list of one session's tools."""
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float) -> None:
+        """Keep how long reading the list may take."""
         self.tap = Tap()
         """Keeps the tools as the server writes them; the session's streams pass through it."""
         self.seen: Callable[[Listing], object] | None = None
         """Is called in a thread with a list that was read after a notice of the server."""
+        self._seconds = seconds
         self._client: Any = None
         self._listing: Listing | None = None
         self._notices = 0
@@ -76,7 +78,8 @@ class ToolList:
             listing = self._listing
             if listing is None or time.monotonic() - listing.since > REFRESH_S:
                 self._listing, notices = None, self._notices
-                listing = await self._read()
+                async with asyncio.timeout(self._seconds):
+                    listing = await self._read()
                 if notices == self._notices:
                     self._listing = listing
             return listing

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from toolmd._remote.mcp.error import LostAnswerError, NotStartedError
+from toolmd._remote.mcp.error import LostAnswerError, NotListedError, NotStartedError
 from toolmd._remote.mcp.running import Running
 from toolmd._remote.mcp.session import Session
 from toolmd._types.settings import ServerSettings
@@ -24,7 +24,8 @@ _FIRST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 30.0
 _CLOSE_S = 10.0
 
-Work = Callable[[Session], Awaitable[Any]]
+Work = Callable[[Session, Callable[[], None]], Awaitable[Any]]
+"""Uses a session; it calls its second argument before it sends what may take effect."""
 
 
 class Key(NamedTuple):
@@ -114,13 +115,25 @@ class Pool:
             self.close()
 
     async def _used(self, key: Key, server: ServerSettings, work: Work, running: Running) -> Any:
+        session = await self._ready(key, server)
+        try:
+            return await self._work(session, work, running)
+        except NotListedError:
+            if session.is_open:
+                raise
+            # It died before anything was sent.
+            return await self._work(await self._ready(key, server), work, running)
+
+    async def _ready(self, key: Key, server: ServerSettings) -> Session:
         session = self._sessions.get(key)
         if session is None or not session.is_open:
             session = await self._session(key, server)
-        running.begin()
+        return session
+
+    async def _work(self, session: Session, work: Work, running: Running) -> Any:
         session.running[running.name] = self._parked[running.name] = running
         try:
-            return await work(session)
+            return await work(session, running.begin)
         finally:
             del session.running[running.name], self._parked[running.name]
             session.used = time.monotonic()

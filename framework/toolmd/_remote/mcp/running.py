@@ -9,6 +9,8 @@ from contextlib import suppress
 from itertools import count
 from typing import Any
 
+from toolmd._remote.mcp.error import LostAnswerError, NotStartedError
+
 ANSWER_S = 600.0
 """How long a server waits for a person's answer, in seconds: as long as a confirmation."""
 
@@ -83,7 +85,7 @@ class Running:
     def answer(self, value: Any) -> None:
         """Answer the question; called in the sessions' loop."""
         if self._answer is None or self._answer.done():
-            self.settle(None, ConnectionResetError("the server does not wait any more"))
+            self.settle(None, LostAnswerError("the server does not wait any more"))
         else:
             self._answer.set_result(value)
 
@@ -104,7 +106,8 @@ class Running:
         try:
             self.settle(await work(self))
         except asyncio.CancelledError:
-            self.settle(None, ConnectionResetError("the session was closed"))
+            why = "the session was closed"
+            self.settle(None, LostAnswerError(why) if self._is_begun else NotStartedError(why))
             raise
         except BaseException as error:  # noqa: BLE001 - it goes to the caller
             self.settle(None, error)

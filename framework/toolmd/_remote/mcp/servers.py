@@ -15,6 +15,7 @@ from toolmd.errors import NotFoundError, did_you_mean
 
 if TYPE_CHECKING:
     from toolmd._remote.mcp.listing import Listing
+    from toolmd._remote.mcp.pool import Work
     from toolmd._remote.mcp.session import Session
     from toolmd._store.pins import Pin
 
@@ -43,18 +44,16 @@ class Servers:
             raise NotFoundError(f"the settings have no server {name!r}: {known}")
         return table
 
-    async def run(
-        self, name: str, user: str | None, work: Callable[["Session"], Awaitable[Any]]
-    ) -> Any:
+    async def run(self, name: str, user: str | None, work: "Work") -> Any:
         """Return what `work` returns for the session of a user, or the server's question.
 
         Raises NotStartedError.
         """
         from toolmd._remote.mcp.pool import POOL, Key
 
-        def watched(session: "Session") -> Awaitable[Any]:
+        def watched(session: "Session", begin: Callable[[], None]) -> Awaitable[Any]:
             session.tools.seen = partial(self.see, name)
-            return work(session)
+            return work(session, begin)
 
         table = self.table(name)
         whose = None if table.shared else user

@@ -11,8 +11,8 @@ from typing import Any
 from toolmd._remote.fence import fence_of, fenced
 from toolmd._remote.mcp.asking import asked_by, asked_in, responses_of
 from toolmd._remote.mcp.calls import params_of
-from toolmd._remote.mcp.error import LostAnswerError, NotStartedError
-from toolmd._remote.mcp.listing import ToolList
+from toolmd._remote.mcp.error import LostAnswerError, NotListedError, NotStartedError
+from toolmd._remote.mcp.listing import Listing, ToolList
 from toolmd._remote.mcp.running import Running
 from toolmd._remote.mcp.stdio import MAX_LINE, MAX_SHOWN, ServerProcess, run_server, telling
 from toolmd._remote.mcp.tap import ReadTap, WriteTap
@@ -34,7 +34,7 @@ class Session:
         """When it was used last."""
         self.running: dict[str, Running] = {}
         """The calls in progress, by their names."""
-        self.tools = ToolList()
+        self.tools = ToolList(server.start_timeout)
         """The tools that the server lists."""
         self._server = server
         self._folder = folder
@@ -83,6 +83,13 @@ class Session:
             for _ in range(2):
                 await asyncio.wait([self._task], timeout=3 * _END_S)
                 self._task.cancel()
+
+    async def listing(self) -> Listing:
+        """Return the server's tools; raises NotListedError with the reason."""
+        try:
+            return await self.tools.get()
+        except Exception as error:
+            raise NotListedError(self.hide(self._reason_of(error))[:MAX_SHOWN]) from error
 
     async def call(
         self,
@@ -233,6 +240,10 @@ class Session:
             return self._reason()
         if isinstance(error, NotStartedError):
             return str(error)
+        if isinstance(error, TimeoutError):
+            return f"it did not answer within {self._server.start_timeout:g} s"
+        if said := getattr(getattr(error, "error", None), "message", ""):
+            return str(said)
         return f"{type(error).__name__}: {error}".rstrip(": ")
 
     def _reason(self) -> str:

@@ -1,6 +1,6 @@
 """The editor's requests are answered for any text."""
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from lsprotocol import types
 from pygls.workspace import PositionCodec
@@ -52,6 +52,9 @@ PIECES = st.sampled_from(
 TEXTS = st.lists(st.lists(PIECES, max_size=4).map("".join), max_size=12).map("\n".join)
 
 
+@example(
+    "## Parameters\n\n### [x\n\n- **Type**: string", "tool", 0, 0, types.PositionEncodingKind.Utf16
+)
 @given(
     TEXTS,
     st.sampled_from(["tool", "skill", "prompt"]),
@@ -70,7 +73,9 @@ def test_any_question_at_any_place_of_any_text_is_answered(
     assert (place.known, place.word, place.said("Use")) is not None
     symbols(page, kind, place.headings)
     file = FileIndex(page)
-    assert len(semantic_tokens(file)) % 5 == 0
+    marks = semantic_tokens(file)
+    assert len(marks) % 5 == 0
+    assert all(marks[2::5])  # lengths
     drawn_in = [one.range for one in (*links(file, ALONE), *lenses(file, ALONE))]
     assert all(at.end.line < len(page.lines) for at in drawn_in)
     assert all(hint.position.line < len(page.lines) for hint in hints(file, ALONE))

@@ -79,6 +79,24 @@ def test_renaming_a_saved_result_and_a_section(orchard: Editor) -> None:
     assert "### Later" in changed
 
 
+@pytest.mark.parametrize("name", ["to", "o"])
+def test_a_section_is_not_a_part_of_the_words_that_lead_to_it(orchard: Editor, name: str) -> None:
+    skill = FILES[HARVEST].replace("### Rest", f"### {name}").replace("to Rest", f"to {name}")
+    (orchard.root / HARVEST).write_text(skill, "utf-8")
+    orchard.open(HARVEST)
+    changed = orchard.renamed(HARVEST, f"### {name[0]}", "Idle")
+    assert changed[SKILL] == FILES[HARVEST].replace("Rest", "Idle")
+
+
+def test_an_input_is_not_a_part_of_the_fact_that_it_supplies(orchard: Editor) -> None:
+    context = "- **Context**: treehouse from tree\n- **Required"
+    skill = FILES[HARVEST].replace("- **Required", context, 1)
+    (orchard.root / HARVEST).write_text(skill, "utf-8")
+    orchard.open(HARVEST)
+    changed = orchard.renamed(HARVEST, "### tr", "which")
+    assert "- **Context**: treehouse from which\n" in changed[SKILL]
+
+
 def test_renaming_a_tool_changes_its_function_and_the_skills_that_use_it(
     orchard: Editor,
 ) -> None:

@@ -113,10 +113,10 @@ class Definition:
             self.places[f"{attribute}/{name}"] = mark.place
             if attribute in _CALLEES:
                 page.named("definition", name, mark)
-        if attribute in {"context", "patient_from"} and self.kind == "skill":
-            for words in map(str.split, listed(entry.text)):
-                page.named("parameter", plain(words[-1]), page.mark(words[-1], *entry.value[1:]))
-        elif attribute == "schedule_inputs":
+            if attribute in {"context", "patient_from"} and self.kind == "skill":
+                for word in mark.text.split()[-1:]:
+                    page.named("parameter", plain(word), mark.last(word))
+        if attribute == "schedule_inputs":
             for key in [one.key for item in entry.items if (one := item_entry(item)) is not None]:
                 page.named("parameter", plain(key.text), key)
         elif attribute == "implemented_by":

@@ -1,5 +1,6 @@
 """The page being read: its lines and the diagnostics about them."""
 
+import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -23,6 +24,14 @@ class Mark(NamedTuple):
         """Return the piece of `length` characters from `offset` on; 0 means up to the end."""
         text = self.text[offset : offset + length if length else None]
         return Mark(text, self.line, self.column + offset)
+
+    def last(self, word: str) -> "Mark":
+        """Return the piece from the last place of a word on; the whole without it."""
+        before, found, behind = self.text.rpartition(word)
+        if not found:
+            return self
+        column = self.column + len(before) if "\n" not in before else 1
+        return Mark(found + behind, self.line + before.count("\n"), column)
 
     @property
     def place(self) -> Position:
@@ -53,11 +62,13 @@ class Page:
     def named(
         self, kind: NameKind, name: str, mark: Mark, owner: str = "", *, declares: bool = False
     ) -> None:
-        """Record a name at the first of its spellings at or after a mark's start."""
+        """Record a name where it first is a whole word at or after a mark's start."""
         source = self.source(mark.line)
-        for spelling in dict.fromkeys((name, name.replace("_", "-"), name.replace("_", "\\_"))):
-            if (at := source.find(spelling, mark.column - 1)) >= 0:
-                place = Position(mark.line, at + 1, at + 1 + len(spelling))
+        spellings = (name, name.replace("_", "-"), name.replace("_", "\\_"))
+        for spelling in dict.fromkeys(filter(None, spellings)):
+            word = re.compile(rf"(?<![\w-])(_{{0,2}})({re.escape(spelling)})\1(?![\w-])")
+            if (found := word.search(source, mark.column - 1)) is not None:
+                place = Position(mark.line, found.start(2) + 1, found.end(2) + 1)
                 self.places.names.append(NamePlace(kind, name, place, owner, declares))
                 return
 

@@ -190,7 +190,7 @@ def way_of(page: Page, mark: Mark, text: str) -> Way | None:
     if text.lower().startswith(("go to ", "goto ")):
         target = text.split(" ", 2)[2] if text.lower().startswith("go to ") else text[5:]
         name = plain(target.rstrip("."))
-        page.named("section", name, mark)
+        page.named("section", name, mark.last(name))
         return Way(kind="go", target=name)
     if text.lower().startswith(("stop ", "stop:")):
         rest = text[5:].strip()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from guarded import Guarded, called, listed
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from toolmd._remote.mcp.definition import canonical, differences
@@ -188,6 +188,7 @@ _TOOLS = st.fixed_dictionaries(
 )
 
 
+@example({"name": "t", "inputSchema": [[1], [0]]}, {"name": "t", "inputSchema": [[1], [False]]})
 @given(_TOOLS, _TOOLS)
 def test_two_definitions_differ_exactly_if_a_difference_is_told(
     one: dict[str, Any], other: dict[str, Any]

@@ -18,7 +18,7 @@ from warm import Child, opened
 
 from toolmd import ToolmdError, Workspace, hookimpl
 
-LONGEST_S = 30.0
+LONGEST_S = 60.0
 
 
 class Taken(NamedTuple):

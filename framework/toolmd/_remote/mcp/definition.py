@@ -13,7 +13,12 @@ _MOST_SHOWN = 20
 def canonical(tool: Mapping[str, Any]) -> str:
     """Return the definition of a listed tool as JSON that does not depend on the keys' order."""
     kept = {key: tool[key] for key in _KEYS if tool.get(key) is not None}
-    return json.dumps(kept, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return _written(kept)
+
+
+def _written(value: Any) -> str:
+    # Python's own comparison takes 1, 1.0 and true for the same, also within a list.
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
 def differences(accepted: str, seen: str) -> tuple[str, ...]:
@@ -26,7 +31,7 @@ def differences(accepted: str, seen: str) -> tuple[str, ...]:
 
 
 def _changes(path: str, old: Any, new: Any) -> Iterator[str]:
-    if type(old) is type(new) and old == new:
+    if _written(old) == _written(new):
         return
     if isinstance(old, dict) and isinstance(new, dict):
         for key in sorted({*old, *new}):

@@ -135,6 +135,8 @@ class ServerProcess:
             self._signal(number)
         # Children of a launcher such as npx may outlive it.
         self._signal(_KILL)
+        # Output that nobody read keeps its pipe open; asyncio has no public way to close it.
+        self.process._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001
 
     def _signal(self, number: int) -> None:
         with suppress(ProcessLookupError, PermissionError):

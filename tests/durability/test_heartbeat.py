@@ -1,5 +1,6 @@
 """Heartbeats on Postgres: an odd clock or a stopped machine makes no live process dead."""
 
+import threading
 import time
 from collections.abc import Iterator
 
@@ -76,9 +77,26 @@ def test_a_process_that_lost_its_session_declares_no_other_dead(engine: sa.Engin
     other.end()
     assert one.dead() == [other.own]
     # As when the server restarts, which frees the locks of all processes.
-    ended = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+    ended = "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity"
+    others = "pid <> pg_backend_pid() AND datname = current_database()"
     with engine.connect() as connection:
-        connection.execute(sa.text(f"{ended} AND datname = current_database()"))
+        connection.execute(sa.text(f"{ended} WHERE {others}"))
 
     assert one.dead() == []
     one.end()
+
+
+def test_a_process_that_is_frozen_while_it_takes_over_lets_another_one(engine: sa.Engine) -> None:
+    one, other = Heartbeat(engine), Heartbeat(engine)
+    began, free, pause = time.monotonic(), False, threading.Event()
+
+    with one.alone() as first:  # It does nothing more, as if it were stopped here.
+        while not free and time.monotonic() - began < LONG_S:
+            with other.alone() as free:
+                pass
+            pause.wait(0.5)
+
+    assert first
+    assert free
+    with other.alone() as later:
+        assert later

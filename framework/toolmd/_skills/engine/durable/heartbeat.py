@@ -35,6 +35,8 @@ _NOTICED = {
     "tcp_user_timeout": "5000",
 }
 """Settings by which the server ends the session of a machine that it lost within five seconds."""
+_FROZEN = {"idle_session_timeout": "10000"}
+"""The same for a process that is frozen, whose machine still answers: Postgres 14 or later."""
 logger = logging.getLogger(__name__)
 
 
@@ -130,16 +132,22 @@ class Heartbeat:
         key = _key("reclaimer")
         # Outside of a transaction, which the server would end while it is idle.
         alone = self._engine.execution_options(isolation_level="AUTOCOMMIT")
-        soon = (sa.func.set_config(name, value, sa.false()) for name, value in _NOTICED.items())
         with alone.connect() as connection:
-            # The lock of a machine that is cut off must not keep others from taking over.
+            # The lock of a machine that is cut off, or of a process that is frozen, must not keep
+            # others from taking over.
+            newer = (connection.dialect.server_version_info or ()) >= (14,)
+            ending = _NOTICED | _FROZEN if newer else _NOTICED
+            soon = (sa.func.set_config(name, value, sa.false()) for name, value in ending.items())
             connection.execute(sa.select(*soon))
             got = bool(connection.execute(sa.select(sa.func.pg_try_advisory_lock(key))).scalar())
             try:
                 yield got
             finally:
                 if got:
-                    connection.execute(sa.select(sa.func.pg_advisory_unlock(key)))
+                    with suppress(sa.exc.SQLAlchemyError):  # It was frozen, and lost its session.
+                        connection.execute(sa.select(sa.func.pg_advisory_unlock(key)))
+                # No other work gets a session with these settings.
+                connection.invalidate()
 
     def end(self) -> None:
         """Unregister this process; others then look for its orphans at once."""

@@ -105,7 +105,10 @@ class Reclaimer:
 
     def _take_over(self) -> None:
         for name in self._locks.dead():
-            self._workflows.queue(self._workflows.executing(name))
+            names = self._workflows.executing(name)
+            if not self._locks.lives():
+                return  # Frozen meanwhile: another process may have taken over.
+            self._workflows.queue(names)
             self._locks.evict(name)
 
     def _put_back(self, orphans: list[Orphan]) -> None:

@@ -128,8 +128,12 @@ def call(message):
     name, arguments = message["params"]["name"], message["params"].get("arguments", {})
     with (FOLDER / "calls.txt").open("a", encoding="utf-8") as calls:
         calls.write(f"{name} {json.dumps(arguments, sort_keys=True)}\n")
+    answers = FOLDER / "answers.json"
     if name == "die":
         os._exit(7)
+    if answers.exists() and name in (known := json.loads(answers.read_text(encoding="utf-8"))):
+        write(json.dumps({"jsonrpc": "2.0", "id": message["id"], **known[name]}))
+        return
     if name in SPECIAL:
         SPECIAL[name](message, arguments)
     elif name == "fail":

@@ -73,6 +73,8 @@ def _value(structured: Any, texts: list[str], call_spec: ToolCallSpec) -> Any:
 def _file(data: str, media_type: str | None, uri: str) -> File:
     try:
         content = base64.b64decode(data, validate=True)
-        return File(content, media_type or "application/octet-stream", uri.rpartition("/")[2][:100])
+        # A part has no parameters of its media type, such as a charset.
+        kind = (media_type or "").partition(";")[0].strip() or "application/octet-stream"
+        return File(content, kind, uri.rpartition("/")[2][:100])
     except (binascii.Error, ValueError) as error:
         raise ToolError("The server's tool ran and returned a file that can't be read.") from error

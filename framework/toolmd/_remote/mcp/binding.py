@@ -10,8 +10,9 @@ from functools import partial
 from typing import Any, Protocol
 
 from toolmd._remote.mcp.asking import following
+from toolmd._remote.mcp.checked import check_output
 from toolmd._remote.mcp.definition import differences, names_of
-from toolmd._remote.mcp.error import InputRequiredError, LostAnswerError, NotStartedError
+from toolmd._remote.mcp.error import InputRequiredError, NotStartedError
 from toolmd._remote.mcp.servers import Servers
 from toolmd._remote.mcp.session import Session
 from toolmd._remote.unsent import UnsentCallError
@@ -25,7 +26,7 @@ from toolmd._types.remote_tool import RemoteTool
 from toolmd._types.settings import ServerSettings
 from toolmd._types.source import Span
 from toolmd.config.servers import needed_variables
-from toolmd.errors import ImplementationError, NotFoundError, ToolError, ToolmdError
+from toolmd.errors import ImplementationError, NotFoundError, ToolError
 
 _CONTEXT = ""
 """The keyword of the Context: no parameter has this name."""
@@ -112,13 +113,6 @@ class _RemoteCall:
             raise UnsentCallError(f"The server {server} {error.problem}: {error}.") from error
         except MCPError as error:
             raise ToolError(f"The server answered with an error: {error.error.message}") from None
-        except (LostAnswerError, ToolmdError):
-            raise
-        except RuntimeError as error:
-            message = (
-                "The server's tool ran, but its result does not follow the server's own schema."
-            )
-            raise ToolError(message) from error
         if isinstance(outcome, Asked):
             raise InputRequiredError(outcome)
         from toolmd._remote.mcp.answer import value_of
@@ -139,7 +133,11 @@ class _RemoteCall:
         given = self._named(arguments, accepted)
         begin()
         result = await session.call(self._remote.tool, given, progress, answered)
-        return result if isinstance(result, Asked) else (result, session.hide)
+        if isinstance(result, Asked):
+            return result
+        if not result.is_error:
+            await check_output(result, accepted)
+        return result, session.hide
 
     def _named(self, arguments: dict[str, Any], accepted: str) -> dict[str, Any]:
         """Return the arguments by the server's names; raises UnsentCallError for one without."""

@@ -43,9 +43,9 @@ class Calls:
     async def call(self, params: Mapping[str, Any], progress: Any) -> Any:
         """Return the result of `tools/call` as CallToolResult or InputRequiredResult.
 
-        `progress` is awaited with each report. Raises ValidationError for another result, and
-        MCPError for the server's errors and where the connection ended. A caller who is cancelled
-        cancels the call at the server.
+        `progress` is awaited with each report. Raises ValidationError for another result, MCPError
+        for the server's errors, and ConnectionError where the connection ended. A caller who is
+        cancelled cancels the call at the server.
         """
         number = f"call-{next(self._numbers)}"
         meta = {**self._stamp, "progressToken": number}
@@ -86,12 +86,9 @@ class Calls:
 
     def end(self) -> None:
         """End all calls in progress: the connection ended."""
-        from mcp import MCPError
-        from mcp_types import CONNECTION_CLOSED
-
         for waiting in self._waiting.values():
             if not waiting.answer.done():
-                waiting.answer.set_exception(MCPError(CONNECTION_CLOSED, "Connection closed"))
+                waiting.answer.set_exception(ConnectionResetError("the connection ended"))
 
     async def _send(self, method: str, params: Any, number: str | None = None) -> None:
         message: dict[str, Any] = {"jsonrpc": "2.0", "method": method, "params": params}

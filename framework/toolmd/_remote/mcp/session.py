@@ -20,6 +20,7 @@ from toolmd._types.asked import Asked
 from toolmd._types.settings import ServerSettings
 from toolmd.config.servers import needed_variables, secret_values
 from toolmd.config.services import filled
+from toolmd.errors import ToolError
 
 _CLOSED = -32000
 
@@ -104,6 +105,7 @@ class Session:
         connection ended, ToolError for a rejected request, and MCPError for the server's errors.
         """
         from mcp import MCPError
+        from pydantic import ValidationError
 
         more: dict[str, Any] = {}
         if answered is not None:
@@ -119,24 +121,26 @@ class Session:
                 await asyncio.sleep(wait)
                 more = {"request_state": result.request_state}
         except MCPError as error:
-            if error.error.code == _CLOSED or not self.is_open:
+            # Over stdio, each of them is the server's own.
+            if self._process is None and (error.error.code == _CLOSED or not self.is_open):
                 raise LostAnswerError(f"the server {self.name} ended: {self._reason()}") from error
             raise
+        except ConnectionError as error:
+            raise LostAnswerError(f"the server {self.name} ended: {self._reason()}") from error
+        except ValidationError as error:
+            message = "The server's tool ran, but its answer does not follow the protocol."
+            raise ToolError(message) from error
         raise LostAnswerError(f"the server {self.name} did not finish the call")
 
     async def _sent(
         self, tool: str, arguments: dict[str, Any], on_progress: Any, more: dict[str, Any]
     ) -> Any:
-        """Return the server's result, checked against the protocol and the tool's own schema."""
-        session = self._client.session
+        """Return the server's result, checked against the protocol."""
         if self._process is None:
-            return await session.call_tool(
+            return await self._client.session.call_tool(
                 tool, arguments, progress_callback=on_progress, allow_input_required=True, **more
             )
-        result = await self._process.calls.call(params_of(tool, arguments, more), on_progress)
-        if result.result_type != "input_required" and not result.is_error:
-            await session.validate_tool_result(tool, result)
-        return result
+        return await self._process.calls.call(params_of(tool, arguments, more), on_progress)
 
     def _hidden(self, asked: Asked) -> Asked:
         return asked._replace(prompt=self.hide(asked.prompt))

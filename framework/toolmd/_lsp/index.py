@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
@@ -41,6 +42,14 @@ class PlacedExpression:
     at: tuple[int, int]
     """Where the parser found it."""
     tokens: tuple[tuple[Token, Position], ...]
+
+    @property
+    def words(self) -> set[str]:
+        """The words that are not fields: variables, functions and the words of the language."""
+        pairs = pairwise([Token("mark", "", 0), *(token for token, _ in self.tokens)])
+        return {
+            token.text for before, token in pairs if token.kind == "name" and before.text != "."
+        }
 
     def offset(self, line: int, column: int) -> int | None:
         """Return the offset of a position, up to the end of a sign behind it; None outside."""

@@ -73,18 +73,22 @@ class Navigator:
         owner = symbol.owner or symbol.name
         target = self.project.python_of(owner)
         if target is not None and symbol.kind in {"definition", "parameter"}:
-            file = PythonFile(self._page_of(target[0]))
+            file = self.python_file(target[0])
             found = file.parameter(target[1], symbol.name) if symbol.owner else None
             place = found[1] if found is not None else file.function(target[1])
             if place is not None:
                 yield file.page, place
+
+    def python_file(self, path: Path) -> PythonFile:
+        """Return the Python of a path."""
+        return PythonFile(self._page_of(path))
 
     def parameter(self, owner: str, name: str) -> tuple[PythonFile, str] | None:
         """Return the Python file of a parameter, and its name there."""
         target = self.project.python_of(owner)
         if target is None:
             return None
-        file = PythonFile(self._page_of(target[0]))
+        file = self.python_file(target[0])
         found = file.parameter(target[1], name)
         return (file, found[0]) if found is not None else None
 
@@ -101,7 +105,7 @@ class Navigator:
         owner = symbol.owner or symbol.name
         target = self.project.python_of(owner)
         if target is not None and symbol.kind in {"definition", "parameter"}:
-            file = PythonFile(self._page_of(target[0]))
+            file = self.python_file(target[0])
             if symbol.kind == "parameter":
                 found = file.parameter(target[1], symbol.name)
                 uses = file.parameter_uses(target[1], found[0]) if found is not None else ()
@@ -110,14 +114,14 @@ class Navigator:
             yield from ((file.page, place) for place in uses)
         own = self.parameter(owner, symbol.name) if symbol.kind == "parameter" else None
         for path in self._python:
-            other = PythonFile(self._page_of(path))
-            if owner not in other.page.text:
+            other = self.python_file(path)
+            if not any(name in other.page.text for name in {owner, *(target or ())[1:]}):
                 continue
             if symbol.kind == "definition":
-                yield from ((other.page, place) for place in other.calls(owner))
+                yield from ((other.page, place) for place in other.calls(owner, target))
             elif symbol.kind == "parameter":
                 names = {symbol.name, own[1]} if own is not None else {symbol.name}
-                yield from ((other.page, place) for place in other.keywords(owner, names))
+                yield from ((other.page, place) for place in other.keywords(owner, target, names))
 
     def references(
         self, page: EditorPage, line: int, column: int, *, declared: bool

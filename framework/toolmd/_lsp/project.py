@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from toolmd._call.guards.policy import threshold
 from toolmd._types.call_spec import DEFAULT_TIMEOUT_S, seconds
@@ -136,20 +137,34 @@ class EditorProject:
                 found.setdefault(file, []).append(diagnostic)
         return {file: tuple(diagnostics) for file, diagnostics in found.items()}
 
-    def typed(self, kind: str, text: str, path: str) -> tuple[Diagnostic, ...]:
-        """Return the diagnostics of an unsaved text; a skill is checked against the tools."""
+    def typed(
+        self,
+        kind: str,
+        text: str,
+        path: str,
+        changed: Mapping[str, FileSpec] = MappingProxyType({}),
+    ) -> tuple[Diagnostic, ...]:
+        """Return the diagnostics of an unsaved text; a skill is checked against the tools.
+
+        Args:
+            kind: `tool`, `skill` or `prompt`.
+            text: The text.
+            path: The path of its file.
+            changed: What would take the place of a saved tool or skill, by its saved name.
+        """
         data = text.encode("utf-8", "surrogatepass")
         if kind == "prompt":
             return READER.parse_prompt(data, path)[1]
         spec, found = READER.parse(kind, data, path)
         if isinstance(spec, SkillSpec) and not any(d.severity is Severity.ERROR for d in found):
-            others = {name: skill for name, skill in self.skills.items() if name != spec.name}
-            bound = self._workspace.skills.get(spec.name) if self._workspace is not None else None
+            name = next((old for old, new in changed.items() if new.name == spec.name), spec.name)
+            bound = self._workspace.skills.get(name) if self._workspace is not None else None
             implemented = bound is not None and bound.binding.kind != "none"
-            found = (
-                *found,
-                *READER.check_skill(spec, self.tools, others, implemented=implemented),
-            )
+            others = {**self.tools, **self.skills, **changed}
+            others.pop(name, None)
+            tools = {other.name: other for other in others.values() if isinstance(other, ToolSpec)}
+            skills = {o.name: o for o in others.values() if isinstance(o, SkillSpec)}
+            found = (*found, *READER.check_skill(spec, tools, skills, implemented=implemented))
         return found
 
     def file_of(self, spec: FileSpec) -> Path | None:

@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator
 from functools import cached_property
+from pathlib import Path
 
 from toolmd._load.python.signature import folded
 from toolmd._load.source.imports import tree_of
@@ -10,8 +11,11 @@ from toolmd._lsp.page import EditorPage
 from toolmd._types.source import Position
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+Target = tuple[Path, str]
+"""The file of a function, and its name there."""
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _CALLS = frozenset(("call", "call_sync"))
+_READS_ALL = frozenset(("locals", "vars", "eval", "exec"))
 
 
 class UnfollowedError(Exception):
@@ -59,14 +63,21 @@ class PythonFile:
         while todo:
             inner = todo.pop()
             if isinstance(inner, _SCOPES) and parameter in {a.arg for a in _arguments(inner)}:
+                todo += _outside(inner)
                 continue
-            if isinstance(inner, ast.comprehension | ast.Global | ast.Nonlocal) and _binds(
-                inner, parameter
-            ):
-                raise UnfollowedError(self._at(node, f"'{parameter}' is bound twice"))
             if isinstance(inner, ast.Name) and inner.id == parameter:
                 yield self._exact(inner, parameter)
+            elif parameter in _identifiers(inner):
+                raise UnfollowedError(self._at(inner, f"'{parameter}' is bound twice"))
+            if isinstance(inner, ast.Call) and _called(inner) in _READS_ALL:
+                raise UnfollowedError(self._at(inner, f"`{_called(inner)}` may read '{parameter}'"))
             todo += ast.iter_child_nodes(inner)
+
+    def holds(self, name: str, function: str = "") -> bool:
+        """Return whether a name stands for anything in a function, or in the whole file."""
+        node = self._function(function)
+        nodes = [*ast.walk(node)] if node is not None else self._nodes
+        return any(name in _identifiers(node) for node in nodes)
 
     def function_uses(self, function: str) -> Iterator[Position]:
         """Yield a function's name where the file defines and reads it.
@@ -80,8 +91,10 @@ class PythonFile:
         for inner in self._nodes:
             if isinstance(inner, ast.Name) and inner.id == function:
                 yield self._exact(inner, function)
+            elif inner is not node and function in _identifiers(inner):
+                raise UnfollowedError(self._at(inner, f"'{function}' is bound twice"))
 
-    def calls(self, tool: str) -> Iterator[Position]:
+    def calls(self, tool: str, target: Target | None) -> Iterator[Position]:
         """Yield the tool's name in `context.call("tool", …)`.
 
         Raises:
@@ -91,20 +104,29 @@ class PythonFile:
         yield from (self._exact(name, tool) for name in found)
         for node in self._nodes:
             text = isinstance(node, ast.Constant) and node.value == tool and node not in found
-            if text or (isinstance(node, ast.ImportFrom) and tool in {a.name for a in node.names}):
+            read = isinstance(node, ast.Attribute) and node.attr == tool and self._is(node, target)
+            if (text or read) or (
+                isinstance(node, ast.ImportFrom) and tool in {a.name for a in node.names}
+            ):
                 raise UnfollowedError(self._at(node, f"'{tool}' may stand for the tool"))
 
-    def keywords(self, tool: str, parameters: set[str]) -> Iterator[Position]:
-        """Yield a parameter in the calls of a tool, by any of its names.
+    def keywords(
+        self, tool: str, target: Target | None, parameters: set[str]
+    ) -> Iterator[Position]:
+        """Yield a parameter in the calls of a tool and of its function, by any of its names.
 
         Raises:
             UnfollowedError: A call's arguments are not all written at the call.
         """
         for node in self._nodes:
-            if isinstance(node, ast.Call) and _called(node) == tool:
-                for keyword in node.keywords:
-                    if keyword.arg in parameters:
-                        yield self._exact(keyword, keyword.arg)
+            if not isinstance(node, ast.Call):
+                continue
+            named = [k for k in node.keywords if k.arg is None or k.arg in parameters]
+            called = self._is(node.func, target)
+            if named and (called or any(self._is(argument, target) for argument in node.args)):
+                if not called or None in {k.arg for k in named}:
+                    raise UnfollowedError(self._at(node, f"the arguments of {tool} are computed"))
+                yield from (self._exact(k, str(k.arg)) for k in named)
         for call in self._calls(tool):
             given = call.args[1] if len(call.args) > 1 else None
             if not isinstance(given, ast.Dict):
@@ -135,6 +157,32 @@ class PythonFile:
                 first = node.args[0]
                 if isinstance(first, ast.Constant) and first.value == tool:
                     yield node
+
+    @cached_property
+    def _imports(self) -> dict[str, str]:
+        """What each imported name stands for, with its module."""
+        found: dict[str, str] = {}
+        for node in self._nodes:
+            if isinstance(node, ast.Import):
+                found |= {
+                    a.asname or (root := a.name.partition(".")[0]): a.name if a.asname else root
+                    for a in node.names
+                }
+            elif isinstance(node, ast.ImportFrom):
+                found |= {a.asname or a.name: f"{node.module or ''}.{a.name}" for a in node.names}
+        return found
+
+    def _is(self, node: ast.expr, target: Target | None) -> bool:
+        """Return whether an expression is a function of this or of an imported file."""
+        if target is None:
+            return False
+        file, function = target
+        words = ast.unparse(node) if isinstance(node, ast.Name | ast.Attribute) else ""
+        root, dot, rest = words.partition(".")
+        if not dot and (Path(self.page.path).resolve() == file or "*" in self._imports):
+            return root == function
+        module, _, name = f"{self._imports.get(root, '')}{dot}{rest}".rpartition(".")
+        return name == function and (not dot or module.rpartition(".")[2] == file.stem)
 
     def _function(self, name: str) -> _Function | None:
         found = (n for n in self._nodes if isinstance(n, _Function) and n.name == name)
@@ -168,10 +216,24 @@ def _arguments(node: _Function | ast.Lambda) -> list[ast.arg]:
     return [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
 
 
-def _binds(node: ast.comprehension | ast.Global | ast.Nonlocal, name: str) -> bool:
-    if isinstance(node, ast.comprehension):
-        return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node.target))
-    return name in node.names
+def _outside(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[ast.AST]:
+    """Return what a nested function evaluates outside of its body: defaults and decorators."""
+    return [
+        *node.args.defaults,
+        *(default for default in node.args.kw_defaults if default is not None),
+        *(getattr(node, "decorator_list", ())),
+    ]
+
+
+def _identifiers(node: ast.AST) -> list[str]:
+    """Return the names that a node itself binds or reads."""
+    if isinstance(node, ast.Attribute | ast.keyword | ast.Constant | ast.ImportFrom):
+        return []
+    if isinstance(node, ast.alias):
+        return [node.asname or node.name.partition(".")[0]]
+    if isinstance(node, ast.Global | ast.Nonlocal):
+        return node.names
+    return [value for _, value in ast.iter_fields(node) if isinstance(value, str)]
 
 
 def _called(node: ast.Call) -> str:

@@ -1,7 +1,8 @@
 """Rename a name wherever it is used, or deny it if a use might be missed."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from keyword import iskeyword
 from pathlib import Path
 
 from lsprotocol import types
@@ -12,6 +13,7 @@ from toolmd._lsp.page import EditorPage
 from toolmd._lsp.python import UnfollowedError
 from toolmd._parse.kinds import PARSERS
 from toolmd._parse.words.names import is_name
+from toolmd._types.definition import FileSpec
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.operation import read_operation
 from toolmd._types.tool import ToolSpec
@@ -52,8 +54,9 @@ def rename(navigator: Navigator, symbol: Symbol, name: str) -> types.WorkspaceEd
         new = name if page.kind is not None or old == symbol.name else _snake(name)
         edits.setdefault(page.uri, {})[page, place] = new
         pages[page.uri] = page
-    for uri in [uri for uri, page in pages.items() if page.kind is not None]:
-        _check_text(pages[uri], edits[uri])
+    marked_pages = [page for page in pages.values() if page.kind is not None]
+    _check_texts(navigator, {page: _edited(page, edits[page.uri]) for page in marked_pages})
+    _check_meaning(navigator, symbol, name)
     return types.WorkspaceEdit(
         changes={
             uri: [types.TextEdit(p.range(span_of(p, at)), new) for (p, at), new in found.items()]
@@ -108,21 +111,52 @@ def _check_owner(navigator: Navigator, symbol: Symbol) -> None:
         raise RenameError(message)
 
 
-def _check_text(page: EditorPage, edits: dict[Place, str]) -> None:
-    """Check that a text has no more errors than before."""
+def _check_texts(navigator: Navigator, texts: Mapping[EditorPage, str]) -> None:
+    """Check that the texts have no more errors than before."""
+    changed: dict[str, FileSpec] = {}
+    for page, text in texts.items():
+        spec = PARSERS[page.kind or "tool"](text, page.path)[0]
+        if isinstance(spec, FileSpec):
+            changed[navigator.index.file(page).name] = spec
+    check = navigator.project.typed
+    for page, text in texts.items():
+        kind = page.kind or "tool"
+        known = Counter(found.code for found in _errors(check(kind, page.text, page.path)))
+        for found in _errors(check(kind, text, page.path, changed)):
+            known[found.code] -= 1
+            if known[found.code] < 0:
+                message = f"{Path(page.path).name}:{found.line}: {found.message}"
+                raise RenameError(message)
+
+
+def _check_meaning(navigator: Navigator, symbol: Symbol, name: str) -> None:
+    """Check that the new name stands for nothing else where the old one is read."""
+    if symbol.kind in _NAMED:
+        return
+    owner = symbol.owner or symbol.name
+    for page in navigator.pages.values() if symbol.owner else ():
+        file = navigator.index.file(page)
+        for expression in file.expressions if file.name == owner else ():
+            if name in expression.words:
+                message = f"'{name}' already stands for something in `{expression.source}`"
+                raise RenameError(message)
+    target = navigator.project.python_of(owner)
+    own = navigator.parameter(owner, symbol.name) if symbol.kind == "parameter" else None
+    if target is None or (own is None and (symbol.owner or target[1] != symbol.name)):
+        return
+    python, old = own or (navigator.python_file(target[0]), symbol.name)
+    new = name if old == symbol.name else _snake(name)
+    if iskeyword(new) or python.holds(new, target[1] if symbol.owner else ""):
+        message = f"'{new}' already stands for something in {Path(python.page.path).name}"
+        raise RenameError(message)
+
+
+def _edited(page: EditorPage, edits: dict[Place, str]) -> str:
     lines = [*page.lines]
     for (_, at), new in sorted(edits.items(), key=lambda edit: edit[0][1], reverse=True):
         line = lines[at.line - 1]
         lines[at.line - 1] = line[: at.column - 1] + new + line[at.end_column - 1 :]
-    kind = page.kind or "tool"
-    before = _errors(PARSERS[kind](page.text, page.path)[1])
-    after = PARSERS[kind]("\n".join(lines), page.path)[1]
-    known = Counter(found.code for found in before)
-    for found in _errors(after):
-        known[found.code] -= 1
-        if known[found.code] < 0:
-            message = f"{Path(page.path).name}:{found.line}: {found.message}"
-            raise RenameError(message)
+    return "\n".join(lines)
 
 
 def _errors(found: Iterable[Diagnostic]) -> list[Diagnostic]:

@@ -81,6 +81,21 @@ def ask(message, arguments):
     answer(message, {"content": [{"type": "text", "text": text}]})
 
 
+def ask_twice(message, arguments):
+    """Ask a second question before the first is answered, and return both answers."""
+    schema = {"type": "object", "properties": {"size": {"type": "integer"}}}
+    for number, text in enumerate(("How large?", "Delete all?")):
+        params = {"message": text, "requestedSchema": schema}
+        asked = {"jsonrpc": "2.0", "id": f"q{number}", "method": "elicitation/create"}
+        write(json.dumps({**asked, "params": params}))
+    said = dict(reply_of(json.loads(next(sys.stdin))) for _ in range(2))
+    answer(message, {"content": [{"type": "text", "text": json.dumps(said)}]})
+
+
+def reply_of(message):
+    return message["id"], message.get("result", message.get("error"))
+
+
 def report(message, arguments):
     meta = message["params"].get("_meta", {})
     params = {"progressToken": meta.get("progressToken"), "progress": 1, "total": 2}
@@ -120,7 +135,7 @@ def end(who):
 
 SPECIAL = {
     "huge": huge, "deep": deep, "noise": noise, "half": half, "reach": reach, "ask": ask,
-    "report": report, "kill": kill, "announce": announce,
+    "ask_twice": ask_twice, "report": report, "kill": kill, "announce": announce,
 }  # fmt: skip
 
 

@@ -216,6 +216,17 @@ def test_a_call_whose_question_can_not_be_stored_is_unknown_since_it_began(
     assert len(project.lines("calls.txt")) == 2
 
 
+def test_the_answer_to_one_question_reaches_no_other(tmp_path: Path) -> None:
+    with Guarded(tmp_path / "p", "ask_twice").open() as workspace:
+        asked = called(workspace, "ask_twice")
+        result = _answered(workspace, asked.confirmation.id, size=3)
+
+    assert asked.confirmation.prompt == "The server plain asks: How large?"
+    said = json.loads(result.data)
+    assert said["q0"] == {"action": "accept", "content": {"size": 3}}
+    assert "ask one after the other" in said["q1"]["message"]
+
+
 def test_a_request_for_a_model_is_refused_with_the_reason() -> None:
     messages = [{"role": "user", "content": {"type": "text", "text": "hi"}}]
     request = {

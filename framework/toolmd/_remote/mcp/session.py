@@ -105,7 +105,6 @@ class Session:
         connection ended, ToolError for a rejected request, and MCPError for the server's errors.
         """
         from mcp import MCPError
-        from pydantic import ValidationError
 
         more: dict[str, Any] = {}
         if answered is not None:
@@ -127,7 +126,7 @@ class Session:
             raise
         except ConnectionError as error:
             raise LostAnswerError(f"the server {self.name} ended: {self._reason()}") from error
-        except ValidationError as error:
+        except ValueError as error:
             message = "The server's tool ran, but its answer does not follow the protocol."
             raise ToolError(message) from error
         raise LostAnswerError(f"the server {self.name} did not finish the call")
@@ -154,6 +153,10 @@ class Session:
             message = "Several calls are in progress, so nobody knows which one asks."
             return ErrorData(code=INVALID_REQUEST, message=message)
         (running,) = self.running.values()
+        if running.is_asking:
+            # The answer to one question must not reach another.
+            message = "Its last question is not answered yet: ask one after the other."
+            return ErrorData(code=INVALID_REQUEST, message=message)
         with suppress(TimeoutError):
             return await running.ask(self._hidden(asked_by(self.name, params, running.name)))
         return ElicitResult(action="cancel")

@@ -47,7 +47,10 @@ def test_a_malformed_output_schema_affects_no_other_tool(tmp_path: Path) -> None
     [
         ({"result": {"content": [{"type": "hologram"}]}}, "ran, but its answer does not follow"),
         ({"result": {}}, "ran, but its answer does not follow"),
+        ({"result": None}, "ran, but its answer does not follow"),
+        ({"result": {"content": [{"type": "text", "text": "cut \ud83d"}]}}, "ran, but its answer"),
         ({"error": {"code": -32000, "message": "no quota"}}, "with an error: no quota"),
+        ({"error": "no quota"}, "with an error: one that can't be read"),
     ],
 )
 def test_an_answer_that_is_no_result_tells_that_it_came(

@@ -5,12 +5,17 @@ import json
 import os
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from guarded import SERVER, Guarded, called, listed
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCResponse
 
 from toolmd import Workspace
+from toolmd._remote.mcp.stdio import ServerProcess
 
 MIB_OF_ERRORS = int(os.environ.get("GATEWAY_STDERR_MIB", "32"))
 TOOLS = int(os.environ.get("GATEWAY_TOOLS", "100"))
@@ -40,6 +45,44 @@ def test_a_flood_on_stderr_is_drained_and_only_its_end_is_kept(tmp_path: Path) -
 
     assert (result.outcome, result.data) == ("ok", "done")
     assert used < 2 + MIB_OF_ERRORS / 100
+
+
+def test_no_more_requests_of_a_server_are_read_than_it_reads_answers() -> None:
+    class Process:
+        """A server that has sent many requests, and whose stdin takes all that is written."""
+
+        def __init__(self) -> None:
+            self.stdin = self
+            self.stdout = asyncio.StreamReader()
+            for number in range(1_000):
+                message = {"jsonrpc": "2.0", "id": number, "method": "ping"}
+                self.stdout.feed_data(json.dumps(message).encode() + b"\n")
+
+        def write(self, line: bytes) -> None: ...
+
+        async def drain(self) -> None: ...
+
+    async def read(server: ServerProcess) -> int:
+        count = 0
+        with suppress(TimeoutError):
+            while True:
+                async with asyncio.timeout(0.2):
+                    await server.receive()
+                count += 1
+        return count
+
+    async def counts() -> tuple[int, int]:
+        server = ServerProcess(cast("Any", Process()))
+        first = await read(server)
+        for number in range(50):
+            reply = JSONRPCResponse(jsonrpc="2.0", id=number, result={})
+            await server.send(SessionMessage(reply))
+        return first, await read(server)
+
+    first, second = asyncio.run(counts())
+
+    assert 50 < first < 200
+    assert 40 < second < 60
 
 
 def test_half_a_letter_on_stdout_loses_no_session(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ class Calls:
     async def call(self, params: Mapping[str, Any], progress: Any) -> Any:
         """Return the result of `tools/call` as CallToolResult or InputRequiredResult.
 
-        `progress` is awaited with each report. Raises ValidationError for another result, MCPError
+        `progress` is awaited with each report. Raises ValueError for another result, MCPError
         for the server's errors, and ConnectionError where the connection ended. A caller who is
         cancelled cancels the call at the server.
         """
@@ -83,6 +83,22 @@ class Calls:
 
             waiting.answer.set_exception(MCPError(error.code, error.message, error.data))
         return True
+
+    def unreadable(self, line: bytes) -> None:
+        """End the call that a line answers, if it is JSON and yet no message of the protocol."""
+        try:
+            message = json.loads(line)
+            waiting = self._waiting.get(message.get("id"))
+        except (ValueError, RecursionError, TypeError):
+            return
+        if waiting is None or "method" in message or waiting.answer.done():
+            return
+        from mcp import MCPError
+
+        error: Exception = ValueError("the answer is no message of the protocol")
+        if "error" in message:
+            error = MCPError(0, "one that can't be read")
+        waiting.answer.set_exception(error)
 
     def end(self) -> None:
         """End all calls in progress: the connection ended."""

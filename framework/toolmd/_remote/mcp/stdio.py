@@ -16,6 +16,10 @@ MAX_LINE = 12 << 20
 """The most bytes of one message: a content part of 8 MiB in base64 fits."""
 MAX_SHOWN = 500
 """The most characters of what a server said that an error shows."""
+_MOST_REQUESTS = 100
+"""The most requests of a server that wait for their answers at a time."""
+_READ_S = 10.0
+"""How long a server with so many requests may take to read the next answer."""
 _CHUNK = 64 << 10
 _KEPT_ERRORS = 64 << 10
 """The last bytes of stderr that are kept."""
@@ -37,6 +41,9 @@ class ServerProcess:
         """Set once no message comes any more."""
         self.calls = Calls(self.write)
         """The calls in progress, whose answers `receive` does not return."""
+        self._unanswered: set[Any] = set()
+        """The requests of the server that the client has not answered yet."""
+        self._answered = asyncio.Event()
         self._lines: deque[bytes] = deque()
         self._parts: list[bytes] = []
         """The parts of a line that has not ended, of `_length` bytes."""
@@ -79,20 +86,44 @@ class ServerProcess:
         from mcp.shared.message import SessionMessage
         from mcp_types import jsonrpc_message_adapter
 
-        while (line := await self._line()) is not None:
+        while not self.problem and (line := await self._line()) is not None:
             if line.lstrip().startswith(b"{"):
-                with suppress(ValueError, RecursionError):
+                try:
                     message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-                    if not self.calls.received(message):
-                        return SessionMessage(message)
+                except (ValueError, RecursionError):
+                    self.calls.unreadable(line)
+                    continue
+                if not self.calls.received(message):
+                    await self._keep_up(message)
+                    return SessionMessage(message)
         self.ended.set()
         raise StopAsyncIteration
+
+    async def _keep_up(self, message: Any) -> None:
+        """Note a request of the server; wait while it does not read the answers to the others."""
+        if not hasattr(message, "method"):
+            return
+        if hasattr(message, "id"):
+            self._unanswered.add(message.id)
+        elif message.method == "notifications/cancelled":
+            gone = (message.params or {}).get("requestId")
+            self._unanswered.discard(gone if isinstance(gone, str | int) else None)
+        try:
+            async with asyncio.timeout(_READ_S):
+                while len(self._unanswered) > _MOST_REQUESTS:
+                    self._answered.clear()
+                    await self._answered.wait()
+        except TimeoutError:
+            self.problem = "it does not read the answers to its requests"
 
     async def send(self, item: Any) -> None:
         """Write a message as a line to stdin."""
         self.calls.sent(item.message)
         line = item.message.model_dump_json(by_alias=True, exclude_unset=True)
         await self.write(line.encode())
+        if not hasattr(item.message, "method"):
+            self._unanswered.discard(item.message.id)
+            self._answered.set()
 
     async def write(self, line: bytes) -> None:
         """Write a line to stdin."""

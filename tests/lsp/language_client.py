@@ -70,6 +70,15 @@ Care for a plant.
 """
 
 
+_CAPABILITIES = types.ClientCapabilities(
+    workspace=types.WorkspaceClientCapabilities(
+        did_change_watched_files=types.DidChangeWatchedFilesClientCapabilities(
+            dynamic_registration=True
+        )
+    )
+)
+
+
 class Client:
     """A language client over the pipes of one `toolmd lsp`, for any number of projects."""
 
@@ -79,6 +88,7 @@ class Client:
         self.shown: dict[str, list[types.Diagnostic]] = {}
         self.news = asyncio.Condition()
         self.messages: list[str] = []
+        self.registered: list[str] = []
         self.answer: str | None = None
         """The button that the user presses in the next question."""
 
@@ -97,12 +107,16 @@ class Client:
             self.messages.append(params.message)
             return types.MessageActionItem(self.answer) if self.answer else None
 
+        @self.protocol.feature(types.CLIENT_REGISTER_CAPABILITY)
+        def registered(params: types.RegistrationParams) -> None:
+            self.registered += [one.method for one in params.registrations]
+
         self.capabilities = self.runner.run(self._start())
 
     async def _start(self) -> types.ServerCapabilities:
         await self.protocol.start_io(sys.executable, "-m", "toolmd", "lsp")
         answer = await self.protocol.initialize_async(
-            types.InitializeParams(capabilities=types.ClientCapabilities(), root_uri=None)
+            types.InitializeParams(capabilities=_CAPABILITIES, root_uri=None)
         )
         self.protocol.initialized(types.InitializedParams())
         return answer.capabilities
@@ -168,6 +182,16 @@ class Editor:
         """Notify the server that a file was saved; it reloads the project."""
         params = types.DidSaveTextDocumentParams(self.document(name))
         self._client.text_document_did_save(params)
+
+    def close(self, name: str) -> list[str]:
+        closed = types.DidCloseTextDocumentParams(self.document(name))
+        return self._told(name, lambda: self._client.text_document_did_close(closed))
+
+    def written(self, name: str, about: str) -> list[str]:
+        """Notify the server that another program changed a file; return another's diagnostics."""
+        event = types.FileEvent(self.uri(name), types.FileChangeType.Changed)
+        changed = types.DidChangeWatchedFilesParams([event])
+        return self._told(about, lambda: self._client.workspace_did_change_watched_files(changed))
 
     def shown(self, name: str) -> list[types.Diagnostic]:
         return self.client.shown.get(self.uri(name), [])

@@ -203,3 +203,32 @@ def test_a_file_outside_of_any_project_is_read_by_itself(client: Client, tmp_pat
     (tmp_path / "alone.tool.md").write_text(TOOL.replace("string", "strng", 1))
     with Editor(client, tmp_path) as editor:
         assert editor.open("alone.tool.md") == ["unknown-type"]
+
+
+def test_closing_discards_the_diagnostics_of_an_unsaved_text(editor: Editor) -> None:
+    editor.open(WATER)
+    assert editor.type(WATER, TOOL.replace("string", "strng", 1)) != []
+    assert editor.close(WATER) == []
+
+
+def test_a_closed_file_keeps_the_diagnostics_of_its_saved_text(editor: Editor) -> None:
+    editor.open(WATER)
+    assert editor.save(WATER, TOOL.replace("### plant", "### flower"), about=CARE) != []
+    editor.open(CARE)
+    assert "unknown-argument" in editor.close(CARE)
+
+
+def test_a_file_that_another_program_writes_or_deletes_is_read_again(editor: Editor) -> None:
+    editor.open(CARE)
+    assert editor.client.registered == [types.WORKSPACE_DID_CHANGE_WATCHED_FILES]
+    (editor.root / WATER).write_text(TOOL.replace("### plant", "### flower"))
+    assert "unknown-argument" in editor.written(WATER, about=CARE)
+    (editor.root / WATER).unlink()
+    assert editor.written(WATER, about=CARE) == ["unknown-tool"]
+
+
+def test_python_that_reads_stdin_takes_nothing_from_the_protocol(editor: Editor) -> None:
+    python = editor.root / "tools_md/water_plant.py"
+    python.write_text(f"import sys\nsys.stdin.read(9)\n{python.read_text()}")
+    assert editor.open(WATER) == []
+    assert "water_plant" in hover(editor, CARE, SKILL, "**Use**: water")

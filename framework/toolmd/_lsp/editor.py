@@ -1,5 +1,6 @@
 """One editor: its open documents, their projects, and the answers to its requests."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from lsprotocol import types
@@ -69,6 +70,21 @@ class Editor:
         if len(self._projects) > known:
             self.show_project(project)
         self.typed(uri)
+
+    def closed(self, uri: str) -> None:
+        """Show the diagnostics of a document's file, in place of those of its unsaved text."""
+        page = self._page(uri)
+        if page.kind is not None:
+            file = Path(page.path)
+            found = self._project(file).saved() if file.exists() else {}
+            self._show(page, found.get(file.resolve(), ()))
+
+    def changed(self, files: Iterable[str]) -> None:
+        """Reload the open projects of files that any program wrote, renamed or deleted."""
+        folders = {find_project(Path(uris.to_fs_path(uri) or "").parent) for uri in files}
+        for project in [self._projects[root] for root in folders if root in self._projects]:
+            project.reload()
+            self.show_project(project)
 
     def complete(self, uri: str, position: types.Position) -> list[types.CompletionItem]:
         """Return the completions at a position."""

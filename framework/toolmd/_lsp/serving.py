@@ -1,7 +1,6 @@
 """Serve one editor over standard input and output, with the Language Server Protocol."""
 
 import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -20,17 +19,20 @@ from toolmd._lsp.rename import RenameError
 def serve_editor(*, ready: Callable[[Callable[[], None]], None] = lambda _: None) -> None:
     """Serve until the editor closes the pipe.
 
-    Prints of a project's Python go to stderr: stdout is for the protocol alone.
+    Prints of a project's Python go to stderr, and it reads an empty stdin: both pipes are for the
+    protocol alone.
 
     Args:
         ready: A function that first receives the function that closes the projects.
     """
+    reads: BinaryIO = os.fdopen(os.dup(0), "rb")
     writes: BinaryIO = os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
     server, editor = _server()
     ready(editor.close)
     try:
-        server.start_io(sys.stdin.buffer, writes)
+        server.start_io(reads, writes)
     finally:
         editor.close()
 
@@ -62,6 +64,26 @@ def _follow(server: LanguageServer, editor: Editor) -> None:
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     def saved(params: types.DidSaveTextDocumentParams) -> None:
         editor.saved(params.text_document.uri)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    def closed(params: types.DidCloseTextDocumentParams) -> None:
+        editor.closed(params.text_document.uri)
+
+    @server.feature(types.INITIALIZED)
+    async def initialized(_: types.InitializedParams) -> None:
+        workspace = server.client_capabilities.workspace
+        able = workspace.did_change_watched_files if workspace is not None else None
+        if able is not None and able.dynamic_registration:
+            files = types.DidChangeWatchedFilesRegistrationOptions(
+                [types.FileSystemWatcher("**/*.{md,py,toml}")]
+            )
+            kind = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+            asked = types.RegistrationParams([types.Registration("files", kind, files)])
+            await server.client_register_capability_async(asked)
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    def changed(params: types.DidChangeWatchedFilesParams) -> None:
+        editor.changed([change.uri for change in params.changes])
 
 
 def _answer(server: LanguageServer, editor: Editor) -> None:

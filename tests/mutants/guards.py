@@ -71,6 +71,8 @@ GUARDS = {
             f"_types/{name}.py": ("tests/types",)
             for name in ("definition", "canonical", "call_spec", "tool", "skill", "schema")
         },
+        # The names and phrases of the keywords stand in the pages and in what a model reads.
+        ("tests/docs/test_reference.py", "tests/export", "tests/call/limits"),
     ),
     "authentication": Guard(
         {

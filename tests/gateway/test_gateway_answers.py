@@ -63,6 +63,31 @@ def test_an_answer_that_is_no_result_tells_that_it_came(
     assert message in result.error.message
 
 
+def test_no_secret_is_in_an_error_of_the_protocol(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIVEN", "s3cret-token")
+    project = project_of(tmp_path, {"odd": {"error": {"code": 1, "message": "no s3cret-token"}}})
+    with (project.root / "toolmd.toml").open("a", encoding="utf-8") as settings:
+        settings.write('env = { TOKEN = "$GIVEN" }\n')
+    with project.open() as workspace:
+        result = called(workspace, "odd")
+
+    assert result.error.message == "The server answered with an error: no [hidden]"
+
+
+def test_no_secret_is_in_a_report_of_progress(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIVEN", "half")
+    project = Guarded(tmp_path / "p", "report", table='env = { TOKEN = "$GIVEN" }')
+    heard: list[Any] = []
+    with project.open() as workspace:
+        asyncio.run(workspace.call("report", {}, on_event=heard.append))
+
+    assert "[hidden]" in heard[0].data.values()
+
+
 def test_a_file_whose_media_type_has_a_charset_is_a_part(tmp_path: Path) -> None:
     blob = {"uri": "file:///a/b.csv", "mimeType": "text/csv; charset=utf-8", "blob": "YSxi"}
     answer = {"result": {"content": [{"type": "resource", "resource": blob}]}}

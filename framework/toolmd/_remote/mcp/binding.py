@@ -26,7 +26,7 @@ from toolmd._types.remote_tool import RemoteTool
 from toolmd._types.settings import ServerSettings
 from toolmd._types.source import Span
 from toolmd.config.servers import needed_variables
-from toolmd.errors import ImplementationError, NotFoundError, ToolError
+from toolmd.errors import ImplementationError, NotFoundError
 
 _CONTEXT = ""
 """The keyword of the Context: no parameter has this name."""
@@ -95,8 +95,6 @@ class _RemoteCall:
         Raises ToolError, InputRequiredError where the server asks for input, and LostAnswerError
         where nobody knows whether the tool ran.
         """
-        from mcp import MCPError
-
         context: CallerContext = arguments.pop(_CONTEXT)
         server, answered = self._remote.server, context.asked
         if answered is not None and (next_one := following(answered)) is not None:
@@ -111,8 +109,6 @@ class _RemoteCall:
                 )  # fmt: skip
         except NotStartedError as error:
             raise UnsentCallError(f"The server {server} {error.problem}: {error}.") from error
-        except MCPError as error:
-            raise ToolError(f"The server answered with an error: {error.error.message}") from None
         if isinstance(outcome, Asked):
             raise InputRequiredError(outcome)
         from toolmd._remote.mcp.answer import value_of

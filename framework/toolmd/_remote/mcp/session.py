@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from toolmd._remote.fence import fence_of, fenced
+from toolmd._remote.mcp.answer import hidden_in
 from toolmd._remote.mcp.asking import asked_by, asked_in, responses_of
 from toolmd._remote.mcp.calls import params_of
 from toolmd._remote.mcp.error import LostAnswerError, NotListedError, NotStartedError
@@ -102,7 +103,7 @@ class Session:
         """Return the server's result of a call, or the question that it asks first.
 
         `answered` is its last question with the person's answer. Raises LostAnswerError where the
-        connection ended, ToolError for a rejected request, and MCPError for the server's errors.
+        connection ended, and ToolError for a rejected request and for the server's errors.
         """
         from mcp import MCPError
 
@@ -122,8 +123,10 @@ class Session:
         except MCPError as error:
             # Over stdio, each of them is the server's own.
             if self._process is None and (error.error.code == _CLOSED or not self.is_open):
-                raise LostAnswerError(f"the server {self.name} ended: {self._reason()}") from error
-            raise
+                why = self.hide(self._reason_of(error))
+                raise LostAnswerError(f"the server {self.name} did not answer: {why}") from error
+            said = self.hide(error.error.message)
+            raise ToolError(f"The server answered with an error: {said}") from None
         except ConnectionError as error:
             raise LostAnswerError(f"the server {self.name} ended: {self._reason()}") from error
         except ValueError as error:
@@ -135,14 +138,19 @@ class Session:
         self, tool: str, arguments: dict[str, Any], on_progress: Any, more: dict[str, Any]
     ) -> Any:
         """Return the server's result, checked against the protocol."""
+
+        async def told(progress: float, total: float | None, message: str | None) -> None:
+            await on_progress(progress, total, self.hide(message) if message else message)
+
         if self._process is None:
             return await self._client.session.call_tool(
-                tool, arguments, progress_callback=on_progress, allow_input_required=True, **more
+                tool, arguments, progress_callback=told, allow_input_required=True, **more
             )
-        return await self._process.calls.call(params_of(tool, arguments, more), on_progress)
+        return await self._process.calls.call(params_of(tool, arguments, more), told)
 
     def _hidden(self, asked: Asked) -> Asked:
-        return asked._replace(prompt=self.hide(asked.prompt))
+        form = hidden_in(asked.form, self.hide)
+        return asked._replace(prompt=self.hide(asked.prompt), form=form)
 
     async def _ask(self, context: Any, params: Any) -> Any:
         """Pass a question on to the caller whose call is in progress, and return the answer."""
@@ -243,7 +251,8 @@ class Session:
     def _reason_of(self, error: BaseException) -> str:
         while isinstance(error, BaseExceptionGroup) and error.exceptions:
             error = error.exceptions[0]
-        if getattr(getattr(error, "error", None), "code", None) == _CLOSED:
+        code = getattr(getattr(error, "error", None), "code", None)
+        if code == _CLOSED and self._process is not None:
             return self._reason()
         if isinstance(error, NotStartedError):
             return str(error)

@@ -1,10 +1,13 @@
 """Open an HTTP client whose answers are bounded, and that stays at one origin."""
 
+import json
 from collections.abc import AsyncIterator, Mapping
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
+from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR
 
 
 class _Bounded(httpx2.AsyncByteStream):
@@ -40,10 +43,48 @@ class _OneOrigin(httpx2.AsyncHTTPTransport):
         if _origin(str(request.url)) != self._origin:
             raise httpx2.ConnectError("the server leads to another host, which is not followed")
         response = await super().handle_async_request(request)
-        kind = response.headers.get("content-type", "")
-        if not kind.lower().startswith("text/event-stream"):
+        kind = response.headers.get("content-type", "").lower()
+        if not kind.startswith("text/event-stream"):
             response.stream = _Bounded(response.stream, self._most)
+        return await _answer_of(request, response, kind)
+
+
+async def _answer_of(
+    request: httpx2.Request, response: httpx2.Response, kind: str
+) -> httpx2.Response:
+    """Return a response; one that answers no request becomes an error of the protocol.
+
+    The client would not tell the status, and not whether the server may have begun.
+    """
+    status = response.status_code
+    is_json = kind.startswith("application/json")
+    is_known = response.is_redirect or status == HTTPStatus.NOT_FOUND
+    is_answer = status == HTTPStatus.OK and (is_json or kind.startswith("text/event-stream"))
+    if request.method != "POST" or is_known or is_answer:
         return response
+    if json.loads(request.content).get("id") is None:
+        return response
+    body = await response.aread() if is_json else b""
+    await response.aclose()
+    if not _is_error(body):
+        # A proxy may answer so after the server has begun.
+        is_lost = response.is_success or response.is_server_error
+        code = CONNECTION_CLOSED if is_lost else INTERNAL_ERROR
+        said = f"HTTP {status} {response.reason_phrase}".strip()
+        error = {"code": code, "message": said}
+        body = json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
+    headers = {"content-type": "application/json"}
+    status = max(status, HTTPStatus.BAD_REQUEST)
+    return httpx2.Response(status, headers=headers, content=body, request=request)
+
+
+def _is_error(body: bytes) -> bool:
+    """Return whether a body is the server's own error, which is passed on as it is."""
+    try:
+        error = json.loads(body)["error"]
+        return isinstance(error["code"], int) and isinstance(error["message"], str)
+    except (ValueError, RecursionError, TypeError, KeyError):
+        return False
 
 
 def open_bounded_client(url: str, headers: Mapping[str, str], most: int) -> httpx2.AsyncClient:

@@ -229,6 +229,9 @@ def test_a_file_that_another_program_writes_or_deletes_is_read_again(editor: Edi
 
 def test_python_that_reads_stdin_takes_nothing_from_the_protocol(editor: Editor) -> None:
     python = editor.root / "tools_md/water_plant.py"
-    python.write_text(f"import sys\nsys.stdin.read(9)\n{python.read_text()}")
+    told = editor.root / "told"
+    reads = f"import sys, pathlib\npathlib.Path({str(told)!r}).write_text(sys.stdin.read(9))\n"
+    python.write_text(reads + python.read_text())
     assert editor.open(WATER) == []
     assert "water_plant" in hover(editor, CARE, SKILL, "**Use**: water")
+    assert told.read_text() == ""

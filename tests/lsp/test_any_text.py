@@ -90,3 +90,18 @@ def test_any_question_at_any_place_of_any_text_is_answered(
     found = ALONE.typed(kind, text, page.path)
     assert len(drawn(page, found)) == len(found)
     fixes(page, found, page.whole())
+
+
+@given(st.sampled_from([*types.PositionEncodingKind]), st.integers(1, 12))
+def test_a_byte_order_mark_counts_in_the_first_line(
+    encoding: types.PositionEncodingKind, column: int
+) -> None:
+    codec = PositionCodec(encoding)
+    text = "# Wäter 🌱\nbelow"
+    plain, marked = (
+        EditorPage("file:///x", "/x.tool.md", t, codec) for t in (text, "\ufeff" + text)
+    )
+    assert marked.place(marked.position(1, column)) == plain.place(plain.position(1, column))
+    assert marked.place(marked.position(2, column)) == plain.place(plain.position(2, column))
+    behind = marked.position(1, 2).character - plain.position(1, 2).character
+    assert behind == codec.client_num_units("\ufeff")

@@ -16,6 +16,10 @@ class EditorPage:
         self.path = path
         self.text = text
         self.lines = source_lines(text)
+        mark = text[: len(text) - len(text.lstrip("\ufeff"))]
+        self._marked = len(mark)
+        """The characters of the byte order mark, which `lines` leaves out."""
+        self._written = [mark + self.lines[0], *self.lines[1:]]
         self._codec = codec
 
     @property
@@ -26,7 +30,8 @@ class EditorPage:
     def position(self, line: int, column: int) -> types.Position:
         """Return the editor's position of a line and a column that count from 1."""
         line = min(max(line, 1), len(self.lines))
-        before = self.lines[line - 1][: max(column - 1, 0)]
+        marked = self._marked if line == 1 else 0
+        before = self._written[line - 1][: max(column - 1, 0) + marked]
         return types.Position(line - 1, self._codec.client_num_units(before))
 
     def range(self, span: Span) -> types.Range:
@@ -41,5 +46,6 @@ class EditorPage:
 
     def place(self, position: types.Position) -> tuple[int, int]:
         """Return the line and the column, from 1, of an editor's position."""
-        at = self._codec.position_from_client_units(self.lines, position)
-        return min(at.line, len(self.lines) - 1) + 1, at.character + 1
+        at = self._codec.position_from_client_units(self._written, position)
+        marked = self._marked if at.line == 0 else 0
+        return min(at.line, len(self.lines) - 1) + 1, max(at.character - marked, 0) + 1

@@ -53,6 +53,23 @@ def test_fixes_of_metadata_repair_it_in_any_place(front):
     assert before is None or before.hash == spec.hash
 
 
+@pytest.mark.parametrize(
+    "field", ["- **Version**", "- **Version**:", "* Version: ", "- **Category**"]
+)
+def test_a_field_without_a_value_is_filled_in_place(field):
+    written = {
+        "Name": "- **Name**: a",
+        "Version": "- **Version**: 1.0.0",
+        "Category": "- **Category**: b",
+    }
+    key = field.strip("-*: ")
+    text = BODY.replace("- **Tags**: surgery", "\n".join({**written, key: field}.values()))
+    _, found = parse_tool(text, "weigh_animal.tool.md")
+    spec, left = parse_tool(mended(text, [e for d in found for e in d.fix]), "weigh_animal.tool.md")
+    assert spec is not None
+    assert left == ()
+
+
 def test_a_value_over_several_lines_has_no_fix():
     _, found = parse_tool(f"---\nname: Weigh\n  Animal\n---\n{BODY}", "weigh_animal.tool.md")
     (name,) = [d for d in found if d.code == "invalid-name"]

@@ -1,5 +1,6 @@
 """The head and the Metadata section: a definition's name and its requirements on the caller."""
 
+import re
 from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
@@ -14,11 +15,12 @@ from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._parse.fields.naming import Fields, name_fields
 from toolmd._parse.fields.table import TABLES, TOOL_METADATA, section_of
 from toolmd._parse.fields.values import READERS, read_values
-from toolmd._parse.source.page import Mark, Page, insert_below
+from toolmd._parse.source.page import Mark, Page, insert_below, replace
 from toolmd._parse.words.keys import Pair, fold, plain
 from toolmd._parse.words.names import definition_name, mended_name
 from toolmd._parse.words.slips import nearest
 from toolmd._types.code import Code
+from toolmd._types.diagnostic import Edit
 
 
 def read_metadata(definition: Definition) -> dict[str, Any]:
@@ -238,7 +240,8 @@ def _defaults(definition: Definition, values: dict[str, Any], fields: Fields) ->
     else:
         fallback = mended_name(PurePath(definition.page.path).name.split(".")[0] or "tool")
         if definition.kind != "prompt" and (not definition.page.has_errors or entry is None):
-            fix = insert_below(section.mark.line + 1, f"- **Name**: {fallback}") if section else ()
+            below = section.mark.line + 1 if section else 0
+            fix = _filled(definition.page, entry, below, f"**Name**: {fallback}")
             definition.page.warn(
                 Code.MISSING_NAME,
                 mark,
@@ -264,8 +267,20 @@ def _defaults(definition: Definition, values: dict[str, Any], fields: Fields) ->
             mark,
             f"{name} is missing; '{default}' is used",
             f"add `- **{name}**: {default}`",
-            insert_below(anchor, f"- **{name}**: {default}") if anchor else (),
+            _filled(definition.page, fields.entry(attribute), anchor, f"**{name}**: {default}"),
         )
+
+
+def _filled(page: Page, entry: Entry | None, below: int, text: str) -> tuple[Edit, ...]:
+    """Build the fix that writes a field below a line, or in place of one without a value."""
+    if entry is None:
+        return insert_below(below, f"- {text}") if below else ()
+    line = page.source(entry.key.line)
+    bullet = re.match(r"[ \t]*[-*+][ \t]+", line)
+    if bullet is None or entry.blocks:
+        return ()
+    at = bullet.end()
+    return replace(Mark(line[at:], entry.key.line, at + 1), text)
 
 
 def _same(known: Field, a: Entry, b: Entry) -> bool:

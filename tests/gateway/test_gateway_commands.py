@@ -44,6 +44,22 @@ def test_one_command_writes_files_and_the_table_and_the_tools_can_be_called(
         assert not [one for one in workspace.diagnostics if one.severity.name == "ERROR"]
 
 
+def test_only_a_name_that_a_file_can_hold_is_imported(project: Guarded) -> None:
+    fields = {"user.id": {"type": "string"}, "filter[at]": {"type": "string"}}
+    echo = listed("echo", inputSchema={"type": "object", "properties": fields})
+    project.serve(echo, listed(" admin"), listed("admin\n"), listed("whoami"), listed("größe"))
+
+    done = _import(project)
+    with project.open() as workspace:
+        result = called(workspace, "echo", user_id="u1", filter_at="x")
+
+    files = sorted(path.name for path in (project.root / "tools_md").iterdir())
+    assert files == ["echo.tool.md", "whoami.tool.md"]
+    assert "Implemented By can't hold this name" in done.err
+    assert result.outcome == "ok"
+    assert project.lines("calls.txt") == ['echo {"filter[at]": "x", "user.id": "u1"}']
+
+
 def test_a_second_import_writes_only_what_is_new(project: Guarded) -> None:
     project.serve(listed("echo"))
     _import(project)

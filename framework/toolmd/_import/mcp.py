@@ -43,7 +43,7 @@ def read_tools(listed: Iterable[Any], server: str = "", around: Any = None) -> I
         known = _known(entry, report, _KEPT_HINTS | ({"destructiveHint"} if server else set()))
         if server:
             remote = read_remote_tool(f"mcp {server} {entry['name']}")
-            if remote is None:
+            if remote is None or remote.tool != entry["name"]:
                 report.reject(entry["name"], "Implemented By can't hold this name")
                 continue
             known = {"implemented_by": str(remote), **_cautious(entry, report), **known}

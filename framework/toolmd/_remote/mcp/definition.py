@@ -52,7 +52,7 @@ def _shown(value: Any) -> str:
 
 
 def names_of(accepted: str, parameters: Sequence[str]) -> Mapping[str, str]:
-    """Return the server's name of each parameter that it has: the same, but for case, - and _.
+    """Return the server's name of each parameter that it has: its letters and digits are the same.
 
     A parameter that fits none or several of the server's is left out.
     """
@@ -72,4 +72,4 @@ def names_of(accepted: str, parameters: Sequence[str]) -> Mapping[str, str]:
 
 
 def _folded(name: str) -> str:
-    return name.replace("-", "").replace("_", "").casefold()
+    return "".join(sign for sign in name if sign.isalnum()).casefold()

@@ -165,7 +165,7 @@ class EditorProject:
             tools = {other.name: other for other in others.values() if isinstance(other, ToolSpec)}
             skills = {o.name: o for o in others.values() if isinstance(o, SkillSpec)}
             found = (*found, *READER.check_skill(spec, tools, skills, implemented=implemented))
-        return found
+        return tuple(dict.fromkeys(found))
 
     def file_of(self, spec: FileSpec) -> Path | None:
         """Return the file of a definition."""

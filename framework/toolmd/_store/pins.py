@@ -44,10 +44,10 @@ class SqlPins(StorePart[sa.Table]):
             sa.Column("since", sa.Double, nullable=False),
         )  # fmt: skip
 
-    def of(self, server: str) -> Mapping[str, Pin]:
-        """Return the pins of a server by the server's names of the tools."""
+    def of(self, server: str, tools: Collection[str] | None = None) -> Mapping[str, Pin]:
+        """Return the pins of a server, or of these tools, by the server's names of the tools."""
         with self.transaction() as connection:
-            return self._all(connection, server)
+            return self._all(connection, server, tools)
 
     def see(
         self, server: str, seen: Mapping[str, str], wanted: Collection[str]
@@ -77,9 +77,14 @@ class SqlPins(StorePart[sa.Table]):
             here = sa.and_(table.c.server == server, table.c.tool.in_(gone))
             connection.execute(sa.delete(table).where(here))
 
-    def _all(self, connection: sa.Connection, server: str) -> Mapping[str, Pin]:
+    def _all(
+        self, connection: sa.Connection, server: str, tools: Collection[str] | None = None
+    ) -> Mapping[str, Pin]:
         table = self.tables
-        rows = connection.execute(sa.select(table).where(table.c.server == server)).all()
+        wanted = sa.select(table).where(table.c.server == server)
+        if tools is not None:
+            wanted = wanted.where(table.c.tool.in_(tools))
+        rows = connection.execute(wanted).all()
         return {row.tool: Pin(row.tool, row.accepted, row.seen) for row in rows}
 
     def _write(

@@ -116,7 +116,10 @@ class Servers:
         The pin of each has what was accepted, and what was seen last.
         """
         wanted = tuple(remotes)
-        known = {name: self._store.pins.of(name) for name in {one.server for one in wanted}}
+        tools: dict[str, list[str]] = {}
+        for one in wanted:
+            tools.setdefault(one.server, []).append(one.tool)
+        known = {name: self._store.pins.of(name, listed) for name, listed in tools.items()}
         pins = {one: known[one.server].get(one.tool) for one in wanted}
         return {one: pin for one, pin in pins.items() if pin is not None and pin.is_changed}
 

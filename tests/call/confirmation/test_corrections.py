@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from toolmd._types.call import Call, Caller
 from toolmd._types.call_spec import Safety
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.settings import AuditSettings, Settings
@@ -11,18 +12,24 @@ from toolmd._types.settings import AuditSettings, Settings
 TITLE = Parameter(name="title", shape=Schema(types=("string",)), required=True)
 DATE = Parameter(name="date", shape=Schema(types=("string",), format="date"), required=True)
 URGENT = Parameter(name="urgent", shape=Schema(types=("boolean",)))
+PLACE = Parameter(name="place", shape=Schema(types=("object",)))
+NUMBER = Parameter(name="number", shape=Schema(types=("integer",)), required=True)
 VISIT = {"title": "Checkup", "date": "2026-01-18"}
 LATER = {"title": "Checkup", "date": "2026-01-19"}
 
 
 @pytest.fixture
 def desk(harness, tool, tmp_path):
-    async def log(title="", date="", urgent=False):
+    async def log(title="", date="", urgent=False, place=None, number=0):
         return {"title": title, "date": date}
 
     own = Safety(requires_confirmation=True)
     settings = Settings(root=tmp_path, state=tmp_path, audit=AuditSettings(enabled=False))
-    made = harness(tool("log", log, TITLE, DATE, URGENT, safety=own), settings=settings)
+    made = harness(
+        tool("log", log, TITLE, DATE, URGENT, PLACE, safety=own),
+        tool("count", log, NUMBER, DATE, safety=own),
+        settings=settings,
+    )
     yield made
     made.dispatcher.close()
 
@@ -79,3 +86,71 @@ def test_a_changed_boolean_corrects_the_pending_call(desk):
     second = call(desk, {**VISIT, "urgent": True})
     assert pending(desk) == [second.confirmation.id]
     assert first.confirmation.id not in pending(desk)
+
+
+def test_of_several_pending_calls_the_most_similar_one_is_replaced(desk):
+    early = call(desk, {**VISIT, "urgent": False}, "two visits")
+    late = call(desk, {**LATER, "urgent": True}, "two visits")
+    third = call(desk, {**LATER, "date": "2026-01-20", "urgent": True}, "the 20th")
+
+    assert third.confirmation.replaces == (late.confirmation.id,)
+    assert set(pending(desk)) == {early.confirmation.id, third.confirmation.id}
+
+
+def test_of_two_that_are_as_similar_none_is_replaced(desk):
+    both = [call(desk, arguments, "two visits") for arguments in (VISIT, LATER)]
+    third = call(desk, {**VISIT, "date": "2026-01-20"}, "the 20th")
+
+    assert third.confirmation.replaces == ()
+    assert {one.confirmation.id for one in both} < set(pending(desk))
+
+
+def test_a_tool_without_a_required_text_is_about_its_other_required_arguments(desk):
+    first = desk.call("count", {"number": 3, "date": "2026-01-18"}, conversation="c1")
+    other = desk.call("count", {"number": 4, "date": "2026-01-19"}, conversation="c1")
+    second = desk.call("count", {"number": 3, "date": "2026-01-20"}, conversation="c1")
+
+    assert second.confirmation.replaces == (first.confirmation.id,)
+    assert other.confirmation.replaces == ()
+
+
+def test_the_order_of_the_keys_of_an_object_changes_nothing(desk):
+    first = call(desk, {**VISIT, "place": {"street": "A", "number": 1}})
+    again = call(desk, {**VISIT, "place": {"number": 1, "street": "A"}})
+
+    assert again.confirmation.replaces == ()
+    assert first.confirmation.id in pending(desk)
+
+
+def test_a_call_that_was_rejected_is_not_replaced(desk):
+    first = call(desk, VISIT)
+    asyncio.run(desk.dispatcher.decisions.reject(first.confirmation.id))
+
+    assert call(desk, LATER).confirmation.replaces == ()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"call_id": "step-1", "idempotency_key": "step-1"}, {}),
+        ({}, {"call_id": "step-1", "idempotency_key": "step-1"}),
+    ],
+    ids=["of a run before", "of a run after"],
+)
+def test_calls_that_belong_together_stay_side_by_side(desk, before, after):
+    call(desk, VISIT, **before)
+
+    assert call(desk, LATER, **after).confirmation.replaces == ()
+
+
+@pytest.mark.parametrize(("reply", "replaced"), [("r1", False), ("r2", True)])
+def test_a_call_corrects_one_of_another_reply_of_the_model(desk, reply, replaced):
+    def of(reply, arguments):
+        caller = Caller(conversation="c1")
+        return asyncio.run(
+            desk.dispatcher.dispatch(Call("log", arguments, None, None, caller, reply=reply))
+        )
+
+    first = of("r1", VISIT)
+
+    assert of(reply, LATER).confirmation.replaces == (first.confirmation.id,) * replaced

@@ -70,10 +70,13 @@ class Terminal:
 
         Python misses a Ctrl-C that comes just before it begins to wait for input.
         """
-        for _ in range(int(TIMEOUT_S / AGAIN_S)):
+        until = monotonic() + TIMEOUT_S
+        while monotonic() < until:
             self.press(key)
-            if select.select([self._terminal], [], [], AGAIN_S)[0]:
-                break
+            # The terminal itself shows the key, so only the end counts.
+            while select.select([self._terminal], [], [], AGAIN_S)[0]:
+                if not self._read():
+                    return self._ended()
         return self.end()
 
     def end(self) -> int:
@@ -83,6 +86,9 @@ class Terminal:
             if monotonic() > until:
                 self._process.kill()
                 raise AssertionError(f"it does not end: {self.shown!r}")
+        return self._ended()
+
+    def _ended(self) -> int:
         os.close(self._terminal)
         return self._process.wait(TIMEOUT_S)
 

@@ -72,6 +72,26 @@ def test_a_second_import_writes_only_what_is_new(project: Guarded) -> None:
     assert json.loads(third.out)["written"] == ["tools_md/added.tool.md"]
 
 
+def test_a_draft_that_waits_for_a_decision_is_written_again_only_with_force(
+    project: Guarded,
+) -> None:
+    project.serve(listed("echo", description="You must never call it twice."), listed("whoami"))
+    _import(project)
+    again = _import(project)
+    draft = project.root / "tools_md" / "echo.tool.md"
+    waited = draft.read_text("utf-8")
+    settings = project.root / "toolmd.toml"
+    decided = '\n[imports]\ndecided = ["You must never call it twice."]\n'
+    settings.write_text(settings.read_text("utf-8") + decided, "utf-8")
+    forced = _import(project, "--force")
+
+    assert again.code == 0, again.err
+    assert "nothing new" in again.err
+    assert "**Restriction 1**" in waited
+    assert "made tools_md/echo.tool.md" in forced.out
+    assert "**Restriction 1**" not in draft.read_text("utf-8")
+
+
 def test_what_the_server_changed_between_import_and_first_call_is_denied(project: Guarded) -> None:
     project.serve(listed("echo"))
     _import(project)

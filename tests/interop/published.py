@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from environments import npm_packages, python_with
 
 from toolmd import Result, Workspace
+from toolmd._types.imported import RESTRICTED
 
 _NPM = "@modelcontextprotocol/server-"
 
@@ -112,6 +113,7 @@ def seen_of(server: Published) -> Seen:
             if "did not answer" not in first.stderr:
                 break
         again = _toolmd(root, "import", "mcp", "--live", "it")
+        _decide(root)
         checked = _toolmd(root, "check")
         files = sorted((root / "tools_md").glob("*.tool.md"))
         held = {
@@ -133,6 +135,12 @@ def seen_of(server: Published) -> Seen:
                 said[f"{name} {arguments}"] = told
     failed = tuple(f"{what}: {said[what].strip()[-300:]}" for what in held if not held[what])
     return Seen(server.package.split()[0], len(files), len(held) - len(failed), failed)
+
+
+def _decide(root: Path) -> None:
+    """Delete the lines of sentences that a person must look at; the descriptions keep them."""
+    for file in (root / "tools_md").glob("*.tool.md"):
+        file.write_text(RESTRICTED.sub("", file.read_text("utf-8")), "utf-8")
 
 
 async def _called(workspace: Workspace, name: str, arguments: dict[str, Any]) -> Result:

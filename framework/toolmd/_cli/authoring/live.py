@@ -21,10 +21,13 @@ class Live(NamedTuple):
     """The definition of each tool that is imported, by the server's name of it."""
 
 
-def read_live_server(name: str, url: str, command: list[str], folder: Path | None) -> Live:
+def read_live_server(
+    name: str, url: str, command: list[str], folder: Path | None, *, force: bool
+) -> Live:
     """Start or reach a server and read its tools.
 
-    Without a URL and a command, the server is that of the settings.
+    Without a URL and a command, the server is that of the settings. With `force`, drafts that
+    wait for a decision are written again.
     """
     from toolmd._import.mcp_server import LiveServer, read_live, table_of
 
@@ -44,7 +47,7 @@ def read_live_server(name: str, url: str, command: list[str], folder: Path | Non
     assert table is not None
     server = LiveServer(name, table)
     imported, definitions = read_live(server, settings.root if settings is not None else here)
-    there = _there(folder) if settings is not None else {}
+    there = _there(folder, waiting=not force) if settings is not None else {}
     drafts = tuple(one for one in imported.drafts if _tool_of(one) not in there.get(name, ()))
     added = {tool: text for tool, text in definitions.items()
              if tool in {_tool_of(one) for one in drafts}}  # fmt: skip
@@ -72,8 +75,11 @@ def _tool_of(draft: Draft) -> str:
     return remote.tool if remote is not None else ""
 
 
-def _there(folder: Path | None) -> Mapping[str, set[str]]:
-    """Return the tools that files of the project name already, by server."""
+def _there(folder: Path | None, *, waiting: bool) -> Mapping[str, set[str]]:
+    """Return the tools that files of the project name already, by server.
+
+    A draft that waits for a decision is no tool yet: it counts if `waiting` is True.
+    """
     from toolmd._workspace import Workspace
 
     found: dict[str, set[str]] = {}
@@ -82,4 +88,9 @@ def _there(folder: Path | None) -> Mapping[str, set[str]]:
             remote = read_remote_tool(tool.spec.implemented_by)
             if remote is not None:
                 found.setdefault(remote.server, set()).add(remote.tool)
+        for place in workspace.settings.tools if waiting else ():
+            for file in (workspace.settings.root / place).glob("*.tool.md"):
+                draft = Draft("tool", "", file.read_text("utf-8", errors="replace"))
+                if (remote := read_remote_tool(draft.implemented_by)) is not None:
+                    found.setdefault(remote.server, set()).add(remote.tool)
     return found

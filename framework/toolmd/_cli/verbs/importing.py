@@ -92,7 +92,7 @@ def import_(
     imported, server = _nothing(), None
     with nullcontext() if sources == [STDIN] else busy(f"Starting {live}" if live else "Reading"):
         if live:
-            server = read_live_server(live, url, sources, project)
+            server = read_live_server(live, url, sources, project, force=force)
             _add(imported, server.imported)
             imported["tables"] = [server.server]
         else:

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from toolmd._cli.reports.imported import tell_imported
+
 SCOPE = "OAuth tokens need the `{}` scope to use this."
 TWICE = "You must never order more than twice a day."
 
@@ -111,3 +113,11 @@ def test_the_url_of_the_service_is_not_reported_as_lost(shop) -> None:
 
     assert "shop.example" not in typed.err
     assert 'url = "https://shop.example/v1"' in (shop.folder / "toolmd.toml").read_text()
+
+
+def test_notes_on_lines_of_the_source_stay_apart(capsys) -> None:
+    texts = [f"`x{at % 2}` is not kept: {at}" for at in range(14)]
+    notes = [{"definition": "a", "path": "", "text": text, "line": 3} for text in texts]
+    tell_imported({"files": {}, "notes": notes, "refused": []}, [], quiet=True)
+
+    assert capsys.readouterr().err.count("is not kept") == 14

@@ -60,6 +60,14 @@ def test_a_name_that_cannot_be_imported_is_a_warning(project: Project, head: str
     assert "until then, the value is passed as JSON has it" in (found.help or "")
 
 
+def test_an_import_that_ends_the_program_is_a_warning(project: Project, head: str) -> None:
+    project.write("tools_md/a_heavy_module.py", "raise SystemExit('imported')\n")
+    project.tool("one", parameter("day"), f"{head}\ndef one(day: a_heavy_module.Day): ...")
+
+    (found,) = project.inspect("one")
+    assert found.severity == "warning"
+
+
 def test_an_import_that_no_parameter_needs_never_runs(project: Project, head: str) -> None:
     project.write("tools_md/a_heavy_module.py", "raise SystemExit('imported')\n")
     project.tool("one", parameter("day", extra=DATE), f"{head}\ndef one(day: dt.date): ...")

@@ -55,10 +55,12 @@ def _once(notes: list[dict[str, Any]]) -> Iterator[str]:
     for note in notes:
         found = (part for part in (note["definition"], note.get("path", "")) if part)
         places.setdefault((note["text"], note["line"]), []).append(".".join(found))
-        forms.setdefault(_kind(note["text"]), set()).add(note["text"])
+        if not note["line"]:
+            forms.setdefault(_kind(note["text"]), set()).add(note["text"])
     shown: dict[tuple[str, int], tuple[str, list[str]]] = {}
     for (text, line), about in places.items():
-        many = len(forms[_kind(text)]) > _NAMED
+        # A note on a line of the source is about one place.
+        many = not line and len(forms[_kind(text)]) > _NAMED
         shown.setdefault((_kind(text) if many else text, line), (text, []))[1].extend(about)
     for (kind, line), (text, about) in shown.items():
         more = f" and {len(about) - _NAMED} more" if len(about) > _NAMED else ""

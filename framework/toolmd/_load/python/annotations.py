@@ -160,7 +160,7 @@ def scope_of(function: Any, annotation: str, source: str | None = None) -> dict[
                 chosen.insert(0, statement)
         for statement in chosen:
             code = compile(ast.Module([statement], []), "<TYPE_CHECKING>", "exec")
-            with suppress(Exception):
+            with suppress(Exception, SystemExit):
                 exec(code, scope)  # noqa: S102 - the module's own code, as its import
     return scope
 

@@ -60,8 +60,12 @@ def test_a_name_that_cannot_be_imported_is_a_warning(project: Project, head: str
     assert "until then, the value is passed as JSON has it" in (found.help or "")
 
 
-def test_an_import_that_ends_the_program_is_a_warning(project: Project, head: str) -> None:
-    project.write("tools_md/a_heavy_module.py", "raise SystemExit('imported')\n")
+def test_an_import_that_ends_the_program_is_a_warning(
+    project: Project, head: str, tmp_path_factory: pytest.TempPathFactory, monkeypatch
+) -> None:
+    folder: Path = tmp_path_factory.mktemp("installed")
+    (folder / "a_heavy_module.py").write_text("raise SystemExit('imported')\n")
+    monkeypatch.syspath_prepend(folder)
     project.tool("one", parameter("day"), f"{head}\ndef one(day: a_heavy_module.Day): ...")
 
     (found,) = project.inspect("one")

@@ -31,6 +31,7 @@ def test_a_flagged_conversation_is_listed_and_cleared(
     other = console("crises", "c1")
     assert other.code == 5
     assert "conversation 'c1' has no crisis flag" in other.err
-    cleared = console("crises", "c1", "--user", "ana")
+    cleared = console("crises", "c1", "--user", "ana", "--json")
     assert (cleared.code, cleared.err) == (0, "c1: the crisis flag is cleared.\n")
+    assert json.loads(cleared.out) == {"cleared": "c1"}
     assert console("crises", "--json").out.strip() == "[]"

@@ -90,7 +90,7 @@ def test_show_reads_stdin_as_a_tool_or_a_skill(shop) -> None:
 def test_show_of_a_broken_file_prints_its_errors(shop) -> None:
     file = shop.write("x.tool.md", "# X\n")
     typed = shop("show", "--file", str(file), "--json")
-    assert (typed.out, typed.code) == ("", 1)
+    assert (json.loads(typed.out)["error"]["code"], typed.code) == ("failed", 1)
     assert "error[missing-section]" in typed.err
 
 

@@ -17,7 +17,7 @@ from toolmd._cli.added import added_commands
 from toolmd._cli.terminal.crash import report_crash
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import ProjectOption
-from toolmd._cli.terminal.screen import complain, drop, out, send_off
+from toolmd._cli.terminal.screen import complain, drop, errors_as_json, out, send_off
 from toolmd._cli.terminal.usage import is_usage, tell_usage
 from toolmd._cli.verbs import (
     about,
@@ -187,12 +187,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         stream = getattr(sys, name)
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    code = _ended(words)
-    try:
-        send_off()
-    except OSError as error:
-        return _told_of_place(error)
-    return code
+    with errors_as_json(words):
+        code = _ended(words)
+        try:
+            send_off()
+        except OSError as error:
+            return _told_of_place(error)
+        return code
 
 
 def _ended(words: Sequence[str]) -> int:
@@ -207,7 +208,7 @@ def _ended(words: Sequence[str]) -> int:
             return report_crash(traceback.format_exc())
         return _told_of_place(error)
     except typer.Abort:
-        complain("the input ended before the question was answered")
+        complain(ExitCode.FINDINGS, "the input ended before the question was answered")
         return ExitCode.FINDINGS
     except Exception as error:  # noqa: BLE001  # a crash shows a reference, not a trace
         return tell_usage(error) if is_usage(error) else report_crash(traceback.format_exc())
@@ -241,7 +242,7 @@ def _told_of_place(error: OSError) -> ExitCode:
     if error.filename is None:
         drop(sys.stdout)
     help_ = _REMEDIES.get(error.errno or 0, "check the permissions of this path")
-    complain(f"{error.filename or 'standard output'}: {error.strerror}", help_)
+    complain(ExitCode.FINDINGS, f"{error.filename or 'standard output'}: {error.strerror}", help_)
     return ExitCode.FINDINGS
 
 
@@ -257,15 +258,15 @@ _TYPED = {
 
 
 def _told(error: ToolmdError) -> ExitCode:
-    if isinstance(error, ArgumentError):
-        typed = _TYPED.get(error.parameter, f"--{error.parameter.replace('_', '-')}")
-        complain(f"{typed} {error.problem.replace(' or None', '')}")
-        return ExitCode.USAGE
-    complain(str(error))
+    code, what = ExitCode.FINDINGS, str(error)
     match error:
+        case ArgumentError():
+            code = ExitCode.USAGE
+            typed = _TYPED.get(error.parameter, f"--{error.parameter.replace('_', '-')}")
+            what = f"{typed} {error.problem.replace(' or None', '')}"
         case ConfigError():
-            return ExitCode.USAGE
+            code = ExitCode.USAGE
         case NotFoundError() | UnreachableError():
-            return ExitCode.NOT_FOUND
-        case _:
-            return ExitCode.FINDINGS
+            code = ExitCode.NOT_FOUND
+    complain(code, what)
+    return code

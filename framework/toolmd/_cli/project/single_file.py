@@ -6,7 +6,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from toolmd._cli.project.paths import STDIN
-from toolmd._cli.terminal.screen import read_stdin
+from toolmd._cli.reports.diagnostics import full
+from toolmd._cli.terminal.exits import ExitCode
+from toolmd._cli.terminal.options import stop
+from toolmd._cli.terminal.screen import err, read_stdin
 from toolmd._load.source.files import File, whole_file
 from toolmd._parse import decode, lint_tool, parse_skill, parse_tool
 from toolmd._parse.kinds import PARSERS, AnyDefinition, kind_of
@@ -52,6 +55,18 @@ def read_alone(name: str) -> ReadAlone:
         return ReadAlone(shown, None, None, diagnostics)
     spec, found = parse(text, shown)
     return ReadAlone(shown, text, spec, (*diagnostics, *found))
+
+
+def spec_of(name: str) -> AnyDefinition:
+    """Return the definition of a file or `-`, and print its diagnostics; stop if it has errors."""
+    read = read_alone(name)
+    source = (read.text or "").splitlines()
+    if read.diagnostics:
+        err(full(read.diagnostics, lambda _: source))
+    if read.spec is None:
+        help_ = f"`toolmd check {name} --json` prints them as JSON"
+        stop(ExitCode.FINDINGS, f"{read.path} has errors", help_)
+    return read.spec
 
 
 def implementation_of(spec: AnyDefinition, name: str) -> tuple[str, str]:

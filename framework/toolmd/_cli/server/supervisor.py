@@ -162,6 +162,7 @@ class Supervisor:
 
     def _give_up(self, code: int) -> None:
         complain(
+            ExitCode.FINDINGS,
             f"none of the {self._number} server processes could start",
             "their own messages are above; `toolmd serve` without --workers shows one alone",
         )

@@ -28,6 +28,7 @@ def report_crash(trace: str) -> ExitCode:
     except OSError as error:
         kept = f"The trace could not be stored ({error}); {DEBUG}=1 shows it."
     complain(
+        ExitCode.INTERNAL,
         f"Toolmd itself failed (reference {reference}). {kept}",
         f"run it again with {DEBUG}=1 to see more, and report it with that log",
     )

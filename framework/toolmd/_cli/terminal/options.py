@@ -118,5 +118,5 @@ def rights_of(words: str) -> "tuple[Right, ...]":
 
 def stop(code: ExitCode, what: str, help_: str = "") -> NoReturn:
     """Print an error and its remedy, and exit."""
-    complain(what, help_)
+    complain(code, what, help_)
     raise typer.Exit(code)

@@ -6,8 +6,11 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
+from contextvars import ContextVar
 from typing import Any, Literal, TextIO
 from unicodedata import category, east_asian_width
+
+from toolmd._cli.terminal.exits import ExitCode
 
 Paint = Literal["bold", "dim", "red", "green", "yellow", "cyan"]
 _CODES: dict[Paint, int] = {
@@ -24,6 +27,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 
 
 _kept: list[TextIO] = []
+_errors_as_json: ContextVar[bool] = ContextVar("toolmd_errors_as_json", default=False)
 
 
 def stdout() -> TextIO:
@@ -83,11 +87,34 @@ def _write(stream: TextIO, text: str) -> None:
         drop(stream)
 
 
-def complain(what: str, help_: str = "") -> None:
-    """Write an error and its remedy to stderr."""
+@contextmanager
+def errors_as_json(words: Sequence[str]) -> Iterator[None]:
+    """Let errors also go to stdout as JSON, if the words of a command ask for JSON."""
+    options = words[: words.index("--")] if "--" in words else words
+    token = _errors_as_json.set("--json" in options)
+    try:
+        yield
+    finally:
+        _errors_as_json.reset(token)
+
+
+_ERRORS = {
+    ExitCode.FINDINGS: "failed",
+    ExitCode.USAGE: "usage",
+    ExitCode.NOT_FOUND: "not_found",
+    ExitCode.INTERNAL: "internal",
+}
+"""The `error.code` of a command that ends with an error, by its exit code."""
+
+
+def complain(code: ExitCode, what: str, help_: str = "") -> None:
+    """Write an error and its remedy to stderr; with --json, also to stdout as a line of JSON."""
     err(f"{paint('error', 'red', sys.stderr)}: {what}")
     if help_:
         err(f"{paint('help', 'cyan', sys.stderr)}: {help_}")
+    if _errors_as_json.get():
+        error = {"code": _ERRORS[code], "message": what} | ({"help": help_} if help_ else {})
+        out(json.dumps({"success": False, "error": error}))
 
 
 def paint(text: str, how: Paint, stream: TextIO | None = None) -> str:

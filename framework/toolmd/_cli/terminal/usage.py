@@ -27,11 +27,12 @@ def tell_usage(error: Any) -> int:
     if context is not None and not help_:
         commands = getattr(context.command, "commands", {})
         if commands and len(commands) <= _MOST_NAMED:
-            complain(what, f"the commands of `{context.command_path}` are {', '.join(commands)}")
+            named = f"the commands of `{context.command_path}` are {', '.join(commands)}"
+            complain(ExitCode.USAGE, what, named)
             return ExitCode.USAGE
         usage = " ".join(context.get_usage().split()).removeprefix("Usage: ")
         help_ = f"write {usage}; `{context.command_path} -h` shows more"
-    complain(what, help_)
+    complain(ExitCode.USAGE, what, help_)
     return ExitCode.USAGE
 
 

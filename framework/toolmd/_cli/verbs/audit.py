@@ -130,6 +130,6 @@ def _verify(reader: "AuditReader", *, json: bool) -> None:
         err(f"{counted(verified.records, 'record')}: all unchanged.")
     else:
         what = f"record {verified.file}:{verified.first_bad}: {verified.problem}"
-        complain(what, "compare the records from there on with a copy")
+        complain(ExitCode.FINDINGS, what, "compare the records from there on with a copy")
     if not verified.sound:
         raise typer.Exit(ExitCode.FINDINGS)

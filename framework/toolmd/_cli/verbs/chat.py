@@ -189,7 +189,7 @@ class _Talk:
                 except ModelError as error:
                     if not lasting:
                         _fail(error)
-                    complain(str(error))
+                    complain(_code(error), str(error))
                 else:
                     if self._json:
                         out(dumps(exchange.to_dict(), ensure_ascii=False))
@@ -277,5 +277,8 @@ def _schema(file: Path) -> Any:
 
 
 def _fail(error: ModelError) -> NoReturn:
-    unreachable = error.code in UNREACHABLE
-    stop(ExitCode.NOT_FOUND if unreachable else ExitCode.FINDINGS, str(error))
+    stop(_code(error), str(error))
+
+
+def _code(error: ModelError) -> ExitCode:
+    return ExitCode.NOT_FOUND if error.code in UNREACHABLE else ExitCode.FINDINGS

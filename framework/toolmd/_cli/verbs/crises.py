@@ -28,6 +28,8 @@ def crises(
     with open_workspace(project) as workspace:
         if conversation is not None:
             workspace.crises.clear_sync(conversation, user=user)
+            if json:
+                out_json({"cleared": conversation})
             err(f"{printable(conversation)}: the crisis flag is cleared.")
             return
         found = workspace.crises.list_sync()

@@ -8,7 +8,6 @@ import typer
 
 from toolmd._cli.project.opening import named, open_workspace
 from toolmd._cli.project.paths import shown
-from toolmd._cli.reports.diagnostics import full
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import JsonOption, ProjectOption, stop
 from toolmd._cli.terminal.screen import err, out, out_json, paint
@@ -97,17 +96,11 @@ def _write(exported: Exported, folder: Path, *, force: bool, as_json: bool) -> N
 
 
 def _export_file(target: str, file: str, *, skills: bool) -> Any:
-    from toolmd._cli.project.single_file import implementation_of, read_alone
+    from toolmd._cli.project.single_file import implementation_of, spec_of
     from toolmd._types.prompt import PromptSpec
     from toolmd._types.tool import ToolSpec
 
-    read = read_alone(file)
-    source = (read.text or "").splitlines()
-    if read.diagnostics:
-        err(full(read.diagnostics, lambda _: source))
-    spec = read.spec
-    if spec is None:
-        raise typer.Exit(ExitCode.FINDINGS)
+    spec = spec_of(file)
     if isinstance(spec, ToolSpec):
         return export_specs(target, [spec])
     if isinstance(spec, PromptSpec):

@@ -7,7 +7,6 @@ import typer
 
 from toolmd._cli.project.opening import named, nothing_here, open_workspace, same_names, unknown
 from toolmd._cli.reports.detail import detail
-from toolmd._cli.reports.diagnostics import full
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import JsonOption, ProjectOption, stop
 from toolmd._cli.terminal.screen import counted, err, out, out_json, table
@@ -106,13 +105,8 @@ def show(
 
 
 def _described_file(file: str) -> dict[str, Any]:
-    from toolmd._cli.project.single_file import implementation_of, read_alone
+    from toolmd._cli.project.single_file import implementation_of, spec_of
     from toolmd._export.definition import describe
 
-    read = read_alone(file)
-    source = (read.text or "").splitlines()
-    if read.diagnostics:
-        err(full(read.diagnostics, lambda _: source))
-    if read.spec is None:
-        raise typer.Exit(ExitCode.FINDINGS)
-    return describe(read.spec, *implementation_of(read.spec, file))
+    spec = spec_of(file)
+    return describe(spec, *implementation_of(spec, file))

@@ -83,6 +83,28 @@ def test_the_records_of_decisions_are_returned_page_by_page(api: httpx.Client) -
     assert api.get("/api/audit", params={"limit": "²"}).status_code == 400
 
 
+@pytest.mark.parametrize("path", ["/api/audit", "/api/pending", "/api/runs"])
+def test_a_parameter_that_is_given_twice_is_rejected_with_the_remedy(
+    api: httpx.Client, path: str
+) -> None:
+    document = api.get("/openapi.json").json()
+    asked = [one for one in document["paths"][path]["get"]["parameters"] if one["in"] == "query"]
+    assert asked
+    for parameter in asked:
+        answer = api.get(path, params={parameter["name"]: ["1", "2"]})
+        assert answer.status_code == 400
+        assert answer.json()["detail"] == (
+            f"The parameter {parameter['name']!r} is given twice; give it once."
+        )
+
+
+def test_an_unknown_parameter_is_rejected_where_there_is_none(api: httpx.Client) -> None:
+    answer = api.post("/api/tools/echo/call", params={"dry_run": "true"}, json={})
+    assert answer.status_code == 400
+    assert answer.json()["detail"] == "The parameter 'dry_run' is unknown here; there is none."
+    assert api.get("/health", params={"at": "12"}).status_code == 200
+
+
 @pytest.mark.parametrize("token", ["operator", "ana"])
 def test_every_request_is_answered_as_documented(kiosk: Kiosk, token: str) -> None:
     """Send generated requests, valid and invalid, to each operation."""

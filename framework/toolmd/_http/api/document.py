@@ -6,7 +6,7 @@ from importlib.metadata import version
 from typing import Any
 
 from toolmd._http.api.errors import PROBLEM
-from toolmd._http.api.operation import NamesInQuery, Number, Operation
+from toolmd._http.api.operation import Number, Operation, Text
 from toolmd._http.api.rights import ANY, OPEN
 from toolmd._http.api.schemas import SCHEMAS
 
@@ -125,7 +125,7 @@ def _places(path: str) -> list[dict[str, Any]]:
     ]
 
 
-def _asked(query: Number | NamesInQuery) -> dict[str, Any]:
+def _asked(query: Number | Text) -> dict[str, Any]:
     if isinstance(query, Number):
         schema: dict[str, Any] = {
             "type": "integer",
@@ -133,6 +133,8 @@ def _asked(query: Number | NamesInQuery) -> dict[str, Any]:
             "maximum": query.most,
             "default": query.default,
         }
-    else:
+    elif query.repeatable:
         schema = {"type": "array", "items": {"type": "string"}}
+    else:
+        schema = {"type": "string"}
     return {"name": query.name, "in": "query", "description": query.summary, "schema": schema}

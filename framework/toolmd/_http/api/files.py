@@ -6,7 +6,7 @@ from typing import Any
 from starlette.responses import Response
 
 from toolmd._http.api.errors import ApiError
-from toolmd._http.api.operation import ApiRequest, NamesInQuery, Operation
+from toolmd._http.api.operation import ApiRequest, Operation, Text
 from toolmd._http.api.runs import Nothing
 from toolmd._http.api.wire import json_bytes
 from toolmd._workspace import Workspace
@@ -21,7 +21,7 @@ class Files:
 
     def operations(self) -> tuple[Operation, ...]:
         """Return the routes."""
-        names = NamesInQuery("name", "Only these tools and skills; repeatable.")
+        names = Text("name", "Only these tools and skills; repeatable.", repeatable=True)
         return (
             Operation(
                 "GET",

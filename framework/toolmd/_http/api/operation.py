@@ -5,6 +5,7 @@ from http import HTTPStatus
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -12,7 +13,7 @@ from starlette.routing import Route
 from toolmd._auth import CALLER, RIGHTS
 from toolmd._http.api.body import read_json
 from toolmd._http.api.errors import ApiError
-from toolmd._http.api.rights import needed
+from toolmd._http.api.rights import OPEN, needed
 from toolmd._http.api.wire import json_bytes
 from toolmd._types.call import NOBODY, Caller
 from toolmd.errors import ArgumentError, NotFoundError, ToolmdError, logged
@@ -34,11 +35,12 @@ class Number(NamedTuple):
     most: int
 
 
-class NamesInQuery(NamedTuple):
-    """A name in the query, which may be repeated."""
+class Text(NamedTuple):
+    """A text in the query."""
 
     name: str
     summary: str
+    repeatable: bool = False
 
 
 class ApiRequest(NamedTuple):
@@ -68,7 +70,7 @@ class ApiRequest(NamedTuple):
         return self.request.query_params.get(parameter)
 
     def names(self, parameter: str) -> list[str]:
-        """Return the names of a parameter of the query."""
+        """Return the names of a repeatable parameter of the query."""
         return self.request.query_params.getlist(parameter)
 
 
@@ -91,7 +93,7 @@ class Operation(NamedTuple):
     body: type[Body] | None = None
     problems: tuple[int, ...] = ()
     """The statuses of the operation's own errors, without those of authentication."""
-    query: tuple[Number | NamesInQuery, ...] = ()
+    query: tuple[Number | Text, ...] = ()
     status: int = 200
     kind: str = "application/json"
     details: str = ""
@@ -142,12 +144,23 @@ class Operation(NamedTuple):
     async def _asked(self, request: Request) -> ApiRequest:
         state = request.scope.get("state", {})
         caller, rights = state.get(CALLER), state.get(RIGHTS, frozenset())
-        if self.query and (unknown := set(request.query_params) - {q.name for q in self.query}):
-            detail = f"The parameter {min(unknown)[:40]!r} is unknown here."
-            raise ApiError(400, "malformed_request", detail)
+        if self.needs != OPEN:
+            self._check_query(request.query_params)
         numbers = {q.name: _number(request, q) for q in self.query if isinstance(q, Number)}
         body = None if self.body is None else _fitting(self.body, await read_json(request))
         return ApiRequest(request, caller or NOBODY, rights, body, numbers)
+
+    def _check_query(self, given: QueryParams) -> None:
+        known = {query.name: query for query in self.query}
+        for name in given:
+            if name not in known:
+                named = f"known ones: {', '.join(known)}" if known else "there is none"
+                detail = f"The parameter {name[:40]!r} is unknown here; {named}."
+                raise ApiError(400, "malformed_request", detail)
+            query = known[name]
+            if len(given.getlist(name)) > 1 and not (isinstance(query, Text) and query.repeatable):
+                detail = f"The parameter {name!r} is given twice; give it once."
+                raise ApiError(400, "malformed_request", detail)
 
 
 def _number(request: Request, wanted: Number) -> int:

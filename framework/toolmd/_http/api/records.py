@@ -5,7 +5,7 @@ import datetime as dt
 from typing import Any, cast, get_args
 
 from toolmd._call.audit.reader import AuditReader, DecisionKind, Wanted
-from toolmd._http.api.operation import ApiRequest, NamesInQuery, Number, Operation
+from toolmd._http.api.operation import ApiRequest, Number, Operation, Text
 from toolmd._workspace import Workspace
 from toolmd.errors import ArgumentError
 
@@ -23,13 +23,13 @@ class Records:
         """Return the routes."""
         limit = Number("limit", "The most records to list.", PAGE, 1, MOST)
         texts = (
-            NamesInQuery("before", "Only records before the one with this id."),
-            NamesInQuery("tool", "Only records of this tool."),
-            NamesInQuery("user", "Only records of this user."),
-            NamesInQuery("outcome", "Only `run`, `deny`, `confirm`, `review` or `answered`."),
-            NamesInQuery("conversation", "Only records of this conversation."),
-            NamesInQuery("since", "Only records from this time on, ISO 8601 in UTC."),
-            NamesInQuery("until", "Only records before this time, ISO 8601 in UTC."),
+            Text("before", "Only records before the one with this id."),
+            Text("tool", "Only records of this tool."),
+            Text("user", "Only records of this user."),
+            Text("outcome", "Only `run`, `deny`, `confirm`, `review` or `answered`."),
+            Text("conversation", "Only records of this conversation."),
+            Text("since", "Only records from this time on, ISO 8601 in UTC."),
+            Text("until", "Only records before this time, ISO 8601 in UTC."),
         )
         return (
             Operation("GET", "/api/audit", "listDecisions",

@@ -5,7 +5,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from toolmd._http.api.errors import ApiError
-from toolmd._http.api.operation import ApiRequest, Body, NamesInQuery, Number, Operation
+from toolmd._http.api.operation import ApiRequest, Body, Number, Operation, Text
 from toolmd._http.api.rights import allows, not_permitted
 from toolmd._http.api.tools import answered
 from toolmd._types.result import Result
@@ -72,12 +72,12 @@ class Replies:
         return turn.to_dict()
 
     async def _pending(self, asked: ApiRequest) -> Any:
-        confirmations, after = self._workspace.confirmations, asked.names(AFTER.name)
+        confirmations, after = self._workspace.confirmations, asked.text(AFTER.name)
         try:
             pending = await confirmations.pending(
                 user=asked.theirs,
                 limit=asked.numbers[LIMIT.name],
-                after=after[0] if after else None,
+                after=after,
             )
         except NotFoundError as error:
             raise ApiError(404, "confirmation_not_found", str(error)) from None
@@ -129,7 +129,7 @@ class Replies:
 
 
 LIMIT = Number("limit", "The most calls to list; a shorter list is the last page.", PAGE, 1, 1000)
-AFTER = NamesInQuery("after", "The id of the last call of the previous page.")
+AFTER = Text("after", "The id of the last call of the previous page.")
 DECIDE = (
     "A pending call is decided once: a second decision returns `confirmation_used`. An edit"
     " counts as approval, except for critical tools, which need another confirmation. If the tool"

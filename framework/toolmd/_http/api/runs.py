@@ -12,7 +12,7 @@ from pydantic import AwareDatetime, BeforeValidator, Field
 from starlette.responses import Response
 
 from toolmd._http.api.errors import ApiError
-from toolmd._http.api.operation import ApiRequest, Body, NamesInQuery, Number, Operation
+from toolmd._http.api.operation import ApiRequest, Body, Number, Operation, Text
 from toolmd._http.api.tools import SURE, Confidence, known
 from toolmd._http.api.wire import json_bytes
 from toolmd._types.call import Caller
@@ -174,12 +174,10 @@ class RunAnswers:
         return Response(told, 202, headers=where, media_type="application/json")
 
     async def _page(self, asked: ApiRequest) -> Any:
-        runs, after = self._workspace.runs, asked.names(AFTER.name)
+        runs, after = self._workspace.runs, asked.text(AFTER.name)
         limit = asked.numbers[LIMIT.name]
         with _known():
-            views = await runs.list(
-                user=asked.theirs, limit=limit, after=after[0] if after else None
-            )
+            views = await runs.list(user=asked.theirs, limit=limit, after=after)
         return [view.to_dict() for view in views]
 
     async def _show(self, asked: ApiRequest) -> Any:
@@ -207,7 +205,7 @@ def _known() -> Iterator[None]:
 
 
 LIMIT = Number("limit", "The most runs to list; a shorter list is the last page.", PAGE, 1, 1000)
-AFTER = NamesInQuery("after", "The id of the last run of the previous page.")
+AFTER = Text("after", "The id of the last run of the previous page.")
 RUN = (
     "Returns the skill's result, whether it succeeded or not, or its questions; they are among"
     " the pending calls, as `RUN/KEY`. With `wait: false` the answer is a 202 with the run's id,"

@@ -134,8 +134,9 @@ class World:
             return failed(call.tool, "confirmation_expired", "too late", "denied")
         return await self._run(call)
 
-    async def reject(self, held: str, call: Call) -> None:
+    async def reject(self, held: str, call: Call, by: str | None = None) -> None:
         """Reject a pending call."""
+        del by
         assert self._held.pop(held).tool == call.tool
         self.rejected.append(held)
 

@@ -50,18 +50,18 @@ class StepActions:
         assert use is not None
         require(frame, use.name)
         arguments = _arguments(frame, use)
-        approved = step.ask is not None
+        approved, by = step.ask is not None, None
         if approved:
             asked = question(frame, step, index, use.name, arguments)
             answer = await answered(frame, step, asked)
             # A person who edits a critical call sees it once more in the form that will run.
             approved = not (answer.arguments and asked.sensitivity == "critical")
-            arguments = {**arguments, **(answer.arguments or {})}
+            arguments, by = {**arguments, **(answer.arguments or {})}, answer.by
         for attempt in itertools.count(1):
             try:
                 value = await self.call(
                     frame, step, use.name, arguments, index=index, attempt=attempt,
-                    approved=approved,
+                    approved=approved, by=by,
                 )  # fmt: skip
                 _settle(frame, step, index, value)
             except StepError as error:
@@ -82,14 +82,19 @@ class StepActions:
         index: int | None = None,
         attempt: int = 1,
         approved: bool = False,
+        by: str | None = None,
     ) -> Any:
-        """Call a tool or a skill for a step and return its data, or raise StepError."""
+        """Call a tool or a skill for a step and return its data, or raise StepError.
+
+        `by` is the person who approved it, where their name is known.
+        """
         frame.secrets.learn(arguments, frame.parameters_of(name))
         place = f"{frame.key(step, index)}:{name}"
         key = place if attempt == 1 else f"{place}#{attempt}"
         if name in frame.order.plan.skills:
             return _data(await self._run_skill(frame, name, arguments, f"{key}/"))
-        data = await RecordedCall(frame, step, name, arguments, key, place).run(approved=approved)
+        recorded_call = RecordedCall(frame, step, name, arguments, key, place, by=by)
+        data = await recorded_call.run(approved=approved)
         tool = frame.order.plan.tools.get(name)
         frame.secrets.learn_result(data, None if tool is None else tool.returns)
         return data

@@ -31,9 +31,11 @@ class StepError(Exception):
 class DeclinedError(Exception):
     """A person declined, or nobody answered in time."""
 
-    def __init__(self, *, late: bool) -> None:
+    def __init__(self, *, late: bool, by: str | None = None) -> None:
         super().__init__("late" if late else "refused")
         self.late = late
+        self.by = by
+        """The person who declined, where their name is known."""
 
 
 class ItemError(Exception):
@@ -49,9 +51,11 @@ class ItemError(Exception):
 class InsteadError(Exception):
     """A person answered in place of a call: it does not run, and their text is its result."""
 
-    def __init__(self, words: str) -> None:
+    def __init__(self, words: str, by: str | None = None) -> None:
         super().__init__("answered")
         self.words = words
+        self.by = by
+        """The person who answered, where their name is known."""
 
 
 class Go(NamedTuple):

@@ -115,8 +115,8 @@ class Executor(Protocol):
         `by` is the person who agreed, where their name is known.
         """
 
-    async def reject(self, held: str, call: Call) -> None:
-        """Reject a confirmation by its id, so that its call can't run later."""
+    async def reject(self, held: str, call: Call, by: str | None = None) -> None:
+        """Reject a confirmation by its id, so that its call can't run later; `by` as above."""
 
     async def python(self, call: Call, through: Through) -> Any:
         """Run the implementation of a skill; its own calls go `through`.

@@ -57,9 +57,9 @@ async def answered(frame: Frame, step: Step, asked: Question) -> Answer:
     """Return an approval; a no or silence raises DeclinedError, a text answer InsteadError."""
     answer = await frame.journal.answer(asked)
     if not answer.approved:
-        raise DeclinedError(late=answer.late)
+        raise DeclinedError(late=answer.late, by=answer.by)
     if asked.tool is not None and answer.text is not None:
         frame.tell("progress", step, f"answered: {asked.tool} does not run")
-        raise InsteadError(answer.text)
+        raise InsteadError(answer.text, answer.by)
     frame.tell("progress", step, "approved")
     return answer

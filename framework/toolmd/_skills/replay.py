@@ -149,7 +149,8 @@ class _Shown:
         del by
         raise AssertionError(f"{held} is confirmed while a record is read: {call.tool}")
 
-    async def reject(self, held: str, call: Call) -> None:
+    async def reject(self, held: str, call: Call, by: str | None = None) -> None:
+        del by
         raise AssertionError(f"{held} is rejected while a record is read: {call.tool}")
 
     async def python(self, call: Call, through: Through) -> Any:

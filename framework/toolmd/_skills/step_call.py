@@ -116,8 +116,11 @@ class RecordedCall:
         )._replace(kind="review" if review else None)
         try:
             answer = await answered(self.frame, self.step, question)
-        except (DeclinedError, InsteadError, CancelledRunError):
-            await self._reject(held, f"{self.key}:reject{number}")
+        except (DeclinedError, InsteadError) as no:
+            await self._reject(held, f"{self.key}:reject{number}", no.by)
+            raise
+        except CancelledRunError:
+            await self._reject(held, f"{self.key}:reject{number}", None)
             raise
         if held.form is not None:
             return replace(self, answer=answer.arguments or {}, by=answer.by)
@@ -151,9 +154,10 @@ class RecordedCall:
         tool = self.frame.order.plan.tools.get(self.tool)
         return code == "confirmation_used" and tool is not None and tool.is_repeatable
 
-    async def _reject(self, held: ConfirmationRequest, key: str) -> None:
+    async def _reject(self, held: ConfirmationRequest, key: str, by: str | None) -> None:
         async def reject() -> bool:
-            await self.frame.executor.reject(held.id, self.frame.call(self.tool, {}, self.name))
+            call = self.frame.call(self.tool, {}, self.name)
+            await self.frame.executor.reject(held.id, call, by)
             return True
 
         await self.frame.journal.perform(key, reject, undoing=True)

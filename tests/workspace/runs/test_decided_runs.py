@@ -185,6 +185,38 @@ def test_the_audit_names_the_person_who_approved_a_call_of_a_run(workspace: Work
     assert [(one["user"], one["by"]) for one in ran] == [("ana", "olga")]
 
 
+@pytest.mark.parametrize("decide", ["reject_sync", "respond_sync"])
+def test_the_audit_names_the_person_who_stopped_a_call_of_a_run(
+    workspace: Workspace, decide: str
+) -> None:
+    workspace.run_sync("taste", {"barrel": 101}, user="ana", ask=yes)
+    (held,) = workspace.confirmations.pending_sync()
+    words = {"text": "It is corked."} if decide == "respond_sync" else {}
+    getattr(workspace.confirmations, decide)(held.id, **words, by="olga")
+    assert _last(workspace, "open_barrel") == ("deny", "rejected", "olga")
+
+
+def test_the_audit_names_the_user_who_approved_a_step_that_asks(workspace: Workspace) -> None:
+    workspace.run_sync("close_cellar", {"barrel": 1}, user="ana", ask=yes)
+    assert _last(workspace, "seal_barrel") == ("run", None, "ana")
+
+
+def test_the_audit_names_the_person_who_resumed_a_run_and_approved(workspace: Workspace) -> None:
+    waiting = workspace.run_sync("close_cellar", {"barrel": 1}, user="ana")
+    workspace.runs.resume_sync(waiting.run_id, ask=yes, user="ana")
+    assert _last(workspace, "seal_barrel") == ("run", None, "ana")
+    waiting = workspace.run_sync("close_cellar", {"barrel": 1}, user="ana")
+    workspace.runs.resume_sync(waiting.run_id, ask=yes)
+    assert _last(workspace, "seal_barrel") == ("run", None, None)
+
+
+def _last(workspace: Workspace, tool: str) -> tuple[str | None, ...]:
+    """Return the last decision on a tool, its code and who took it."""
+    records = [one.record for one in AuditReader(workspace.settings).records()]
+    record = [one for one in records if one["tool"] == tool][-1]
+    return record["decision"], record.get("code"), record.get("by")
+
+
 def test_a_reviewer_may_edit_the_call(workspace: Workspace, cellar: Cellar) -> None:
     workspace.run_sync("taste", {"barrel": 101}, user="ana", ask=yes)
     (held,) = workspace.confirmations.pending_sync()

@@ -164,13 +164,13 @@ class Runs:
             run_id: The run.
             ask: As in `Workspace.run`.
             on_event: As in `Workspace.run`.
-            user: Only if the run belongs to this user.
+            user: Only if the run belongs to this user, whom `ask` asks.
 
         Raises:
             NotFoundError: The run does not exist.
         """
         await self._check(run_id, user)
-        return await self.service.resume(run_id, ask=ask, on_event=on_event)
+        return await self.service.resume(run_id, ask=ask, on_event=on_event, user=user)
 
     resume_sync = sync_of(resume)
 

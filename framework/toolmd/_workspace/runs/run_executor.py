@@ -108,9 +108,9 @@ class DispatchExecutor:
         heard = partial(self._heard, call)
         return await self._dispatcher.decisions.confirm_call(held, call, heard, by)
 
-    async def reject(self, held: str, call: Call) -> None:
+    async def reject(self, held: str, call: Call, by: str | None = None) -> None:
         """Reject a pending call by its id: it never runs."""
-        await self._dispatcher.decisions.reject(held, user=call.caller.user)
+        await self._dispatcher.decisions.reject(held, user=call.caller.user, by=by)
 
     async def python(self, call: Call, through: Through) -> Any:
         """Run the implementation of a skill; its own calls go `through`.

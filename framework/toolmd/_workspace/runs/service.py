@@ -109,7 +109,7 @@ class RunService:
                        call.caller.user)  # fmt: skip
             scheduled = await engine.schedule(order, at.astimezone(dt.UTC))
             return await self._ended(order.id, call, scheduled, began)
-        running = engine.run(order, ask=ask and asking(ask), watch=on_event)
+        running = engine.run(order, ask=ask and asking(ask, call.caller.user), watch=on_event)
         return await self._in_time(order.id, call, running, began)
 
     async def decide(
@@ -140,12 +140,17 @@ class RunService:
         return result._replace(notes=(*notes, *result.notes))
 
     async def resume(
-        self, run_id: str, *, ask: Asker | None = None, on_event: RunListener | None = None
+        self,
+        run_id: str,
+        *,
+        ask: Asker | None = None,
+        on_event: RunListener | None = None,
+        user: str | None = None,
     ) -> Result:
-        """Resume a stopped run; raises NotFoundError."""
+        """Resume a stopped run; raises NotFoundError. `user` is the person that `ask` asks."""
         began, engine = perf_counter(), await self.engines.of(run_id)
         call = await self._known(run_id)
-        ended = await engine.resume(run_id, ask=ask and asking(ask), watch=on_event)
+        ended = await engine.resume(run_id, ask=ask and asking(ask, user), watch=on_event)
         return await self._ended(run_id, call, ended, began)
 
     async def cancel(self, run_id: str) -> Result:

@@ -58,9 +58,9 @@ class FarExecutor:
         """Approve a confirmation by its id."""
         return await self._tools.do(lambda: self._executor.confirm(held, call, by))
 
-    async def reject(self, held: str, call: Call) -> None:
+    async def reject(self, held: str, call: Call, by: str | None = None) -> None:
         """Reject a confirmation by its id."""
-        await self._tools.do(lambda: self._executor.reject(held, call))
+        await self._tools.do(lambda: self._executor.reject(held, call, by))
 
     async def python(self, call: Call, through: Through) -> Any:
         """Run the implementation of a skill; its calls return to the run's loop to be recorded."""

@@ -1,12 +1,28 @@
 """The public names: each is imported on first use, and nothing heavy before."""
 
+import json
 import subprocess
 import sys
 
 import pytest
 
 import toolmd
-from toolmd import Failure, Result, parse_skill, parse_tool
+from toolmd import (
+    Answer,
+    Call,
+    Caller,
+    Confirmation,
+    Decision,
+    Event,
+    Exchange,
+    Failure,
+    Parsed,
+    Result,
+    SkillResult,
+    Turn,
+    parse_skill,
+    parse_tool,
+)
 
 
 def run(code: str) -> str:
@@ -68,6 +84,36 @@ def test_a_skills_steps_are_those_of_its_canonical_json() -> None:
     assert spec.steps[0]["title"] == "Say it"
 
 
-def test_the_repr_of_a_result_shows_its_data_and_its_error() -> None:
+def test_the_repr_of_a_result_shows_the_size_of_its_data_and_its_error() -> None:
     kept = Result(True, "find", "ok", data=b'{"n":1}', error=lambda: Failure("c", "m"))
-    assert "data={'n': 1}, error=Failure(code='c'" in repr(kept)
+    assert "message='', data=<dict of 1>, error=Failure(code='c'" in repr(kept)
+
+
+PIN = "4711-0815"
+
+
+def holding_a_secret() -> list[object]:
+    """Return a value of each public type that contains what people, models and tools write."""
+    caller = Caller("ana", {}, PIN)
+    call = Call("pay", {"pin": PIN}, caller=caller)
+    truncated = {"rows": True, "next": {"pin": PIN}}
+    result = Result(True, "pay", "ok", PIN, {"pin": PIN}, truncated=truncated)
+    return [
+        caller,
+        call,
+        call._replace(arguments=json.dumps(call.arguments)),
+        Confirmation("c-1", "confirm", call, "", "Pay?", "high", 0.0, None),
+        result,
+        SkillResult(success=True, message=PIN, data={"pin": PIN}),
+        Event("item", "pay", None, {"pin": PIN}),
+        Answer(approved=True, text=PIN, arguments={"pin": PIN}),
+        Decision.edit({"pin": PIN}),
+        Decision.respond(PIN),
+        Parsed(PIN, (call,)),
+        Turn(PIN, (result,)),
+        Exchange(PIN, (PIN,), (result,), value={"pin": PIN}),
+    ]
+
+
+def test_a_repr_shows_no_value_that_may_be_sensitive() -> None:
+    assert [type(one).__name__ for one in holding_a_secret() if PIN in repr(one)] == []

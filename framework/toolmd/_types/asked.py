@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
+from toolmd._types.brief import brief
 from toolmd._types.schema import JSON_TYPES, KEYWORDS, Parameter, Schema
 
 _BOUNDS = ("minimum", "maximum", "min_length", "max_length", "min_items", "max_items")
@@ -32,6 +33,9 @@ class Asked(NamedTuple):
     """The person's decision; empty for an open question."""
     content: Mapping[str, Any] = NO_VALUES
     """The values that the person entered."""
+
+    def __repr__(self) -> str:
+        return brief(self, "state", "answers", "content")
 
     @property
     def fields(self) -> tuple[Parameter, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from toolmd._types.asked import Asked
+from toolmd._types.brief import brief
 
 NO_CONTEXT: Mapping[str, str] = {}
 """The context of a caller without facts."""
@@ -32,6 +33,9 @@ class Caller(NamedTuple):
     host names none."""
     crisis: bool = False
     """Whether the message, the reply or the conversation has the crisis flag."""
+
+    def __repr__(self) -> str:
+        return brief(self, "message")
 
 
 NOBODY = Caller()
@@ -73,6 +77,9 @@ class Call(NamedTuple):
     """The runtime's name for the model's reply that made this call, if one did."""
     asked: Asked | None = None
     """What its server asked for during this call, and the person's answer."""
+
+    def __repr__(self) -> str:
+        return brief(self, "arguments")
 
     @property
     def is_named(self) -> bool:

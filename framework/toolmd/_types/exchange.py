@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, Self
 
+from toolmd._types.brief import brief
 from toolmd._types.pending import PendingCall
 from toolmd._types.result import Result
 from toolmd._types.usage import Usage
@@ -35,6 +36,9 @@ class Decision(NamedTuple):
     """For `edit`: the arguments that change."""
     text: str = ""
     """For `respond`: the text that the model receives as the tool's result."""
+
+    def __repr__(self) -> str:
+        return brief(self, "arguments", "text")
 
     @classmethod
     def approve(cls) -> Self:
@@ -78,6 +82,9 @@ class Exchange(NamedTuple):
     """What the conversation has used so far."""
     value: Any = None
     """The answer's JSON value where the conversation has a `schema`."""
+
+    def __repr__(self) -> str:
+        return brief(self, "text", "said", "value")
 
     def to_dict(self) -> dict[str, Any]:
         """Return its JSON."""

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from toolmd._types.brief import brief
+
 MAX_KEPT = 64 << 20
 """The bytes of the largest result that is kept."""
 KEEP_S = 24 * 3600.0
@@ -21,6 +23,9 @@ class KeptResult(NamedTuple):
     """The value as JSON."""
     until: float
     """The time at which it is deleted, in seconds since the epoch."""
+
+    def __repr__(self) -> str:
+        return brief(self, "data")
 
 
 class OpenHandle(NamedTuple):

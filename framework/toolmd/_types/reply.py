@@ -1,7 +1,7 @@
 """The parsed reply of a model: its text, its calls, and its dialect."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from toolmd._types.call import Call
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Parsed:
     """A parsed reply; the calls are in the order in which the model made them."""
 
-    clean_message: str
+    clean_message: str = field(repr=False)
     """The reply without its calls, for the user."""
     calls: tuple[Call, ...] = ()
     """The calls of the reply."""

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic_core import from_json
 
+from toolmd._types.brief import brief
 from toolmd._types.parts import File
 from toolmd._types.pending import PendingCall
 from toolmd._types.verdict import Problem
@@ -63,6 +64,9 @@ class Event(NamedTuple):
     data: Any
     """The item; for progress `{"text", "fraction"}`, the fraction 0..1 or None, and `wait_s` if the
     call waits that many seconds for its Rate."""
+
+    def __repr__(self) -> str:
+        return brief(self, "data")
 
 
 EventListener = Callable[[Event], Awaitable[None] | None]
@@ -133,8 +137,7 @@ class Result(_Fields):
         return error() if callable(error) else error
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._fields)
-        return f"Result({shown})"
+        return brief(self, "message", "data", "truncated")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Result) and self.to_dict() == other.to_dict()
@@ -186,9 +189,9 @@ class SkillResult:
 
     success: bool
     """Whether the skill reached its end or a Return."""
-    message: str
+    message: str = field(repr=False)
     """A message to the user."""
-    data: dict[str, Any] = field(default_factory=dict)
+    data: dict[str, Any] = field(default_factory=dict, repr=False)
     """The values of its Return."""
     error: str | None = None
     """The error; None if the skill succeeded."""

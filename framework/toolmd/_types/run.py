@@ -5,6 +5,7 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from toolmd._types.brief import brief
 from toolmd._types.call import NOBODY, Caller
 from toolmd._types.result import Result
 
@@ -21,6 +22,9 @@ class Order(NamedTuple):
     inputs: dict[str, Any]
     caller: Caller = NOBODY
     confidence: float | None = None
+
+    def __repr__(self) -> str:
+        return brief(self, "inputs")
 
     def is_of(self, known: "Order") -> bool:
         """Return whether this requests the known run with the same id, for the same person.
@@ -139,6 +143,9 @@ class Answer(NamedTuple):
     """The user who answered; None for the operator."""
     late: bool = False
     """No answer came in time; counts as a no."""
+
+    def __repr__(self) -> str:
+        return brief(self, "text", "arguments")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as JSON without absent keys."""

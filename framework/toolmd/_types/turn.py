@@ -12,7 +12,7 @@ from toolmd._types.result import Result
 class Turn:
     """A handled reply (behaviour.md, "Dialects")."""
 
-    clean_message: str
+    clean_message: str = field(repr=False)
     """The reply without its calls, for the user."""
     results: tuple[Result, ...] = ()
     """One per call, in order; a reply that can't be parsed has one, denied."""

@@ -81,6 +81,8 @@ class MalformedReplyError(ToolmdError):
         """`malformed_call`, or `invalid_plan` for a plan without a budget."""
         self.clean_message = clean_message
         """The text before the malformed call."""
+        self.dialect = ""
+        """The dialect of the malformed call, where it was detected; empty otherwise."""
 
 
 class ModelError(ToolmdError):

@@ -1,7 +1,7 @@
 """Detect the dialect of a reply, and parse the reply with it."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from toolmd._dialect import action, anthropic, gemini, inline, openai, plan
 from toolmd._dialect.call_place import read_place
@@ -11,6 +11,7 @@ from toolmd._types.reply import Dialect, Parsed
 from toolmd._types.result import Result
 from toolmd.errors import MalformedReplyError
 
+T = TypeVar("T")
 _READERS: Readers = {
     "openai": openai.read_chat,
     "openai-responses": openai.read_item,
@@ -22,23 +23,31 @@ _READERS: Readers = {
 def parse(reply: Any) -> Parsed:
     """Return the calls of a reply in any dialect; native calls precede those in text."""
     envelope = open_reply(reply)
-    if envelope.kind == "json":
-        if plan.is_plan(envelope.value):
-            return Parsed("", plan.read_plan(envelope.value), "plan")
-        return read_envelope(envelope, _READERS)
-    if envelope.kind != "text":
-        return read_envelope(envelope, _READERS)
-    return _spoken(envelope.text)
+    if envelope.kind == "json" and plan.is_plan(envelope.value):
+        return Parsed("", _in("plan", plan.read_plan, envelope.value), "plan")
+    if envelope.kind == "text":
+        return _spoken(envelope.text)
+    detected = envelope.kind if envelope.kind in _READERS else ""
+    return _in(detected, read_envelope, envelope, _READERS)
+
+
+def _in(dialect: str, read: Callable[..., T], *given: Any) -> T:
+    """Return what `read` does; the error of a malformed call names the dialect."""
+    try:
+        return read(*given)
+    except MalformedReplyError as error:
+        error.dialect = dialect
+        raise
 
 
 def _spoken(text: str) -> Parsed:
     """Parse the assistant's text: inline calls first, then a terminal call."""
-    if (parsed := inline.parse_text(text)).calls:
+    if (parsed := _in("inline", inline.parse_text, text)).calls:
         return parsed
     if action.find(text, strict=False) is not None:
-        return action.parse_text(text)
+        return _in("action", action.parse_text, text)
     if (place := plan.find(text)) is not None and _is_plan(text, place):
-        return plan.parse_text(text)
+        return _in("plan", plan.parse_text, text)
     return parsed
 
 

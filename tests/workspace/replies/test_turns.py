@@ -81,6 +81,23 @@ def test_an_unreadable_reply_is_one_denial(world, reply, dialect, code):
     assert world.ran == []
 
 
+@pytest.mark.parametrize(
+    ("reply", "dialect"),
+    [
+        ('[TOOL_CALL:{"tool":"say"]', "inline"),
+        ('Action: {"tool":"say","args":{},"more":1}', "action"),
+        ('{"calls":[{"tool":"say","params":{}}]}', "plan"),
+        ('So be it:\n{"calls":[{"tool":"say","params":{}}]}', "plan"),
+        ({"tool_calls": [{"function": {"name": "say", "arguments": "{"}}]}, "openai"),
+        ({"role": "assistant", "content": [{"type": "tool_use", "id": "a"}]}, "anthropic"),
+        (17, "auto"),
+    ],
+)
+def test_a_malformed_reply_is_answered_in_the_dialect_that_was_detected(world, reply, dialect):
+    turn, named = world.handle(reply), world.handle(reply, dialect)
+    assert (turn.dialect, turn.messages) == (dialect, named.messages)
+
+
 def test_the_crisis_flag_is_on_every_outcome(open_world):
     world = open_world(**{"safety.crisis_words": ["suicide"]})
     for reply in (

@@ -63,7 +63,7 @@ class ReplyHandler:
             denied = await self._dispatcher.deny_reply(
                 error.code, str(error), caller=caller, dry_run=dry_run
             )
-            return self._denied(denied, dialect, error.clean_message)
+            return self._denied(denied, error.dialect or dialect, error.clean_message)
         except Exception as error:  # noqa: BLE001 - a dialect that breaks lets nothing through
             reference = logged(error, "the dialect %s failed", dialect)
             message = f"The reply could not be read (reference {reference}). Nothing happened."

@@ -78,11 +78,18 @@ def test_an_existing_file_is_never_overwritten(shop) -> None:
     mine = shop.write("tools_md/cut-roses.tool.md", "mine")
     typed = shop("import", "openai", "roses.json")
 
-    assert typed.code == 2
-    assert "tools_md/cut-roses.tool.md: exists already; nothing was written" in typed.err
+    assert (typed.out, typed.code) == ("made tools_md/find-roses.tool.md\n", 1)
+    assert (
+        "not imported: cut_roses: tools_md/cut-roses.tool.md exists already; "
+        "--force overwrites it; --out DIR writes to another folder\n"
+    ) in typed.err
+    assert "note: find_roses.color: `maxItems` does not fit" in typed.err
     assert mine.read_text() == "mine"
-    assert not (shop.folder / "tools_md/find-roses.tool.md").exists()
 
+    told = json.loads(shop("import", "openai", "roses.json", "--json").out)
+    assert told["written"] == []
+    assert {one["definition"] for one in told["notes"]} == {""}
+    assert [one["definition"] for one in told["refused"]] == ["find_roses", "cut_roses"]
     assert shop("import", "openai", "roses.json", "--force").code == 0
     assert mine.read_text().startswith("# Cut Roses\n")
 
@@ -123,6 +130,26 @@ def test_a_folder_of_skills_is_read_whole(shop) -> None:
         "made skills_md/tie/ (1 file)",
     ]
     assert "not imported: tie: a second skill of this name" in typed.err
+
+
+def test_a_skill_whose_file_or_folder_exists_is_left_out_whole(shop) -> None:
+    for name in ("bind", "make", "tie"):
+        shop.write(f"theirs/{name}/SKILL.md", SKILL.replace("make-bouquets", name))
+        shop.write(f"theirs/{name}/notes.md", "theirs")
+    shop.write("skills_md/make.skill.md", "mine")
+    notes = shop.write("skills_md/tie/notes.md", "mine")
+    typed = shop("import", "agentskills", "theirs")
+
+    assert typed.code == 1
+    assert typed.out.splitlines() == [
+        "made skills_md/bind.skill.md",
+        "made skills_md/bind/ (2 files)",
+    ]
+    assert "not imported: make: skills_md/make.skill.md exists already" in typed.err
+    assert "not imported: tie: skills_md/tie/notes.md exists already" in typed.err
+    assert notes.read_text() == "mine"
+    assert not (shop.folder / "skills_md/make").exists()
+    assert not (shop.folder / "skills_md/tie.skill.md").exists()
 
 
 def test_an_omitted_tool_exits_with_1(shop) -> None:

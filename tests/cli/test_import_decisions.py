@@ -118,6 +118,6 @@ def test_the_url_of_the_service_is_not_reported_as_lost(shop) -> None:
 def test_notes_on_lines_of_the_source_stay_apart(capsys) -> None:
     texts = [f"`x{at % 2}` is not kept: {at}" for at in range(14)]
     notes = [{"definition": "a", "path": "", "text": text, "line": 3} for text in texts]
-    tell_imported({"files": {}, "notes": notes, "refused": []}, [], quiet=True)
+    tell_imported({"files": {}, "notes": notes, "refused": []}, [], json=True)
 
     assert capsys.readouterr().err.count("is not kept") == 14

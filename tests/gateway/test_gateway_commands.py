@@ -92,6 +92,22 @@ def test_a_draft_that_waits_for_a_decision_is_written_again_only_with_force(
     assert "**Restriction 1**" not in draft.read_text("utf-8")
 
 
+def test_a_tool_whose_file_exists_is_left_out_and_the_others_are_imported(
+    project: Guarded,
+) -> None:
+    project.serve(listed("echo"), listed("whoami"))
+    mine = project.root / "tools_md" / "echo.tool.md"
+    mine.parent.mkdir(exist_ok=True)
+    mine.write_text("mine", "utf-8")
+    done = _import(project)
+
+    assert (done.out, done.code) == ("made tools_md/whoami.tool.md\n", 1)
+    assert "not imported: echo: tools_md/echo.tool.md exists already" in done.err
+    assert mine.read_text("utf-8") == "mine"
+    with project.open() as workspace:
+        assert called(workspace, "whoami").outcome == "ok"
+
+
 def test_what_the_server_changed_between_import_and_first_call_is_denied(project: Guarded) -> None:
     project.serve(listed("echo"))
     _import(project)

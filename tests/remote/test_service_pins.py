@@ -50,6 +50,21 @@ def test_a_changed_document_suspends_its_operation_until_it_is_accepted(
     assert len(service.received) == 2
 
 
+def test_an_import_that_leaves_out_an_operation_does_not_accept_its_change(project: Path) -> None:
+    document = project / "pets.yaml"
+    document.write_text(document.read_text().replace("getPet", "getPet\n      deprecated: true", 1))
+    (project / "tools_md" / "add-pet.tool.md").unlink()
+    again = run_command(project, "import", "openapi", "pets.yaml", "--only", "*pet")
+    looked = run_command(project, "servers", "pet_store")
+    suspended, _ = _called(project)
+
+    assert (again.out, again.code) == ("made tools_md/add-pet.tool.md\n", 1)
+    assert "not imported: get_pet: tools_md/get-pet.tool.md exists already" in again.err
+    assert looked.code == 1
+    assert suspended.error is not None
+    assert suspended.error.code == "suspended_tool"
+
+
 def test_a_changed_table_suspends_the_service_until_it_is_accepted(
     project: Path, service: EchoService
 ) -> None:

@@ -1,6 +1,6 @@
 """Import the tools of a server that stays: each draft calls the server's tool."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -56,15 +56,20 @@ def read_live_server(
     return Live(server, Imported(drafts, notes, imported.refused), added)
 
 
-def accept_tools(live: Live, folder: Path | None) -> None:
-    """Accept the imported definitions: calls are denied once the server changes them."""
+def accept_tools(live: Live, folder: Path | None, left_out: Iterable[Draft]) -> None:
+    """Accept the imported definitions: calls are denied once the server changes them.
+
+    The definitions of the drafts that were left out are not accepted.
+    """
     from toolmd._remote.mcp.servers import Servers
     from toolmd._store.store import Store
 
     settings = load_settings(folder)
     store = Store(settings.store, settings.state)
     try:
-        Servers(settings, store).accept(live.server.name, live.definitions)
+        unwritten = {_tool_of(one) for one in left_out}
+        accepted = {name: one for name, one in live.definitions.items() if name not in unwritten}
+        Servers(settings, store).accept(live.server.name, accepted)
     finally:
         store.close()
 

@@ -1,6 +1,6 @@
 """Compare the operations of web services with their published documents, and accept them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,18 +50,29 @@ def _published_of(text: str, drafts: Sequence[Draft]) -> Mapping[str, Mapping[st
     return found
 
 
-def accept_operations(published: Mapping[str, Mapping[str, str]], folder: Path | None) -> None:
-    """Accept the imported operations: calls are denied once the document changes them."""
-    from toolmd._remote.services import Services
+def accept_operations(
+    published: Mapping[str, Mapping[str, str]], folder: Path | None, left_out: Iterable[Draft]
+) -> None:
+    """Accept the imported operations: calls are denied once the document changes them.
+
+    The operations of the drafts that were left out are not accepted.
+    """
+    from toolmd._remote.services import Services, key_of
     from toolmd._store.store import Store
+    from toolmd._types.operation import read_operation
 
     if not published:
         return
     settings = load_settings(folder)
     store = Store(settings.store, settings.state)
     try:
+        operations = [read_operation(draft.implemented_by) for draft in left_out]
+        unwritten = {(one.service, key_of(one)) for one in operations if one is not None}
         for name, definitions in published.items():
-            Services(settings, store).accept(name, definitions)
+            accepted = {
+                key: one for key, one in definitions.items() if (name, key) not in unwritten
+            }
+            Services(settings, store).accept(name, accepted)
     finally:
         store.close()
 

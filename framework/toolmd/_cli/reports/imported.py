@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from toolmd._cli.terminal.screen import err, out, paint, printable
+from toolmd._cli.terminal.screen import err, out, out_json, paint, printable
 from toolmd._types.imported import RESTRICTED, Note
 from toolmd._types.source import SUFFIXES
 
@@ -12,15 +12,17 @@ _NAMED = 5
 """The most names before one note."""
 
 
-def tell_imported(imported: dict[str, Any], paths: list[str], *, quiet: bool) -> None:
+def tell_imported(imported: dict[str, Any], paths: list[str], *, json: bool) -> None:
     """Print what was written, each note once, and what to do next.
 
     Args:
         imported: The drafts as `files`, by name, the `notes` and the `refused` items.
         paths: The files that were written.
-        quiet: Whether to print only the notes, since stdout has JSON.
+        json: Whether stdout gets JSON; stderr has the notes in any case.
     """
-    if not quiet:
+    if json:
+        out_json({"written": paths, "notes": imported["notes"], "refused": imported["refused"]})
+    else:
         for path in _folded(paths):
             out(f"{paint('made', 'green', sys.stdout)} {path}")
     for heading, how, told in (("note", "cyan", "notes"), ("not imported", "red", "refused")):
@@ -28,11 +30,11 @@ def tell_imported(imported: dict[str, Any], paths: list[str], *, quiet: bool) ->
             err(f"{paint(heading, how, sys.stderr)}: {printable(text)}")  # type: ignore[arg-type]
     if not paths:
         err("Nothing was imported." if imported["refused"] else "There is nothing new to import.")
-    elif not quiet and (left := _undecided(imported["files"])):
+    elif not json and (left := _undecided(imported["files"])):
         err(f"Next: decide about {left} restricting {'sentence' if left == 1 else 'sentences'}: "
             "write a field instead of its line, delete the line, or list the sentence in "
             "`[imports] decided` and import again with --force; then run toolmd check")  # fmt: skip
-    elif not quiet:
+    elif not json:
         err("Next: review the drafts, then run toolmd check")
 
 

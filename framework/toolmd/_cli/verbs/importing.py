@@ -1,12 +1,14 @@
 """`import`: write drafts of definitions from other formats."""
 
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from toolmd._cli.authoring.decided import drop_decided
+from toolmd._cli.authoring.existing import HELP, is_there, leave_out
 from toolmd._cli.authoring.imported_by_plugin import checked_names, read_by_plugin
 from toolmd._cli.authoring.live import Live, accept_tools, read_live_server
 from toolmd._cli.authoring.services import accept_operations, read_document
@@ -16,8 +18,8 @@ from toolmd._cli.project.paths import STDIN, shown
 from toolmd._cli.reports.imported import tell_imported
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import JsonOption, ProjectOption, stop
-from toolmd._cli.terminal.screen import busy, out_json
-from toolmd._types.imported import Imported, Note
+from toolmd._cli.terminal.screen import busy
+from toolmd._types.imported import Draft, Imported, Note
 from toolmd._types.settings import DEFAULT_SKILLS, DEFAULT_TOOLS
 from toolmd.config import find_project, load_settings
 
@@ -81,11 +83,12 @@ def import_(
 ) -> None:
     """Write canonical drafts from the definitions of other programs.
 
-    Each guess is reported on stderr: review the drafts before they run. Parts that can't be read
-    are reported, never invented. With `--live NAME -- COMMAND`, Toolmd stands in front of an MCP
-    server: the drafts call it. Exit codes: 1 something could not be imported, 5 no MCP server
-    answers. The package toolmd-catalog adds `catalog`: prose in markdown. A live MCP server needs
-    the extra `mcp`: pip install 'toolmd[mcp]'.
+    Each guess is reported on stderr: review the drafts before they run. Parts that can't be
+    read are reported, never invented. Definitions whose file exists are left out. With
+    `--live NAME -- COMMAND`, Toolmd stands in front of an MCP server: the drafts call it. Exit
+    codes: 1 something could not be imported, 5 no MCP server answers. The package toolmd-catalog
+    adds `catalog`: prose in markdown. A live MCP server needs the extra `mcp`: pip install
+    'toolmd[mcp]'.
     """
     sources = source or []
     _check_sources(kind, sources, live, url)
@@ -101,16 +104,15 @@ def import_(
         drop_decided(imported, load_settings(project).imports.decided)
     if out_dir is None:
         out_dir = imported["folder"]
-    files = {_target(name, project, out_dir): text for name, text in imported["files"].items()}
-    executable = {_target(name, project, out_dir) for name in imported["executable"]}
+    target = partial(_target, folder=project, out_dir=out_dir)
+    left_out = [] if force else leave_out(imported, target)
+    files = {target(name): text for name, text in imported["files"].items()}
+    executable = set(map(target, imported["executable"]))
     if imported["folder"] is not None and out_dir is not None and files:
         files |= _made_known(out_dir.resolve(), imported)
     _write(files, executable, force=force)
-    _accept(imported, server, project)
-    paths = [shown(path) for path in files]
-    if json:
-        out_json({"written": paths, "notes": imported["notes"], "refused": imported["refused"]})
-    tell_imported(imported, paths, quiet=json)
+    _accept(imported, server, project, left_out)
+    tell_imported(imported, [shown(path) for path in files], json=json)
     if imported["refused"] or not (files or live):
         raise typer.Exit(ExitCode.FINDINGS)
 
@@ -123,14 +125,19 @@ def _check_sources(kind: str, sources: list[str], live: str, url: str) -> None:
         stop(ExitCode.USAGE, what, "quote a command of several words")
 
 
-def _accept(imported: dict[str, Any], server: Live | None, folder: Path | None) -> None:
-    """Add the tables of servers and services to the settings, and accept what they offer."""
+def _accept(
+    imported: dict[str, Any], server: Live | None, folder: Path | None, left_out: list[Draft]
+) -> None:
+    """Add the tables of servers and services to the settings, and accept what they offer.
+
+    What the drafts that were left out call is not accepted.
+    """
     for table in imported["tables"]:
         said = add_table(table, folder)
         imported["notes"].append({"definition": "", "path": "", "text": said, "line": 0})
     if server is not None:
-        accept_tools(server, folder)
-    accept_operations(imported["published"], folder)
+        accept_tools(server, folder, left_out)
+    accept_operations(imported["published"], folder, left_out)
 
 
 def _read(
@@ -228,18 +235,9 @@ def _made_known(written: Path, imported: dict[str, Any]) -> dict[Path, str]:
 def _write(files: dict[Path, str | bytes], executable: set[Path], *, force: bool) -> None:
     from toolmd._cli.authoring.writing import write_all
 
-    # A skill that is imported from its own place has its files there already.
-    files = {
-        path: text
-        for path, text in files.items()
-        if not (isinstance(text, bytes) and path.is_file() and path.read_bytes() == text)
-    }
-
-    help_ = "--force overwrites it; --out DIR writes to another folder"
-    there = [shown(path) for path in files if path.exists()]
-    if there and not force:
-        stop(ExitCode.USAGE, f"{', '.join(there)}: exists already; nothing was written", help_)
+    files = {path: text for path, text in files.items() if not is_there(path, text)}
     try:
         write_all(files, force=force, executable=executable)
     except FileExistsError as error:
-        stop(ExitCode.USAGE, f"{error.filename2 or error.filename}: exists already", help_)
+        what = f"{error.filename2 or error.filename}: exists already; nothing was written"
+        stop(ExitCode.USAGE, what, HELP)

@@ -5,14 +5,13 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 from toolmd._remote.mcp.asking import following
-from toolmd._remote.mcp.checked import check_output
 from toolmd._remote.mcp.definition import differences, names_of
-from toolmd._remote.mcp.error import InputRequiredError, NotStartedError
+from toolmd._remote.mcp.error import InputRequiredError, NotSentError, NotStartedError
 from toolmd._remote.mcp.servers import Servers
 from toolmd._remote.mcp.session import Session
 from toolmd._remote.unsent import UnsentCallError
@@ -101,39 +100,48 @@ class _RemoteCall:
             raise InputRequiredError(next_one)
         try:
             if answered is not None and answered.parked:
-                outcome = await self._servers.resume(answered)
+                session, outcome = await self._servers.resume(answered)
             else:
-                outcome = await self._servers.run(
-                    server, context.user, partial(self._call, arguments, _progress_of(context),
-                                                  answered),
-                )  # fmt: skip
+                session, outcome = await self._called(arguments, context, answered)
         except NotStartedError as error:
             raise UnsentCallError(f"The server {server} {error.problem}: {error}.") from error
         if isinstance(outcome, Asked):
             raise InputRequiredError(outcome)
         from toolmd._remote.mcp.answer import value_of
 
-        result, hide = outcome
-        return value_of(result, self._call_spec, hide)
+        return value_of(outcome, self._call_spec, session.hide)
 
-    async def _call(
+    async def _called(
+        self, arguments: dict[str, Any], context: CallerContext, answered: Asked | None
+    ) -> tuple[Session, Any]:
+        """Return the session and the outcome of a call."""
+        session = await self._session(context)
+        try:
+            return session, await self._sent(session, arguments, context, answered)
+        except NotStartedError:
+            if session.is_open:
+                raise
+        # It ended before anything was sent.
+        session = await self._session(context)
+        return session, await self._sent(session, arguments, context, answered)
+
+    async def _session(self, context: CallerContext) -> Session:
+        with _unsent():
+            return await self._servers.session(self._remote.server, context.user)
+
+    async def _sent(
         self,
-        arguments: dict[str, Any],
-        progress: Any,
-        answered: Asked | None,
         session: Session,
-        begin: Callable[[], None],
+        arguments: dict[str, Any],
+        context: CallerContext,
+        answered: Asked | None,
     ) -> Any:
-        """Check the tool's definition and call it; this runs in the sessions' event loop."""
-        accepted = await self._servers.accepted(self._remote, await session.listing())
-        given = self._named(arguments, accepted)
-        begin()
-        result = await session.call(self._remote.tool, given, progress, answered)
-        if isinstance(result, Asked):
-            return result
-        if not result.is_error:
-            await check_output(result, accepted)
-        return result, session.hide
+        """Check the tool's definition and call it."""
+        with _unsent():
+            definition = await self._servers.accepted(self._remote, await session.listing())
+        given = self._named(arguments, definition)
+        report = _progress_of(context)
+        return await session.call(self._remote.tool, definition, given, report, answered)
 
     def _named(self, arguments: dict[str, Any], accepted: str) -> dict[str, Any]:
         """Return the arguments by the server's names; raises UnsentCallError for one without."""
@@ -142,6 +150,15 @@ class _RemoteCall:
             message = f"The server's {self._remote.tool} has no parameter {', '.join(lacking)}"
             raise UnsentCallError(f"{message}.")
         return {names[name]: value for name, value in arguments.items()}
+
+
+@contextmanager
+def _unsent() -> Iterator[None]:
+    """Raise NotSentError where the caller is cancelled within."""
+    try:
+        yield
+    except asyncio.CancelledError:
+        raise NotSentError from None
 
 
 def _progress_of(context: Context) -> Any:

@@ -6,11 +6,14 @@ models of its own. It opens the session and does all the rest; only `tools/call`
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from itertools import count
 from typing import Any, NamedTuple
+
+from toolmd._remote.mcp.error import NotStartedError
+from toolmd._remote.mcp.running import Running
 
 _STAMP = "io.modelcontextprotocol/"
 """The beginning of the keys that the client adds to the `_meta` of each request."""
@@ -19,20 +22,21 @@ _OF_QUESTIONS = ("resultType", "inputRequests", "requestState")
 
 
 class _Waiting(NamedTuple):
-    answer: "asyncio.Future[Any]"
+    running: Running
     progress: Any
 
 
 class Calls:
-    """The calls in progress of one session with a process."""
+    """The calls in progress of one session with a process; they may be sent from any thread."""
 
-    def __init__(self, write: Callable[[bytes], Awaitable[None]]) -> None:
+    def __init__(self, write: Callable[[bytes], None]) -> None:
         """Keep what writes a line to the server."""
         self._write = write
         self._waiting: dict[Any, _Waiting] = {}
         self._numbers = count(1)
         self._stamp: Mapping[str, Any] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._is_over = False
 
     def sent(self, message: Any) -> None:
         """Keep what the client adds to its requests: they depend on the server's protocol."""
@@ -40,77 +44,82 @@ class Calls:
             meta = (message.params or {}).get("_meta") or {}
             self._stamp = {key: meta[key] for key in meta if key.startswith(_STAMP)}
 
-    async def call(self, params: Mapping[str, Any], progress: Any) -> Any:
-        """Return the result of `tools/call` as CallToolResult or InputRequiredResult.
+    def send(self, running: Running, params: Mapping[str, Any], progress: Any) -> None:
+        """Send `tools/call`; its outcome is the result as the server wrote it.
 
-        `progress` is awaited with each report. Raises ValueError for another result, MCPError
-        for the server's errors, and ConnectionError where the connection ended. A caller who is
-        cancelled cancels the call at the server.
+        `progress` is awaited with each report. Another outcome is ValueError for an answer that
+        can't be read, MCPError for the server's errors, and ConnectionError where the connection
+        ended. Raises NotStartedError where nothing was sent: the connection ended before, or the
+        server does not read.
         """
         number = f"call-{next(self._numbers)}"
         meta = {**self._stamp, "progressToken": number}
         _add_trace(meta)
-        waiting = _Waiting(asyncio.get_running_loop().create_future(), progress)
-        self._waiting[number] = waiting
+        line = _line("tools/call", {**params, "_meta": meta}, number)
+        running.stop = partial(self._stop, number)
+        self._waiting[number] = _Waiting(running, progress)
+        if self._is_over and self._waiting.pop(number, None) is not None:
+            raise NotStartedError("the connection ended")
         try:
-            await self._send("tools/call", {**params, "_meta": meta}, number)
-            result: dict[str, Any] = await waiting.answer
-        except asyncio.CancelledError:
-            told = {"requestId": number, "reason": "the caller does not wait any more"}
-            # The server may not read what is written, and the caller does not wait for it.
-            self._start(self._send("notifications/cancelled", told))
+            self._write(line)
+        except NotStartedError:
+            self._waiting.pop(number, None)
             raise
-        finally:
-            del self._waiting[number]
+
+    def result_of(self, result: dict[str, Any]) -> Any:
+        """Return what the server wrote as CallToolResult or InputRequiredResult.
+
+        Raises ValueError for what does not follow the protocol.
+        """
         if not self._stamp:
-            for key in _OF_QUESTIONS:
-                result.pop(key, None)
+            result = {key: value for key, value in result.items() if key not in _OF_QUESTIONS}
         return _adapter().validate_python(result, by_name=False)
 
     def received(self, message: Any) -> bool:
         """Settle the call that a message belongs to; return whether there is one."""
         if (token := _token_of(message)) is not None:
             return self._report(token, message.params)
-        waiting = self._waiting.get(getattr(message, "id", None))
-        if waiting is None or hasattr(message, "method"):
+        if hasattr(message, "method"):
             return False
-        if waiting.answer.done():
-            return True
+        waiting = self._waiting.pop(getattr(message, "id", None), None)
+        if waiting is None:
+            return False
         if (error := getattr(message, "error", None)) is None:
-            waiting.answer.set_result(message.result)
+            waiting.running.settle(message.result)
         else:
             from mcp import MCPError
 
-            waiting.answer.set_exception(MCPError(error.code, error.message, error.data))
+            waiting.running.settle(None, MCPError(error.code, error.message, error.data))
         return True
 
     def unreadable(self, line: bytes) -> None:
         """End the call that a line answers, if it is JSON and yet no message of the protocol."""
         try:
             message = json.loads(line)
-            waiting = self._waiting.get(message.get("id"))
+            if "method" in message or (number := message.get("id")) not in self._waiting:
+                return
         except (ValueError, RecursionError, TypeError):
-            return
-        if waiting is None or "method" in message or waiting.answer.done():
             return
         from mcp import MCPError
 
         error: Exception = ValueError("the answer is no message of the protocol")
         if "error" in message:
             error = MCPError(0, "one that can't be read")
-        waiting.answer.set_exception(error)
+        self._waiting.pop(number).running.settle(None, error)
 
     def end(self) -> None:
         """End all calls in progress: the connection ended."""
-        for waiting in self._waiting.values():
-            if not waiting.answer.done():
-                waiting.answer.set_exception(ConnectionResetError("the connection ended"))
+        self._is_over = True
+        for number in list(self._waiting):
+            # A caller takes back what it sends meanwhile.
+            if (waiting := self._waiting.pop(number, None)) is not None:
+                waiting.running.settle(None, ConnectionResetError("the connection ended"))
 
-    async def _send(self, method: str, params: Any, number: str | None = None) -> None:
-        message: dict[str, Any] = {"jsonrpc": "2.0", "method": method, "params": params}
-        if number is not None:
-            message["id"] = number
-        await self._write(json.dumps(message, separators=(",", ":")).encode())
+    def _stop(self, number: str) -> None:
+        if (waiting := self._waiting.pop(number, None)) is not None:
+            told = {"requestId": number, "reason": "the caller does not wait any more"}
+            self._write(_line("notifications/cancelled", told))
+            waiting.running.end()
 
     def _report(self, token: Any, params: Mapping[str, Any]) -> bool:
         waiting = self._waiting.get(token)
@@ -127,6 +136,13 @@ class Calls:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _line(method: str, params: Any, number: str | None = None) -> bytes:
+    message: dict[str, Any] = {"jsonrpc": "2.0", "method": method, "params": params}
+    if number is not None:
+        message["id"] = number
+    return json.dumps(message, separators=(",", ":")).encode()
 
 
 def params_of(tool: str, arguments: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:

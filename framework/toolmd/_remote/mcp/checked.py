@@ -1,7 +1,7 @@
 """Check what a tool returned against its own output schema, in bounded time.
 
 The schema and the value are foreign: patterns of Python's `re` and references that fan out could
-take hours, and would stop all servers of the process meanwhile.
+take hours, and would stop the event loop meanwhile.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from toolmd._validation.patterns import PatternError, whole_match
 from toolmd.errors import ToolError
 
 _SOON_S = 0.02
-"""How long a check may keep the sessions' event loop from other servers."""
+"""How long a check may keep the caller's event loop from its other work."""
 _SLOW_S = 2.0
 """How long a check in a thread may take."""
 _NAMED = frozenset(("properties", "$defs", "definitions", "dependentSchemas"))

@@ -1,10 +1,16 @@
 """The errors of calls to a server's tool."""
 
+import asyncio
+
 from toolmd._types.asked import Asked
 from toolmd.errors import ToolError
 
 SUSPENDED = "suspended_tool"
 """The code of a call whose tool is not the accepted one."""
+
+
+CLOSED = -32000
+"""The code of the client's own error where the connection ended."""
 
 
 class InputRequiredError(Exception):
@@ -27,6 +33,10 @@ class LostAnswerError(TimeoutError):
     """The connection ended after the call was sent, so nobody knows whether the tool ran."""
 
 
+class NotSentError(asyncio.CancelledError):
+    """The caller was cancelled while it waited for the server; nothing was sent."""
+
+
 class NotStartedError(ConnectionRefusedError):
     """The server does not run and could not be started; nothing was sent."""
 
@@ -37,3 +47,9 @@ class NotListedError(NotStartedError):
     """The server runs, and its list of tools can't be read; nothing was sent."""
 
     problem = "does not list its tools"
+
+
+class NotReadError(NotStartedError):
+    """The server runs, and does not read what waits for it; nothing was sent."""
+
+    problem = "does not read its requests"

@@ -72,11 +72,17 @@ class ToolList:
         for task in self._tasks:
             task.cancel()
 
+    @property
+    def known(self) -> Listing | None:
+        """The list that was read last, unless it is old or changed."""
+        listing = self._listing
+        return None if listing is None or time.monotonic() - listing.since > REFRESH_S else listing
+
     async def get(self) -> Listing:
         """Return the server's tools; a list that is old or changed is read again."""
         async with self._lock:
-            listing = self._listing
-            if listing is None or time.monotonic() - listing.since > REFRESH_S:
+            listing = self.known
+            if listing is None:
                 self._listing, notices = None, self._notices
                 async with asyncio.timeout(self._seconds):
                     listing = await self._read()

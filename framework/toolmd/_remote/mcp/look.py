@@ -40,7 +40,7 @@ async def look_at_server(
             servers.want(remote)
     before: Mapping[str, Pin] = {}
     try:
-        listing = await servers.run(name, None, lambda session, _begin: session.listing())
+        listing = await (await servers.session(name, None)).listing()
         if accept:
             before = await asyncio.to_thread(store.pins.of, name)
             known = {tool: listing.definitions.get(tool, "") for tool in files}

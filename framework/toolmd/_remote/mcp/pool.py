@@ -5,14 +5,13 @@ import atexit
 import os
 import threading
 import time
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from toolmd._remote.mcp.error import LostAnswerError, NotListedError, NotStartedError
-from toolmd._remote.mcp.running import Running
+from toolmd._remote.mcp.error import NotStartedError
+from toolmd._remote.mcp.running import Running, in_loop
 from toolmd._remote.mcp.session import Session
 from toolmd._types.settings import ServerSettings
 
@@ -23,9 +22,6 @@ MOST_SESSIONS = 32
 _FIRST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 30.0
 _CLOSE_S = 10.0
-
-Work = Callable[[Session, Callable[[], None]], Awaitable[Any]]
-"""Uses a session; it calls its second argument before it sends what may take effect."""
 
 
 class Key(NamedTuple):
@@ -45,7 +41,7 @@ class _Failures(NamedTuple):
 
 
 class Pool:
-    """All sessions of this process; `run` may be awaited in any event loop."""
+    """All sessions of this process, for calls in any event loop."""
 
     def __init__(self) -> None:
         self._sessions: dict[Key, Session] = {}
@@ -53,38 +49,23 @@ class Pool:
         """The sessions that are being opened; a start goes on when its caller gives up."""
         self._failures: dict[Key, _Failures] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._parked: dict[str, Running] = {}
-        """The calls in progress by their names; their servers may wait for an answer."""
         self._lock = threading.Lock()
         self._process = os.getpid()
 
-    async def run(self, key: Key, server: ServerSettings, work: Work) -> Any:
-        """Return what `work` returns for the session of a key, which is opened if need be.
+    async def session(self, key: Key, server: ServerSettings) -> Session:
+        """Return the session of a key, which is opened if need be; raises NotStartedError."""
+        loop, session = self._started(), self._sessions.get(key)
+        if session is None or not session.is_open:
+            session = await in_loop(loop, self._ready(key, server))
+        return session
 
-        A question of the server is returned as Asked; `resume` goes on with the answer. Raises
-        NotStartedError, and what `work` raises.
-        """
-        running, loop = Running(), self._started()
-        used = partial(self._used, key, server, work)
-        loop.call_soon_threadsafe(running.start, used)
-        return await running.outcome(loop)
-
-    def is_parked(self, name: str) -> bool:
-        """Return whether a call waits in this process for the answer to its server's question."""
-        running = self._parked.get(name)
-        return running is not None and running.is_asking
-
-    async def resume(self, name: str, answer: Any) -> Any:
-        """Answer the question of a call that waits, and return its outcome as `run` does.
-
-        Raises LostAnswerError where it does not wait any more.
-        """
-        running = self._parked.get(name)
-        if running is None or not running.is_asking or self._loop is None:
-            raise LostAnswerError("the server no longer waits for the answer")
-        running.wait_again()
-        self._loop.call_soon_threadsafe(running.answer, answer)
-        return await running.outcome(self._loop)
+    def parked(self, name: str) -> tuple[Session, Running] | None:
+        """Return the call that waits in this process for the answer to its server's question."""
+        for session in list(self._sessions.values()) if self._process == os.getpid() else ():
+            running = session.running.get(name)
+            if running is not None and running.is_asking:
+                return session, running
+        return None
 
     def close(self, folder: Path | None = None) -> None:
         """Close the sessions of a project, or all; blocks until their processes have ended."""
@@ -114,37 +95,20 @@ class Pool:
         with suppress(Exception):
             self.close()
 
-    async def _used(self, key: Key, server: ServerSettings, work: Work, running: Running) -> Any:
-        session = await self._ready(key, server)
-        try:
-            return await self._work(session, work, running)
-        except NotListedError:
-            if session.is_open:
-                raise
-            # It died before anything was sent.
-            return await self._work(await self._ready(key, server), work, running)
-
     async def _ready(self, key: Key, server: ServerSettings) -> Session:
-        session = self._sessions.get(key)
-        if session is None or not session.is_open:
-            session = await self._session(key, server)
-        return session
-
-    async def _work(self, session: Session, work: Work, running: Running) -> Any:
-        session.running[running.name] = self._parked[running.name] = running
-        try:
-            return await work(session, running.begin)
-        finally:
-            del session.running[running.name], self._parked[running.name]
-            session.used = time.monotonic()
-
-    async def _session(self, key: Key, server: ServerSettings) -> Session:
-        opening = self._opening.get(key)
+        session, opening = self._sessions.get(key), self._opening.get(key)
+        if session is not None and session.is_open:
+            return session
         if opening is None:
             opening = asyncio.get_running_loop().create_task(self._opened(key, server))
             self._opening[key] = opening
             opening.add_done_callback(partial(self._end_opening, key))
-        return await asyncio.shield(opening)
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            if opening.cancelled():
+                raise NotStartedError("the session was closed") from None
+            raise
 
     def _end_opening(self, key: Key, opening: "asyncio.Task[Session]") -> None:
         del self._opening[key]
@@ -183,12 +147,12 @@ class Pool:
         ]
         if len(same) < MOST_SESSIONS:
             return
-        idle = sorted((pair for pair in same if not pair[1].running), key=lambda pair: pair[1].used)
-        if not idle:
-            raise NotStartedError(f"all {MOST_SESSIONS} sessions of the server are busy")
-        oldest, session = idle[0]
-        del self._sessions[oldest]
-        await session.close()
+        for oldest, session in sorted(same, key=lambda pair: pair[1].used):
+            if session.retire():
+                del self._sessions[oldest]
+                await session.close()
+                return
+        raise NotStartedError(f"all {MOST_SESSIONS} sessions of the server are busy")
 
     def _look(self, key: Key, session: Session) -> None:
         """Close a session that nobody uses, or look again later."""
@@ -196,7 +160,7 @@ class Pool:
             return
         left = session.used + IDLE_S - time.monotonic()
         loop = asyncio.get_running_loop()
-        if session.running or left > 0:
+        if left > 0 or not session.retire():
             loop.call_later(max(left, 1.0), self._look, key, session)
             return
         del self._sessions[key]

@@ -1,37 +1,45 @@
-"""Work in the event loop of the sessions, whose outcome goes to a caller in any loop."""
+"""A request in progress, whose outcome goes to a caller in any event loop."""
 
 import asyncio
 import os
 import secrets
-import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 
-from toolmd._remote.mcp.error import LostAnswerError, NotStartedError
+from toolmd._remote.mcp.error import LostAnswerError
 
 ANSWER_S = 600.0
 """How long a server waits for a person's answer, in seconds: as long as a confirmation."""
+
+Result = TypeVar("Result")
 
 _PREFIX = secrets.token_urlsafe(9)
 _NUMBERS = count(1)
 
 
-class NotSentError(asyncio.CancelledError):
-    """The caller was cancelled while it waited for the server; nothing was sent."""
+async def in_loop(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, Result]) -> Result:
+    """Return what `work` returns in a loop; a caller who is cancelled cancels it."""
+    if loop is asyncio.get_running_loop():
+        return await work
+    return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, loop))
 
 
 class Running:
-    """One call in the sessions' loop. A question of its server is an outcome, too."""
+    """One request to a server. A question of the server is an outcome, too."""
 
-    def __init__(self) -> None:
-        """Begin to wait for an outcome in the loop that runs now."""
+    def __init__(self, definition: str, over: Callable[["Running"], None]) -> None:
+        """Begin to wait for an outcome in the loop that runs now.
+
+        `definition` is the accepted one of the tool; `over` is called once the request has ended.
+        """
         self.name = f"{_PREFIX}-{os.getpid()}-{next(_NUMBERS)}"
         """The name under which a question finds it again."""
-        self.task: asyncio.Task[None] | None = None
-        self._lock = threading.Lock()
-        self._is_begun = self._is_given_up = False
+        self.definition = definition
+        self.stop: Callable[[], object] = self.end
+        """Ends the request for a caller who is cancelled; called in the sessions' loop."""
+        self._over = over
         self._answer: asyncio.Future[Any] | None = None
         self.wait_again()
 
@@ -41,31 +49,12 @@ class Running:
         self._outcome: asyncio.Future[Any] = self._caller.create_future()
 
     async def outcome(self, sessions: asyncio.AbstractEventLoop) -> Any:
-        """Return the outcome or raise it; a caller who is cancelled cancels the work.
-
-        Raises NotSentError for a caller who is cancelled before the work began.
-        """
+        """Return the outcome or raise it; a caller who is cancelled stops the request."""
         try:
             return await self._outcome
         except asyncio.CancelledError:
-            with self._lock:
-                self._is_given_up = True
-            sessions.call_soon_threadsafe(self.cancel)
-            if not self._is_begun:
-                raise NotSentError from None
+            sessions.call_soon_threadsafe(self._give_up)
             raise
-
-    def begin(self) -> None:
-        """Note that something may be sent from now on; raises CancelledError if nobody waits."""
-        with self._lock:
-            if self._is_given_up:
-                raise asyncio.CancelledError
-            self._is_begun = True
-
-    def cancel(self) -> None:
-        """Cancel the work; called in the sessions' loop."""
-        if self.task is not None:
-            self.task.cancel()
 
     @property
     def is_asking(self) -> bool:
@@ -75,7 +64,7 @@ class Running:
     async def ask(self, question: Any) -> Any:
         """Return what is answered to a question; raises TimeoutError where nobody answers."""
         self._answer = asyncio.get_running_loop().create_future()
-        self.settle(question)
+        self._tell(question)
         try:
             async with asyncio.timeout(ANSWER_S):
                 return await self._answer
@@ -85,32 +74,44 @@ class Running:
     def answer(self, value: Any) -> None:
         """Answer the question; called in the sessions' loop."""
         if self._answer is None or self._answer.done():
-            self.settle(None, LostAnswerError("the server does not wait any more"))
+            self._tell(None, LostAnswerError("the server does not wait any more"))
         else:
             self._answer.set_result(value)
 
+    def start(self, work: Callable[[], Coroutine[Any, Any, Any]]) -> None:
+        """Settle with what `work` returns or raises, in the sessions' loop, which calls this."""
+        task = asyncio.get_running_loop().create_task(self._run(work))
+        self.stop = task.cancel
+        task.add_done_callback(lambda _: self.end())
+
     def settle(self, value: Any, error: BaseException | None = None) -> None:
-        """Pass an outcome to the caller; called in the sessions' loop."""
+        """End with an outcome; called in the sessions' loop."""
+        self.end()
+        self._tell(value, error)
+
+    def end(self) -> None:
+        """Note that the request has ended."""
+        self._over(self)
+
+    def _give_up(self) -> None:
+        self.stop()
+
+    async def _run(self, work: Callable[[], Coroutine[Any, Any, Any]]) -> None:
+        try:
+            self.settle(await work())
+        except asyncio.CancelledError:
+            self.settle(None, LostAnswerError("the session was closed"))
+            raise
+        except BaseException as error:  # noqa: BLE001 - it goes to the caller
+            self.settle(None, error)
+
+    def _tell(self, value: Any, error: BaseException | None = None) -> None:
         # Nobody waits where the caller's loop was closed.
         with suppress(RuntimeError):
             if self._caller is asyncio.get_running_loop():
                 _settle(self._outcome, value, error)
             else:
                 self._caller.call_soon_threadsafe(_settle, self._outcome, value, error)
-
-    def start(self, work: Callable[["Running"], Any]) -> None:
-        """Run the work as a task of the sessions' loop, which calls this."""
-        self.task = asyncio.get_running_loop().create_task(self._run(work))
-
-    async def _run(self, work: Callable[["Running"], Any]) -> None:
-        try:
-            self.settle(await work(self))
-        except asyncio.CancelledError:
-            why = "the session was closed"
-            self.settle(None, LostAnswerError(why) if self._is_begun else NotStartedError(why))
-            raise
-        except BaseException as error:  # noqa: BLE001 - it goes to the caller
-            self.settle(None, error)
 
 
 def _settle(outcome: asyncio.Future[Any], value: Any, error: BaseException | None) -> None:

@@ -1,12 +1,12 @@
 """The servers of a project: their tables, their accepted tools, and their sessions."""
 
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolmd._remote.mcp.error import SuspendedToolError
+from toolmd._remote.mcp.error import LostAnswerError, SuspendedToolError
 from toolmd._store.store import Store
 from toolmd._types.asked import Asked
 from toolmd._types.remote_tool import RemoteTool
@@ -15,7 +15,6 @@ from toolmd.errors import NotFoundError, did_you_mean
 
 if TYPE_CHECKING:
     from toolmd._remote.mcp.listing import Listing
-    from toolmd._remote.mcp.pool import Work
     from toolmd._remote.mcp.session import Session
     from toolmd._store.pins import Pin
 
@@ -44,34 +43,31 @@ class Servers:
             raise NotFoundError(f"the settings have no server {name!r}: {known}")
         return table
 
-    async def run(self, name: str, user: str | None, work: "Work") -> Any:
-        """Return what `work` returns for the session of a user, or the server's question.
-
-        Raises NotStartedError.
-        """
+    async def session(self, name: str, user: str | None) -> "Session":
+        """Return the session of a user with a server; raises NotStartedError."""
         from toolmd._remote.mcp.pool import POOL, Key
-
-        def watched(session: "Session", begin: Callable[[], None]) -> Awaitable[Any]:
-            session.tools.seen = partial(self.see, name)
-            return work(session, begin)
 
         table = self.table(name)
         whose = None if table.shared else user
-        return await POOL.run(Key(self._folder, name, self._texts[name], whose), table, watched)
+        session = await POOL.session(Key(self._folder, name, self._texts[name], whose), table)
+        session.tools.seen = partial(self.see, name)
+        return session
 
-    async def resume(self, answered: Asked) -> Any:
-        """Answer the question of a call that waits in this process, and return its outcome.
+    async def resume(self, answered: Asked) -> "tuple[Session, Any]":
+        """Answer the question of a call that waits in this process.
 
-        Raises LostAnswerError where it does not wait any more.
+        Returns its session and its outcome; raises LostAnswerError where it does not wait any more.
         """
         from mcp_types import ElicitResult
 
         from toolmd._remote.mcp.pool import POOL
 
+        if (parked := POOL.parked(answered.parked)) is None:
+            raise LostAnswerError("the server no longer waits for the answer")
+        session, running = parked
         content = dict(answered.content) if answered.action == "accept" else None
-        return await POOL.resume(
-            answered.parked, ElicitResult(action=answered.action or "cancel", content=content)
-        )
+        answer = ElicitResult(action=answered.action or "cancel", content=content)
+        return session, await session.resume(running, answer)
 
     async def accepted(self, remote: RemoteTool, listing: "Listing") -> str:
         """Return the accepted definition of a tool that the server lists unchanged.
@@ -127,7 +123,7 @@ class Servers:
 def is_parked(asked: Asked) -> bool:
     """Return whether this process can answer a question: another one may have the session."""
     pool: Any = sys.modules.get("toolmd._remote.mcp.pool")
-    return not asked.parked or (pool is not None and pool.POOL.is_parked(asked.parked))
+    return not asked.parked or (pool is not None and pool.POOL.parked(asked.parked) is not None)
 
 
 def close_servers(folder: Path) -> None:

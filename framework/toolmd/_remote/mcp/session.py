@@ -1,33 +1,32 @@
-"""One session with a server: a task of its own opens, keeps and closes it."""
+"""One session with a server, whose tools may be called from any event loop."""
 
 import asyncio
-import os
+import threading
 import time
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from toolmd._remote.fence import fence_of, fenced
 from toolmd._remote.mcp.answer import hidden_in
 from toolmd._remote.mcp.asking import asked_by, asked_in, responses_of
 from toolmd._remote.mcp.calls import params_of
-from toolmd._remote.mcp.error import LostAnswerError, NotListedError, NotStartedError
-from toolmd._remote.mcp.listing import Listing, ToolList
-from toolmd._remote.mcp.running import Running
-from toolmd._remote.mcp.stdio import MAX_LINE, MAX_SHOWN, ServerProcess, run_server, telling
-from toolmd._remote.mcp.tap import ReadTap, WriteTap
+from toolmd._remote.mcp.checked import check_output
+from toolmd._remote.mcp.connection import Connection
+from toolmd._remote.mcp.error import CLOSED, LostAnswerError, NotListedError, NotStartedError
+from toolmd._remote.mcp.listing import Listing
+from toolmd._remote.mcp.running import Running, in_loop
+from toolmd._remote.mcp.stdio import MAX_SHOWN
 from toolmd._types.asked import Asked
 from toolmd._types.settings import ServerSettings
-from toolmd.config.servers import needed_variables, secret_values
-from toolmd.config.services import filled
 from toolmd.errors import ToolError
 
-_CLOSED = -32000
+_POLLS = (0.05, 0.1, *[0.25] * 40)
+"""The waits, in seconds, where a server wants to be asked again; all within the call's time."""
 
 
 class Session:
-    """A session, opened by its first call and closed by `close`."""
+    """A session; `open` and `close` belong to one event loop, all else to any."""
 
     def __init__(self, name: str, server: ServerSettings, folder: Path) -> None:
         """Keep the name and the table of a server, and the project's folder."""
@@ -35,118 +34,130 @@ class Session:
         self.used = time.monotonic()
         """When it was used last."""
         self.running: dict[str, Running] = {}
-        """The calls in progress, by their names."""
-        self.tools = ToolList(server.start_timeout)
-        """The tools that the server lists."""
-        self._server = server
-        self._folder = folder
-        self._client: Any = None
-        self._process: ServerProcess | None = None
-        self._stop = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
-        self._ended = False
-        self._secrets: tuple[str, ...] = ()
+        """The requests in progress, by their names."""
+        self._connection = Connection(server, folder, self._ask)
+        self.open, self.close = self._connection.open, self._connection.close
+        self.hide, self.tools = self._connection.hide, self._connection.tools
+        self._is_retired = False
+        self._lock = threading.Lock()
 
     @property
     def is_open(self) -> bool:
-        """Return whether messages can be sent."""
-        if self._client is None or self._ended:
-            return False
-        return self._process is None or self._process.is_alive
+        """Return whether calls can be sent."""
+        return self._connection.is_open and not self._is_retired
 
-    def hide(self, text: str) -> str:
-        """Return a text without the values of the table's variables."""
-        for secret in self._secrets:
-            text = text.replace(secret, "[hidden]")
-        return text
-
-    async def open(self) -> None:
-        """Start the server and list its tools; raises NotStartedError with the reason."""
-        ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._task = asyncio.create_task(self._own(ready))
-        try:
-            async with asyncio.timeout(self._server.start_timeout):
-                await asyncio.shield(ready)
-        except TimeoutError:
-            said = f"it did not answer within {self._server.start_timeout:g} s"
-            if self._server.command:
-                said += "; run its command once by hand, in case it is still being downloaded"
-            await self._give_up(NotStartedError(said))
-        except asyncio.CancelledError:
-            await self.close()
-            raise
-        except Exception as error:  # noqa: BLE001 - whatever the client raises
-            await self._give_up(error)
-
-    async def close(self) -> None:
-        """Close the session and end the server's process, before the event loop may close."""
-        self._stop.set()
-        if self._task is not None:
-            for _ in range(2):
-                await asyncio.wait([self._task], timeout=3 * _END_S)
-                self._task.cancel()
+    def retire(self) -> bool:
+        """Accept no more calls if none is in progress; return whether none is."""
+        with self._lock:
+            self._is_retired = not self.running
+            return self._is_retired
 
     async def listing(self) -> Listing:
-        """Return the server's tools; raises NotListedError with the reason."""
+        """Return the server's tools, in any event loop; raises NotListedError with the reason."""
+        if (known := self.tools.known) is not None:
+            return known
+        connection = self._connection
         try:
-            return await self.tools.get()
+            return await in_loop(connection.loop, self.tools.get())
         except Exception as error:
-            raise NotListedError(self.hide(self._reason_of(error))[:MAX_SHOWN]) from error
+            raise NotListedError(self.hide(connection.reason_of(error))[:MAX_SHOWN]) from error
 
     async def call(
         self,
         tool: str,
-        arguments: Mapping[str, Any],
+        definition: str,
+        arguments: dict[str, Any],
         on_progress: Any,
         answered: Asked | None = None,
     ) -> Any:
         """Return the server's result of a call, or the question that it asks first.
 
-        `answered` is its last question with the person's answer. Raises LostAnswerError where the
-        connection ended, and ToolError for a rejected request and for the server's errors.
+        It may be awaited in any event loop. `definition` is the accepted one of the tool, and
+        `answered` the server's last question with the person's answer. Raises NotStartedError
+        where the session is closed, LostAnswerError where the connection ended, and ToolError for
+        a rejected request, for the server's errors and for a result that breaks its own schema.
         """
-        from mcp import MCPError
-
         more: dict[str, Any] = {}
         if answered is not None:
             more = {"input_responses": responses_of(answered), "request_state": answered.state}
-        try:
-            for wait in _POLLS:
-                result = await self._sent(tool, dict(arguments), on_progress, more)
-                if result.result_type != "input_required":
-                    return result
-                if result.input_requests:
-                    return self._hidden(asked_in(self.name, result, answered))
-                # The server only wants the state back, later.
-                await asyncio.sleep(wait)
-                more = {"request_state": result.request_state}
-        except MCPError as error:
-            # Over stdio, each of them is the server's own.
-            if self._process is None and (error.error.code == _CLOSED or not self.is_open):
-                why = self.hide(self._reason_of(error))
-                raise LostAnswerError(f"the server {self.name} did not answer: {why}") from error
-            said = self.hide(error.error.message)
-            raise ToolError(f"The server answered with an error: {said}") from None
-        except ConnectionError as error:
-            raise LostAnswerError(f"the server {self.name} ended: {self._reason()}") from error
-        except ValueError as error:
-            message = "The server's tool ran, but its answer does not follow the protocol."
-            raise ToolError(message) from error
+        for wait in _POLLS:
+            running = self._sent(tool, definition, arguments, on_progress, more)
+            result = await self._outcome(running)
+            if isinstance(result, Asked) or result.result_type != "input_required":
+                return result
+            if result.input_requests:
+                return self._hidden(asked_in(self.name, result, answered))
+            # The server only wants the state back, later.
+            await asyncio.sleep(wait)
+            more = {"request_state": result.request_state}
         raise LostAnswerError(f"the server {self.name} did not finish the call")
 
-    async def _sent(
-        self, tool: str, arguments: dict[str, Any], on_progress: Any, more: dict[str, Any]
-    ) -> Any:
-        """Return the server's result, checked against the protocol."""
+    async def resume(self, running: Running, answer: Any) -> Any:
+        """Answer the question of a call that waits, and return its outcome as `call` does."""
+        running.wait_again()
+        self._connection.loop.call_soon_threadsafe(running.answer, answer)
+        return await self._outcome(running)
+
+    def _sent(
+        self,
+        tool: str,
+        definition: str,
+        arguments: dict[str, Any],
+        on_progress: Any,
+        more: dict[str, Any],
+    ) -> Running:
+        """Send one request; raises NotStartedError where the session is closed."""
 
         async def told(progress: float, total: float | None, message: str | None) -> None:
             await on_progress(progress, total, self.hide(message) if message else message)
 
-        if self._process is None:
-            return await self._client.session.call_tool(
-                tool, arguments, progress_callback=told, allow_input_required=True, **more
-            )
-        return await self._process.calls.call(params_of(tool, arguments, more), told)
+        connection, running = self._connection, Running(definition, self._end)
+        with self._lock:
+            if not self.is_open:
+                raise NotStartedError("the session was closed")
+            self.running[running.name] = running
+        try:
+            if connection.process is not None:
+                connection.process.calls.send(running, params_of(tool, arguments, more), told)
+            else:
+                call = partial(connection.client.session.call_tool, tool, arguments)
+                work = partial(call, progress_callback=told, allow_input_required=True, **more)
+                connection.loop.call_soon_threadsafe(running.start, work)
+        except BaseException:
+            running.end()
+            raise
+        return running
+
+    def _end(self, running: Running) -> None:
+        """Note that a request has ended."""
+        self.running.pop(running.name, None)
+        self.used = time.monotonic()
+
+    async def _outcome(self, running: Running) -> Any:
+        """Return a result that follows the protocol and the tool's own schema, or a question."""
+        from mcp import MCPError
+
+        connection = self._connection
+        try:
+            result = await running.outcome(connection.loop)
+            if connection.process is not None and not isinstance(result, Asked):
+                result = connection.process.calls.result_of(result)
+        except MCPError as error:
+            # Over stdio, each of them is the server's own.
+            if connection.process is None and (error.error.code == CLOSED or not self.is_open):
+                why = self.hide(connection.reason_of(error))
+                raise LostAnswerError(f"the server {self.name} did not answer: {why}") from error
+            said = self.hide(error.error.message)
+            raise ToolError(f"The server answered with an error: {said}") from None
+        except ConnectionError as error:
+            why = connection.reason()
+            raise LostAnswerError(f"the server {self.name} ended: {why}") from error
+        except ValueError as error:
+            message = "The server's tool ran, but its answer does not follow the protocol."
+            raise ToolError(message) from error
+        if getattr(result, "is_error", True) is False:
+            await check_output(result, running.definition)
+        return result
 
     def _hidden(self, asked: Asked) -> Asked:
         form = hidden_in(asked.form, self.hide)
@@ -157,10 +168,11 @@ class Session:
         from mcp_types import INVALID_REQUEST, ElicitResult, ErrorData
 
         del context
-        if len(self.running) != 1:
+        in_progress = list(self.running.values())
+        if len(in_progress) != 1:
             message = "Several calls are in progress, so nobody knows which one asks."
             return ErrorData(code=INVALID_REQUEST, message=message)
-        (running,) = self.running.values()
+        (running,) = in_progress
         if running.is_asking:
             # The answer to one question must not reach another.
             message = "Its last question is not answered yet: ask one after the other."
@@ -168,109 +180,3 @@ class Session:
         with suppress(TimeoutError):
             return await running.ask(self._hidden(asked_by(self.name, params, running.name)))
         return ElicitResult(action="cancel")
-
-    async def _own(self, ready: "asyncio.Future[None]") -> None:
-        try:
-            async with AsyncExitStack() as stack:
-                self._client = await stack.enter_async_context(self._connected())
-                await self.tools.begin(self._client)
-                if not ready.done():
-                    ready.set_result(None)
-                await self._until_end()
-        except BaseException as error:  # noqa: BLE001 - `open` reports it
-            if not ready.done():
-                ready.set_exception(
-                    error if isinstance(error, Exception) else RuntimeError("it was cancelled")
-                )
-                # Nobody may wait for it any more, and asyncio would log it then.
-                ready.exception()
-        finally:
-            self._ended = True
-
-    async def _until_end(self) -> None:
-        """Wait until the session is closed, or its process ends."""
-        waits = [asyncio.create_task(self._stop.wait())]
-        if self._process is not None:
-            waits.append(asyncio.create_task(self._process.ended.wait()))
-        try:
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for wait in waits:
-                wait.cancel()
-            self.tools.end()
-
-    @asynccontextmanager
-    async def _connected(self) -> AsyncIterator[Any]:
-        from mcp import Client
-
-        lacking = [name for name in needed_variables(self._server) if not os.environ.get(name)]
-        if lacking:
-            raise NotStartedError(f"the environment variable {', '.join(lacking)} is not set")
-        self._secrets = secret_values(self._server, os.environ)
-        transport = self._process_streams() if self._server.command else self._http()
-        async with Client(
-            transport,
-            mode="auto",
-            cache=None,
-            message_handler=self.tools.heard,
-            elicitation_callback=self._ask,
-        ) as client:
-            yield client
-
-    @asynccontextmanager
-    async def _process_streams(self) -> AsyncIterator[Any]:
-        env = {key: filled(text, os.environ) for key, text in self._server.env.items()}
-        fence = fence_of(self._server.folders, self._server.hosts)
-        command = await asyncio.to_thread(fenced, self._server.command, fence, self._folder, env)
-        async with run_server(command, env, self._folder) as server:
-            self._process = server
-            yield ReadTap(server.receive, self.tools.tap), WriteTap(server.send, self.tools.tap)
-
-    @asynccontextmanager
-    async def _http(self) -> AsyncIterator[Any]:
-        from mcp.client.streamable_http import streamable_http_client
-
-        from toolmd._remote.mcp.bounded import open_bounded_client
-
-        headers = {key: filled(text, os.environ) for key, text in self._server.headers.items()}
-        async with (
-            open_bounded_client(self._server.url, headers, MAX_LINE) as client,
-            streamable_http_client(
-                self._server.url, http_client=client, max_sse_event_size=MAX_LINE
-            ) as (read, write),
-        ):
-            yield ReadTap(read.__anext__, self.tools.tap), WriteTap(write.send, self.tools.tap)
-
-    async def _give_up(self, error: BaseException) -> None:
-        await self.close()
-        told = self.hide(self._process.errors) if self._process is not None else ""
-        ending = telling(told)
-        said = self.hide(self._reason_of(error))[:MAX_SHOWN]
-        raise NotStartedError(f"{said}; its stderr says: {ending}" if ending else said)
-
-    def _reason_of(self, error: BaseException) -> str:
-        while isinstance(error, BaseExceptionGroup) and error.exceptions:
-            error = error.exceptions[0]
-        code = getattr(getattr(error, "error", None), "code", None)
-        if code == _CLOSED and self._process is not None:
-            return self._reason()
-        if isinstance(error, NotStartedError):
-            return str(error)
-        if isinstance(error, TimeoutError):
-            return f"it did not answer within {self._server.start_timeout:g} s"
-        if said := getattr(getattr(error, "error", None), "message", ""):
-            return str(said)
-        return f"{type(error).__name__}: {error}".rstrip(": ")
-
-    def _reason(self) -> str:
-        if self._process is None:
-            return "the connection was closed"
-        if self._process.problem:
-            return self._process.problem
-        code = self._process.process.returncode
-        return "its process ended" if code is None else f"its process ended with exit code {code}"
-
-
-_END_S = 2.0
-_POLLS = (0.05, 0.1, *[0.25] * 40)
-"""The waits, in seconds, where a server wants to be asked again; all within the call's time."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from toolmd._remote.mcp.calls import Calls
 from toolmd._remote.mcp.error import NotStartedError
+from toolmd._remote.mcp.writer import LineWriter
 
 MAX_LINE = 12 << 20
 """The most bytes of one message: a content part of 8 MiB in base64 fits."""
@@ -32,14 +33,15 @@ _KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 class ServerProcess:
     """A running server and its streams."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        """Keep the process."""
+    def __init__(self, process: asyncio.subprocess.Process, stdin: int) -> None:
+        """Keep the process, and the descriptor that writes to its stdin."""
         self.process = process
         self.problem = ""
         """Why the stream of messages ended, if the server is to blame."""
         self.ended = asyncio.Event()
         """Set once no message comes any more."""
-        self.calls = Calls(self.write)
+        self._writer = LineWriter(stdin, self.ended.set)
+        self.calls = Calls(self._writer.write)
         """The calls in progress, whose answers `receive` does not return."""
         self._unanswered: set[Any] = set()
         """The requests of the server that the client has not answered yet."""
@@ -120,19 +122,10 @@ class ServerProcess:
         """Write a message as a line to stdin."""
         self.calls.sent(item.message)
         line = item.message.model_dump_json(by_alias=True, exclude_unset=True)
-        await self.write(line.encode())
+        self._writer.write(line.encode())
         if not hasattr(item.message, "method"):
             self._unanswered.discard(item.message.id)
             self._answered.set()
-
-    async def write(self, line: bytes) -> None:
-        """Write a line to stdin."""
-        assert self.process.stdin is not None
-        try:
-            self.process.stdin.write(line + b"\n")
-            await self.process.stdin.drain()
-        except OSError:
-            self.ended.set()
 
     async def _line(self) -> bytes | None:
         assert self.process.stdout is not None
@@ -156,8 +149,7 @@ class ServerProcess:
         if self.problem:
             # It writes what nobody reads: it would not notice that its stdin closed.
             self._signal(_KILL)
-        if self.process.stdin is not None:
-            self.process.stdin.close()
+        self._writer.close()
         for number in (signal.SIGTERM, _KILL):
             with suppress(TimeoutError):
                 async with asyncio.timeout(_END_S):
@@ -185,19 +177,25 @@ async def run_server(
 
     Raises NotStartedError for a program that is not found, and OSError where it can't be started.
     """
+    stdin, writing = os.pipe()
     try:
         process = await asyncio.create_subprocess_exec(
             *command,
-            stdin=asyncio.subprocess.PIPE,
+            stdin=stdin,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             env=dict(env),
             cwd=folder,
             start_new_session=True,
         )
-    except FileNotFoundError as error:
-        raise NotStartedError(f"there is no program {command[0]!r} on its PATH") from error
-    server = ServerProcess(process)
+    except BaseException as error:
+        os.close(writing)
+        if isinstance(error, FileNotFoundError):
+            raise NotStartedError(f"there is no program {command[0]!r} on its PATH") from error
+        raise
+    finally:
+        os.close(stdin)
+    server = ServerProcess(process, writing)
     errors = asyncio.create_task(server.drain_errors())
     try:
         yield server

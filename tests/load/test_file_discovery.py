@@ -45,6 +45,22 @@ def test_a_file_of_five_megabytes_is_reported_with_its_size_and_not_read(project
     assert "5,000,000" in found.message
 
 
+def test_a_large_script_of_a_skill_is_a_hint_and_other_large_python_an_error(
+    project: Project,
+) -> None:
+    project.write("tools_md/pdf.skill.md", "no skill yet")
+    for path in ("pdf/scripts/fill.py", "scripts/fill.py", "fill.py"):
+        project.write(f"tools_md/{path}", b"x = 1\n" * 200_000)
+
+    found = [d for d in project.build().registry.diagnostics if d.code == "file-too-large"]
+
+    assert {d.span.path: d.severity for d in found} == {
+        "tools_md/pdf/scripts/fill.py": "hint",
+        "tools_md/scripts/fill.py": "error",
+        "tools_md/fill.py": "error",
+    }
+
+
 def test_a_file_of_exactly_the_limit_is_read(project: Project) -> None:
     text = tool("big")
     project.write("tools_md/big.tool.md", text + "\n" * (MAX_DEFINITION - len(text)))

@@ -18,7 +18,7 @@ class Code(StrEnum):
 
     # The file
     NOT_UTF8 = "not-utf8", "The file is not UTF-8. Save it as UTF-8."
-    FILE_TOO_LARGE = "file-too-large", "The file is over 64 KiB. Split it, or move prose away."
+    FILE_TOO_LARGE = "file-too-large", "The file is over 64 KiB, or Python over 1 MiB. Split it."
     UNREADABLE_FILE = "unreadable-file", "The file can't be opened; nothing of it was read."
     OUTSIDE_ROOT = "outside-root", "A link leads out of the folder of definitions: not followed."
     EMPTY_FILE = "empty-file", "The file is empty."

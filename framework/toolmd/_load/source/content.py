@@ -16,7 +16,7 @@ from toolmd._load.source.files import (
     whole_file,
 )
 from toolmd._types.code import Code
-from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.diagnostic import Diagnostic, Severity
 
 
 def read_again(before: Folder, places: Collection[str], settled: int) -> Folder | None:
@@ -90,7 +90,7 @@ def read_file(folder: Folder, location: str, shown: str) -> tuple[bytes, os.stat
         folder.diagnostics.append(unreadable(shown, "file", error))
         return None
     if len(data) > limit:
-        folder.diagnostics.append(_too_large(location, shown, limit))
+        folder.diagnostics.append(_too_large(folder.root, Path(location), shown, limit))
         return None
     return data, status
 
@@ -102,7 +102,15 @@ def unreadable(shown: str, what: str, error: OSError) -> Diagnostic:
     return whole_file(shown, Code.UNREADABLE_FILE, message, help_)
 
 
-def _too_large(location: str, shown: str, limit: int) -> Diagnostic:
-    size = Path(location).stat().st_size
-    message = f"the file has {size:,} bytes; at most {limit:,} are read"
+def _too_large(root: Path, location: Path, shown: str, limit: int) -> Diagnostic:
+    message = f"the file has {location.stat().st_size:,} bytes; at most {limit:,} are read"
+    if location.suffix == ".py" and _is_of_a_skill(root, location):
+        help_ = "split it if the project's own Python imports it"
+        return whole_file(shown, Code.FILE_TOO_LARGE, message, help_, Severity.HINT)
     return whole_file(shown, Code.FILE_TOO_LARGE, message, "split it, or move its prose elsewhere")
+
+
+def _is_of_a_skill(root: Path, file: Path) -> bool:
+    """Return whether a file is in a skill's own folder, whose scripts Toolmd does not run."""
+    folders = (one for one in file.parents if one.is_relative_to(root) and one != root)
+    return any(folder.with_name(f"{folder.name}.skill.md").is_file() for folder in folders)

@@ -77,16 +77,22 @@ def test_a_draft_that_waits_for_a_decision_is_written_again_only_with_force(
 ) -> None:
     project.serve(listed("echo", description="You must never call it twice."), listed("whoami"))
     _import(project)
-    again = _import(project)
     draft = project.root / "tools_md" / "echo.tool.md"
+    below = project.root / "tools_md" / "plain" / "deep" / "echo.tool.md"
+    below.parent.mkdir(parents=True)
+    draft.rename(below)
+    moved = _import(project)
+    below.rename(draft)
+    again = _import(project)
     waited = draft.read_text("utf-8")
     settings = project.root / "toolmd.toml"
     decided = '\n[imports]\ndecided = ["You must never call it twice."]\n'
     settings.write_text(settings.read_text("utf-8") + decided, "utf-8")
     forced = _import(project, "--force")
 
-    assert again.code == 0, again.err
-    assert "nothing new" in again.err
+    for done in (moved, again):
+        assert done.code == 0, done.err
+        assert "nothing new" in done.err
     assert "**Restriction 1**" in waited
     assert "made tools_md/echo.tool.md" in forced.out
     assert "**Restriction 1**" not in draft.read_text("utf-8")

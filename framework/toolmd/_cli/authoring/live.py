@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from toolmd._cli.project.paths import definitions_among
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import stop
 from toolmd._types.imported import Draft, Imported
@@ -93,9 +94,10 @@ def _there(folder: Path | None, *, waiting: bool) -> Mapping[str, set[str]]:
             remote = read_remote_tool(tool.spec.implemented_by)
             if remote is not None:
                 found.setdefault(remote.server, set()).add(remote.tool)
-        for place in workspace.settings.tools if waiting else ():
-            for file in (workspace.settings.root / place).glob("*.tool.md"):
-                draft = Draft("tool", "", file.read_text("utf-8", errors="replace"))
-                if (remote := read_remote_tool(draft.implemented_by)) is not None:
-                    found.setdefault(remote.server, set()).add(remote.tool)
+        settings = workspace.settings
+        folders = [settings.root / place for place in settings.tools if waiting]
+        for file in definitions_among(str(one) for one in folders if one.is_dir()):
+            text = file.read_text("utf-8", errors="replace") if file.is_file() else ""
+            if (remote := read_remote_tool(Draft("tool", "", text).implemented_by)) is not None:
+                found.setdefault(remote.server, set()).add(remote.tool)
     return found

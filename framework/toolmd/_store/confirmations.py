@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import sqlalchemy as sa
@@ -13,6 +14,8 @@ from toolmd._types.confirmation import EXPIRES_S, UNDECIDED, Confirmation, Confi
 
 SOME = 100
 """How many confirmations are read at once."""
+_CLEANED = 10
+"""How many expired confirmations a new one cleans: more than come, and few enough to be fast."""
 _OPEN = sa.text("state IN ('pending', 'running')")
 """What an undecided confirmation is among; as text, so that the index of the same text is used."""
 KEPT_S = 30 * 24 * 3600.0
@@ -43,7 +46,7 @@ class SqlConfirmations(StorePart[sa.Table]):
         )  # fmt: skip
 
     def add(self, confirmation: Confirmation) -> None:
-        """Store a confirmation, and delete those that expired long ago."""
+        """Store a confirmation; clean those that expired, and delete them in the end."""
         assert confirmation.expires is not None
         now = self.now(confirmation.created)
         row = confirmation._asdict() | _texts(confirmation) | {
@@ -56,6 +59,7 @@ class SqlConfirmations(StorePart[sa.Table]):
             table = self.tables
             connection.execute(sa.insert(table).values(row))
             connection.execute(sa.delete(table).where(table.c.expires < now - KEPT_S))
+            self._clean(connection, now)
 
     def get(self, confirmation_id: str, now: float) -> Confirmation | None:
         """Return a confirmation by its id, in its state by now."""
@@ -140,6 +144,18 @@ class SqlConfirmations(StorePart[sa.Table]):
             if is_set and values["state"] != "running":
                 self._keep_as_shown(connection, confirmation_id)
             return is_set
+
+    def _clean(self, connection: sa.Connection, now: Any) -> None:
+        """Treat some of the calls that expired as decided, so that their Sensitive values go."""
+        table = self.tables
+        # By the time of creation, as the index of undecided calls is sorted.
+        over = sa.and_(_OPEN, table.c.state == "pending", table.c.created < now - EXPIRES_S)
+        oldest = sa.select(table.c.id).where(over).order_by(table.c.created, table.c.id)
+        for one in connection.execute(oldest.limit(_CLEANED)).scalars().all():
+            still = sa.and_(table.c.id == one, table.c.state == "pending")
+            if connection.execute(sa.update(table).where(still).values(state="expired")).rowcount:
+                with suppress(ValueError, TypeError):  # A damaged row stops no new confirmation.
+                    self._keep_as_shown(connection, one)
 
     def _keep_as_shown(self, connection: sa.Connection, confirmation_id: str) -> None:
         """Remove Sensitive values and the user's words from a decided call."""

@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -122,6 +123,15 @@ def kiosk(tmp_path: Path) -> Iterator[Kiosk]:
         yield started
 
 
+def whole(value: Any) -> Any:
+    """Return a value whose `repr` shows all fields of data types, which their own leaves out."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return [whole(getattr(value, one.name)) for one in fields(value)]
+    if hasattr(value, "_fields"):
+        return [whole(getattr(value, name)) for name in value._fields]
+    return [whole(one) for one in value] if isinstance(value, list | tuple) else value
+
+
 class Gathered:
     """Everything that came out, as text, by where it came out."""
 
@@ -129,7 +139,7 @@ class Gathered:
         self.found: list[tuple[str, str]] = []
 
     def add(self, place: str, value: Any) -> None:
-        self.found.append((place, value if isinstance(value, str) else repr(value)))
+        self.found.append((place, value if isinstance(value, str) else repr(whole(value))))
 
     def listen(self, *told: Any) -> None:
         self.add("listener", told)

@@ -89,7 +89,7 @@ def test_python_that_raises_is_a_failed_skill(error: Exception, code: str, says:
     result = asyncio.run(python_world(trial).run(skill(PROSE)))
     assert result.code == code
     assert says in result.message
-    assert "secret" not in str(result)
+    assert "secret" not in str(result.to_dict())
 
 
 def test_python_that_returns_a_value_outside_json_is_a_failed_skill() -> None:

@@ -250,3 +250,18 @@ def test_no_question_to_an_mcp_client_contains_a_sensitive_value(kiosk: Kiosk) -
     told = [asyncio.run(call(tool)) for tool in ("log_in", "enter", "sneak")]
     assert len(asked) >= 3
     assert [text for text in (*told, *asked) if any(secret in text for secret in SECRETS)] == []
+
+
+@pytest.mark.parametrize("name", ["log_in", "enter"])
+def test_the_page_of_pending_calls_hides_sensitive_values_in_the_users_message(
+    kiosk: Kiosk, name: str
+) -> None:
+    given = {"who": "ana", "password": PASSWORD, "pin": PIN}
+    call = kiosk.workspace.run_sync if name == "enter" else kiosk.workspace.call_sync
+    assert call(name, given, message=f"Enter with {PASSWORD}, please.").outcome == "confirm"
+
+    with kiosk.client() as api:
+        page = api.get("/pending").text
+
+    assert "Enter with (hidden), please." in page
+    assert PASSWORD not in page

@@ -74,17 +74,6 @@ def _redacted_field(value: Any, name: str, shape: Schema) -> Any:
     return value
 
 
-def without_sensitive(
-    text: str, arguments: Mapping[str, Any], parameters: tuple[Parameter, ...]
-) -> str:
-    """Return a text in which the Sensitive values of these arguments are replaced."""
-    shapes = {p.name: p.shape for p in parameters}
-    found = {said for name, value in arguments.items() for said in _hidden(value, shapes.get(name))}
-    for said in sorted(found, key=len, reverse=True):
-        text = re.sub(rf"(?<!\w){re.escape(said)}(?!\w)", HIDDEN, text)
-    return text
-
-
 def _hidden(value: Any, shape: Schema | None, *, within: bool = False) -> Iterator[str]:
     """Return the words of all Sensitive parts of a value."""
     inside = within or (shape is not None and _is_secret(value, shape))

@@ -5,9 +5,11 @@ from typing import Any, Literal, NamedTuple
 
 from toolmd._http.console.form import FormField, fields_of
 from toolmd._types.asked import fields_of as asked_fields
+from toolmd._types.call import Call
 from toolmd._types.confirmation import UNDECIDED, Confirmation
 from toolmd._types.run import RunView
-from toolmd._validation.redact import HIDDEN, redacted
+from toolmd._types.schema import Parameter
+from toolmd._validation.redact import HIDDEN, hider, redacted
 from toolmd._workspace import Workspace
 
 PAGE = 50
@@ -22,6 +24,8 @@ class Slip(NamedTuple):
     """The kind of its subject: a call, or a skill with a question."""
     shown: Mapping[str, Any]
     """The arguments, with Sensitive values hidden."""
+    message: str
+    """The user's own words, without the Sensitive values among the arguments."""
     fields: tuple[FormField, ...]
     """The arguments that may be changed; those with a hidden part may not."""
     run_id: str
@@ -59,18 +63,25 @@ async def find_slip(workspace: Workspace, confirmation_id: str) -> Slip | None:
 
 def _slip(workspace: Workspace, confirmation: Confirmation) -> Slip:
     name = confirmation.call.tool
-    if confirmation.form is not None:
-        fields, run_id = fields_of(asked_fields(confirmation.form)), _run_of(confirmation)
-        return Slip(confirmation, "tool", confirmation.shown or {}, fields, run_id)
     tool = workspace.tools.get(name)
     bound = tool or workspace.skills.get(name)
     parameters = () if bound is None else bound.spec.parameters
+    message = HIDDEN if bound is None else _message(confirmation.call, parameters)
+    if confirmation.form is not None:
+        fields, run_id = fields_of(asked_fields(confirmation.form)), _run_of(confirmation)
+        return Slip(confirmation, "tool", confirmation.shown or {}, message, fields, run_id)
     given = confirmation.shown if isinstance(confirmation.shown, Mapping) else {}
     # The arguments of a run's question are already redacted.
     shown = dict.fromkeys(given, HIDDEN) if bound is None else redacted(given, parameters)
     plain = () if tool is None else tuple(p for p in parameters if not p.shape.holds_sensitive)
     kind: Literal["tool", "skill"] = "skill" if name in workspace.skills else "tool"
-    return Slip(confirmation, kind, shown, fields_of(plain), _run_of(confirmation))
+    return Slip(confirmation, kind, shown, message, fields_of(plain), _run_of(confirmation))
+
+
+def _message(call: Call, parameters: tuple[Parameter, ...]) -> str:
+    given = call.arguments if isinstance(call.arguments, Mapping) else {}
+    hide = hider(given, parameters)
+    return call.caller.message if hide is None else hide(call.caller.message)
 
 
 def _run_of(confirmation: Confirmation) -> str:

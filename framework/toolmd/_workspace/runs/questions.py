@@ -12,7 +12,7 @@ from toolmd._types.pending import PendingCall
 from toolmd._types.run import Answer, Order, Question
 from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
-from toolmd._validation.redact import changes, redacted, without_sensitive
+from toolmd._validation.redact import Secrets, changes, redacted
 from toolmd._workspace.runs.engines import SOME, Engines
 
 
@@ -97,10 +97,12 @@ def _confirmation(one: OpenQuestion, order: Order) -> Confirmation:
     question, skill = one.question, order.plan.skill
     asked = _asked(question, order)
     given: Any = (question.arguments if question.tool is not None else order.inputs) or {}
-    prompt = without_sensitive(question.prompt, given, asked.parameters)
-    prompt = without_sensitive(prompt, order.inputs, skill.parameters)
-    name = question.id
-    call = Call(question.tool or skill.name, given, name, caller=order.caller)
+    secrets = Secrets()
+    secrets.learn(given, asked.parameters)
+    secrets.learn(order.inputs, skill.parameters)
+    name, prompt = question.id, secrets.hide(question.prompt)
+    caller = order.caller._replace(message=secrets.hide(order.caller.message))
+    call = Call(question.tool or skill.name, given, name, caller=caller)
     shown = redacted(given, asked.parameters)
     if question.form is not None:
         call, shown = call._replace(asked=Asked(prompt, question.form)), given

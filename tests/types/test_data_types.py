@@ -7,6 +7,7 @@ import pytest
 from pydantic import ValidationError
 from whole_specs import SAID, SKILL, TOOL, code, text
 
+from toolmd._types.call_spec import Batch, Rate, seconds
 from toolmd._types.schema import JSON_TYPES, JsonType, Parameter, Schema
 from toolmd._types.skill import Argument, Expression, Step, Use, Way, WorkflowSection, step_json
 from toolmd._types.source import Position
@@ -31,6 +32,7 @@ def test_the_types_of_json_are_named_once():
 
 
 DOING = {
+    "wait": 5.0,
     "use": Use(name="book"),
     "choose": Expression(cel="a"),
     "ask": SAID,
@@ -86,12 +88,45 @@ def test_a_tool_without_effects_may_run_again(read_only, idempotent):
         ({"returns": ()}, {"return": True}),
         ({"returns": (Argument(name="a", value=text("b")),)}, {"return": {"a": "b"}}),
         ({"timeout_s": 0.0}, {"timeout_s": 0.0}),
+        ({"wait": 0.5}, {"wait_s": 0.5}),
+        ({"wait": Expression(cel="day")}, {"wait_until": "day"}),
     ],
 )
 def test_a_step_contains_its_action_and_nothing_else(fields, said):
     step = Step(id="1", title="Do", **fields)
     assert step_json(step) == {"id": "1", "title": "Do", **said}
     assert step_json(step, "Later") == {"id": "1", "section": "Later", "title": "Do", **said}
+    moved = Step(id="1", title="Do", line=9, places={"use": Position(9, 5, 8)}, **fields)
+    assert step_json(moved) == step_json(step)
+
+
+def test_a_limit_is_text_as_a_file_has_it():
+    rates = {(3, 1): "3/s", (3, 60): "3/min", (3, 3600): "3/h", (3, 90): "3 per 90s"}
+    assert {pair: str(Rate(*pair)) for pair in rates} == rates
+    assert str(Batch("texts", 256)) == "texts by 256"
+    durations = {1: "1s", 10.0: "10s", 0.5: "500ms", 1.5: "1500ms", 0: "0ms"}
+    assert {value: seconds(value) for value in durations} == durations
+
+
+def test_a_schema_knows_its_direct_shapes_and_those_of_one_of():
+    text, number = Schema(types=("string",)), Schema(types=("number",))
+    kinds = [Schema(types=("string",), enum=(name,)) for name in ("card", "cash")]
+    card = Schema(properties=(Parameter("by", kinds[0]), Parameter("digits", text)))
+    cash = Schema(properties=(Parameter("by", kinds[1]), Parameter("coins", number)), values=text)
+    bare = Schema()
+    each = (Parameter("card", card), Parameter("cash", cash), Parameter("bare", bare))
+    paid = Schema(one_of=each, discriminator="by", items=number)
+
+    assert paid.inner == (card, cash, bare, number)
+    assert card.inner == (kinds[0], text)
+    assert bare.inner == ()
+    assert (paid.objects, card.objects) == ((card, cash, bare), (card,))
+    assert paid.tags == ("card", "cash")
+    assert Schema(one_of=(Parameter("a", card),), discriminator="digits").tags == (None,)
+    assert paid.of_field("by") == tuple(kinds)
+    assert paid.of_field("digits") == (text, text)
+    assert paid.of_field("coins") == (number,)
+    assert bare.of_field("coins") == ()
 
 
 @pytest.mark.parametrize("what", ["sensitive", "verbatim"])

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from whole_specs import SKILL, TOOL
 
 from toolmd._load.definitions.encoded import decode_call_spec, encode, hash_of
-from toolmd._parse import parse_tool
+from toolmd._parse import parse_skill, parse_tool
 from toolmd._types.call_spec import Limits, Rate, Safety
 from toolmd._types.definition import FileSpec
 from toolmd._types.schema import Schema, plain_numbers
@@ -21,6 +21,8 @@ from toolmd._types.source import Source
 from toolmd._types.tool import ToolSpec
 
 GOLDEN = Path(__file__).parent / "golden"
+ROOT = Path(__file__).parents[2]
+FILES = sorted([*ROOT.glob("skills_md/**/*.skill.md"), *ROOT.glob("tools_md/**/*.tool.md")])
 PLACES = {"source", "line", "column", "value_column", "places"}
 """Where a thing stands in its file, which is no part of what it says."""
 SPECS = pytest.mark.parametrize("spec", [TOOL, SKILL], ids=["tool", "skill"])
@@ -135,6 +137,17 @@ def test_positions_are_not_part_of_the_hash(spec):
     )
     assert moved.hash == spec.hash
     assert moved.canonical == spec.canonical
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_moved_lines_are_not_part_of_the_hash_of_a_file(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    moved = text.replace("\n## ", "\n\n\n## ")
+    parse = parse_skill if file.name.endswith(".skill.md") else parse_tool
+    before, after = parse(text, file.name)[0], parse(moved, file.name)[0]
+    assert before is not None
+    assert after is not None
+    assert after.hash == before.hash
 
 
 @SPECS

@@ -15,7 +15,7 @@ from toolmd._load.edits.strictness import SCHEMA
 from toolmd._parse import parse_tool, tool_text
 from toolmd._types.schema import JSON_TYPES, KEYWORDS, UPPER, JsonType, Parameter, Schema
 from toolmd._types.tool import ToolSpec
-from toolmd._validation import fits, is_bounded, problems, sample
+from toolmd._validation import fits, is_bounded, limits_of, problems, sample
 
 TOOL = """# shop
 
@@ -75,6 +75,29 @@ CASES = {
     "accepts_handle": Case("array", "true", True, [1]),
     "to_model": Case("object", "id, name", ("id", "name"), {"id": 1}),
 }
+WORDS: dict[str, tuple[list[str], str]] = {
+    "discriminator": (["told apart by kind"], ""),
+    "minimum": (["at least 3"], "At least 3."),
+    "maximum": (["at most 0.5"], "At most 0.5."),
+    "min_length": (["at least 2 characters"], "At least 2 characters."),
+    "max_length": (["at most 2 characters"], "At most 2 characters."),
+    "pattern": (["pattern [a-z]+"], "Must match [a-z]+."),
+    "format": (["format date"], "Format: date."),
+    "min_items": (["at least 2 items"], "At least 2 items."),
+    "max_items": (["at most 2 items"], "At most 2 items."),
+    "unique": (["no item twice"], "Each item only once."),
+    "unit": (["in ml"], "Unit: ml."),
+    "example": ([], ""),
+    "sensitive": (["hidden in records"], ""),
+    "verbatim": (["in the user's own words"], "Must be the user's own words."),
+    "sent_in": ([], ""),
+    "accepts_handle": (
+        ["or a handle"],
+        'Or part of an earlier result: {"$result": handle, "path": "papers[*].id"}.',
+    ),
+    "to_model": ([], ""),
+}
+"""The phrases of a keyword, and its sentence; empty where no export needs one."""
 OF_A_RESULT = {"to_model"}
 """The keywords of a tool's result; the others are of its parameters."""
 OF_THE_HOST = {"sensitive", "sent_in"}
@@ -188,6 +211,14 @@ def test_a_keyword_is_shown_in_the_prompt_the_form_and_on_the_terminal(name: str
     assert shown in in_words(row.word, case.value)
     (control,) = fields_of(spec.parameters)
     assert control.hint or control.control == case.value
+
+
+@pytest.mark.parametrize("name", KEYWORDS)
+def test_a_keyword_is_a_phrase_and_a_sentence(name: str) -> None:
+    value, (phrases, sentence) = CASES[name].value, WORDS[name]
+
+    assert list(limits_of(Schema(**{name: value}))) == phrases
+    assert not sentence or in_words(KEYWORDS[name].word, value) == sentence
 
 
 @pytest.mark.parametrize("name", sorted({*KEYWORDS} - UNSAMPLED))

@@ -130,7 +130,7 @@ class Schema:
         "x-accepts-handle", "boolean",
         'A call may name an earlier result instead: `{"$result": "r-…", "path": "papers[*].id"}`.',
         phrase="or a handle",
-        sentence='Or part of an earlier result: {{"$result": handle, "path": "papers[*].id"}}.',
+        sentence='Or part of an earlier result: {"$result": handle, "path": "papers[*].id"}.',
         aliases=("Accept Handle", "Accepts Handles", "Takes Handle"))
     sent_in: str | None = _row(
         "x-sent-in", "text",

@@ -156,3 +156,13 @@ def test_an_argument_has_the_positions_of_its_name_and_value():
     assert (unplaced.place, unplaced.value_place) == (None, None)
     first = Argument(name="date", value=SAID, line=1)
     assert (first.place, first.value_place) == (Position(1, 1, 5), Position(1, 1, 2))
+
+
+def test_a_shape_of_one_of_may_also_be_of_other_types():
+    each = (Parameter("card", Schema(types=("object",))),)
+    shapes = [
+        Schema(types=types, one_of=each).json_schema["oneOf"]
+        for types in (("object",), ("object", "null"), ("object", "null", "string"))
+    ]
+    (card,) = shapes[0]
+    assert shapes[1:] == [[card, {"type": "null"}], [card, {"type": ["null", "string"]}]]

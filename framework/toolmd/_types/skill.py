@@ -233,7 +233,7 @@ def step_json(step: Step, section: str = "") -> dict[str, Any]:
     said: dict[str, Any] = {"id": step.id, "section": section}
     for name in Step.model_fields:
         value = getattr(step, name)
-        if value is None or name in ("id", "line", "places"):
+        if value is None or name in ("line", "places"):
             continue
         said |= _use(value) if name == "use" else {_json_key(name, value): _json(value)}
     return present(said)

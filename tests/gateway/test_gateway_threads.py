@@ -1,5 +1,6 @@
 """Calls from several event loops and threads share a session, and each of them ends."""
 
+import asyncio
 import os
 import signal
 import time
@@ -10,6 +11,9 @@ from pathlib import Path
 from guarded import Guarded, called
 
 from toolmd import Result, Workspace
+from toolmd._remote.mcp.error import NotStartedError
+from toolmd._remote.mcp.pool import MOST_SESSIONS, Key, Pool
+from toolmd._types.settings import ServerSettings
 
 THREADS = 6
 CALLS = int(os.environ.get("GATEWAY_THREAD_CALLS", "20"))
@@ -51,3 +55,25 @@ def test_each_call_ends_soon_while_its_server_is_killed_again_and_again(tmp_path
     ran = len(project.lines("calls.txt"))
     assert outcomes["ok"] <= ran <= outcomes["ok"] + outcomes["unknown"]
     assert took < 60
+
+
+def test_no_more_sessions_are_opened_at_once_than_a_server_may_have(tmp_path: Path) -> None:
+    silent, pool = ServerSettings(command=("sh", "-c", "cat > /dev/null")), Pool()
+    keys = [Key(tmp_path, "plain", "", f"user {number}") for number in range(MOST_SESSIONS + 8)]
+
+    async def refused() -> list[BaseException | None]:
+        tasks = [asyncio.create_task(pool.session(key, silent)) for key in keys]
+        done: set[asyncio.Task[object]] = set()
+        async with asyncio.timeout(30):
+            while len(done) < 8:
+                waits = {*tasks} - done
+                done |= (await asyncio.wait(waits, return_when="FIRST_COMPLETED"))[0]
+        await asyncio.to_thread(pool.close)
+        await asyncio.gather(*tasks, return_exceptions=True)
+        return [one.exception() for one in done]
+
+    errors = asyncio.run(refused())
+
+    assert len(errors) == 8
+    assert all(isinstance(error, NotStartedError) for error in errors)
+    assert f"all {MOST_SESSIONS} sessions of the server are busy" in str(errors[0])

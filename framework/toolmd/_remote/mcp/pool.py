@@ -47,6 +47,8 @@ class Pool:
         self._sessions: dict[Key, Session] = {}
         self._opening: dict[Key, asyncio.Task[Session]] = {}
         """The sessions that are being opened; a start goes on when its caller gives up."""
+        self._starting: set[Key] = set()
+        """Those of them that have a place among the server's sessions."""
         self._failures: dict[Key, _Failures] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._lock = threading.Lock()
@@ -124,34 +126,35 @@ class Pool:
         if session is not None:
             del self._sessions[key]
             await session.close()
-        await self._make_room(key)
-        session = Session(key.name, server, key.folder)
+        idle = self._room_for(key)
+        self._starting.add(key)
         try:
+            if idle is not None:
+                await idle.close()
+            session = Session(key.name, server, key.folder)
             await session.open()
         except NotStartedError as error:
             count = failed.times + 1 if failed is not None else 1
             pause = min(_FIRST_PAUSE_S * 2 ** min(count - 1, 10), _LONGEST_PAUSE_S)
             self._failures[key] = _Failures(count, time.monotonic() + pause, str(error))
             raise
+        finally:
+            self._starting.discard(key)
         self._failures.pop(key, None)
         self._sessions[key] = session
         asyncio.get_running_loop().call_later(IDLE_S, self._look, key, session)
         return session
 
-    async def _make_room(self, key: Key) -> None:
-        """Close idle sessions of the server where it has too many; raises NotStartedError."""
-        same = [
-            (k, s)
-            for k, s in self._sessions.items()
-            if k._replace(user=None) == key._replace(user=None)
-        ]
-        if len(same) < MOST_SESSIONS:
-            return
-        for oldest, session in sorted(same, key=lambda pair: pair[1].used):
-            if session.retire():
-                del self._sessions[oldest]
-                await session.close()
-                return
+    def _room_for(self, key: Key) -> Session | None:
+        """Return the session to close where the server has too many; raises NotStartedError."""
+        server = key._replace(user=None)
+        same = [one for one in self._sessions if one._replace(user=None) == server]
+        starting = [one for one in self._starting if one._replace(user=None) == server]
+        if len(same) + len(starting) < MOST_SESSIONS:
+            return None
+        for oldest in sorted(same, key=lambda one: self._sessions[one].used):
+            if self._sessions[oldest].retire():
+                return self._sessions.pop(oldest)
         raise NotStartedError(f"all {MOST_SESSIONS} sessions of the server are busy")
 
     def _look(self, key: Key, session: Session) -> None:

@@ -1,19 +1,22 @@
 """The tools that a server lists, read again once it tells that they changed."""
 
 import asyncio
+import json
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 from toolmd._remote.mcp.definition import canonical
-from toolmd._remote.mcp.tap import Tap
+from toolmd._remote.mcp.tap import MOST_TOOLS, Tap
 
 REFRESH_S = 300.0
 """How long a list of tools is trusted: not every server tells that it changed."""
 _MOST_PAGES = 100
-_MOST_TOOLS = 5_000
+_MOST_BYTES = 24 << 20
+"""The most bytes of the pages before the last one."""
 _LISTENS_SINCE = "2026-07-28"
 """The version of the protocol from which on a client asks for notices of changed tools."""
 _PAUSE_S = 1.0
@@ -37,8 +40,8 @@ class Listing(NamedTuple):
         tools = [
             tool for tool in raw if isinstance(tool, Mapping) and isinstance(tool.get("name"), str)
         ]
-        names = [tool["name"] for tool in tools]
-        whole = {tool["name"]: canonical(tool) for tool in tools if names.count(tool["name"]) == 1}
+        times = Counter(tool["name"] for tool in tools)
+        whole = {tool["name"]: canonical(tool) for tool in tools if times[tool["name"]] == 1}
         return cls(whole, tuple(tools), time.monotonic())
 
 
@@ -135,6 +138,7 @@ class ToolList:
 
         raw: list[Any] = []
         cursors: set[str] = set()
+        size = 0
         params = None
         while True:
             self.tap.reset()
@@ -142,10 +146,13 @@ class ToolList:
             with suppress(ValidationError):
                 await self._client.session.list_tools(params=params)
             raw += self.tap.page
+            if len(raw) > MOST_TOOLS:
+                raise ValueError(f"it lists more than {MOST_TOOLS:,} tools")
             cursor: str | None = self.tap.cursor
             if cursor is None:
                 return Listing.of(raw)
-            if cursor in cursors or len(cursors) >= _MOST_PAGES or len(raw) > _MOST_TOOLS:
+            size += len(json.dumps(self.tap.page))
+            if cursor in cursors or len(cursors) >= _MOST_PAGES or size > _MOST_BYTES:
                 raise ValueError("its list of tools does not end")
             cursors.add(cursor)
             params = PaginatedRequestParams(cursor=cursor)

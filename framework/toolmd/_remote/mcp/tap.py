@@ -7,6 +7,8 @@ It would check results with patterns that may take for ever.
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Self
 
+MOST_TOOLS = 5_000
+"""The most tools that a server may list."""
 _LIST = "tools/list"
 
 
@@ -40,7 +42,8 @@ class Tap:
         if not isinstance(result, Mapping):
             return item
         tools = result.get("tools")
-        self.page = tools if isinstance(tools, list) else []
+        # One more than there may be shows that there are too many.
+        self.page = tools[: MOST_TOOLS + 1] if isinstance(tools, list) else []
         cursor = result.get("nextCursor")
         self.cursor = cursor if isinstance(cursor, str) else None
         message.result = {

@@ -15,6 +15,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCResponse
 
 from toolmd import Workspace
+from toolmd._remote.mcp.listing import ToolList
 from toolmd._remote.mcp.stdio import ServerProcess
 
 MIB_OF_ERRORS = int(os.environ.get("GATEWAY_STDERR_MIB", "32"))
@@ -82,6 +83,74 @@ def test_no_more_requests_of_a_server_are_read_than_it_reads_answers() -> None:
 
     assert 50 < first < 200
     assert 40 < second < 60
+
+
+def test_a_server_whose_answers_wait_in_the_pipe_is_read_no_further() -> None:
+    class Process:
+        """A server that has sent many requests under one number."""
+
+        def __init__(self) -> None:
+            self.stdout = asyncio.StreamReader()
+            for _ in range(20_000):
+                self.stdout.feed_data(b'{"jsonrpc":"2.0","id":"same","method":"ping"}\n')
+
+    async def count() -> int:
+        reading, writing = os.pipe()
+        server, tasks = ServerProcess(cast("Any", Process()), writing), []
+        reply = SessionMessage(JSONRPCResponse(jsonrpc="2.0", id="same", result={}))
+        with suppress(TimeoutError):
+            while len(tasks) < 20_000:
+                async with asyncio.timeout(0.5):
+                    await server.receive()
+                tasks.append(asyncio.create_task(server.send(reply)))
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        os.close(reading)
+        os.close(writing)
+        return len(tasks)
+
+    # A pipe takes 64 KiB.
+    assert 100 < asyncio.run(count()) < 5_000
+
+
+def test_a_page_of_too_many_tools_is_told_and_stops_no_other_server(tmp_path: Path) -> None:
+    project = Guarded(tmp_path / "p", "whoami")
+    project.serve(*[{"name": "same"}] * 100_000, listed("whoami"))
+    with project.open() as workspace:
+        result = called(workspace, "whoami")
+
+    assert result.outcome == "failed"
+    assert result.error is not None
+    assert "it lists more than 5,000 tools. Nothing was sent" in result.error.message
+
+
+def test_pages_of_too_many_bytes_are_not_kept() -> None:
+    class Endless:
+        """A client whose server has page after page."""
+
+        protocol_version = "2025-11-25"
+
+        def __init__(self, tools: ToolList) -> None:
+            self.session = self
+            self.pages = 0
+            self._tools = tools
+
+        async def list_tools(self, params: Any) -> None:
+            """Read the next page."""
+            del params
+            self.pages += 1
+            page = [{"name": f"tool_{self.pages}", "_meta": {"more": "x" * (9 << 20)}}]
+            self._tools.tap.page, self._tools.tap.cursor = page, str(self.pages)
+
+    async def run() -> int:
+        tools = ToolList(30.0)
+        client = Endless(tools)
+        with pytest.raises(ValueError, match="does not end"):
+            await tools.begin(client)
+        return client.pages
+
+    assert asyncio.run(run()) == 3
 
 
 def test_half_a_letter_on_stdout_loses_no_session(tmp_path: Path) -> None:

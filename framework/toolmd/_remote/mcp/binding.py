@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from toolmd._remote.mcp.asking import following
 from toolmd._remote.mcp.definition import differences, names_of
 from toolmd._remote.mcp.error import InputRequiredError, NotSentError, NotStartedError
+from toolmd._remote.mcp.progress import ProgressReports
 from toolmd._remote.mcp.servers import Servers
 from toolmd._remote.mcp.session import Session
 from toolmd._remote.unsent import UnsentCallError
@@ -140,7 +141,7 @@ class _RemoteCall:
         with _unsent():
             definition = await self._servers.accepted(self._remote, await session.listing())
         given = self._named(arguments, definition)
-        report = _progress_of(context)
+        report = ProgressReports(context).add
         return await session.call(self._remote.tool, definition, given, report, answered)
 
     def _named(self, arguments: dict[str, Any], accepted: str) -> dict[str, Any]:
@@ -159,18 +160,6 @@ def _unsent() -> Iterator[None]:
         yield
     except asyncio.CancelledError:
         raise NotSentError from None
-
-
-def _progress_of(context: Context) -> Any:
-    """Return what reports progress in the caller's own event loop."""
-    loop = asyncio.get_running_loop()
-
-    async def report(progress: float, total: float | None, message: str | None) -> None:
-        share = progress / total if total and 0 <= progress <= total else None
-        text = (message or f"{progress:g}{f' of {total:g}' if total else ''}")[:500]
-        asyncio.run_coroutine_threadsafe(context.progress(text, share), loop)
-
-    return report
 
 
 def _found(remote: RemoteTool, call_spec: ToolCallSpec, servers: Servers) -> list[Diagnostic]:

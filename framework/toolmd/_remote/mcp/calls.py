@@ -4,15 +4,15 @@ The client of the protocol needs more than half of a call's processor time for t
 models of its own. It opens the session and does all the rest; only `tools/call` goes this way.
 """
 
-import asyncio
 import json
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache, partial
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from toolmd._remote.mcp.error import NotStartedError
+from toolmd._remote.mcp.progress import Report
 from toolmd._remote.mcp.running import Running
 
 _STAMP = "io.modelcontextprotocol/"
@@ -23,19 +23,22 @@ _OF_QUESTIONS = ("resultType", "inputRequests", "requestState")
 
 class _Waiting(NamedTuple):
     running: Running
-    progress: Any
+    report: Report
+
+
+class _Writer(Protocol):
+    def write(self, line: bytes, *, always: bool = False) -> None: ...
 
 
 class Calls:
     """The calls in progress of one session with a process; they may be sent from any thread."""
 
-    def __init__(self, write: Callable[[bytes], None]) -> None:
+    def __init__(self, writer: _Writer) -> None:
         """Keep what writes a line to the server."""
-        self._write = write
+        self._writer = writer
         self._waiting: dict[Any, _Waiting] = {}
         self._numbers = count(1)
         self._stamp: Mapping[str, Any] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
         self._is_over = False
 
     def sent(self, message: Any) -> None:
@@ -44,24 +47,24 @@ class Calls:
             meta = (message.params or {}).get("_meta") or {}
             self._stamp = {key: meta[key] for key in meta if key.startswith(_STAMP)}
 
-    def send(self, running: Running, params: Mapping[str, Any], progress: Any) -> None:
+    def send(self, running: Running, params: Mapping[str, Any], report: Report) -> None:
         """Send `tools/call`; its outcome is the result as the server wrote it.
 
-        `progress` is awaited with each report. Another outcome is ValueError for an answer that
-        can't be read, MCPError for the server's errors, and ConnectionError where the connection
-        ended. Raises NotStartedError where nothing was sent: the connection ended before, or the
-        server does not read.
+        `report` is called with each report of progress. Another outcome is ValueError for an
+        answer that can't be read, MCPError for the server's errors, and ConnectionError where the
+        connection ended. Raises NotStartedError where nothing was sent: the connection ended
+        before, or the server does not read.
         """
         number = f"call-{next(self._numbers)}"
         meta = {**self._stamp, "progressToken": number}
         _add_trace(meta)
         line = _line("tools/call", {**params, "_meta": meta}, number)
         running.stop = partial(self._stop, number)
-        self._waiting[number] = _Waiting(running, progress)
+        self._waiting[number] = _Waiting(running, report)
         if self._is_over and self._waiting.pop(number, None) is not None:
             raise NotStartedError("the connection ended")
         try:
-            self._write(line)
+            self._writer.write(line)
         except NotStartedError:
             self._waiting.pop(number, None)
             raise
@@ -118,8 +121,9 @@ class Calls:
     def _stop(self, number: str) -> None:
         if (waiting := self._waiting.pop(number, None)) is not None:
             told = {"requestId": number, "reason": "the caller does not wait any more"}
-            self._write(_line("notifications/cancelled", told))
             waiting.running.end()
+            # There are no more of them than of the calls that were sent.
+            self._writer.write(_line("notifications/cancelled", told), always=True)
 
     def _report(self, token: Any, params: Mapping[str, Any]) -> bool:
         waiting = self._waiting.get(token)
@@ -129,13 +133,8 @@ class Calls:
         if isinstance(done, int | float):
             whole = total if isinstance(total, int | float) else None
             said = text if isinstance(text, str) else None
-            self._start(waiting.progress(done, whole, said))
+            waiting.report(done, whole, said)
         return True
-
-    def _start(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
 
 def _line(method: str, params: Any, number: str | None = None) -> bytes:

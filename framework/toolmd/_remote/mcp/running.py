@@ -14,6 +14,8 @@ ANSWER_S = 600.0
 """How long a server waits for a person's answer, in seconds: as long as a confirmation."""
 
 Result = TypeVar("Result")
+_Waiter = tuple[asyncio.AbstractEventLoop, "asyncio.Future[Any]"]
+"""The loop of a caller, and its future there."""
 
 _PREFIX = secrets.token_urlsafe(9)
 _NUMBERS = count(1)
@@ -41,17 +43,18 @@ class Running:
         """Ends the request for a caller who is cancelled; called in the sessions' loop."""
         self._over = over
         self._answer: asyncio.Future[Any] | None = None
+        self._is_over = False
         self.wait_again()
 
     def wait_again(self) -> None:
         """Wait for one more outcome, in the loop that runs now."""
-        self._caller = asyncio.get_running_loop()
-        self._outcome: asyncio.Future[Any] = self._caller.create_future()
+        caller = asyncio.get_running_loop()
+        self._waiter: _Waiter = (caller, caller.create_future())
 
     async def outcome(self, sessions: asyncio.AbstractEventLoop) -> Any:
         """Return the outcome or raise it; a caller who is cancelled stops the request."""
         try:
-            return await self._outcome
+            return await self._waiter[1]
         except asyncio.CancelledError:
             sessions.call_soon_threadsafe(self._give_up)
             raise
@@ -73,7 +76,7 @@ class Running:
 
     def answer(self, value: Any) -> None:
         """Answer the question; called in the sessions' loop."""
-        if self._answer is None or self._answer.done():
+        if self._is_over or self._answer is None or self._answer.done():
             self._tell(None, LostAnswerError("the server does not wait any more"))
         else:
             self._answer.set_result(value)
@@ -91,6 +94,7 @@ class Running:
 
     def end(self) -> None:
         """Note that the request has ended."""
+        self._is_over = True
         self._over(self)
 
     def _give_up(self) -> None:
@@ -107,11 +111,12 @@ class Running:
 
     def _tell(self, value: Any, error: BaseException | None = None) -> None:
         # Nobody waits where the caller's loop was closed.
+        caller, outcome = self._waiter
         with suppress(RuntimeError):
-            if self._caller is asyncio.get_running_loop():
-                _settle(self._outcome, value, error)
+            if caller is asyncio.get_running_loop():
+                _settle(outcome, value, error)
             else:
-                self._caller.call_soon_threadsafe(_settle, self._outcome, value, error)
+                caller.call_soon_threadsafe(_settle, outcome, value, error)
 
 
 def _settle(outcome: asyncio.Future[Any], value: Any, error: BaseException | None) -> None:

@@ -15,6 +15,7 @@ from toolmd._remote.mcp.checked import check_output
 from toolmd._remote.mcp.connection import Connection
 from toolmd._remote.mcp.error import CLOSED, LostAnswerError, NotListedError, NotStartedError
 from toolmd._remote.mcp.listing import Listing
+from toolmd._remote.mcp.progress import Report
 from toolmd._remote.mcp.running import Running, in_loop
 from toolmd._remote.mcp.stdio import MAX_SHOWN
 from toolmd._types.asked import Asked
@@ -67,7 +68,7 @@ class Session:
         tool: str,
         definition: str,
         arguments: dict[str, Any],
-        on_progress: Any,
+        report: Report,
         answered: Asked | None = None,
     ) -> Any:
         """Return the server's result of a call, or the question that it asks first.
@@ -81,7 +82,7 @@ class Session:
         if answered is not None:
             more = {"input_responses": responses_of(answered), "request_state": answered.state}
         for wait in _POLLS:
-            running = self._sent(tool, definition, arguments, on_progress, more)
+            running = self._sent(tool, definition, arguments, report, more)
             result = await self._outcome(running)
             if isinstance(result, Asked) or result.result_type != "input_required":
                 return result
@@ -103,13 +104,16 @@ class Session:
         tool: str,
         definition: str,
         arguments: dict[str, Any],
-        on_progress: Any,
+        report: Report,
         more: dict[str, Any],
     ) -> Running:
         """Send one request; raises NotStartedError where the session is closed."""
 
-        async def told(progress: float, total: float | None, message: str | None) -> None:
-            await on_progress(progress, total, self.hide(message) if message else message)
+        def told(progress: float, total: float | None, text: str | None) -> None:
+            report(progress, total, self.hide(text) if text else text)
+
+        async def told_later(*progress: Any) -> None:
+            told(*progress)
 
         connection, running = self._connection, Running(definition, self._end)
         with self._lock:
@@ -121,7 +125,9 @@ class Session:
                 connection.process.calls.send(running, params_of(tool, arguments, more), told)
             else:
                 call = partial(connection.client.session.call_tool, tool, arguments)
-                work = partial(call, progress_callback=told, allow_input_required=True, **more)
+                work = partial(
+                    call, progress_callback=told_later, allow_input_required=True, **more
+                )
                 connection.loop.call_soon_threadsafe(running.start, work)
         except BaseException:
             running.end()

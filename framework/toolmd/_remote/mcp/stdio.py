@@ -3,7 +3,7 @@
 import asyncio
 import os
 import signal
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -41,10 +41,10 @@ class ServerProcess:
         self.ended = asyncio.Event()
         """Set once no message comes any more."""
         self._writer = LineWriter(stdin, self.ended.set)
-        self.calls = Calls(self._writer.write)
+        self.calls = Calls(self._writer)
         """The calls in progress, whose answers `receive` does not return."""
-        self._unanswered: set[Any] = set()
-        """The requests of the server that the client has not answered yet."""
+        self._unanswered = Counter[Any]()
+        """The requests of the server whose answers it has not read yet."""
         self._answered = asyncio.Event()
         self._lines: deque[bytes] = deque()
         self._parts: list[bytes] = []
@@ -106,13 +106,13 @@ class ServerProcess:
         if not hasattr(message, "method"):
             return
         if hasattr(message, "id"):
-            self._unanswered.add(message.id)
+            self._unanswered[message.id] += 1
         elif message.method == "notifications/cancelled":
             gone = (message.params or {}).get("requestId")
-            self._unanswered.discard(gone if isinstance(gone, str | int) else None)
+            self._forget(gone if isinstance(gone, str | int) else None)
         try:
             async with asyncio.timeout(_READ_S):
-                while len(self._unanswered) > _MOST_REQUESTS:
+                while self._unanswered.total() > _MOST_REQUESTS:
                     self._answered.clear()
                     await self._answered.wait()
         except TimeoutError:
@@ -122,10 +122,19 @@ class ServerProcess:
         """Write a message as a line to stdin."""
         self.calls.sent(item.message)
         line = item.message.model_dump_json(by_alias=True, exclude_unset=True)
-        self._writer.write(line.encode())
-        if not hasattr(item.message, "method"):
-            self._unanswered.discard(item.message.id)
+        is_answer = not hasattr(item.message, "method")
+        self._writer.write(line.encode(), always=is_answer)
+        if is_answer:
+            await self._writer.taken()
+            self._forget(item.message.id)
             self._answered.set()
+
+    def _forget(self, number: Any) -> None:
+        """Note that a request of the server waits no more."""
+        if self._unanswered[number] > 1:
+            self._unanswered[number] -= 1
+        else:
+            del self._unanswered[number]
 
     async def _line(self) -> bytes | None:
         assert self.process.stdout is not None

@@ -24,17 +24,21 @@ class LineWriter:
         self._lock = threading.Lock()
         self._left = bytearray()
         """What the pipe has not taken yet."""
+        self._taken = 0
+        """How many bytes the pipe has taken."""
+        self._moved = asyncio.Event()
+        """Is set when the pipe takes what was left."""
         self._is_closed = False
 
-    def write(self, line: bytes) -> None:
+    def write(self, line: bytes, *, always: bool = False) -> None:
         """Write a line after those before; nothing happens once the other end is closed.
 
-        Raises NotReadError where too much waits for the reader already.
+        Raises NotReadError where too much waits for the reader already, unless `always`.
         """
         with self._lock:
             if self._is_closed:
                 return
-            if len(self._left) > _MOST:
+            if len(self._left) > _MOST and not always:
                 raise NotReadError(f"{len(self._left):,} bytes wait for it")
             is_first = not self._left
             self._left += line
@@ -42,11 +46,20 @@ class LineWriter:
             if is_first and not self._is_taken():
                 self._loop.call_soon_threadsafe(self._wait)
 
+    async def taken(self) -> None:
+        """Wait until the pipe has taken the lines so far, or is closed; called in the loop."""
+        with self._lock:
+            until = self._taken + len(self._left)
+        while self._taken < until and not self._is_closed:
+            self._moved.clear()
+            await self._moved.wait()
+
     def close(self) -> None:
         """Close the pipe; called in the event loop."""
         with self._lock:
             if not self._is_closed:
                 self._is_closed = True
+                self._moved.set()
                 self._loop.remove_writer(self._pipe)
                 os.close(self._pipe)
 
@@ -54,15 +67,19 @@ class LineWriter:
         """Write what is left, and return whether the pipe took it."""
         try:
             while self._left:
-                del self._left[: os.write(self._pipe, self._left)]
+                self._take(os.write(self._pipe, self._left))
         except BlockingIOError:
             return False
         except OSError:
-            self._left.clear()
+            self._take(len(self._left))
             # The loop may be closed, and the process with it.
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._gone)
         return True
+
+    def _take(self, size: int) -> None:
+        del self._left[:size]
+        self._taken += size
 
     def _wait(self) -> None:
         with self._lock:
@@ -73,3 +90,4 @@ class LineWriter:
         with self._lock:
             if self._is_taken():
                 self._loop.remove_writer(self._pipe)
+            self._moved.set()

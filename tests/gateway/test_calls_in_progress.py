@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 import pytest
+from mcp_types import JSONRPCRequest
 
 from toolmd._remote.mcp.calls import Calls
 from toolmd._remote.mcp.error import LostAnswerError
@@ -87,6 +88,22 @@ def test_an_answer_to_a_call_that_has_ended_meanwhile_is_lost_at_once() -> None:
         asks.cancel()
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("kind", ["task", "another"])
+def test_a_result_that_is_none_yet_leaves_the_outcome_unknown(kind: str) -> None:
+    class Writer:
+        """A server that is never written to."""
+
+        def write(self, line: bytes, *, always: bool = False) -> None:
+            """Drop a line."""
+
+    calls = Calls(Writer())
+    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
+    calls.sent(JSONRPCRequest(jsonrpc="2.0", id=1, method="tools/list", params={"_meta": meta}))
+
+    with pytest.raises(LostAnswerError, match="goes on with the call"):
+        calls.result_of({"resultType": kind, "taskId": "1", "content": []})
 
 
 def test_reports_that_are_no_finite_numbers_are_left_out() -> None:

@@ -18,7 +18,7 @@ from mcp.types import ElicitResult, InputRequiredResult
 from toolmd import Workspace
 from toolmd._mcp.callers import FixedCaller
 from toolmd._mcp.server import McpServer
-from toolmd._remote.mcp.asking import asked_in
+from toolmd._remote.mcp.asking import asked_in, following
 from toolmd._remote.mcp.servers import is_parked
 from toolmd._types.asked import Asked
 from toolmd._types.call import Caller
@@ -237,3 +237,45 @@ def test_a_request_for_a_model_is_refused_with_the_reason() -> None:
 
     with pytest.raises(ToolError, match="a reply of your model, which Toolmd passes to no server"):
         asked_in("plain", result, None)
+
+
+def _question(**params: Any) -> dict[str, Any]:
+    form = {"mode": "form", "message": "How large?", "requestedSchema": {"type": "object"}}
+    return {"method": "elicitation/create", "params": params or form}
+
+
+def _page(url: str) -> dict[str, Any]:
+    return {"a": _question(mode="url", message="Go.", url=url, elicitationId="1")}
+
+
+@pytest.mark.parametrize(
+    ("questions", "state", "told"),
+    [
+        ({str(number): _question() for number in range(9)}, None, "more than 8 questions"),
+        ({"a": _question()}, "x" * 1_100_000, "more than 1,048,576 bytes"),
+        (_page("javascript:alert(1)"), None, "no address of a web page"),
+        (_page("https://a.example/\nOpen https://b.example"), None, "no address of a web page"),
+        (_page("https://a.example/\u202eelpmaxe"), None, "no address of a web page"),
+        (_page("https://[a.example/"), None, "no address of a web page"),
+    ],
+)
+def test_a_question_that_no_person_should_see_is_refused(
+    questions: Any, state: str | None, told: str
+) -> None:
+    written = {"resultType": "input_required", "inputRequests": questions, "requestState": state}
+    result = InputRequiredResult.model_validate(written)
+
+    with pytest.raises(ToolError, match=told):
+        asked_in("plain", result, None)
+
+
+def test_the_questions_of_one_result_count_towards_the_most_of_a_call() -> None:
+    questions = {str(number): _question() for number in range(8)}
+    result = InputRequiredResult.model_validate({"inputRequests": questions, "requestState": "s"})
+    asked: Asked | None = asked_in("plain", result, None)
+    while asked is not None:
+        last, asked = asked, following(asked._replace(action="accept"))
+
+    assert last.rounds == 8
+    with pytest.raises(ToolError, match="more than 8 questions"):
+        asked_in("plain", result, last)

@@ -176,6 +176,6 @@ def test_the_catalog_names_no_suspended_tool(tmp_path: Path) -> None:
 
 
 def _end_sessions(root: Path) -> None:
-    from toolmd._remote.mcp.servers import close_servers
+    from toolmd._remote.mcp.pool import POOL
 
-    close_servers(root)
+    POOL.close(root)

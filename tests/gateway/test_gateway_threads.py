@@ -13,6 +13,7 @@ from guarded import Guarded, called
 from toolmd import Result, Workspace
 from toolmd._remote.mcp.error import NotStartedError
 from toolmd._remote.mcp.pool import MOST_SESSIONS, Key, Pool
+from toolmd._remote.mcp.projects import begin_project, end_project
 from toolmd._types.settings import ServerSettings
 
 THREADS = 6
@@ -72,7 +73,9 @@ def test_no_more_sessions_are_opened_at_once_than_a_server_may_have(tmp_path: Pa
         await asyncio.gather(*tasks, return_exceptions=True)
         return [one.exception() for one in done]
 
+    begin_project(tmp_path)
     errors = asyncio.run(refused())
+    end_project(tmp_path)
 
     assert len(errors) == 8
     assert all(isinstance(error, NotStartedError) for error in errors)

@@ -10,6 +10,7 @@ from toolmd._load.definitions.cache import Cache
 from toolmd._load.edits.baseline import Baseline
 from toolmd._load.edits.last_python import Put
 from toolmd._load.python.in_fence import close_fenced
+from toolmd._remote.mcp.projects import begin_project
 from toolmd._remote.mcp.servers import close_servers
 from toolmd._store.collector import collector_paused
 from toolmd._store.store import Store
@@ -70,6 +71,7 @@ class OpenProject:
         with collector_paused():
             self._cache = Cache.load(settings.state, READER.fingerprint)
             self.live = self.made_live(settings, self.read(settings))
+        begin_project(self._root)
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -88,7 +90,8 @@ class OpenProject:
         self.loop.close()
         self.live.close_dispatcher()
         self._logs.close()
-        close_servers(self._root)
+        if first:
+            close_servers(self._root)
         close_fenced(self._root)
         self.store.close()
         return first

@@ -11,12 +11,14 @@ from functools import cache, partial
 from itertools import count
 from typing import Any, NamedTuple, Protocol
 
-from toolmd._remote.mcp.error import NotStartedError
+from toolmd._remote.mcp.error import LostAnswerError, NotStartedError
 from toolmd._remote.mcp.progress import Report
 from toolmd._remote.mcp.running import Running
 
 _STAMP = "io.modelcontextprotocol/"
 """The beginning of the keys that the client adds to the `_meta` of each request."""
+_FINAL = ("complete", "input_required")
+"""The types of results that end a request."""
 _OF_QUESTIONS = ("resultType", "inputRequests", "requestState")
 """Keys that a result has only where requests are stamped."""
 
@@ -72,10 +74,13 @@ class Calls:
     def result_of(self, result: dict[str, Any]) -> Any:
         """Return what the server wrote as CallToolResult or InputRequiredResult.
 
-        Raises ValueError for what does not follow the protocol.
+        Raises ValueError for what does not follow the protocol, and LostAnswerError for a result
+        that is none yet, such as a task.
         """
         if not self._stamp:
             result = {key: value for key, value in result.items() if key not in _OF_QUESTIONS}
+        if result.get("resultType", "complete") not in _FINAL:
+            raise LostAnswerError("the server goes on with the call, which nobody can follow")
         return _adapter().validate_python(result, by_name=False)
 
     def received(self, message: Any) -> bool:

@@ -37,6 +37,7 @@ class Connection:
         self._ask = ask
         self._stop = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._is_ready = False
         self._is_closed = False
         self._secrets: tuple[str, ...] = ()
 
@@ -77,6 +78,9 @@ class Connection:
         self._is_closed = True
         self._stop.set()
         if self._task is not None:
+            if not self._is_ready:
+                # It waits for its server, and would not notice.
+                self._task.cancel()
             for _ in range(2):
                 await asyncio.wait([self._task], timeout=3 * _END_S)
                 self._task.cancel()
@@ -86,6 +90,7 @@ class Connection:
             async with AsyncExitStack() as stack:
                 self.client = await stack.enter_async_context(self._connected())
                 await self.tools.begin(self.client)
+                self._is_ready = True
                 if not ready.done():
                     ready.set_result(None)
                 await self._until_end()

@@ -6,6 +6,7 @@ from typing import Any
 
 from toolmd._remote.mcp.definition import differences
 from toolmd._remote.mcp.error import NotStartedError
+from toolmd._remote.mcp.projects import begin_project
 from toolmd._remote.mcp.servers import Servers, close_servers
 from toolmd._store.pins import Pin
 from toolmd._store.store import Store
@@ -39,6 +40,7 @@ async def look_at_server(
         if (remote := read_remote_tool(f"mcp {name} {tool}")) is not None and own:
             servers.want(remote)
     before: Mapping[str, Pin] = {}
+    begin_project(settings.root)
     try:
         listing = await (await servers.session(name, None)).listing()
         if accept:

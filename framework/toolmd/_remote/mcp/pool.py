@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from toolmd._remote.mcp.error import NotStartedError
+from toolmd._remote.mcp.projects import is_project_open
 from toolmd._remote.mcp.running import Running, in_loop
 from toolmd._remote.mcp.session import Session
 from toolmd._types.settings import ServerSettings
@@ -102,6 +103,8 @@ class Pool:
         if session is not None and session.is_open:
             return session
         if opening is None:
+            if not is_project_open(key.folder):
+                raise NotStartedError("the project is closed")
             opening = asyncio.get_running_loop().create_task(self._opened(key, server))
             self._opening[key] = opening
             opening.add_done_callback(partial(self._end_opening, key))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolmd._remote.mcp.error import LostAnswerError, SuspendedToolError
+from toolmd._remote.mcp.projects import end_project
 from toolmd._store.store import Store
 from toolmd._types.asked import Asked
 from toolmd._types.remote_tool import RemoteTool
@@ -127,7 +128,10 @@ def is_parked(asked: Asked) -> bool:
 
 
 def close_servers(folder: Path) -> None:
-    """End the sessions of a project; it blocks until their processes have ended."""
+    """End a project that began: its sessions, unless it is open once more.
+
+    It blocks until their processes have ended.
+    """
     pool: Any = sys.modules.get("toolmd._remote.mcp.pool")
-    if pool is not None:
+    if end_project(folder) and pool is not None:
         pool.POOL.close(folder)

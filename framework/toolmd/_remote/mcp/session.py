@@ -183,6 +183,10 @@ class Session:
             # The answer to one question must not reach another.
             message = "Its last question is not answered yet: ask one after the other."
             return ErrorData(code=INVALID_REQUEST, message=message)
+        try:
+            asked = asked_by(self.name, params, running.name)
+        except ToolError as error:
+            return ErrorData(code=INVALID_REQUEST, message=str(error))
         with suppress(TimeoutError):
-            return await running.ask(self._hidden(asked_by(self.name, params, running.name)))
+            return await running.ask(self._hidden(asked))
         return ElicitResult(action="cancel")

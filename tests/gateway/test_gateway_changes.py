@@ -8,10 +8,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from guarded import Guarded, listed
 from mcp import Client
-from mcp.types import ToolListChangedNotification
+from mcp.shared.message import SessionMessage
+from mcp.types import JSONRPCNotification, JSONRPCRequest, ToolListChangedNotification
 
 from toolmd import Workspace
 from toolmd._mcp.callers import FixedCaller
@@ -173,6 +175,43 @@ def test_the_catalog_names_no_suspended_tool(tmp_path: Path) -> None:
             return str(read.contents[0])
 
     assert '"echo"' not in asyncio.run(run())
+
+
+async def _silent_client(server: McpServer) -> tuple[asyncio.Task[None], Any]:
+    """Connect a client of the old era that reads no notification; return its session."""
+    to_server, reading = anyio.create_memory_object_stream[Any](10)
+    writing, to_client = anyio.create_memory_object_stream[Any](0)
+    options = server.low.create_initialization_options()
+    session = asyncio.ensure_future(server.low.run(reading, writing, options))
+    info = {"name": "silent", "version": "1"}
+    params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info}
+    first = JSONRPCRequest(jsonrpc="2.0", id=1, method="initialize", params=params)
+    await to_server.send(SessionMessage(first))
+    await to_client.receive()
+    second = JSONRPCNotification(jsonrpc="2.0", method="notifications/initialized")
+    await to_server.send(SessionMessage(second))
+    return session, (to_server, to_client)
+
+
+def test_a_client_that_reads_nothing_keeps_no_other_from_its_notification(tmp_path: Path) -> None:
+    project = Guarded(tmp_path / "p", "echo")
+
+    async def run() -> None:
+        with project.open() as workspace:
+            server = McpServer(workspace, FixedCaller(Caller()))
+            session, streams = await _silent_client(server)
+            async with Client(server.low, mode="legacy") as client:
+                project.add("whoami")
+                workspace.reload()
+                async with asyncio.timeout(10):
+                    tools = (await client.list_tools(cache_mode="refresh")).tools
+            session.cancel()
+            await asyncio.wait([session])
+            for stream in streams:
+                stream.close()
+        assert {tool.name for tool in tools} == {"echo", "whoami"}
+
+    asyncio.run(run())
 
 
 def _end_sessions(root: Path) -> None:

@@ -28,6 +28,8 @@ LOOK_S = 2.0
 """How often a server looks whether tools were suspended or accepted, perhaps by others."""
 MAX_STREAMS = 64
 """The most streams of changes at a time; each keeps a connection open."""
+_NOTIFY_S = 1.0
+"""How long a client of the old era may take to read that a list changed."""
 
 _State = tuple[Registry, bool, frozenset[str]]
 """The snapshot, whether the tool that reads kept results is listed, and the suspended tools."""
@@ -70,14 +72,21 @@ class ListChanges:
         await self._bus.publish(ToolsListChanged())
         await self._bus.publish(ResourcesListChanged())
         await self._bus.publish(PromptsListChanged())
-        for connection in list(self._connections):
-            try:
+        await asyncio.gather(*(self._notify(one) for one in list(self._connections)))
+
+    async def _notify(self, connection: Connection) -> None:
+        """Notify a client of the old era; one that does not read is notified no more."""
+        try:
+            async with asyncio.timeout(_NOTIFY_S):
                 await connection.send_tool_list_changed()
                 await connection.send_resource_list_changed()
                 await connection.send_prompt_list_changed()
-            except Exception:
-                # A disconnected client must not keep the others from being notified.
-                logger.exception("a client could not be notified of a change")
+        except TimeoutError:
+            self._connections.discard(connection)
+            logger.warning("a client does not read what it is notified of")
+        except Exception:
+            # A disconnected client must not keep the others from being notified.
+            logger.exception("a client could not be notified of a change")
 
     async def shown(self) -> list[Listed]:
         """Return what clients see: the list without the tools that are suspended now.

@@ -36,6 +36,8 @@ class Connection:
         self._folder = folder
         self._ask = ask
         self._stop = asyncio.Event()
+        self._unread = asyncio.Event()
+        """Set once the client reads no more messages: a server may make it fail."""
         self._task: asyncio.Task[None] | None = None
         self._is_ready = False
         self._is_closed = False
@@ -44,7 +46,7 @@ class Connection:
     @property
     def is_open(self) -> bool:
         """Return whether messages can be sent."""
-        if self.client is None or self._is_closed:
+        if self.client is None or self._is_closed or self._unread.is_set():
             return False
         return self.process is None or self.process.is_alive
 
@@ -105,8 +107,8 @@ class Connection:
             self._is_closed = True
 
     async def _until_end(self) -> None:
-        """Wait until the session is closed, or its process ends."""
-        waits = [asyncio.create_task(self._stop.wait())]
+        """Wait until the session is closed, its client fails, or its process ends."""
+        waits = [asyncio.create_task(one.wait()) for one in (self._stop, self._unread)]
         if self.process is not None:
             waits.append(asyncio.create_task(self.process.ended.wait()))
         try:
@@ -141,7 +143,7 @@ class Connection:
         command = await asyncio.to_thread(fenced, self._server.command, fence, self._folder, env)
         async with run_server(command, env, self._folder) as server:
             self.process = server
-            yield ReadTap(server.receive, self.tools.tap), WriteTap(server.send, self.tools.tap)
+            yield self._taps(server.receive, server.send)
 
     @asynccontextmanager
     async def _http(self) -> AsyncIterator[Any]:
@@ -156,7 +158,11 @@ class Connection:
                 self._server.url, http_client=client, max_sse_event_size=MAX_LINE
             ) as (read, write),
         ):
-            yield ReadTap(read.__anext__, self.tools.tap), WriteTap(write.send, self.tools.tap)
+            yield self._taps(read.__anext__, write.send)
+
+    def _taps(self, receive: Any, send: Any) -> tuple[ReadTap, WriteTap]:
+        tap = self.tools.tap
+        return ReadTap(receive, tap, self._unread.set), WriteTap(send, tap)
 
     async def _give_up(self, error: BaseException) -> None:
         await self.close()

@@ -56,17 +56,24 @@ class Tap:
 class ReadTap:
     """The stream of messages from a server, through a tap."""
 
-    def __init__(self, receive: Callable[[], Awaitable[Any]], tap: Tap) -> None:
-        """Keep the tap, and what returns the next message or raises StopAsyncIteration."""
+    def __init__(
+        self, receive: Callable[[], Awaitable[Any]], tap: Tap, unread: Callable[[], object]
+    ) -> None:
+        """Keep the tap, and what returns the next message or raises StopAsyncIteration.
+
+        `unread` is called once the client reads no more, also where it failed.
+        """
         self._receive = receive
         self._tap = tap
+        self._unread = unread
 
     async def receive(self) -> Any:
         """Return the next message."""
         return await self.__anext__()
 
     async def aclose(self) -> None:
-        """Do nothing: the session closes the connection."""
+        """Note that the client reads no more: the session closes the connection."""
+        self._unread()
 
     def __aiter__(self) -> Self:
         return self

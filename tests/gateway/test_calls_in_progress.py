@@ -11,7 +11,7 @@ import pytest
 from mcp_types import JSONRPCRequest
 
 from toolmd._remote.mcp.calls import Calls
-from toolmd._remote.mcp.error import LostAnswerError
+from toolmd._remote.mcp.error import LostAnswerError, NotStartedError
 from toolmd._remote.mcp.progress import ProgressReports
 from toolmd._remote.mcp.running import Running
 from toolmd._remote.mcp.writer import LineWriter
@@ -73,6 +73,21 @@ def test_a_call_ends_when_its_caller_leaves_and_its_server_reads_nothing(
     assert cancel["params"]["requestId"] == call["id"]
 
 
+def test_a_call_that_no_server_can_read_is_not_sent() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+
+    async def run() -> None:
+        writer = LineWriter(writing, lambda: None)
+        calls, running = Calls(writer), Running("{}", lambda _: None)
+        with pytest.raises(NotStartedError, match="the connection ended"):
+            calls.send(running, {"name": "echo"}, lambda *_: None)
+        calls.end()
+        writer.close()
+
+    asyncio.run(run())
+
+
 def test_an_answer_to_a_call_that_has_ended_meanwhile_is_lost_at_once() -> None:
     async def run() -> None:
         running = Running("{}", lambda _: None)
@@ -95,8 +110,9 @@ def test_a_result_that_is_none_yet_leaves_the_outcome_unknown(kind: str) -> None
     class Writer:
         """A server that is never written to."""
 
-        def write(self, line: bytes, *, always: bool = False) -> None:
+        def write(self, line: bytes, *, always: bool = False) -> bool:
             """Drop a line."""
+            return True
 
     calls = Calls(Writer())
     meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}

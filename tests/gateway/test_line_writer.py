@@ -60,13 +60,13 @@ def test_the_writer_learns_that_the_other_end_is_closed(pipe: tuple[int, int]) -
     async def gone() -> None:
         noticed = asyncio.Event()
         writer = LineWriter(writing, noticed.set)
-        writer.write(b"x" * 1_000_000)
+        assert writer.write(b"x" * 1_000_000)
         os.dup2(os.open(os.devnull, os.O_RDONLY), reading)
         async with asyncio.timeout(10):
             await noticed.wait()
-        writer.write(b"more")
+        assert not writer.write(b"more")
         writer.close()
-        writer.write(b"more")
+        assert not writer.write(b"more")
 
     asyncio.run(gone())
 

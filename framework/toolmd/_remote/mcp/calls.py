@@ -29,7 +29,7 @@ class _Waiting(NamedTuple):
 
 
 class _Writer(Protocol):
-    def write(self, line: bytes, *, always: bool = False) -> None: ...
+    def write(self, line: bytes, *, always: bool = False) -> bool: ...
 
 
 class Calls:
@@ -63,13 +63,16 @@ class Calls:
         line = _line("tools/call", {**params, "_meta": meta}, number)
         running.stop = partial(self._stop, number)
         self._waiting[number] = _Waiting(running, report)
-        if self._is_over and self._waiting.pop(number, None) is not None:
-            raise NotStartedError("the connection ended")
+        lost = NotStartedError("the connection ended")
+        problem = lost if self._is_over else None
         try:
-            self._writer.write(line)
-        except NotStartedError:
-            self._waiting.pop(number, None)
-            raise
+            if problem is None and not self._writer.write(line):
+                problem = lost
+        except NotStartedError as error:
+            problem = error
+        # The end of the connection may have settled it meanwhile.
+        if problem is not None and self._waiting.pop(number, None) is not None:
+            raise problem
 
     def result_of(self, result: dict[str, Any]) -> Any:
         """Return what the server wrote as CallToolResult or InputRequiredResult.

@@ -26,18 +26,20 @@ class LineWriter:
         """What the pipe has not taken yet."""
         self._taken = 0
         """How many bytes the pipe has taken."""
+        self._lost = 0
+        """How many bytes were left when the other end was found closed."""
         self._moved = asyncio.Event()
         """Is set when the pipe takes what was left."""
         self._is_closed = False
 
-    def write(self, line: bytes, *, always: bool = False) -> None:
-        """Write a line after those before; nothing happens once the other end is closed.
+    def write(self, line: bytes, *, always: bool = False) -> bool:
+        """Write a line after those before; return False where none of it can be read.
 
         Raises NotReadError where too much waits for the reader already, unless `always`.
         """
         with self._lock:
             if self._is_closed:
-                return
+                return False
             if len(self._left) > _MOST and not always:
                 raise NotReadError(f"{len(self._left):,} bytes wait for it")
             is_first = not self._left
@@ -45,6 +47,7 @@ class LineWriter:
             self._left += b"\n"
             if is_first and not self._is_taken():
                 self._loop.call_soon_threadsafe(self._wait)
+            return self._lost <= len(line)
 
     async def taken(self) -> None:
         """Wait until the pipe has taken the lines so far, or is closed; called in the loop."""
@@ -71,7 +74,8 @@ class LineWriter:
         except BlockingIOError:
             return False
         except OSError:
-            self._take(len(self._left))
+            self._lost = len(self._left)
+            self._take(self._lost)
             # The loop may be closed, and the process with it.
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._gone)

@@ -75,14 +75,13 @@ class ListChanges:
         await asyncio.gather(*(self._notify(one) for one in list(self._connections)))
 
     async def _notify(self, connection: Connection) -> None:
-        """Notify a client of the old era; one that does not read is notified no more."""
+        """Notify a client of the old era; one that does not read misses this change."""
         try:
             async with asyncio.timeout(_NOTIFY_S):
                 await connection.send_tool_list_changed()
                 await connection.send_resource_list_changed()
                 await connection.send_prompt_list_changed()
         except TimeoutError:
-            self._connections.discard(connection)
             logger.warning("a client does not read what it is notified of")
         except Exception:
             # A disconnected client must not keep the others from being notified.

@@ -131,7 +131,6 @@ class Connection:
             transport,
             mode="auto",
             cache=None,
-            message_handler=self.tools.heard,
             elicitation_callback=self._ask,
         ) as client:
             yield client

@@ -50,7 +50,7 @@ class ToolList:
 
     def __init__(self, seconds: float) -> None:
         """Keep how long reading the list may take."""
-        self.tap = Tap()
+        self.tap = Tap(self._changed)
         """Keeps the tools as the server writes them; the session's streams pass through it."""
         self.seen: Callable[[Listing], object] | None = None
         """Is called in a thread with a list that was read after a notice of the server."""
@@ -92,13 +92,6 @@ class ToolList:
                 if notices == self._notices:
                     self._listing = listing
             return listing
-
-    async def heard(self, message: Any) -> None:
-        """Read the list again where a message tells that it changed."""
-        from mcp_types import ToolListChangedNotification
-
-        if isinstance(message, ToolListChangedNotification):
-            self._changed()
 
     def _changed(self) -> None:
         self._notices += 1

@@ -10,12 +10,15 @@ from typing import Any, Self
 MOST_TOOLS = 5_000
 """The most tools that a server may list."""
 _LIST = "tools/list"
+_CHANGED = "notifications/tools/list_changed"
 
 
 class Tap:
     """Watches the messages of one session."""
 
-    def __init__(self) -> None:
+    def __init__(self, changed: Callable[[], None]) -> None:
+        """Keep what is called at once where the server tells that its tools changed."""
+        self._changed = changed
         self.page: list[Any] = []
         """The tools of the page that was answered last, as the server wrote them."""
         self.cursor: str | None = None
@@ -34,6 +37,8 @@ class Tap:
     def received(self, item: Any) -> Any:
         """Return a message of the server for the client."""
         message: Any = getattr(item, "message", None)
+        if getattr(message, "method", None) == _CHANGED:
+            self._changed()
         number = getattr(message, "id", None)
         if not self._asked or number not in self._asked:
             return item

@@ -11,8 +11,9 @@ from typing import Any, Protocol
 
 from toolmd._remote.mcp.asking import following
 from toolmd._remote.mcp.definition import differences, names_of
-from toolmd._remote.mcp.error import InputRequiredError, NotSentError, NotStartedError
+from toolmd._remote.mcp.error import InputRequiredError, NotStartedError
 from toolmd._remote.mcp.progress import ProgressReports
+from toolmd._remote.mcp.running import NotSentError
 from toolmd._remote.mcp.servers import Servers
 from toolmd._remote.mcp.session import Session
 from toolmd._remote.unsent import UnsentCallError

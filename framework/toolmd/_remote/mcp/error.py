@@ -1,14 +1,10 @@
 """The errors of calls to a server's tool."""
 
-import asyncio
-
 from toolmd._types.asked import Asked
 from toolmd.errors import ToolError
 
 SUSPENDED = "suspended_tool"
 """The code of a call whose tool is not the accepted one."""
-
-
 CLOSED = -32000
 """The code of the client's own error where the connection ended."""
 
@@ -31,10 +27,6 @@ class SuspendedToolError(ToolError):
 
 class LostAnswerError(TimeoutError):
     """The connection ended after the call was sent, so nobody knows whether the tool ran."""
-
-
-class NotSentError(asyncio.CancelledError):
-    """The caller was cancelled while it waited for the server; nothing was sent."""
 
 
 class NotStartedError(ConnectionRefusedError):

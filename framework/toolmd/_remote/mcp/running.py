@@ -21,6 +21,10 @@ _PREFIX = secrets.token_urlsafe(9)
 _NUMBERS = count(1)
 
 
+class NotSentError(asyncio.CancelledError):
+    """The caller was cancelled while it waited for the server; nothing was sent."""
+
+
 async def in_loop(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, Result]) -> Result:
     """Return what `work` returns in a loop; a caller who is cancelled cancels it."""
     if loop is asyncio.get_running_loop():

@@ -5,8 +5,8 @@ models of its own. It opens the session and does all the rest; only `tools/call`
 """
 
 import json
+import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import cache, partial
 from itertools import count
 from typing import Any, NamedTuple, Protocol
@@ -88,18 +88,18 @@ class Calls:
 
     def received(self, message: Any) -> bool:
         """Settle the call that a message belongs to; return whether there is one."""
-        if (token := _token_of(message)) is not None:
-            return self._report(token, message.params)
-        if hasattr(message, "method"):
+        result_type, error_type = _answer_types()
+        if not isinstance(message, (result_type, error_type)):
+            token = _token_of(message)
+            return token is not None and self._report(token, message.params)
+        if (waiting := self._waiting.pop(message.id, None)) is None:
             return False
-        waiting = self._waiting.pop(getattr(message, "id", None), None)
-        if waiting is None:
-            return False
-        if (error := getattr(message, "error", None)) is None:
+        if isinstance(message, result_type):
             waiting.running.settle(message.result)
         else:
             from mcp import MCPError
 
+            error = message.error
             waiting.running.settle(None, MCPError(error.code, error.message, error.data))
         return True
 
@@ -172,6 +172,13 @@ def _adapter() -> Any:
     return TypeAdapter[Any](CallToolResult | InputRequiredResult)
 
 
+@cache
+def _answer_types() -> tuple[Any, Any]:
+    from mcp_types import JSONRPCError, JSONRPCResponse
+
+    return JSONRPCResponse, JSONRPCError
+
+
 def _token_of(message: Any) -> str | None:
     """Return the token of a report of progress; None for other messages."""
     if getattr(message, "method", None) != "notifications/progress":
@@ -182,8 +189,8 @@ def _token_of(message: Any) -> str | None:
 
 def _add_trace(meta: dict[str, Any]) -> None:
     """Add the caller's trace, where there is one."""
-    with suppress(ImportError):
-        from opentelemetry import context, propagate
+    # A trace exists only where its package was imported.
+    if (context := sys.modules.get("opentelemetry.context")) and context.get_current():
+        from opentelemetry import propagate
 
-        if context.get_current():
-            propagate.inject(meta)
+        propagate.inject(meta)

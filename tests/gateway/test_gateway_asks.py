@@ -279,3 +279,29 @@ def test_the_questions_of_one_result_count_towards_the_most_of_a_call() -> None:
     assert last.rounds == 8
     with pytest.raises(ToolError, match="more than 8 questions"):
         asked_in("plain", result, last)
+
+
+def test_a_call_that_waits_for_its_server_is_not_made_again_when_the_server_ends(
+    tmp_path: Path,
+) -> None:
+    effects = tmp_path / "effects.txt"
+    ending = f"""
+    import os, threading
+    if params.request_state is None:
+        with open({str(effects)!r}, "a") as file:
+            print("paid", file=file)
+        threading.Timer(0.02, os._exit, (0,)).start()
+    return InputRequiredResult(input_requests=None, request_state="later")
+"""
+    head, _, rest = MODERN.partition("    told = params.input_responses")
+    server = f"{head}{ending}{rest[rest.index('async def main') - 1 :]}"
+    project = Guarded(tmp_path / "p", "ask")
+    command = json.dumps([sys.executable, "-c", server])
+    (project.root / "toolmd.toml").write_text(
+        f"[servers.plain]\ncommand = {command}\nstart_timeout = 60\n", encoding="utf-8"
+    )
+    with project.open() as workspace:
+        result = called(workspace, "ask")
+
+    assert (result.outcome, result.error.code) == ("unknown", "outcome_unknown")
+    assert effects.read_text(encoding="utf-8").splitlines() == ["paid"]

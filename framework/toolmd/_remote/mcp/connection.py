@@ -128,10 +128,7 @@ class Connection:
         self._secrets = secret_values(self._server, os.environ)
         transport = self._process_streams() if self._server.command else self._http()
         async with Client(
-            transport,
-            mode="auto",
-            cache=None,
-            elicitation_callback=self._ask,
+            transport, mode="auto", cache=None, elicitation_callback=self._ask
         ) as client:
             yield client
 
@@ -171,6 +168,7 @@ class Connection:
         raise NotStartedError(f"{said}; its stderr says: {ending}" if ending else said)
 
     def reason_of(self, error: BaseException) -> str:
+        """Return why the client raised an error, in words."""
         while isinstance(error, BaseExceptionGroup) and error.exceptions:
             error = error.exceptions[0]
         code = getattr(getattr(error, "error", None), "code", None)
@@ -185,6 +183,7 @@ class Connection:
         return f"{type(error).__name__}: {error}".rstrip(": ")
 
     def reason(self) -> str:
+        """Return why the connection ended."""
         if self.process is None:
             return "the connection was closed"
         if self.process.problem:

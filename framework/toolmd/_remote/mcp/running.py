@@ -102,6 +102,7 @@ class Running:
         self._over(self)
 
     def _give_up(self) -> None:
+        # `start` may set it only after the caller was cancelled.
         self.stop()
 
     async def _run(self, work: Callable[[], Coroutine[Any, Any, Any]]) -> None:

@@ -81,8 +81,8 @@ class Session:
         more: dict[str, Any] = {}
         if answered is not None:
             more = {"input_responses": responses_of(answered), "request_state": answered.state}
+        running = self._sent(tool, definition, arguments, report, more)
         for wait in _POLLS:
-            running = self._sent(tool, definition, arguments, report, more)
             result = await self._outcome(running)
             if isinstance(result, Asked) or result.result_type != "input_required":
                 return result
@@ -91,6 +91,11 @@ class Session:
             # The server only wants the state back, later.
             await asyncio.sleep(wait)
             more = {"request_state": result.request_state}
+            try:
+                running = self._sent(tool, definition, arguments, report, more)
+            except NotStartedError as error:
+                # The first request was sent, and may have taken effect.
+                raise LostAnswerError(f"the server {self.name} ended: {error}") from error
         raise LostAnswerError(f"the server {self.name} did not finish the call")
 
     async def resume(self, running: Running, answer: Any) -> Any:

@@ -116,7 +116,10 @@ class Executor(Protocol):
         """
 
     async def reject(self, held: str, call: Call, by: str | None = None) -> None:
-        """Reject a confirmation by its id, so that its call can't run later; `by` as above."""
+        """Reject a confirmation by its id, so that its call can't run later.
+
+        `by` is the person who said no, where their name is known.
+        """
 
     async def python(self, call: Call, through: Through) -> Any:
         """Run the implementation of a skill; its own calls go `through`.

@@ -64,7 +64,7 @@ def test_example_calls_name_optional_parameters(form: str) -> None:
 def test_what_only_an_example_names_is_noted_as_a_guess() -> None:
     made = read(page('fill_pond(pond="north")'))
 
-    assert ("pond", "only an example has it: optional, string", 11) in [
+    assert ("pond", "only an example has it: optional", 11) in [
         (note.path, note.text, note.line) for note in made.notes
     ]
 

@@ -273,3 +273,81 @@ def test_required_parameters_below_a_label_are_required() -> None:
     found = tools(BY_METHOD.format(label="Required parameters"))["edit_ponds"].parameters
 
     assert {one.name: one.required for one in found}["depth"] is True
+
+
+LINES = {
+    "a name": "- `limit`: How far",
+    "an example": '- `frogs`: Frogs\n\nExample:\n```json\n{"frogs": 3}\n```',
+    "a range": "- `frogs`: Frogs (1-20)",
+    "a default": "- `frogs`: Frogs (default: 3)",
+    "a description": "- `frogs`: Number of frogs",
+}
+
+
+@pytest.mark.parametrize("shown", LINES)
+@pytest.mark.parametrize(
+    ("runner", "kind"),
+    [
+        ("npx -y @ponds/pond-mcp", "number"),
+        ("bunx pond-mcp", "number"),
+        ("uvx pond-mcp", "integer"),
+        ("npx -y pond-mcp\nuvx pond-mcp", "integer"),
+        ("", "integer"),
+    ],
+)
+def test_a_guessed_whole_number_has_the_type_of_the_servers_language(
+    runner: str, kind: str, shown: str
+) -> None:
+    (spec,) = tools(
+        f"{runner}\n\n## Tools\n\n### find_pond\n\nFind it.\n\nParameters:\n{LINES[shown]}\n"
+    ).values()
+
+    assert [said["type"] for _, said in arguments(spec).values()] == [kind]
+
+
+def test_a_type_that_the_text_says_is_kept_whatever_runs_the_server() -> None:
+    (spec,) = tools(
+        "npx -y pond-mcp\n\n## Tools\n\n### find_pond\n\nFind it.\n\n"
+        "Parameters:\n- `limit` (integer): How far\n"
+    ).values()
+
+    assert arguments(spec)["limit"][1]["type"] == "integer"
+
+
+NAMESAKES = """## Tools
+
+### find_pond
+
+Find it.
+
+Parameters:
+- `keeper`: The keeper
+- `fish`: Which
+
+### fill_pond
+
+Fill it.
+
+Parameters:
+- `keeper` (integer): The keeper
+- `fish` (array): Which
+
+### drain_pond
+
+Drain it.
+
+Parameters:
+- `fish` (string): Which
+"""
+
+
+def test_a_parameter_without_a_type_has_that_of_its_namesakes_where_they_agree() -> None:
+    made = read(NAMESAKES)
+    found = arguments(tools(NAMESAKES)["find_pond"])
+
+    assert found["keeper"][1]["type"] == "integer"
+    assert found["fish"][1]["type"] == "string"
+    assert [n.text for n in made.notes if (n.definition, n.path) == ("find_pond", "keeper")] == [
+        "not marked, and nothing is optional here: required",
+        "no type in the text: integer, from the parameter of fill_pond",
+    ]

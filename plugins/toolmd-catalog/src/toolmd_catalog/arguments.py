@@ -13,9 +13,8 @@ from toolmd_catalog.parameters.calls import Shown
 from toolmd_catalog.parameters.code import CodeBlocks, read_code, read_signature
 from toolmd_catalog.parameters.gather import Gathered, gather
 from toolmd_catalog.parameters.needs import settle
-from toolmd_catalog.phrases.found import AddNote, ParameterFound
+from toolmd_catalog.phrases.found import AddNote, Namesake, ParameterFound
 from toolmd_catalog.phrases.hints import is_option
-from toolmd_catalog.phrases.literals import json_type
 from toolmd_catalog.policy.rules import Rule, choice, compared
 from toolmd_catalog.words import fold
 
@@ -60,6 +59,8 @@ class KnownArguments:
         self._from_calls()
         self._from_page()
         self._shared()
+        for one in self.gathered.found.values():
+            one.whole = self.defaults.whole
 
     def _objects(self, *roles: str) -> list[dict[str, Any]]:
         """Return the objects in the code below labels of these roles."""
@@ -142,8 +143,7 @@ class KnownArguments:
                 if one is None:
                     one = by_fold[fold(key)] = found[key] = self._only_shown(key, value, at)
                 one.name = key
-                if not one.sampled:
-                    one.sample, one.sampled = value, True
+                one.samples = one.samples or [value]
 
     def _from_page(self) -> None:
         """Add what only the example calls of the page name; where all are listed, types alone."""
@@ -158,9 +158,7 @@ class KnownArguments:
                 noted = "in an example, though the text lists the parameters without it: left out"
                 self.note(key, noted, shown.line)
             else:
-                kinds = " or ".join(shown.said.get("types", ()))
-                behind = f", {kinds}" if kinds else ""
-                shown.guesses.append(f"only an example has it: optional{behind}")
+                shown.guesses.append("only an example has it: optional")
                 by_fold[fold(key)] = found[key] = shown
 
     def _only_shown(self, key: str, value: Any, at: int) -> ParameterFound:
@@ -168,9 +166,7 @@ class KnownArguments:
         first = at < _FIRST and not is_option(key, value)
         need = always and first and not self.gathered.listed
         one = ParameterFound(key, self.entry.line, key, marked=True, need=need)
-        one.said["types"] = (json_type(value),)
-        word = "required" if need else "optional"
-        one.guesses.append(f"only an example has it: {word}, {json_type(value)}")
+        one.guesses.append(f"only an example has it: {'required' if need else 'optional'}")
         return one
 
     def _shared(self) -> None:
@@ -185,6 +181,19 @@ class KnownArguments:
                 copy.take(shared)
                 copy.guesses.append("shared by every tool of the catalogue")
                 found[name] = copy
+
+
+def compare_namesakes(tools: list[KnownArguments]) -> None:
+    """Let parameters without a type know what all others of their name have."""
+    typed: dict[str, list[Namesake]] = {}
+    for tool in tools:
+        for one in tool.gathered.found.values():
+            if not one.is_untyped:
+                typed.setdefault(fold(one.name), []).append(Namesake(one.typed[0], tool.name))
+    agreed = {name: same[0] for name, same in typed.items() if len({o.types for o in same}) == 1}
+    for tool in tools:
+        for one in tool.gathered.found.values():
+            one.namesake = agreed.get(fold(one.name))
 
 
 def _alike(shown: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -56,16 +56,12 @@ class ToolBuilder:
     """What a sentence says about the result."""
     left_open: OpenArguments = field(default_factory=OpenArguments)
     """What a model may add."""
+    arguments: KnownArguments = field(init=False)
 
-    def note(self, path: str, text: str, line: int = 0) -> None:
-        """Write a note on this tool."""
-        self.report.note(self.name, path, text, line or self.entry.line)
-
-    def spec(self) -> ToolSpec | None:
-        """Build the tool; None where its schema can't be read."""
+    def __post_init__(self) -> None:
+        """Read the parameters."""
         self.code = read_code([f for s in self.entry.spans for f in fences(s)])
-        said = self._schema()
-        arguments = KnownArguments(
+        self.arguments = KnownArguments(
             self.page,
             self.entry,
             self.name,
@@ -75,7 +71,15 @@ class ToolBuilder:
             self.shown,
             self.input,
         )
-        arguments.read()
+        self.arguments.read()
+
+    def note(self, path: str, text: str, line: int = 0) -> None:
+        """Write a note on this tool."""
+        self.report.note(self.name, path, text, line or self.entry.line)
+
+    def spec(self) -> ToolSpec | None:
+        """Build the tool; None where its schema can't be read."""
+        said, arguments = self._schema(), self.arguments
         said.setdefault("parameters", ())
         if not said["parameters"]:
             said["parameters"] = arguments.parameters()

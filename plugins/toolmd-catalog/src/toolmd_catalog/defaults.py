@@ -9,6 +9,7 @@ from toolmd_catalog.layout.spans import TextSpan, sentences, spans
 from toolmd_catalog.layout.tables import rows_of
 from toolmd_catalog.parameters.gather import Gathered, read_span
 from toolmd_catalog.phrases.found import ParameterFound
+from toolmd_catalog.phrases.literals import JsonType
 from toolmd_catalog.policy.demands import Policy
 from toolmd_catalog.policy.statements import read_sentence
 from toolmd_catalog.summary import Summaries
@@ -36,6 +37,8 @@ class Defaults:
     shared: dict[str, ParameterFound] = field(default_factory=dict)
     everywhere: bool = False
     """Whether the shared parameters belong to every tool, listed there or not."""
+    whole: JsonType = "integer"
+    """The type that is guessed for whole numbers."""
     lines: dict[str, int] = field(default_factory=dict)
     """The line of each statement that holds for all tools."""
     unread: list[tuple[str, int]] = field(default_factory=list)

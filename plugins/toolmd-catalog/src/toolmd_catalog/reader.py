@@ -4,6 +4,7 @@ from typing import Any
 
 from toolmd import ToolmdError
 from toolmd.importing import Imported, ImportReport
+from toolmd_catalog.arguments import compare_namesakes
 from toolmd_catalog.builder import ToolBuilder
 from toolmd_catalog.defaults import Defaults, read_defaults
 from toolmd_catalog.guesses import Ask, filled, suggestions
@@ -18,7 +19,7 @@ from toolmd_catalog.leftovers import untold
 from toolmd_catalog.names import tool_name
 from toolmd_catalog.parameters.calls import Shown, read_calls, read_inputs
 from toolmd_catalog.parameters.code import read_code
-from toolmd_catalog.server import live_import
+from toolmd_catalog.server import live_import, whole_numbers
 from toolmd_catalog.words import clean
 
 MAX_CHARACTERS = 2_000_000
@@ -45,14 +46,10 @@ def read(text: str, name: str, ask: Ask | None = None) -> Imported:
         found = find_plain(page, parts)
         found.entries = found.entries or _from_code(page, parts)
     defaults = read_defaults(page, found.others or parts[:1], tails)
+    defaults.whole = whole_numbers(text)
     suggested = {} if ask is None else suggestions(text, ask, report)
-    entries = _once(found.entries, report)
-    calls, inputs = _examples(parts, {tool_name(entry.heading.name) for entry in entries})
-    for entry in entries:
-        own = tool_name(entry.heading.name)
-        builder = ToolBuilder(
-            page, entry, own, defaults, report, calls.get(own, {}), inputs.get(own)
-        )
+    for builder in _builders(page, parts, _once(found.entries, report), defaults, report):
+        own, entry = builder.name, builder.entry
         if own != entry.heading.name.replace("-", "_"):
             builder.note("", f"called {entry.heading.name!r} in the catalogue")
         spec = builder.spec()
@@ -74,6 +71,24 @@ def read(text: str, name: str, ask: Ask | None = None) -> Imported:
             "", "no tool was found in it: a heading or a bullet with its name, and Params"
         )
     return report.close()
+
+
+def _builders(
+    page: Page,
+    parts: list[Part],
+    entries: list[ToolEntry],
+    defaults: Defaults,
+    report: ImportReport,
+) -> list[ToolBuilder]:
+    """Read the parameters of all tools; those without a type take it from their namesakes."""
+    calls, inputs = _examples(parts, {tool_name(entry.heading.name) for entry in entries})
+    builders = []
+    for entry in entries:
+        own = tool_name(entry.heading.name)
+        shown, given = calls.get(own, {}), inputs.get(own)
+        builders.append(ToolBuilder(page, entry, own, defaults, report, shown, given))
+    compare_namesakes([builder.arguments for builder in builders])
+    return builders
 
 
 def _examples(

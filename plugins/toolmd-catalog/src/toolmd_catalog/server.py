@@ -6,6 +6,8 @@ import shlex
 from collections.abc import Iterator
 from contextlib import suppress
 
+from toolmd_catalog.phrases.literals import JsonType
+
 _CONFIGURED = re.compile(
     r'"command"\s*:\s*"(npx|uvx|bunx|docker)"\s*,\s*"args"\s*:\s*(\[[^\[\]{}]{0,2000}\])'
 )
@@ -13,6 +15,7 @@ _COMMA = re.compile(r",\s*\]$")
 _TYPED = re.compile(r"^[ \t$>`]*((?:npx|uvx|bunx)(?:[ \t]+[-\w@/.:=]+){1,6})[ \t`]*$", re.MULTILINE)
 _ADDRESS = re.compile(r'"url"\s*:\s*"(https?://[^\s"]{1,300}/mcp/?)"')
 _OF_SERVERS = re.compile(r"mcp|modelcontextprotocol", re.IGNORECASE)
+_JAVASCRIPT = {"npx", "bunx"}
 _AROUND_NAMES = re.compile(r"@[^@]*$|^server-|-server$|^mcp-|-mcp$")
 
 
@@ -26,6 +29,15 @@ def live_import(text: str) -> str:
         host = match[1].split("/")[2].removeprefix("mcp.").split(".")[0]
         return f"toolmd import mcp --live {_short(host)} --url {match[1]}"
     return ""
+
+
+def whole_numbers(text: str) -> JsonType:
+    """Return the type that the tools of a document's server most likely have for whole numbers.
+
+    JavaScript has only `number`, and few servers in it declare `integer`.
+    """
+    runners = {words[0] for words in _commands(text)}
+    return "number" if runners & _JAVASCRIPT and "uvx" not in runners else "integer"
 
 
 def _commands(text: str) -> Iterator[list[str]]:

@@ -8,7 +8,7 @@ from typing import Any
 from toolmd_catalog.layout.blocks import Block, Fence, Paragraph
 from toolmd_catalog.names import tool_name
 from toolmd_catalog.phrases.found import ParameterFound
-from toolmd_catalog.phrases.literals import json_type, literal, objects
+from toolmd_catalog.phrases.literals import literal, objects
 from toolmd_catalog.words import closing, split
 
 Shown = dict[str, ParameterFound]
@@ -94,13 +94,4 @@ def _given(group: str) -> Iterator[tuple[str, str]]:
 def _show(shown: Shown, key: str, value: str, line: int) -> None:
     one = shown.setdefault(key, ParameterFound(key, line, key, marked=True, need=False))
     one.guessed_need = True
-    for sample in literal(value):
-        if sample is None:
-            continue
-        kind, known = json_type(sample), one.said.get("types", ())
-        if {*known, kind} == {"integer", "number"}:
-            one.said["types"] = ("number",)
-        elif kind not in known:
-            one.said["types"] = (*known, kind)
-        if not one.sampled:
-            one.sample, one.sampled = sample, True
+    one.samples += [sample for sample in literal(value) if sample is not None]

@@ -196,7 +196,7 @@ def _stubs(text: str, line: int) -> list[Signature]:
         made.append(Signature(match["name"], found, gives, match["words"] or "", at, match[0]))
     every = [one for signature in made for one in signature.found]
     declared = not every or any(one.need or "types" in one.said for one in every)
-    return made if declared and not any(one.sampled for one in every) else []
+    return made if declared and not any(one.samples for one in every) else []
 
 
 def _typed_calls(text: str, line: int) -> Iterator[Signature]:
@@ -204,7 +204,7 @@ def _typed_calls(text: str, line: int) -> Iterator[Signature]:
     for match in _TYPED_CALL.finditer(text):
         end = closing(text, match.end())
         fields = read_fields(text[match.end() : end + 1]) if end > 0 else None
-        if fields is not None and not any(one.sampled for one in fields[0]):
+        if fields is not None and not any(one.samples for one in fields[0]):
             yield Signature(match["name"], fields[0], line=line)
 
 

@@ -8,8 +8,8 @@ from pydantic import JsonValue
 
 from toolmd import Parameter, Schema
 from toolmd.importing import problems, read_value
-from toolmd_catalog.phrases.hints import HINTS, likely_type
-from toolmd_catalog.phrases.literals import JsonType, boolean, json_type, numeric
+from toolmd_catalog.phrases.hints import DESCRIPTION, HINTS, likely_type
+from toolmd_catalog.phrases.literals import JsonType, boolean, json_type, json_types, numeric
 
 AddNote = Callable[[str, str, int], None]
 """Adds a note: the parameter's path, the text, the line."""
@@ -25,6 +25,13 @@ class Range(NamedTuple):
     high: float | None
     of: str = ""
     """`length`, `items`, `value`; empty where the text leaves it open."""
+
+
+class Namesake(NamedTuple):
+    """What the page shows of a parameter of the same name, of another tool."""
+
+    types: tuple[JsonType, ...]
+    tool: str
 
 
 class Relation(NamedTuple):
@@ -55,9 +62,11 @@ class ParameterFound:
     words: list[str] = field(default_factory=list)
     relations: list[Relation] = field(default_factory=list)
     guesses: list[str] = field(default_factory=list)
-    sample: Any = None
-    """A value that an example gives it."""
-    sampled: bool = False
+    samples: list[Any] = field(default_factory=list)
+    """The values that examples give it."""
+    namesake: Namesake | None = None
+    whole: JsonType = "integer"
+    """The type that is guessed for whole numbers."""
     read: bool = False
     """Whether anything but the name was understood."""
 
@@ -80,23 +89,36 @@ class ParameterFound:
         self.read = self.read or other.read
 
     def show(self, other: "ParameterFound") -> None:
-        """Keep the value that an example gives it, unless one is known."""
-        if not self.sampled and other.sampled:
-            self.sample, self.sampled = other.sample, True
+        """Keep the values that examples give it, unless some are known."""
+        self.samples = self.samples or other.samples
 
     @property
     def is_untyped(self) -> bool:
-        """Whether nothing in the text shows its type."""
+        """Whether nothing that is said of it shows its type."""
+        types, why = self.typed
+        return not types or why in HINTS
+
+    @property
+    def typed(self) -> tuple[tuple[JsonType, ...], str]:
+        """Its types, empty for any; and what they are guessed from, empty where they are said."""
         if "types" in self.said:
-            return not self.said["types"]
-        return self._implied(self.said)[1] in HINTS
+            return self.said["types"], ""
+        if any("comma-separated" in words.lower() for words in self.words):
+            return ("string",), "its comma-separated values"
+        types, why = self._implied(self.said)
+        if self.namesake is not None and why in HINTS - {DESCRIPTION}:
+            return self.namesake.types, f"the parameter of {self.namesake.tool}"
+        return tuple(self.whole if why and t == "integer" else t for t in types), why
 
     def parameter(self, note: AddNote) -> Parameter:
         """Return the parameter; note every guess."""
         for guess in self.guesses:
             note(self.name, guess, self.line)
         said = dict(self.said)
-        said["types"] = self._types(said, note)
+        said["types"], why = self.typed
+        if why:
+            kinds = " or ".join(said["types"])
+            note(self.name, f"no type in the text: {kinds}, from {why}", self.line)
         for bound in self.bounds:
             self._bounded(said, bound, note)
         if said.pop("iso", False) and "format" not in said and "pattern" not in said:
@@ -111,16 +133,6 @@ class ParameterFound:
         shape = self._with_default(shape, note)
         return Parameter(name=self.name, shape=shape, required=bool(self.need))
 
-    def _types(self, said: dict[str, Any], note: AddNote) -> tuple[JsonType, ...]:
-        if "types" in said:
-            types: tuple[JsonType, ...] = said["types"]
-            return types
-        joined = any("comma-separated" in words.lower() for words in self.words)
-        types, why = (("string",), "its description") if joined else self._implied(said)
-        if why:
-            note(self.name, f"no type in the text: {' or '.join(types)}, from {why}", self.line)
-        return types
-
     def _implied(self, said: dict[str, Any]) -> tuple[tuple[JsonType, ...], str]:
         if "enum" in said:
             kinds = dict.fromkeys(json_type(value) for value in said["enum"])
@@ -131,17 +143,17 @@ class ParameterFound:
             return ("array",), ""
         if any(bound.of == "length" for bound in self.bounds):
             return ("string",), ""
-        sample = json_type(self.sample) if self.sampled else ""
+        shown = json_types(self.samples)
         if self.bounds:
             ends = [end for b in self.bounds for end in (b.low, b.high) if end is not None]
-            whole = all(isinstance(end, int) for end in ends) and sample != "number"
+            whole = all(isinstance(end, int) for end in ends) and "number" not in shown
             return ("integer" if whole else "number",), "its range"
         if self.default is not None and boolean(self.default) is not None:
             return ("boolean",), "its default"
         if self.default is not None and (value := numeric(self.default)) is not None:
             return ("integer" if isinstance(value, int) else "number",), "its default"
-        if sample:
-            return (sample,), "the example"
+        if shown:
+            return shown, "the example"
         kind, why = likely_type(self.name, " ".join(self.words))
         return (kind,), why
 

@@ -5,8 +5,8 @@ import re
 from toolmd_catalog.names import words
 from toolmd_catalog.phrases.literals import JsonType
 
-_DESCRIPTION, _NAME, _NOTHING = "its description", "its name", "nothing else"
-HINTS = frozenset((_DESCRIPTION, _NAME, _NOTHING))
+DESCRIPTION, _NAME, _NOTHING = "its description", "its name", "nothing else"
+HINTS = frozenset((DESCRIPTION, _NAME, _NOTHING))
 """What a type is guessed from where the text shows none."""
 _DESCRIBED: dict[JsonType, str] = {
     "boolean": r"(?:whether|if (?:true|set|enabled)|(?:set to )?true (?:to|if|for)|boolean for)\b",
@@ -37,7 +37,7 @@ def likely_type(name: str, description: str) -> tuple[JsonType, str]:
     """Return the likely type of a value, and what it was taken from."""
     for kind, pattern in _DESCRIBED.items():
         if re.match(pattern, description.strip(), re.IGNORECASE):
-            return kind, _DESCRIPTION
+            return kind, DESCRIPTION
     parts = words(name)
     if len(parts) > 1 and parts[0] in {"is", "has"}:
         return "boolean", _NAME  # though `has_header_row` ends like a number

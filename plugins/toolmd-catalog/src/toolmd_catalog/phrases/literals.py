@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from toolmd import Schema
@@ -73,6 +74,14 @@ def json_type(value: Any) -> JsonType:
     if value is None:
         return "null"
     return names.get(type(value), "array" if isinstance(value, list) else "object")
+
+
+def json_types(values: Iterable[Any]) -> tuple[JsonType, ...]:
+    """Return the JSON types of values, each once; `number` where some are whole and some not."""
+    kinds = dict.fromkeys(map(json_type, values))
+    if "number" in kinds:
+        kinds.pop("integer", None)
+    return tuple(kinds)
 
 
 def boolean(text: str) -> bool | None:

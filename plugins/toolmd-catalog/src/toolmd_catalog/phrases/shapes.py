@@ -102,7 +102,7 @@ def _object(text: str) -> dict[str, Any] | None:
 
 
 def _made(field: ParameterFound, noted: list[str]) -> Parameter:
-    if not field.said and not field.bounds and field.default is None and not field.sampled:
+    if not field.said and not field.bounds and field.default is None and not field.samples:
         shape = Schema(description=", ".join(field.words))
         return Parameter(name=field.name, shape=shape, required=bool(field.need))
     return field.parameter(lambda _path, text, _line: noted.append(text))
@@ -190,7 +190,7 @@ def _typed(field: ParameterFound, rest: str) -> None:
     except ValueError:
         _in_words(field, kind)
         return
-    field.sample, field.sampled = value, True
+    field.samples.append(value)
     field.said["types"] = (json_type(value),)
 
 

@@ -50,8 +50,8 @@ def read_live_server(
     imported, definitions = read_live(server, settings.root if settings is not None else here)
     there = _there(folder, waiting=not force) if settings is not None else {}
     drafts = tuple(one for one in imported.drafts if _tool_of(one) not in there.get(name, ()))
-    added = {tool: text for tool, text in definitions.items()
-             if tool in {_tool_of(one) for one in drafts}}  # fmt: skip
+    new = {_tool_of(one) for one in drafts}
+    added = {tool: text for tool, text in definitions.items() if tool in new}
     named = {"", *(one.name for one in drafts)}
     notes = tuple(note for note in imported.notes if note.definition in named and drafts)
     return Live(server, Imported(drafts, notes, imported.refused), added)

@@ -7,7 +7,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
-from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR
+from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, METHOD_NOT_FOUND
+
+from toolmd._remote.mcp.error import GONE
+
+_SESSION = "mcp-session-id"
+"""The header that names the session of a request."""
 
 
 class _Bounded(httpx2.AsyncByteStream):
@@ -58,7 +63,9 @@ async def _answer_of(
     """
     status = response.status_code
     is_json = kind.startswith("application/json")
-    is_known = response.is_redirect or status == HTTPStatus.NOT_FOUND
+    is_known = response.is_redirect or (
+        status == HTTPStatus.NOT_FOUND and _SESSION not in request.headers
+    )
     is_answer = status == HTTPStatus.OK and (is_json or kind.startswith("text/event-stream"))
     if request.method != "POST" or is_known or is_answer:
         return response
@@ -66,25 +73,36 @@ async def _answer_of(
         return response
     body = await response.aread() if is_json else b""
     await response.aclose()
-    if not _is_error(body):
+    said = _error_in(body)
+    is_gone = _SESSION in request.headers and _names_no_session(status, said)
+    if said is None or is_gone:
         # A proxy may answer so after the server has begun.
         is_lost = response.is_success or response.is_server_error
-        code = CONNECTION_CLOSED if is_lost else INTERNAL_ERROR
-        said = f"HTTP {status} {response.reason_phrase}".strip()
-        error = {"code": code, "message": said}
+        code = GONE if is_gone else CONNECTION_CLOSED if is_lost else INTERNAL_ERROR
+        error = {"code": code, "message": f"HTTP {status} {response.reason_phrase}".strip()}
         body = json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
     headers = {"content-type": "application/json"}
     status = max(status, HTTPStatus.BAD_REQUEST)
     return httpx2.Response(status, headers=headers, content=body, request=request)
 
 
-def _is_error(body: bytes) -> bool:
-    """Return whether a body is the server's own error, which is passed on as it is."""
+def _names_no_session(status: int, said: tuple[int, str] | None) -> bool:
+    """Return whether an answer says that the server does not know the session of a request."""
+    code, words = said or (0, "")
+    if status == HTTPStatus.NOT_FOUND:
+        return code != METHOD_NOT_FOUND
+    # Many servers answer so, though the protocol asks for 404.
+    return status == HTTPStatus.BAD_REQUEST and "session" in words.casefold()
+
+
+def _error_in(body: bytes) -> tuple[int, str] | None:
+    """Return the code and the message of the server's own error; None where a body is none."""
     try:
         error = json.loads(body)["error"]
-        return isinstance(error["code"], int) and isinstance(error["message"], str)
+        code, words = error["code"], error["message"]
     except (ValueError, RecursionError, TypeError, KeyError):
-        return False
+        return None
+    return (code, words) if isinstance(code, int) and isinstance(words, str) else None
 
 
 def open_bounded_client(url: str, headers: Mapping[str, str], most: int) -> httpx2.AsyncClient:

@@ -75,6 +75,10 @@ class Connection:
         except Exception as error:  # noqa: BLE001 - whatever the client raises
             await self._give_up(error)
 
+    def forget(self) -> None:
+        """Send no more messages: the server has forgotten the session."""
+        self._is_closed = True
+
     async def close(self) -> None:
         """Close the session and end the server's process, before the event loop may close."""
         self._is_closed = True

@@ -8,6 +8,9 @@ SUSPENDED = "suspended_tool"
 CLOSED = -32000
 """The code of the client's own error where the connection ended."""
 
+GONE = -32098
+"""The code of an HTTP answer that says that the server has forgotten the session."""
+
 
 class InputRequiredError(Exception):
     """The server asks for input before the call can end."""

@@ -13,7 +13,7 @@ from toolmd._remote.mcp.asking import asked_by, asked_in, responses_of
 from toolmd._remote.mcp.calls import params_of
 from toolmd._remote.mcp.checked import check_output
 from toolmd._remote.mcp.connection import Connection
-from toolmd._remote.mcp.error import CLOSED, LostAnswerError, NotListedError, NotStartedError
+from toolmd._remote.mcp.error import CLOSED, GONE, LostAnswerError, NotListedError, NotStartedError
 from toolmd._remote.mcp.listing import Listing
 from toolmd._remote.mcp.progress import Report
 from toolmd._remote.mcp.running import Running, in_loop
@@ -61,6 +61,7 @@ class Session:
         try:
             return await in_loop(connection.loop, self.tools.get())
         except Exception as error:
+            self._forget_if_gone(error)
             raise NotListedError(self.hide(connection.reason_of(error))[:MAX_SHOWN]) from error
 
     async def call(
@@ -81,9 +82,8 @@ class Session:
         more: dict[str, Any] = {}
         if answered is not None:
             more = {"input_responses": responses_of(answered), "request_state": answered.state}
-        running = self._sent(tool, definition, arguments, report, more)
+        result = await self._outcome(self._sent(tool, definition, arguments, report, more))
         for wait in _POLLS:
-            result = await self._outcome(running)
             if isinstance(result, Asked) or result.result_type != "input_required":
                 return result
             if result.input_requests:
@@ -92,7 +92,8 @@ class Session:
             await asyncio.sleep(wait)
             more = {"request_state": result.request_state}
             try:
-                running = self._sent(tool, definition, arguments, report, more)
+                sent = self._sent(tool, definition, arguments, report, more)
+                result = await self._outcome(sent)
             except NotStartedError as error:
                 # The first request was sent, and may have taken effect.
                 raise LostAnswerError(f"the server {self.name} ended: {error}") from error
@@ -154,6 +155,8 @@ class Session:
             if connection.process is not None and not isinstance(result, Asked):
                 result = connection.process.calls.result_of(result)
         except MCPError as error:
+            if self._forget_if_gone(error):
+                raise NotStartedError("the server has forgotten the session") from error
             # Over stdio, each of them is the server's own.
             if connection.process is None and (error.error.code == CLOSED or not self.is_open):
                 why = self.hide(connection.reason_of(error))
@@ -169,6 +172,14 @@ class Session:
         if getattr(result, "is_error", True) is False:
             await check_output(result, running.definition)
         return result
+
+    def _forget_if_gone(self, error: Exception) -> bool:
+        """Send no more where an error says that the server has forgotten the session."""
+        code = getattr(getattr(error, "error", None), "code", None)
+        is_gone = self._connection.process is None and code == GONE
+        if is_gone:
+            self._connection.forget()
+        return is_gone
 
     def _hidden(self, asked: Asked) -> Asked:
         form = hidden_in(asked.form, self.hide)

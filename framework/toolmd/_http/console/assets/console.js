@@ -71,18 +71,18 @@ async function tryCall(form, how) {
   (first ?? where).focus({ preventScroll: true });
 }
 
-async function decide(form, decision) {
-  const root = form.querySelector("[data-root]");
-  const edit = decision === "edit" ? joined(changed(root)) : "{}";
-  const text = form.querySelector("[name=text]").value;
-  const slip = form.closest(".slip");
+async function decide(choice, decision) {
+  const edit = decision === "edit" ? joined(changed(choice.querySelector("[data-root]"))) : "{}";
+  const text = choice.querySelector("[name=text]").value;
+  const slip = choice.closest(".slip");
+  const where = slip.querySelector("[data-message]");
   // Before the answer: the event of the decision may arrive first, and would remove the slip.
   slip.dataset.decided = decision;
-  const body = await busy(form, () => post(form.dataset.decide, { decision, text, edit }));
-  place(slip.querySelector("[data-message]"), body);
+  const body = await busy(choice, () => post(choice.dataset.decide, { decision, text, edit }));
+  place(where, body);
   if (body.querySelector(".note.is-danger")) delete slip.dataset.decided;
-  else form.remove();
-  announce(slip.querySelector("[data-message]").textContent);
+  else choice.remove();
+  announce(where.textContent);
 }
 
 /** Return the fields that differ from their first values. */
@@ -110,7 +110,8 @@ document.addEventListener("submit", async (event) => {
   const form = event.target;
   const pressed = event.submitter?.value ?? "";
   if (form.dataset.try) await tryCall(form, pressed);
-  if (form.dataset.decide) await decide(form, pressed);
+  const choice = form.closest("[data-decide]");
+  if (choice) await decide(choice, pressed);
   if (form.dataset.run) await run(form);
   if (form.dataset.accept) {
     const body = await busy(form, () => post(form.dataset.accept, {}));

@@ -272,7 +272,10 @@ def _below(
     if part.level > current.level:
         # `### Returns` below `## Parameters` is a section one level too deep; `### returns` is a
         # parameter, and so is `### Returns` if a section of that name already exists.
-        return table is None or not text[:1].isupper() or "(" in text or table.name in at_top
+        # `#### Example` below `### city` is a field.
+        is_field = part.level > current.level + 1 and PARAMETER.field(text) is not None
+        named = table is None or not text[:1].isupper() or "(" in text
+        return named or is_field or (table is not None and table.name in at_top)
     if table is not None or current.table is None or current.table.children != "parameters":
         return False
     return part.level == current.level and _has_type(part)

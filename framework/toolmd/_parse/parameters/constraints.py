@@ -38,13 +38,7 @@ def check_fit(page: Page, where: str, fields: Fields, said: dict[str, Any]) -> N
             f"{known.name} does not fit {where}, which is {' or '.join(types)}",
             f"{known.name} is for {' and '.join(known.fits)}{_for_the_type(known, entry, types)}",
         )
-    if types and "properties" in said and "object" not in types and not fields.entry("properties"):
-        page.error(
-            Code.FIELD_MISMATCH,
-            _value_of(fields, "types"),
-            f"fields are nested below {where}, which is {' or '.join(types)}",
-            "make it an object, or use headings of the same level for all parameters",
-        )
+    _check_below(page, where, fields, said)
     each = fields.entry("values")
     if each is not None and {"properties", "one_of"} & set(said):
         page.error(
@@ -68,6 +62,26 @@ def check_fit(page: Page, where: str, fields: Fields, said: dict[str, Any]) -> N
             f"{where} is an array of anything",
             "declare its items with `- **Items**:`",
         )
+
+
+_BELOW = {
+    "properties": ("object", "write all parameters as headings of the same level"),
+    "items": ("array", "remove the items"),
+}
+
+
+def _check_below(page: Page, where: str, fields: Fields, said: dict[str, Any]) -> None:
+    """Report fields or items below a value of another type, which no field of it names."""
+    types = said["types"]
+    for attribute, (kind, remedy) in _BELOW.items():
+        if types and attribute in said and kind not in types and not fields.entry(attribute):
+            what = "fields" if attribute == "properties" else attribute
+            page.error(
+                Code.FIELD_MISMATCH,
+                _value_of(fields, "types"),
+                f"{what} are nested below {where}, which is {' or '.join(types)}",
+                f"change its type to {kind}, or {remedy}",
+            )
 
 
 _OF_TYPE = {

@@ -2,18 +2,14 @@
 
 import re
 from dataclasses import dataclass, field
-from typing import Any
 
 from toolmd._parse.fields.entries import Entry, implied
 from toolmd._parse.fields.parameter import PARAMETER
 from toolmd._parse.parameters.bounds import read_bounds
 from toolmd._parse.parameters.types import TypeProblem, read_type
-from toolmd._parse.source.page import Mark, Page, replace
+from toolmd._parse.source.page import Mark
 from toolmd._parse.words.keys import MAX_KEY, fold
-from toolmd._parse.words.limiting import limiting
 from toolmd._parse.words.scalars import code_spans, listed, split_outside
-from toolmd._parse.words.slips import nearest
-from toolmd._types.code import Code
 
 FLAGS = {
     "required": ("Required", "yes"),
@@ -27,14 +23,14 @@ FLAGS = {
 
 _LISTS = {"enum", "oneof", "values", "allowed", "one", "choices", "options"}
 """The words before a list of values, which may contain commas."""
+_THEM = {"them", "these", "those", "us", "many", "several", "each"}
 _GENERIC = re.compile(r"\w<")
 _LONGEST = 1000
 """The most characters in which the commas of a type are looked for."""
+_QUOTED = re.compile(r"""[\s=:](["'])(?:(?!\1).)*$""")
 _ENUM = re.compile(r"enum\s*[=:]\s*", re.IGNORECASE)
 _CHOICE = re.compile(r"[\w-]+(?: ?\| ?[\w-]+)+")
 """Values between bars, as in `(string, asc|desc)`."""
-_FEWEST = 2
-"""The fewest values of a list."""
 
 
 @dataclass(slots=True)
@@ -79,7 +75,7 @@ def read_details(found: Inline, inside: Mark) -> None:
             length = sum(map(len, pieces[index:end])) + end - index - 1
             tail = inside.at(at, length).strip()
             value = tail.text.removeprefix("one of").strip(" :")
-            if lead != "one" or len(listed(value)) > 1:
+            if lead != "one" or _is_value(value):
                 value = value if value != tail.text else tail.text.split(" ", 1)[1]
                 found.say("Enum", _inner(tail, value))
                 at, index = at + length + 1, end
@@ -87,6 +83,11 @@ def read_details(found: Inline, inside: Mark) -> None:
         _detail(found, mark)
         at += len(piece) + 1
         index += 1
+
+
+def _is_value(text: str) -> bool:
+    """Return whether values follow `one of`: two or more, or a single word, but not `them`."""
+    return len(listed(text)) > 1 or (" " not in text and fold(text) not in _THEM)
 
 
 def pieces_of(text: str) -> list[str]:
@@ -99,11 +100,18 @@ def pieces_of(text: str) -> list[str]:
     while at < len(pieces) - 1:
         piece = pieces[at]
         is_open = _GENERIC.search(piece) and piece.count("<") > piece.count(">")
-        if (is_open and ">" in pieces[at + 1]) or _in_a_number(piece, pieces[at + 1]):
+        is_open = (is_open and ">" in pieces[at + 1]) or _in_quotes(piece, pieces[at + 1 :])
+        if is_open or _in_a_number(piece, pieces[at + 1]):
             pieces[at : at + 2] = [f"{piece},{pieces[at + 1]}"]
         else:
             at += 1
     return pieces
+
+
+def _in_quotes(before: str, behind: list[str]) -> bool:
+    """Return whether a comma is inside a quoted value that a key precedes: `default 'a, b'`."""
+    opened = _QUOTED.search(before)
+    return opened is not None and any(piece.rstrip().endswith(opened[1]) for piece in behind)
 
 
 def _in_a_number(before: str, after: str) -> bool:
@@ -114,9 +122,11 @@ def _in_a_number(before: str, after: str) -> bool:
 def _end_of_list(pieces: list[str], first: int) -> int:
     """Return where a list of values ends: `one of a, b, default a, optional` has two."""
     end = len(pieces)
-    while end - first > _FEWEST and _follows(pieces[end - 1]):
+    while end - first > 1 and _follows(pieces[end - 1]):
         end -= 1
-    return end
+    # Of `one of required, optional`, both are values.
+    flags = end - first == 1 and fold(pieces[first].rpartition(" ")[2]) in FLAGS
+    return len(pieces) if flags else end
 
 
 def _follows(piece: str) -> bool:
@@ -232,12 +242,6 @@ def _inner(mark: Mark, text: str) -> Mark:
     return Mark(text, mark.line, mark.column + at)
 
 
-_BOUNDED = re.compile(r"\.\.|…|[<>≤≥]|\b(?:between|up to|at (?:most|least)|more than|less than)\b")
-_MOST_WORDS = 3
-_NEAR = 5
-"""The fewest letters of a key that a slip may have changed."""
-
-
 def meant_type(word: str) -> str | None:
     """Return the type that a whole text misspells; None for any other text."""
     try:
@@ -245,39 +249,3 @@ def meant_type(word: str) -> str | None:
     except TypeProblem as problem:
         return problem.suggestion if problem.word == word else None
     return None
-
-
-def report_misspelt(page: Page, where: str, note: Mark, said: dict[str, Any]) -> bool:
-    """Report a misspelt type or flag next to a name; return whether `note` is one.
-
-    A misspelt type is recorded as any type in `said`, so that no second error follows from it.
-    """
-    word = note.text.strip("`*_ ")
-    near, code, what = nearest(word, FLAGS), Code.UNKNOWN_FIELD, "unknown field"
-    if "types" not in said and (kind := meant_type(word)):
-        near, code, what = kind, Code.UNKNOWN_TYPE, "unknown type"
-        said["types"] = ()
-    if near is None:
-        return False
-    mark = _inner(note, word)
-    page.error(
-        code, mark, f"{what} '{word}' for {where}", f"did you mean '{near}'?", replace(mark, near)
-    )
-    return True
-
-
-def sounds_restrictive(text: str) -> bool:
-    """Return whether words next to a type look like a field or a bound that was not read."""
-    if (meant := limiting(text, of_value=True)) is not None and meant.field == "Sensitive":
-        return True
-    words = text.lower().replace(":", " ").replace("=", " ").split()
-    if len(words) > 1:
-        key = fold(words[0])
-        if len(key) >= _NEAR and key.isalpha() and nearest(key, PARAMETER.by_key):
-            return True
-    if not re.search(r"\d", text):
-        return False
-    if _BOUNDED.search(text.lower()):
-        return True
-    starts = (" ".join(words[:many]) for many in range(1, min(_MOST_WORDS, len(words) - 1) + 1))
-    return any(limiting(start, of_value=True) is not None for start in starts)

@@ -37,6 +37,8 @@ class ParameterDraft:
     """Whether its name is marked as optional, as in `name?`."""
     written: bool = True
     """Whether the file declares it, instead of only the dotted names of its fields."""
+    part: Part | None = None
+    """The heading that it comes from, with the blocks below."""
 
     @classmethod
     def of(cls, inline: Inline) -> "ParameterDraft":
@@ -56,6 +58,7 @@ def from_heading(page: Page, part: Part) -> ParameterDraft:
         draft = ParameterDraft(mark)
     else:
         draft = ParameterDraft.of(inline)
+    draft.part = part
     fill(page, draft, part.blocks)
     return draft
 

@@ -1,22 +1,21 @@
 """Collect the parameters of a section from its own blocks and its headings, grouped or not."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from toolmd._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph, Part, Table
 from toolmd._parse.fields.entries import Entry, implied, item_entry
-from toolmd._parse.fields.parameter import PARAMETER, names_field
+from toolmd._parse.fields.parameter import names_field
 from toolmd._parse.parameters.columns import columns_of
 from toolmd._parse.parameters.details import Inline
 from toolmd._parse.parameters.drafts import (
     ParameterDraft,
     fill,
-    from_heading,
     from_item,
     from_table,
     is_stray,
 )
+from toolmd._parse.parameters.headed import from_headings
 from toolmd._parse.parameters.inline import read_inline
-from toolmd._parse.parameters.type_words import WORDS
 from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.words.keys import fold, says_none
 
@@ -57,7 +56,7 @@ def read_drafts(page: Page, blocks: list[Block], parts: list[Part]) -> Drafts:
                 found.prose.append(block)
         owner = None
     found.drafts = ungrouped(found, found.drafts, carry=True)
-    found.drafts += ungrouped(found, _from_headings(page, parts), carry=False)
+    found.drafts += ungrouped(found, from_headings(page, parts), carry=False)
     return found
 
 
@@ -118,59 +117,6 @@ _GROUPS = {
 
 
 _REQUIRED = {"required", "mandatory", "req", "optional"}
-
-
-def _from_headings(page: Page, parts: list[Part]) -> list[ParameterDraft]:
-    """Build a draft from each heading; a deeper heading is a field of the one above."""
-    drafts: list[ParameterDraft] = []
-    stack: list[tuple[int, ParameterDraft]] = []
-    for part in parts:
-        draft = from_heading(page, part)
-        while stack and (stack[-1][0] >= part.level or not _may_hold_fields(stack[-1][1])):
-            stack.pop()
-        (stack[-1][1].drafts if stack else drafts).append(draft)
-        stack.append((part.level, draft))
-    for draft in drafts:
-        _take_headed(draft)
-    return drafts
-
-
-def _take_headed(draft: ParameterDraft) -> None:
-    """Convert `#### Items` and similar headings into fields of the parameter above them.
-
-    A field has a capital letter; `#### items` is a field of the object with that name.
-    """
-    nested, draft.drafts = draft.drafts, []
-    for below in nested:
-        _take_headed(below)
-        name = below.name.text
-        known = PARAMETER.field(name) if name[:1].isupper() else None
-        if known is not None and known.attribute == "items":
-            draft.drafts.append(replace(below, name=below.name._replace(text="[]")))
-        elif known is not None and known.attribute == "one_of" and below.drafts:
-            draft.shapes += below.drafts
-            draft.prose += below.prose
-        elif known is not None and known.attribute == "properties" and not below.entries:
-            draft.drafts += below.drafts
-            draft.prose += below.prose
-        elif known is not None and not (below.entries or below.drafts):
-            first, *rest = below.prose or [Paragraph(Mark("", below.name.line, 1))]
-            said = first.mark if isinstance(first, Paragraph) else Mark("", below.name.line, 1)
-            blocks = rest if isinstance(first, Paragraph) else below.prose
-            draft.entries.append(Entry(below.name, said, blocks, bare=not below.prose))
-        else:
-            draft.drafts.append(below)
-
-
-def _may_hold_fields(draft: ParameterDraft) -> bool:
-    """Return whether a deeper heading can be its field, not a parameter one level too deep."""
-    said = next((e for e in draft.entries if fold(e.key.text) == "type"), None)
-    return said is None or fold(said.text) not in _SCALARS
-
-
-_SCALARS = frozenset(
-    word for word, (kind, _) in WORDS.items() if kind in {"string", "integer", "number", "boolean"}
-)
 
 
 def _from_bullets(page: Page, block: Bullets, found: Drafts) -> None:

@@ -4,8 +4,9 @@ from toolmd._parse.blocks.block import Block, Bullets, Paragraph, Raw, Table, ma
 from toolmd._parse.document.definition import Definition
 from toolmd._parse.document.sections import Section
 from toolmd._parse.fields.entries import fences, implied
-from toolmd._parse.parameters.drafts import ParameterDraft, fill, from_heading
+from toolmd._parse.parameters.drafts import ParameterDraft, fill
 from toolmd._parse.parameters.gathering import read_drafts
+from toolmd._parse.parameters.headed import from_headings
 from toolmd._parse.parameters.inline import read_inline
 from toolmd._parse.parameters.shapes import ShapeReader, read_parameters
 from toolmd._parse.source.page import Mark, Page
@@ -97,7 +98,7 @@ def read_returns(definition: Definition) -> Schema:
     if not (draft.entries or draft.drafts or section.parts):
         _plain_returns(page, section, draft, prose)
         prose = []
-    draft.drafts += [from_heading(page, part) for part in section.parts]
+    from_headings(page, section.parts, draft)
     definition.document.keep(section, prose, [])
     shape, _ = ShapeReader(page, "the result", role="result").read(draft)
     return shape

@@ -20,10 +20,10 @@ from toolmd._parse.parameters.constraints import (
     read_enum,
     too_many,
 )
-from toolmd._parse.parameters.details import report_misspelt, sounds_restrictive
 from toolmd._parse.parameters.drafts import ParameterDraft, nest_dotted, spread
 from toolmd._parse.parameters.misplaced import report_unmarked
 from toolmd._parse.parameters.nested import item_draft, literal_properties, property_drafts
+from toolmd._parse.parameters.notes import report_misspelt, sounds_restrictive
 from toolmd._parse.parameters.one_of import (
     check_one_of,
     check_shape,
@@ -176,7 +176,8 @@ class ShapeReader:
     ) -> dict[str, Any]:
         nested: dict[str, Any] = {}
         items = [d for d in draft.drafts if d.name.text == "[]"]
-        properties = [d for d in draft.drafts if d.name.text != "[]"]
+        values = [d for d in draft.drafts if d.name.text == "{}"]
+        properties = [d for d in draft.drafts if d.name.text not in {"[]", "{}"}]
         literal: tuple[Parameter, ...] = ()
         if (entry := fields.entry("properties")) is not None and not (
             literal := literal_properties(entry)
@@ -192,7 +193,9 @@ class ShapeReader:
         if items:
             nested["items"] = self._items(items, said.get("items"))
         if (entry := fields.entry("values")) is not None:
-            nested["values"] = self._items([item_draft(self.page, entry)], said.get("values"))
+            values.insert(0, item_draft(self.page, entry))
+        if values:
+            nested["values"] = self._items(values, said.get("values"))
         if properties:
             nested["properties"] = read_parameters(self.page, properties, self.depth + 1)
         return nested

@@ -271,6 +271,8 @@ def _told(bare: str, text: str, shape: Schema) -> str | None:
         said = _json(bare) if bare[0] == '"' else None
         if isinstance(said, str):
             return said
+        if bare == "''":
+            return ""
         return value_text(bare) if bare[0] not in bare[1:-1] else None
     return value_text(text) if shape.enum and value_text(text) in shape.enum else None
 

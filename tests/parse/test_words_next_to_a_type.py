@@ -1,0 +1,61 @@
+"""Words next to a type are read as a field, reported as an error, or kept with a hint."""
+
+import pytest
+from tests.definitions import tool
+
+from toolmd._parse import parse_tool
+
+
+def read(details: str):
+    return parse_tool(tool("weigh", f"- `animal` ({details}): Which one"), "weigh.tool.md")
+
+
+@pytest.mark.parametrize(
+    ("details", "expected"),
+    [
+        ("string, one of cow", {"enum": ["cow"]}),
+        ("string, one of `cow`", {"enum": ["cow"]}),
+        ("string, one of cow, default cow", {"enum": ["cow"], "default": "cow"}),
+        ("string, one of cow, optional", {"enum": ["cow"]}),
+        ("string, one of required, optional", {"enum": ["required", "optional"]}),
+        ("string, default 'cow, brown'", {"default": "cow, brown"}),
+        ('string, default: "cow, brown"', {"default": "cow, brown"}),
+        ("string, default ''", {"default": ""}),
+    ],
+)
+def test_one_value_and_quoted_values_are_read(details, expected):
+    spec, diagnostics = read(details)
+    assert not diagnostics
+    assert spec is not None
+    found = spec.input_schema["properties"]["animal"]
+    assert found == {"type": "string", "description": "Which one"} | expected
+
+
+@pytest.mark.parametrize(
+    "details",
+    [
+        "integer, multiple of 5",
+        "integer, multipleOf: 5",
+        "number, exclusiveMinimum 0",
+        "string, const: cow",
+        "string, size 10",
+        "string, exactly 5 characters",
+        "integer, 5 or less",
+        "integer, 1 through 5",
+        "integer, [0, 100]",
+        "integer, höchstens 5",
+        "string, obligatoire",
+    ],
+)
+def test_a_restriction_in_other_words_is_an_error(details):
+    spec, diagnostics = read(details)
+    assert spec is None
+    assert any(d.severity == "error" and d.help for d in diagnostics)
+
+
+@pytest.mark.parametrize("words", ["one of them", "one of the herd", "lowercase", "2 decimals"])
+def test_other_words_are_kept_with_a_hint(words):
+    spec, diagnostics = read(f"string, {words}")
+    assert [(d.code, d.severity) for d in diagnostics] == [("unread-detail", "hint")]
+    assert spec is not None
+    assert words in spec.input_schema["properties"]["animal"]["description"]

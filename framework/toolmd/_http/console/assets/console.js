@@ -29,13 +29,23 @@ function note(words) {
 }
 
 async function busy(form, work) {
+  const pressed = document.activeElement;
   const buttons = [...form.querySelectorAll("button")];
   for (const button of buttons) button.disabled = true;
   try {
     return await work();
   } finally {
     for (const button of buttons) button.disabled = false;
+    // A disabled button loses the focus.
+    if (document.activeElement === document.body) pressed.focus({ preventScroll: true });
   }
+}
+
+/** Move the focus to a result if the button that asked for it is gone. */
+function settle(where) {
+  if (document.activeElement !== document.body) return;
+  where.tabIndex = -1;
+  where.focus({ preventScroll: true });
 }
 
 /** Put an answer into its place on the page; return its result part. */
@@ -82,6 +92,7 @@ async function decide(choice, decision) {
   place(where, body);
   if (body.querySelector(".note.is-danger")) delete slip.dataset.decided;
   else choice.remove();
+  settle(where);
   announce(where.textContent);
 }
 
@@ -118,11 +129,14 @@ document.addEventListener("submit", async (event) => {
     place(form.parentElement.querySelector("[data-message]"), body);
     announce(form.parentElement.querySelector("[data-message]").textContent);
     await refresh();
+    settle(document.getElementById("main"));
   }
   if (form.dataset.post) {
     const body = await busy(form, () => post(form.dataset.post, Object.fromEntries(new FormData(form))));
-    place(document.getElementById(form.dataset.into), body);
+    const where = document.getElementById(form.dataset.into);
+    place(where, body);
     await refresh();
+    settle(where);
   }
 });
 
@@ -137,9 +151,7 @@ document.addEventListener("click", ({ target }) => {
   }
   const opens = target.closest("[data-toggle]");
   if (opens) {
-    const drawer = document.getElementById(opens.dataset.toggle);
-    drawer.hidden = !drawer.hidden;
-    opens.setAttribute("aria-expanded", String(!drawer.hidden));
+    const drawer = toggle(opens);
     if (!drawer.hidden) drawer.querySelector("input, select, textarea")?.focus();
   }
   const writes = target.closest("[data-as-json]");
@@ -147,6 +159,13 @@ document.addEventListener("click", ({ target }) => {
   const tab = target.closest("[role=tab]");
   if (tab) select(tab);
 });
+
+function toggle(button) {
+  const drawer = document.getElementById(button.dataset.toggle);
+  drawer.hidden = !drawer.hidden;
+  button.setAttribute("aria-expanded", String(!drawer.hidden));
+  return drawer;
+}
 
 function asJson(button) {
   const form = button.closest("form");
@@ -180,6 +199,12 @@ function select(tab) {
 }
 
 document.addEventListener("keydown", (event) => {
+  const drawer = event.key === "Escape" && event.target.closest?.(".drawer");
+  if (drawer) {
+    const button = document.querySelector(`[data-toggle="${CSS.escape(drawer.id)}"]`);
+    toggle(button);
+    button.focus();
+  }
   const tab = event.target.closest?.("[role=tab]");
   if (!tab) return;
   const tabs = [...tab.parentElement.children];

@@ -7,7 +7,7 @@ const known = new Map();
 const sources = new WeakMap();
 const locked = new Set();
 let timer;
-let fetching = false;
+let fetching = null;
 let again = false;
 let feed = null;
 const listeners = [];
@@ -40,33 +40,32 @@ export function hear(kind, listener) {
   feed?.addEventListener(kind, heard);
 }
 
-/** Load the page again and replace the parts that differ. */
-export async function refresh() {
-  if (fetching) {
-    again = true;
-    return;
-  }
-  fetching = true;
-  try {
-    const answer = await fetch(location.href, { headers: { accept: "text/html" } });
-    if (answer.status === 401) {
-      // Only a new link helps: nothing more is asked for.
-      feed.close();
-      clearTimeout(timer);
-      again = false;
-      state("lost", "open the new link");
-    } else if (answer.ok || answer.status === 404) {
-      exchange(parsed(await answer.text()));
-    }
-  } catch {
-    // The feed shows that the server does not answer.
-  } finally {
-    fetching = false;
-    if (again) {
-      again = false;
-      await refresh();
+/** Load the page again and replace the parts that differ; the promise ends when they are. */
+export function refresh() {
+  again = true;
+  fetching ??= load();
+  return fetching;
+}
+
+async function load() {
+  while (again) {
+    again = false;
+    try {
+      const answer = await fetch(location.href, { headers: { accept: "text/html" } });
+      if (answer.status === 401) {
+        // Only a new link helps: nothing more is asked for.
+        feed.close();
+        clearTimeout(timer);
+        again = false;
+        state("lost", "open the new link");
+      } else if (answer.ok || answer.status === 404) {
+        exchange(parsed(await answer.text()));
+      }
+    } catch {
+      // The feed shows that the server does not answer.
     }
   }
+  fetching = null;
 }
 
 function exchange(fresh) {
@@ -115,32 +114,48 @@ function replace(old, next) {
 
 // Children are matched by key: only changed ones flash, and open details stay open.
 function reconcile(old, next) {
+  const keys = new Set([...next.children].map((fresh) => fresh.dataset.key));
+  // What is gone goes first: an element that moves loses the focus.
+  for (const child of [...old.children]) if (!keys.has(child.dataset.key)) leave(child);
   const children = new Map([...old.children].map((child) => [child.dataset.key, child]));
   let place = null;
   for (const fresh of [...next.children]) {
     const mine = children.get(fresh.dataset.key);
-    children.delete(fresh.dataset.key);
     let here = mine;
     if (!mine) {
       here = document.adoptNode(fresh);
       here.classList.add("is-fresh");
     } else if (mine.hasAttribute("data-list")) {
       reconcile(mine, fresh);
-    } else if (sources.get(mine) !== sources.get(fresh)) {
+    } else if (sources.get(mine) !== sources.get(fresh) && !typedIn(mine)) {
       here = fresh;
       swap(mine, here);
       here.classList.add("is-fresh");
     }
-    const after = place ? place.nextElementSibling : old.firstElementChild;
+    let after = place ? place.nextElementSibling : old.firstElementChild;
+    while (after && !keys.has(after.dataset.key)) after = after.nextElementSibling;
     if (here !== after) old.insertBefore(here, after);
     place = here;
   }
-  // A call that was decided here stays, with its result.
-  for (const gone of children.values()) if (!("decided" in gone.dataset)) gone.remove();
+}
+
+// A call that was decided here stays where it is, with its result, and so does what a person types.
+function leave(child) {
+  if ("decided" in child.dataset) return;
+  if (typedIn(child)) child.querySelector("[data-message]").textContent = "This call is not pending any more: it was decided elsewhere, or it has expired.";
+  else child.remove();
+}
+
+const typedIn = (child) => child.querySelector(".drawer:not([hidden])") !== null;
+
+/** Return the element of a new part that stands for one of the old part. */
+function twin(element, next) {
+  const mark = (one) => one.id || one.getAttribute("href") || one.value || one.textContent;
+  return [...next.querySelectorAll(element.localName)].find((one) => mark(one) === mark(element));
 }
 
 function swap(old, next, done = () => {}) {
-  const focused = old.contains(document.activeElement) ? document.activeElement.id : "";
+  const focused = old.contains(document.activeElement) ? document.activeElement : null;
   for (const detail of old.querySelectorAll("details[id]")) {
     const twin = next.querySelector(`details[id="${CSS.escape(detail.id)}"]`);
     if (twin) twin.open = detail.open;
@@ -149,7 +164,7 @@ function swap(old, next, done = () => {}) {
   old.replaceWith(document.adoptNode(next));
   next.scrollTop = scroll;
   done();
-  if (focused) document.getElementById(focused)?.focus();
+  if (focused) twin(focused, next)?.focus({ preventScroll: true });
 }
 
 /** Refresh the page after a moment. */

@@ -185,3 +185,8 @@ def test_a_run_is_a_timeline_of_steps_with_their_records_and_waits():
 @pytest.mark.parametrize("moment", [None, "", "not a time", 0.0, "2026-03-05T09:00:00+00:00"])
 def test_an_invalid_moment_is_shown_unchanged(moment):
     assert isinstance(clock(moment), str)
+
+
+def test_a_moment_is_shown_with_its_offset():
+    shown = clock("2026-03-05T09:00:00Z")
+    assert dt.datetime.fromisoformat(shown) == dt.datetime(2026, 3, 5, 9, tzinfo=dt.UTC)

@@ -83,7 +83,7 @@ def slug(text: str) -> str:
 
 
 def clock(moment: str | float | None) -> str:
-    """Return a moment, ISO 8601 or seconds since the epoch, in local time."""
+    """Return a moment, ISO 8601 or seconds since the epoch, in local time with its offset."""
     if moment is None or moment == "":
         return ""
     try:
@@ -94,4 +94,4 @@ def clock(moment: str | float | None) -> str:
         )
     except ValueError:
         return str(moment)
-    return f"{at.astimezone():%Y-%m-%d %H:%M:%S}"
+    return at.astimezone().isoformat(" ", "seconds")

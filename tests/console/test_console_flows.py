@@ -32,7 +32,8 @@ def test_a_saved_file_changes_the_catalogue_at_once(visitor, served):
     page = visitor.page
     entry = page.locator("article", has_text="order_supplies")
     expect(entry.get_by_text("live", exact=True)).to_be_visible()
-    page.get_by_label("Show only names and descriptions with").fill("supplies")
+    page.get_by_label("Show only definitions with").fill("supplies")
+    expect(page.get_by_role("status").get_by_text("2 of 3")).to_be_visible()
     expect(page.locator("article", has_text="pay_invoice")).to_be_hidden()
     served.edit(
         "tools_md/order-supplies.tool.md",
@@ -52,7 +53,7 @@ def test_a_saved_file_changes_the_catalogue_at_once(visitor, served):
     )
     expect(entry.get_by_text("live", exact=True)).to_be_visible()
     expect(entry).to_contain_text("Order all that a shop needs.")
-    expect(page.get_by_label("Show only names and descriptions with")).to_have_value("supplies")
+    expect(page.get_by_label("Show only definitions with")).to_have_value("supplies")
     expect(page.locator("article", has_text="pay_invoice")).to_be_hidden()
 
 

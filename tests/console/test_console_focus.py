@@ -68,6 +68,24 @@ def test_escape_closes_a_drawer_and_returns_to_its_button(visitor, served):
     expect(page.locator(".drawer").first).to_be_hidden()
 
 
+def test_the_audit_is_filtered_with_the_keyboard_and_an_update_keeps_the_filter(visitor, served):
+    order, pay = {"item": "gauze", "amount": 1}, {"invoice": "A-1", "euros": 1}
+    served.workspace.call_sync("order_supplies", order)
+    served.workspace.call_sync("pay_invoice", pay, confidence=1.0)
+    page = visitor.go("/audit")
+    tool = page.get_by_label("Tool or skill")
+    tool.press_sequentially("order_supplies")
+    tool.press("Enter")
+    page.wait_for_url("**/audit?tool=order_supplies&*")
+    rows = visitor.see().locator("tbody tr")
+    expect(rows).to_have_count(1)
+    tool.fill("pay_inv")
+    served.workspace.call_sync("order_supplies", order)
+    expect(rows).to_have_count(2)
+    expect(tool).to_have_value("pay_inv")
+    expect(tool).to_be_focused()
+
+
 @pytest.mark.parametrize(
     ("path", "button", "place"),
     [("/runs/{}", "Cancel", "#steered"), ("/tools/order_supplies", "Run them", None)],

@@ -32,10 +32,14 @@ class Slip(NamedTuple):
     """The run that asks; empty for a call of its own."""
 
 
-def held_slips(workspace: Workspace, after: str | None) -> list[Slip]:
-    """Return a page of the pending calls, the oldest first; NotFoundError for an old `after`."""
-    pending = workspace.confirmations.pending_sync(limit=PAGE, after=after)
-    return [_slip(workspace, confirmation) for confirmation in pending]
+def held_slips(workspace: Workspace, after: str | None) -> tuple[list[Slip], bool]:
+    """Return a page of the pending calls, the oldest first, and whether there are more.
+
+    Raises:
+        NotFoundError: the call `after` is not kept any more.
+    """
+    pending = workspace.confirmations.pending_sync(limit=PAGE + 1, after=after)
+    return [_slip(workspace, one) for one in pending[:PAGE]], len(pending) > PAGE
 
 
 def slips_of(workspace: Workspace, view: RunView) -> list[Slip]:

@@ -1,19 +1,20 @@
 """The console's pages; each reads the workspace again."""
 
 import datetime as dt
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, cast, get_args
 
 from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
 from toolmd._auth import CALLER
+from toolmd._call.audit.reader import DecisionKind, Wanted
 from toolmd._export.targets import TARGETS
-from toolmd._http.console.audit_view import SHOWN, read_audit
+from toolmd._http.console.audit_view import read_audit
 from toolmd._http.console.catalogue import CatalogueLine, catalogue, entry_of, find_tool
 from toolmd._http.console.checks import checks_of
-from toolmd._http.console.confirmations import PAGE, held_slips, slips_of, waiting
+from toolmd._http.console.confirmations import held_slips, slips_of, waiting
 from toolmd._http.console.document import rendered
 from toolmd._http.console.findings import FileLines, by_file
 from toolmd._http.console.form import fields_of
@@ -30,6 +31,10 @@ from toolmd._validation.redact import redacted
 from toolmd._workspace import Workspace
 from toolmd._workspace.names import can_run
 from toolmd.errors import NotFoundError, ToolmdError
+
+Read = TypeVar("Read")
+RUNS = 100
+"""The most runs on a page."""
 
 
 class Pages:
@@ -95,12 +100,8 @@ class Pages:
 
     def pending(self, request: Request) -> Response:
         """Show a page of the pending calls."""
-        try:
-            slips = held_slips(self._workspace, request.query_params.get("after"))
-        except NotFoundError:  # the last call of the page before is not kept any more
-            slips = held_slips(self._workspace, None)
-        more = len(slips) == PAGE
-        return self._page(request, "pending.html", "pending", slips=slips, more=more)
+        (slips, more), after = _after(request, lambda after: held_slips(self._workspace, after))
+        return self._page(request, "pending.html", "pending", slips=slips, more=more, after=after)
 
     def crises(self, request: Request) -> Response:
         """Show the conversations whose crisis flag is set; each page lists them for its badge."""
@@ -108,9 +109,10 @@ class Pages:
 
     def runs(self, request: Request) -> Response:
         """Show the runs, the latest first."""
-        return self._page(
-            request, "runs.html", "runs", runs=self._workspace.runs.list_sync(limit=SHOWN)
-        )
+        listed = self._workspace.runs.list_sync
+        runs, after = _after(request, lambda after: listed(limit=RUNS + 1, after=after))
+        more = len(runs) > RUNS
+        return self._page(request, "runs.html", "runs", runs=runs[:RUNS], more=more, after=after)
 
     def run(self, request: Request) -> Response:
         """Show one run, step by step on its graph."""
@@ -140,9 +142,23 @@ class Pages:
         return self._page(request, "fleet.html", "fleet", fleet=fleet, kept=store != "memory")
 
     def audit(self, request: Request) -> Response:
-        """Show the recorded decisions."""
-        audit_view = read_audit(self._workspace.settings)
-        return self._page(request, "audit.html", "audit", audit_view=audit_view, shown=SHOWN)
+        """Show the recorded decisions, those of a tool, user or kind if the address names one."""
+        asked = {key: request.query_params.get(key) or None for key in ("tool", "user", "outcome")}
+        outcome = cast("DecisionKind | None", asked["outcome"])
+        wanted, before = (
+            Wanted(asked["tool"], asked["user"], outcome),
+            request.query_params.get("before"),
+        )
+        return self._page(
+            request,
+            "audit.html",
+            "audit",
+            audit_view=read_audit(self._workspace.settings, wanted, before),
+            asked={key: value for key, value in asked.items() if value},
+            before=before,
+            outcomes=get_args(DecisionKind),
+            names=(*self._workspace.tools, *self._workspace.skills),
+        )
 
     def _page(self, request: Request, template: str, place: str, **values: Any) -> Response:
         workspace = self._workspace
@@ -186,6 +202,15 @@ class Pages:
                 one = items[0] if isinstance(items, list) and len(items) == 1 else items
                 found.append((target, one, made.losses))
         return found
+
+
+def _after(request: Request, read: Callable[[str | None], Read]) -> tuple[Read, str | None]:
+    """Read the page after the entry in the address; the first one if that is not kept."""
+    after = request.query_params.get("after") or None
+    try:
+        return read(after), after
+    except NotFoundError:
+        return read(None), None
 
 
 def _graph(spec: SkillSpec, states: Mapping[str, StepState] | None = None) -> Markup:

@@ -117,8 +117,9 @@ function begin(root) {
 }
 
 document.addEventListener("submit", async (event) => {
-  event.preventDefault();
   const form = event.target;
+  if (form.hasAttribute("action")) return;
+  event.preventDefault();
   const pressed = event.submitter?.value ?? "";
   if (form.dataset.try) await tryCall(form, pressed);
   const choice = form.closest("[data-decide]");
@@ -226,9 +227,9 @@ document.addEventListener("kept", ({ detail: { old, next } }) => {
 
 function filter() {
   const words = document.querySelector("[data-filter]").value.toLowerCase().split(/\s+/).filter(Boolean);
-  for (const entry of document.querySelectorAll("[data-words]")) {
-    entry.hidden = !words.every((word) => entry.dataset.words.includes(word));
-  }
+  const entries = [...document.querySelectorAll("[data-words]")];
+  for (const entry of entries) entry.hidden = !words.every((word) => entry.dataset.words.includes(word));
+  document.querySelector("[data-fit]").textContent = words.length ? `${entries.filter((entry) => !entry.hidden).length} of ${entries.length}` : "";
   for (const group of document.querySelectorAll(".group")) {
     group.hidden = group.querySelector("[data-words]") && !group.querySelector("[data-words]:not([hidden])");
   }

@@ -1,5 +1,7 @@
 """Check the arguments of a step against the parameters of the tool or skill that it calls."""
 
+import re
+
 from toolmd._skills.check.findings import StepFindings
 from toolmd._skills.check.fit import excess, mismatch
 from toolmd._skills.check.scope import ANYTHING, Scope
@@ -11,6 +13,8 @@ from toolmd._types.skill import Argument, Expression, Template, Value, Values
 from toolmd._types.source import Position
 from toolmd._validation import problems
 from toolmd.errors import did_you_mean
+
+_SPAN = re.compile(r"`(([^\W\d]\w*)[^`]*)`")
 
 
 class ValueCheck:
@@ -85,13 +89,23 @@ class ValueCheck:
         elif all(isinstance(part, str) for part in value.parts):
             self._text("".join(str(part) for part in value.parts), shape, name, at)
         else:
-            self.template(value)
+            self.template(value, at)
 
-    def template(self, template: Template | None) -> None:
+    def template(self, template: Template | None, at: int | Position) -> None:
         """Check the expressions within text."""
         for part in template.parts if template is not None else ():
             if isinstance(part, Expression):
                 self._scope.check(part, self._found, tolerant=self._tolerant)
+            else:
+                self._spans(part, at)
+
+    def _spans(self, text: str, at: int | Position) -> None:
+        """Report a code span within text that begins with a name: only braces give its value."""
+        for span, name in _SPAN.findall(text):
+            if name in self._scope.names:
+                message = f"`{span}` stays as it is within text, although '{name}' is a name"
+                hint = f"write `{{{span}}}` for its value"
+                self._found.add(Code.WORD_OR_NAME, Severity.HINT, at, message, hint)
 
     def _expression(self, expression: Expression, shape: Schema, name: str) -> None:
         checked = self._scope.check(expression, self._found, tolerant=self._tolerant)
@@ -103,6 +117,7 @@ class ValueCheck:
 
     def _text(self, text: str, shape: Schema, name: str, at: int | Position) -> None:
         named = text in self._scope.names
+        self._spans(text, at)
         hint = f"write `{text}` in a code span for the value of that name" if named else ""
         try:
             wrong = problems(read_text(text, shape), shape, path=name)

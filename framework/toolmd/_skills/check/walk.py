@@ -90,9 +90,8 @@ class Walk:
         inner = self._loop(step, scope)
         check = ValueCheck(inner, self._found, tolerant=step.when is not None)
         self._wait(step, inner)
-        check.template(step.ask)
-        check.template(step.stop)
-        check.template(step.message)
+        for key, text in (("Ask", step.ask), ("Stop", step.stop), ("Return", step.message)):
+            check.template(text, _place(step, key))
         for argument in step.returns or ():
             check.value(argument.value, ANYTHING, argument.name, argument.value_place or step.line)
         result = self._result(step, inner, check)
@@ -231,7 +230,8 @@ class Walk:
     def _way(self, way: Way | None, step: Step, key: str, scope: Scope) -> None:
         if way is None:
             return
-        ValueCheck(scope, self._found, tolerant=step.when is not None).template(way.text)
+        check = ValueCheck(scope, self._found, tolerant=step.when is not None)
+        check.template(way.text, _place(step, key))
         if way.kind == "go":
             self._jump(way.target, _place(step, key), scope)
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from toolmd._parse.fields.entries import Entry, names
 from toolmd._parse.fields.field import Field, SectionTable
+from toolmd._parse.fields.hidden import report_hidden
 from toolmd._parse.fields.parameter import UNSUPPORTED
 from toolmd._parse.fields.table import elsewhere
 from toolmd._parse.source.page import Mark, Page, replace
@@ -46,6 +47,7 @@ def name_fields(
             report_duplicate(page, known, entry, fields.known[known.attribute][1])
             continue
         fields.known[known.attribute] = (known, entry)
+        report_hidden(page, table, known, entry)
     return fields
 
 

@@ -1,5 +1,6 @@
 """Find the restriction that a key names, in any section."""
 
+import re
 from dataclasses import replace
 from functools import lru_cache
 
@@ -27,6 +28,7 @@ _SURE = 8
 """A name of this many letters is also found if it is misspelt or has words after it."""
 _NAMES = tuple(key for key in RESTRICTIONS if len(key) >= _SURE)
 _LONGEST = max(map(len, _NAMES))
+_PARTS = re.compile(r"[\s_=→>]+")
 _MOST_WORDS = 3
 """The most words of a restriction's name that begins a line."""
 
@@ -38,7 +40,7 @@ def names_restriction(key: str) -> bool:
 
 def starts(text: str) -> list[str]:
     """Return the first one, two and three words of a text, each folded into one."""
-    words = [word for word in map(fold, text.replace("_", " ").split()) if word]
+    words = [word for word in map(fold, _PARTS.split(text)) if word]
     return ["".join(words[:many]) for many in range(1, min(len(words), _MOST_WORDS) + 1)]
 
 

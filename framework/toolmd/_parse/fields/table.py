@@ -8,8 +8,8 @@ from toolmd._parse.words.keys import fold
 from toolmd._parse.words.languages import english_section
 
 _NAME = Field("Name", "name", "identifier", "The name used in calls.", "the file's name")
-_VERSION = Field("Version", "version", "text", "Kept as text: `1.10` stays `1.10`.", "1.0.0")
-_CATEGORY = Field("Category", "category", "text", "A word for sorting.", "general")
+_VERSION = Field("Version", "version", "line", "Kept as text: `1.10` stays `1.10`.", "1.0.0")
+_CATEGORY = Field("Category", "category", "line", "A word for sorting.", "general")
 _TAGS = Field("Tags", "tags", "list", "Words for search.", aliases=("Tag", "Labels", "Keywords"))
 
 TOOL_METADATA = SectionTable(

@@ -13,7 +13,14 @@ from toolmd._parse.fields.keywords import read_keywords
 from toolmd._parse.fields.naming import Fields
 from toolmd._parse.source.page import Page, replace
 from toolmd._parse.words import scalars
-from toolmd._parse.words.keys import fold, plain, says_none, value_text, without_invisible
+from toolmd._parse.words.keys import (
+    code_text,
+    fold,
+    plain,
+    says_none,
+    value_text,
+    without_invisible,
+)
 from toolmd._parse.words.languages import english_truth
 from toolmd._parse.words.slips import nearest
 from toolmd._types.call import fact_name
@@ -49,8 +56,7 @@ _OTHER_FIELDS = {
     "requires_confirmation": "; for a condition, write `- **Confirm When**: …`",
     "max_calls": "; for calls in a time, write `- **Rate**: …`",
 }
-_OF_MORE = frozenset(" /<>=")
-"""The signs of a value that may be meant for one of these other fields."""
+_OF_MORE = frozenset(" /<>=")  # the signs of a value that may be meant for one of these
 
 
 def _report_nested(page: Page, known: Field, entry: Entry) -> bool:
@@ -67,7 +73,9 @@ def _report_nested(page: Page, known: Field, entry: Entry) -> bool:
 
 
 def _text(page: Page, known: Field, entry: Entry) -> str:
-    del page, known
+    del page
+    if known.kind == "line" and entry.text and any(map(item_entry, entry.items)):
+        raise Unread("write it on one line")
     text = entry.text
     parts = [value_text(without_invisible(text)) if text else "", prose(entry.blocks)]
     return "\n\n".join(part for part in parts if part)
@@ -227,7 +235,7 @@ def _inputs(page: Page, known: Field, entry: Entry) -> dict[str, str]:
 def _fact(word: str) -> str:
     """Return the name of a fact in snake case; raises Unread for anything but a name."""
     name = fact_name(plain(word))
-    if name is None:
+    if name is None or scalars.boolean(name) is not None:
         raise Unread("write names of facts separated by commas, such as `patient, tenant`")
     return name
 
@@ -252,15 +260,6 @@ def _pattern(page: Page, known: Field, entry: Entry) -> str:
     return pattern
 
 
-def code_text(text: str) -> str:
-    """Return the content of a code span, or the text itself."""
-    text = text.strip()
-    ticks = len(text) - len(text.lstrip("`"))
-    if ticks and text.endswith("`" * ticks) and len(text) > 2 * ticks:
-        return text[ticks:-ticks].strip()
-    return text
-
-
 def flow_item(text: str) -> str:
     """Return a bullet's text on one line, without a closing comma."""
     return " ".join(text.split()).rstrip(",")
@@ -272,6 +271,7 @@ def _short(text: str) -> str:
 
 READERS: Mapping[str, ValueReader] = {
     "text": _text,
+    "line": _text,
     "prose": _prose,
     "word": _word,
     "identifier": _word,

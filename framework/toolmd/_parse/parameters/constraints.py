@@ -11,10 +11,9 @@ from toolmd._parse.fields.alone import pointed
 from toolmd._parse.fields.entries import Entry
 from toolmd._parse.fields.field import Field
 from toolmd._parse.fields.naming import Fields
-from toolmd._parse.fields.values import code_text
 from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.words import scalars
-from toolmd._parse.words.keys import flow, split
+from toolmd._parse.words.keys import code_text, flow, split
 from toolmd._types.code import Code
 from toolmd._types.model_view import unknown_fields
 from toolmd._types.schema import UPPER, Schema

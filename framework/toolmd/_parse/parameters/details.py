@@ -212,7 +212,13 @@ def _keyed(found: Inline, mark: Mark) -> None:
             if fold(text[:at]) == "oneof" and len(listed(text[at:])) < 2:  # noqa: PLR2004
                 continue  # `one of them`
             if known is not None:
-                value = text[at + 1 :].strip().removeprefix("to ").removeprefix("is ")
+                value = (
+                    text[at + 1 :]
+                    .strip()
+                    .removeprefix("to ")
+                    .removeprefix("is ")
+                    .removeprefix("of ")
+                )
                 found.entries.append(Entry(_inner(mark, text[:at]), _inner(mark, value)))
                 return
     if text.lower().startswith("defaults to "):

@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-from toolmd._parse.blocks.block import Block
+from toolmd._parse.blocks.block import Block, Item
 from toolmd._parse.document.prose_lines import bare_items, pairs
-from toolmd._parse.fields.entries import Entry
+from toolmd._parse.fields.entries import Entry, almost, report_almost
 from toolmd._parse.fields.field import Field
 from toolmd._parse.fields.parameter import PARAMETER
 from toolmd._parse.parameters.details import Inline, read_details
 from toolmd._parse.source.page import Page
 from toolmd._parse.words.keys import plain, split
-from toolmd._parse.words.scalars import number
+from toolmd._parse.words.scalars import listed, number
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Severity
 
@@ -35,9 +35,12 @@ def report_unmarked(page: Page, where: str, kept: Sequence[Block]) -> None:
     for item in bare_items(kept):
         if item.line in reported or split(item.mark) is not None:
             continue
+        if (known := almost(item, PARAMETER)) is not None:
+            report_almost(page, item, *known)
+            continue
         found = Inline(item.mark, typed=True)
         read_details(found, item.mark)
-        if found.notes or not all(map(_is_bound, found.entries)):
+        if found.notes or not all(_is_bound(entry, item) for entry in found.entries):
             continue
         fields = " and ".join(f"`- **{_named(e).name}**: {e.text}`" for e in found.entries)
         page.error(
@@ -49,14 +52,16 @@ def report_unmarked(page: Page, where: str, kept: Sequence[Block]) -> None:
         )
 
 
-def _is_bound(entry: Entry) -> bool:
+def _is_bound(entry: Entry, item: Item) -> bool:
     """Return whether an entry bounds a value; a word such as `values` also begins sentences."""
     in_code = entry.text.startswith("`") and entry.text.endswith("`")
     match _named(entry).kind:
         case "number" | "whole":
             return number(entry.text) is not None
         case "pattern":
-            return in_code
+            return in_code or entry.text.startswith("^") or entry.text.endswith("$")
+        case "enum":
+            return plain(item.mark.text).lower().startswith("enum ") and len(listed(entry.text)) > 1
         case _:
             return entry.implied
 

@@ -2,7 +2,6 @@
 
 from toolmd._parse.blocks.block import Bullets, Item, Paragraph, Table
 from toolmd._parse.fields.entries import Entry, fences
-from toolmd._parse.fields.values import code_text
 from toolmd._parse.parameters.columns import columns_of
 from toolmd._parse.parameters.details import Inline, names_type, read_details
 from toolmd._parse.parameters.drafts import ParameterDraft, fill, from_item, from_table, is_stray
@@ -10,7 +9,7 @@ from toolmd._parse.parameters.inline import read_inline
 from toolmd._parse.parameters.types import TypeProblem, read_type
 from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.words import scalars
-from toolmd._parse.words.keys import SEPARATORS, plain, says_none, split
+from toolmd._parse.words.keys import SEPARATORS, code_text, plain, says_none, split
 from toolmd._types.code import Code
 from toolmd._types.schema import Parameter
 

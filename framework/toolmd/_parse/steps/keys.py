@@ -7,7 +7,6 @@ from toolmd._parse.blocks.block import Paragraph
 from toolmd._parse.fields.alone import with_unit
 from toolmd._parse.fields.entries import Entry, item_entry
 from toolmd._parse.fields.step import TIMEOUT_UNITS
-from toolmd._parse.fields.values import code_text
 from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.steps.templates import (
     bare_expression,
@@ -18,7 +17,7 @@ from toolmd._parse.steps.templates import (
     way_of,
 )
 from toolmd._parse.words import scalars
-from toolmd._parse.words.keys import flow, fold, plain
+from toolmd._parse.words.keys import code_text, flow, fold, plain
 from toolmd._types.code import Code
 from toolmd._types.skill import Loop, OnError, Use, Way
 

@@ -2,10 +2,9 @@
 
 from toolmd._parse.blocks.block import Bullets, Comment, Item, mark_of
 from toolmd._parse.fields.entries import Entry, item_entry
-from toolmd._parse.fields.values import code_text
 from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.source.places import CodePlace
-from toolmd._parse.words.keys import flow, fold, plain, unquoted
+from toolmd._parse.words.keys import code_text, flow, fold, plain, unquoted
 from toolmd._types.code import Code
 from toolmd._types.skill import Argument, Expression, Template, Value, Values, Way
 

@@ -1,5 +1,6 @@
 """Names as people write them: on one line, folded for comparison, and split from their values."""
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
@@ -141,6 +142,15 @@ def value_text(text: str) -> str:
     return parts[0] + "".join(p if p[:1] and p[0] in _ESCAPED else f"\\{p}" for p in parts[1:])
 
 
+def code_text(text: str) -> str:
+    """Return the content of a code span, or the text itself."""
+    text = text.strip()
+    ticks = len(text) - len(text.lstrip("`"))
+    if ticks and text.endswith("`" * ticks) and len(text) > 2 * ticks:
+        return text[ticks:-ticks].strip()
+    return text
+
+
 def heading_text(text: str) -> str:
     """Return a heading without numbering, emoji, markup and a closing colon."""
     return _heading_text(text) if len(text) <= MAX_KEY else _heading_text.__wrapped__(text)
@@ -216,6 +226,17 @@ def split(mark: Mark) -> Pair | None:
         if at > start:
             return _pair(mark, start, at, at + len(separator), marked=False)
     return None
+
+
+_ASSIGNED = re.compile(r"[\W_]*([^=:→>]{2,40}?)[*_`]*\s*(?:=>?|->|→)(?!=)\s*(.*)", re.DOTALL)
+
+
+def assigned(mark: Mark) -> Pair | None:
+    """Find `key = value` or `key -> value`, which no field is written as."""
+    found = _ASSIGNED.fullmatch(mark.text)
+    if found is None or not found[2]:
+        return None
+    return _pair(mark, found.start(1), found.end(1), found.start(2), marked=False)
 
 
 def _split_marked(mark: Mark, start: int, wrapper: str) -> Pair | None:

@@ -147,7 +147,7 @@ _OF_A_VALUE = (
             "negative, nonnegative, inclusive, exclusive"
         ),
     ),
-    (Meant("", _LENGTH), "length, digits, characters, chars"),
+    (Meant("", _LENGTH), "length, len, maxlen, minlen, digits, characters, chars"),
     (Meant("", _ENUM), "accepted, acceptable, valid, legal, supported, one of, any of"),
     (
         Meant("Pattern", "did you mean 'Pattern'?"),

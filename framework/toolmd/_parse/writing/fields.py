@@ -132,6 +132,7 @@ def code(expression: str) -> str:
 
 WRITERS: Mapping[str, Callable[[Any], str]] = {
     "text": str,
+    "line": str,
     "prose": str,
     "word": str,
     "context": ", ".join,

@@ -1,0 +1,102 @@
+"""A field within the value of another one, or in almost the right form, is an error."""
+
+import pytest
+from tests.definitions import tool
+
+from toolmd._parse import parse_tool
+
+
+def errors(text: str) -> list[str]:
+    spec, diagnostics = parse_tool(text, "weigh.tool.md")
+    found = [d for d in diagnostics if d.severity == "error"]
+    assert (spec is None) is bool(found)
+    assert all(d.help for d in found)
+    return [d.code for d in found]
+
+
+def metadata(line: str) -> str:
+    return tool("weigh").replace("- **Category**: test\n", f"- **Category**: test\n{line}\n")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- **Tags**: a **Requires Auth**: yes",
+        "- **Tags**: a, **Requires Auth:** yes",
+        "- **Tags**: a (**Read Only**: yes)",
+        "- **Tags**: a | __Requires Auth__: yes",
+        "- **Tags**: a, Requires Auth: yes",
+        "- **Tags**: a\n  - Requires Auth: yes",
+    ],
+)
+def test_a_field_within_the_value_of_another_one_is_an_error(line):
+    assert errors(metadata(line)) == ["misplaced-field"]
+
+
+def test_fields_nested_below_a_word_are_an_error():
+    assert errors(metadata("\n    - **Read Only**: yes")) == ["unreadable-value"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- requires_auth=true",
+        "- requires_auth->true",
+        "- Requires Context → tenant",
+        "- read_only = true",
+        "- idempotent => yes",
+        "- tags -> scales",
+        "- Read Only yes",
+    ],
+)
+def test_a_field_of_the_metadata_with_another_sign_is_an_error(line):
+    assert errors(metadata(line)) == ["unreadable-value"]
+
+
+@pytest.mark.parametrize("words", ["yes", "true", "no", "False"])
+def test_facts_about_the_caller_are_names_and_no_answers(words):
+    assert errors(metadata(f"- **Requires Context**: {words}")) == ["unreadable-value"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- **Enum**: a, b; **Sensitive**: yes",
+        "- **Enum**: a, b\n  - **Sensitive**: yes",
+        "- **Example**: a; **Max Length**: 5",
+        "- **Description**: Which one, **Sensitive**: yes",
+        "- **Unit**: kg\n  - **Sensitive**: yes",
+    ],
+)
+def test_a_field_within_the_value_of_a_parameters_field_is_an_error(line):
+    text = tool("weigh", f"### animal\n\n- **Type**: string\n{line}")
+    assert errors(text) == ["misplaced-field"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- Default = a",
+        "- Required yes",
+        "- Enum a, b",
+        "- pattern ^a$",
+        "- Max Length of 5",
+        "- sensitive->yes",
+    ],
+)
+def test_a_bullet_of_a_parameter_in_almost_the_right_form_is_an_error(line):
+    text = tool("weigh", f"### animal\n\n- **Type**: string\n{line}")
+    assert errors(text) == ["unreadable-value"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- Default values are kept",
+        "- Values such as cow, pig",
+        "- a == b is checked elsewhere",
+        "- **Description**: See **Notes**: and `**Sensitive**: yes`",
+    ],
+)
+def test_sentences_that_begin_with_a_fields_name_are_kept(line):
+    assert errors(tool("weigh", f"### animal\n\n- **Type**: string\n{line}")) == []

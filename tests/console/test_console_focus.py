@@ -86,6 +86,22 @@ def test_the_audit_is_filtered_with_the_keyboard_and_an_update_keeps_the_filter(
     expect(tool).to_be_focused()
 
 
+COUNT = """() => {
+  window.announced = 0;
+  const counter = new MutationObserver(() => (window.announced += 1));
+  counter.observe(document.getElementById("announcer"), {childList: true});
+}"""
+
+
+def test_many_updates_are_shown_and_announced_once(visitor, served):
+    page = visitor.go("/audit")
+    page.evaluate(COUNT)
+    for number in (1, 2, 3):
+        served.workspace.call_sync("order_supplies", {"item": "gauze", "amount": 1})
+        expect(page.locator("tbody tr")).to_have_count(number)
+    assert page.evaluate("window.announced") < 3
+
+
 @pytest.mark.parametrize(
     ("path", "button", "place"),
     [("/runs/{}", "Cancel", "#steered"), ("/tools/order_supplies", "Run them", None)],

@@ -3,10 +3,15 @@
 // The events that every page shows in its margin, and those of this page.
 const KINDS = ["snapshot", "diagnostics", "policy-change", "pending", "run", "resync", ...document.body.dataset.follows.split(" ").filter(Boolean)];
 const SETTLE_MS = 15;
+// The rest after a load, in lengths of that load: where much happens, the server must not load pages all the time.
+const REST = 5;
+const ANNOUNCED_MS = 5000;
 const known = new Map();
 const sources = new WeakMap();
 const locked = new Set();
-let timer;
+let timer = null;
+let rested = 0;
+let announced = -ANNOUNCED_MS;
 let fetching = null;
 let again = false;
 let feed = null;
@@ -50,6 +55,7 @@ export function refresh() {
 async function load() {
   while (again) {
     again = false;
+    const began = performance.now();
     try {
       const answer = await fetch(location.href, { headers: { accept: "text/html" } });
       if (answer.status === 401) {
@@ -64,6 +70,8 @@ async function load() {
     } catch {
       // The feed shows that the server does not answer.
     }
+    const ended = performance.now();
+    rested = ended + REST * (ended - began);
   }
   fetching = null;
 }
@@ -99,8 +107,14 @@ function exchange(fresh) {
   if (changed.length) {
     document.title = fresh.title;
     document.dispatchEvent(new CustomEvent("exchanged", { detail: changed }));
-    if (changed.some((name) => name !== "nav")) announce("This page has changed.");
+    if (changed.some((name) => name !== "nav")) announceChange();
   }
+}
+
+function announceChange() {
+  if (performance.now() - announced < ANNOUNCED_MS) return;
+  announced = performance.now();
+  announce("This page has changed.");
 }
 
 function replace(old, next) {
@@ -167,10 +181,12 @@ function swap(old, next, done = () => {}) {
   if (focused) twin(focused, next)?.focus({ preventScroll: true });
 }
 
-/** Refresh the page after a moment. */
+/** Refresh the page after a moment; more events until then change nothing. */
 export function soon() {
-  clearTimeout(timer);
-  timer = setTimeout(refresh, SETTLE_MS);
+  timer ??= setTimeout(() => {
+    timer = null;
+    refresh();
+  }, Math.max(SETTLE_MS, rested - performance.now()));
 }
 
 function state(name, words) {

@@ -265,3 +265,20 @@ def test_the_page_of_pending_calls_hides_sensitive_values_in_the_users_message(
 
     assert "Enter with (hidden), please." in page
     assert PASSWORD not in page
+
+
+@pytest.mark.parametrize("name", ["leave", "depart", "log_in"])
+def test_a_decision_in_the_console_shows_no_sensitive_value(kiosk: Kiosk, name: str) -> None:
+    inputs = {"who": "ana", "password": PASSWORD, "pin": PIN}
+    workspace = kiosk.workspace
+    asked = (
+        workspace.call_sync(name, inputs, user="ana")
+        if name in workspace.tools
+        else workspace.run_sync(name, inputs, user="ana")
+    )
+    pending = quote(asked.confirmation.id, safe="")
+    with kiosk.client() as api:
+        shown = api.post(f"/view/pending/{pending}", json={"decision": "approve"}).text
+    assert '<span class="outcome">ok</span>' in shown
+    assert "(hidden)" in shown
+    assert [secret for secret in SECRETS if secret in shown] == []

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from toolmd._auth import CALLER
 from toolmd._http.console.catalogue import find_tool
 from toolmd._http.console.checks import checks_of
-from toolmd._http.console.confirmations import find_slip
+from toolmd._http.console.confirmations import find_slip, without_sensitive
 from toolmd._http.console.layout import page
 from toolmd._http.console.model_view import model_view
 from toolmd._http.console.view import ConsoleView
@@ -99,8 +99,11 @@ class ConsoleActions:
         again = result.confirmation
         slip = await find_slip(self._workspace, again.id) if again is not None else None
         user = None if confirmation is None else confirmation.call.caller.user
-        view = await model_view(self._workspace, result, user)
-        return page("part_decided.html", result=result, slip=slip, view=view)
+        shown = await without_sensitive(self._workspace, confirmation_id, result)
+        # What a model reads has the values that are hidden here.
+        whole = shown.data == result.data
+        view = await model_view(self._workspace, result, user) if whole else None
+        return page("part_decided.html", result=shown, slip=slip, view=view)
 
     async def accept(self, request: Request) -> Response:
         """Make an edit that weakens a policy live."""

@@ -7,9 +7,10 @@ from toolmd._http.console.form import FormField, fields_of
 from toolmd._types.asked import fields_of as asked_fields
 from toolmd._types.call import Call
 from toolmd._types.confirmation import UNDECIDED, Confirmation
+from toolmd._types.result import Result
 from toolmd._types.run import RunView
 from toolmd._types.schema import Parameter
-from toolmd._validation.redact import HIDDEN, hider, redacted
+from toolmd._validation.redact import HIDDEN, hider, redacted, redacted_value
 from toolmd._workspace import Workspace
 
 PAGE = 50
@@ -63,6 +64,25 @@ async def find_slip(workspace: Workspace, confirmation_id: str) -> Slip | None:
         if confirmation is not None and confirmation.state in UNDECIDED
         else None
     )
+
+
+async def without_sensitive(workspace: Workspace, confirmation_id: str, result: Result) -> Result:
+    """Return the result of a decided call as its operator sees it: only its caller gets the whole.
+
+    Args:
+        workspace: The project of the call.
+        confirmation_id: The decided call, or the question of a run.
+        result: The whole result.
+    """
+    if result.data is None:
+        return result
+    run_id, is_run, _ = confirmation_id.partition("/")
+    if is_run:
+        kept = (await workspace.runs.get(run_id)).result
+        return result._replace(data=HIDDEN if kept is None else kept.data)
+    tool = workspace.tools.get(result.tool)
+    data = HIDDEN if tool is None else redacted_value(result.data, tool.spec.returns)
+    return result._replace(data=data)
 
 
 def _slip(workspace: Workspace, confirmation: Confirmation) -> Slip:

@@ -33,8 +33,8 @@ from toolmd._workspace.names import can_run
 from toolmd.errors import NotFoundError, ToolmdError
 
 Read = TypeVar("Read")
-RUNS = 100
-"""The most runs on a page."""
+LISTED = 100
+"""The most runs, or conversations with a crisis flag, on a page."""
 
 
 class Pages:
@@ -105,14 +105,14 @@ class Pages:
 
     def crises(self, request: Request) -> Response:
         """Show the conversations whose crisis flag is set; each page lists them for its badge."""
-        return self._page(request, "crises.html", "crises")
+        return self._page(request, "crises.html", "crises", shown=LISTED)
 
     def runs(self, request: Request) -> Response:
         """Show the runs, the latest first."""
         listed = self._workspace.runs.list_sync
-        runs, after = _after(request, lambda after: listed(limit=RUNS + 1, after=after))
-        more = len(runs) > RUNS
-        return self._page(request, "runs.html", "runs", runs=runs[:RUNS], more=more, after=after)
+        runs, after = _after(request, lambda after: listed(limit=LISTED + 1, after=after))
+        more = len(runs) > LISTED
+        return self._page(request, "runs.html", "runs", runs=runs[:LISTED], more=more, after=after)
 
     def run(self, request: Request) -> Response:
         """Show one run, step by step on its graph."""

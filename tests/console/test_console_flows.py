@@ -320,6 +320,8 @@ def test_a_run_is_cancelled_on_its_page(visitor, served):
     page = visitor.go(f"/runs/{told.run_id}")
     page.get_by_role("button", name="Cancel").click()
     expect(page.locator(".standing")).to_have_text("cancelled")
+    expect(page.locator("[data-step='3'] text.state")).to_have_text("failed")
+    expect(page.locator(".log-line").last).to_contain_text("was cancelled.")
 
 
 def test_the_audit_is_verified_and_a_forged_record_shows(visitor, served):

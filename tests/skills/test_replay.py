@@ -82,7 +82,9 @@ def test_a_cancelled_run_is_replayed() -> None:
 
     events = asyncio.run(run())
     assert ("undone", "1") in {(event.kind, event.step) for event in events}
-    assert states_of("trial", events)["1"] == "undone"
+    states = states_of("trial", events)
+    assert states == {"1": "undone", "2": "skipped", "3": "failed"}
+    assert [event.text for event in events if event.kind == "failed"] == ["Trial was cancelled."]
 
 
 def test_each_step_of_a_waiting_run_has_its_state() -> None:

@@ -1,7 +1,7 @@
 """Replay a run's events by interpreting it over its record without any effect."""
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -35,10 +35,23 @@ async def trace(order: Order, view: RunView) -> RunTrace:
         if view.state == "scheduled":
             raise ParkedError
         await interpreter.execute(order, shown)
-    events = tuple(shown.events)
+    events = (*shown.events, *_cancelled(shown.events, view))
     in_python = skill.name in order.plan.python
     states = {} if in_python else states_of(skill.name, events, view.questions)
     return RunTrace(_veiled(view, order, interpreter.secrets), skill, events, states)
+
+
+def _cancelled(events: Iterable[RunEvent], view: RunView) -> list[RunEvent]:
+    """Return the ends of the steps that were open when their run was cancelled."""
+    if view.state != "cancelled" or view.result is None:
+        return []
+    still: dict[tuple[str, str], RunEvent] = {}
+    for event in events:
+        if event.kind in ("started", "waiting"):
+            still[event.skill, event.step] = event
+        elif event.kind in ("done", "failed", "skipped"):
+            still.pop((event.skill, event.step), None)
+    return [event._replace(kind="failed", text=view.result.message) for event in still.values()]
 
 
 def listed(view: RunView, order: Order) -> RunView:

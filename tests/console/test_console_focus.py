@@ -1,5 +1,7 @@
 """The focus, and what a person types, in a real browser: after an action and after an update."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -84,6 +86,19 @@ def test_the_audit_is_filtered_with_the_keyboard_and_an_update_keeps_the_filter(
     expect(rows).to_have_count(2)
     expect(tool).to_have_value("pay_inv")
     expect(tool).to_be_focused()
+
+
+def test_typing_goes_on_in_the_same_field_when_a_parameter_is_written_above_it(visitor, served):
+    page = visitor.go("/tools/order_supplies")
+    page.get_by_role("button", name="Add an item to rooms").press("Enter")
+    page.get_by_role("button", name="Add an item to doors").press("Enter")
+    page.keyboard.type("12")
+    added = "### ward\n\n- **Type**: string\n- **Description**: The ward\n\n### item\n"
+    served.edit("tools_md/order-supplies.tool.md", "### item\n", added)
+    expect(page.locator("form .fields").first).to_contain_text("The ward")
+    page.keyboard.type("b")
+    page.get_by_role("button", name="Write JSON").press("Enter")
+    expect(page.get_by_label("All arguments as JSON")).to_have_value(re.compile('"12b"'))
 
 
 COUNT = """() => {

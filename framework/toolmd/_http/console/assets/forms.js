@@ -122,6 +122,16 @@ export function blame(root, problems) {
   });
 }
 
+/** Return the place of an input in its form, as in `items/0/name`; empty for any other element. */
+export function pathOf(input) {
+  const keys = [];
+  for (let field = input.closest("[data-input]")?.parentElement; field; field = field.parentElement.closest(OPTIONAL)) {
+    const item = field.closest(".item");
+    keys.unshift(field.dataset.key || [...item.parentElement.children].indexOf(item));
+  }
+  return keys.join("/");
+}
+
 function walk(root, path, paths) {
   for (const field of within(root)) visit(field, path ? `${path}.${field.dataset.key}` : field.dataset.key, paths);
 }

@@ -1,5 +1,7 @@
 // Follow the events, and update the parts of the page that have changed.
 
+import { pathOf } from "./forms.js";
+
 // The events that every page shows in its margin, and those of this page.
 const KINDS = ["snapshot", "diagnostics", "policy-change", "pending", "run", "resync", ...document.body.dataset.follows.split(" ").filter(Boolean)];
 const SETTLE_MS = 15;
@@ -164,7 +166,7 @@ const typedIn = (child) => child.querySelector(".drawer:not([hidden])") !== null
 
 /** Return the element of a new part that stands for one of the old part. */
 function twin(element, next) {
-  const mark = (one) => one.id || one.getAttribute("href") || one.value || one.textContent;
+  const mark = (one) => pathOf(one) || one.id || one.getAttribute("href") || one.value || one.textContent;
   return [...next.querySelectorAll(element.localName)].find((one) => mark(one) === mark(element));
 }
 

@@ -50,6 +50,14 @@ class Inline:
     questioned: bool = False
     """Whether the name is marked as optional, as in `name?`."""
 
+    doubled: bool = False
+    """Whether another name follows, as in `` `from`, `to` ``."""
+
+    @property
+    def flagged(self) -> bool:
+        """Return whether only words such as `(required)` follow the name."""
+        return bool(self.entries) and all(entry.implied for entry in self.entries)
+
     def say(self, key: str, value: Mark) -> None:
         """Add a field with the given value."""
         self.entries.append(Entry(value._replace(text=key), value))

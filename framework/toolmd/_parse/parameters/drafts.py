@@ -17,8 +17,6 @@ from toolmd._parse.words.keys import DASHES, Pair, flow, plain, says_none, secti
 from toolmd._parse.words.limiting import limiting
 from toolmd._types.code import Code
 
-_LABELS = frozenset(("Properties", "Fields"))
-
 
 @dataclass(slots=True)
 class ParameterDraft:
@@ -35,6 +33,8 @@ class ParameterDraft:
     prose: list[Block] = field(default_factory=list)
     questioned: bool = False
     """Whether its name is marked as optional, as in `name?`."""
+    doubled: bool = False
+    """Whether another name follows on its line."""
     written: bool = True
     """Whether the file declares it, instead of only the dotted names of its fields."""
     part: Part | None = None
@@ -43,8 +43,9 @@ class ParameterDraft:
     @classmethod
     def of(cls, inline: Inline) -> "ParameterDraft":
         """Build a draft from one line."""
-        notes = list(inline.notes)
-        return cls(inline.name, list(inline.entries), notes=notes, questioned=inline.questioned)
+        draft = cls(inline.name, list(inline.entries), notes=list(inline.notes))
+        draft.questioned, draft.doubled = inline.questioned, inline.doubled
+        return draft
 
 
 def from_heading(page: Page, part: Part) -> ParameterDraft:
@@ -53,7 +54,7 @@ def from_heading(page: Page, part: Part) -> ParameterDraft:
     mark = page.mark(text, part.heading.line)
     words = mark._replace(text=text.replace(" *", "*"))
     inline = None if text.isidentifier() else read_inline(words)
-    said = inline is not None and (inline.typed or inline.separated)
+    said = inline is not None and (inline.typed or inline.separated or inline.flagged)
     if inline is None or (inline.name.text != text.rstrip("?* \\") and not said):
         draft = ParameterDraft(mark)
     else:
@@ -81,7 +82,7 @@ def fill(page: Page, draft: ParameterDraft, blocks: list[Block]) -> None:
                 pass
             case Paragraph() if _is_type_alone(block.mark.text) and not draft.entries:
                 draft.entries.append(Entry(block.mark._replace(text="Type"), block.mark))
-            case Paragraph() if block.mark.text.strip("*_: ") in _LABELS:
+            case Paragraph() if block.mark.text.strip("*_: ") in {"Properties", "Fields"}:
                 pass  # a label such as `**Properties**` above nested fields
             case _:
                 draft.prose.append(block)

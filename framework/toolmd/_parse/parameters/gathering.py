@@ -154,6 +154,9 @@ def _from_paragraph(page: Page, block: Paragraph, found: Drafts, *, fields_below
     drafts: list[ParameterDraft] = []
     for number, line in enumerate(block.mark.text.split("\n")):
         mark = Mark(line.strip(), block.mark.line + number, block.mark.column)
+        if mark.text.endswith(":") and fold(mark.text) in _GROUPS:
+            drafts.append(ParameterDraft(mark))  # `Optional:` above bullets
+            continue
         inline = read_inline(mark) if mark.text.startswith(("**", "__", "`")) else None
         if inline is not None and is_stray(page, Item(mark, mark.line, mark.column), inline):
             continue

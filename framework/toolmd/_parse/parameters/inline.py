@@ -1,5 +1,6 @@
 """Read a parameter in one line: `` `date` (string, required): the day `` and similar."""
 
+import re
 from dataclasses import dataclass, field
 
 from toolmd._parse.fields.entries import Entry, implied
@@ -18,6 +19,8 @@ from toolmd._parse.words.scalars import code_spans
 
 _WRAPPERS = ("**", "__", "`", "*", "_")
 _DASHES = (*(f" {dash} " for dash in DASHES), ". ")
+_SECOND = re.compile(r"[,/&+]\s*[`*_\w]|(?:or|and)\s+[`*_]")
+"""A second name behind the first one."""
 _BRACKETS = {"(": ")", "[": "]", "<": ">"}
 
 
@@ -179,6 +182,7 @@ def _description(found: Inline, line: _Line) -> None:
             _group(found, line)
             line.spaces()
     rest = line.piece(line.at, len(line.mark.text)).strip()
+    found.doubled = not found.separated and _SECOND.match(rest.text) is not None
     if not found.typed and found.separated:
         rest = _leading_type(found, rest)
     if rest.text:

@@ -8,11 +8,21 @@ from toolmd._parse.fields.entries import Entry, almost, report_almost
 from toolmd._parse.fields.field import Field
 from toolmd._parse.fields.parameter import PARAMETER
 from toolmd._parse.parameters.details import Inline, read_details
-from toolmd._parse.source.page import Page
+from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.words.keys import plain, split
 from toolmd._parse.words.scalars import listed, number
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Severity
+
+
+def report_second_name(page: Page, name: Mark) -> None:
+    """Report `` `from`, `to` (date) ``, where the second name would begin a description."""
+    page.error(
+        Code.INVALID_NAME,
+        name,
+        f"another name follows '{name.text}' on its line, and would be its description",
+        "write a line for each parameter",
+    )
 
 
 def report_nested(page: Page, description: Entry) -> None:

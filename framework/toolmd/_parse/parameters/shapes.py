@@ -21,7 +21,7 @@ from toolmd._parse.parameters.constraints import (
     too_many,
 )
 from toolmd._parse.parameters.drafts import ParameterDraft, nest_dotted, spread
-from toolmd._parse.parameters.misplaced import report_unmarked
+from toolmd._parse.parameters.misplaced import report_second_name, report_unmarked
 from toolmd._parse.parameters.nested import item_draft, literal_properties, property_drafts
 from toolmd._parse.parameters.notes import report_misspelt, sounds_restrictive
 from toolmd._parse.parameters.one_of import (
@@ -73,12 +73,14 @@ def read_parameters(
     marked = any(draft.questioned for draft in nested)
     for draft in nested:
         name = parameter_name(page, draft.name)
-        if name in parameters:
+        if draft.doubled:
+            report_second_name(page, draft.name)
+        if (key := name.replace("-", "_")) in lines:
             page.error(
                 Code.DUPLICATE_PARAMETER,
                 draft.name,
                 f"there are two parameters '{name}'",
-                f"rename or remove one; the first is in line {lines[name]}",
+                f"rename or remove one; the first is in line {lines[key]}",
             )
             continue
         if depth == 0 and draft.written:
@@ -87,7 +89,7 @@ def read_parameters(
         reader.required = marked and draft.written  # if others are marked optional, as `name?`
         reader.role = "part" if depth else "parameter"
         parameters[name] = Parameter(name, *reader.read(draft))
-        lines[name] = draft.name.line
+        lines[key] = draft.name.line
         if len(parameters) == MAX_PARAMETERS + 1:
             too_many(page, draft.name, "parameters", MAX_PARAMETERS)
     return tuple(parameters.values())

@@ -1,0 +1,55 @@
+"""Words such as required stand next to a name, above a group, or in a field."""
+
+import pytest
+from tests.definitions import tool
+
+from toolmd._parse import parse_tool
+
+
+def read(parameters: str):
+    spec, diagnostics = parse_tool(tool("weigh", parameters), "weigh.tool.md")
+    return spec, [d.code for d in diagnostics]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "### animal (required)\n\n- **Type**: string\n\n### unit (optional)\n\n- **Type**: string",
+        "### animal [required]\n\n- **Type**: string\n\n### unit\n\n- **Type**: string",
+        "Required:\n- `animal` (string)\n\nOptional:\n- `unit` (string)",
+        "Required parameters:\n\n- `animal` (string)\n\nOptional parameters:\n\n- `unit` (string)",
+    ],
+)
+def test_a_flag_by_a_heading_or_above_a_group_is_read(written):
+    spec, codes = read(written)
+    assert codes == []
+    assert spec is not None
+    assert list(spec.input_schema["properties"]) == ["animal", "unit"]
+    assert spec.input_schema["required"] == ["animal"]
+    assert not spec.sections
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- `from`, `to` (date): The days",
+        "- `from` / `to` (date): The days",
+        "- `from` or `to`: The days",
+        "| Name | Type |\n|---|---|\n| from, to | date |",
+    ],
+)
+def test_two_names_in_one_line_are_an_error(line):
+    spec, codes = read(line)
+    assert spec is None
+    assert "invalid-name" in codes
+
+
+def test_a_description_may_begin_with_a_sign():
+    spec, _ = read("- `file` (string): /srv/scales, the file\n- `unit` (string): + or -")
+    assert spec is not None
+
+
+def test_names_that_expressions_cannot_tell_apart_are_an_error():
+    spec, codes = read("- `animal_id` (string)\n- `animal-id` (string)")
+    assert spec is None
+    assert codes == ["duplicate-parameter"]

@@ -30,6 +30,7 @@ def read_examples(
     if any(isinstance(block, Fence) for block in section.blocks):
         groups.append(("Example", section.mark, section.blocks))
     else:
+        _report_unread(definition.page, section.blocks)
         definition.document.keep(section, section.blocks, [])
     groups += [(heading_text(p.heading.text), p.heading, p.blocks) for p in section.parts]
     examples: list[Example] = []
@@ -49,6 +50,19 @@ def read_examples(
             unread.append(Part(section.level + 1, mark, blocks))
     definition.document.keep(section, beside, unread)
     return tuple(examples)
+
+
+def _report_unread(page: Page, blocks: list[Block]) -> None:
+    """Warn of a bullet with JSON in it, which is kept as prose and never run."""
+    for block in blocks:
+        for item in block.items if isinstance(block, Bullets) else ():
+            if any(isinstance(b, Fence) for b in item.blocks) or "`{" in item.mark.text:
+                page.warn(
+                    Code.INVALID_EXAMPLE,
+                    item.mark,
+                    f"'{flow(item.mark.text)[:40]}' is not read as an example",
+                    "write `### title`, and the arguments in a ```json fence below it",
+                )
 
 
 class _Reader:

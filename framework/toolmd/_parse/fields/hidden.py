@@ -11,6 +11,7 @@ from toolmd._parse.words.scalars import boolean, listed
 from toolmd._types.code import Code
 
 _BOLD = re.compile(r"(\*\*|__)(?P<key>[^*_`:]{2,40})(?::\1|\1\s*:)(?P<value>[^*_;,)]*)")
+_QUOTES = frozenset("`\"'*_")
 _SPAN = re.compile(r"`[^`]*`")
 _LISTS = frozenset(("list", "names", "context", "patterns", "enum", "hosts", "text"))
 
@@ -57,7 +58,7 @@ def _bold(page: Page, entry: Entry) -> Iterator[Pair]:
 
 
 def _items(page: Page, entry: Entry) -> Iterator[Pair]:
-    words = [text for text in listed(entry.text) if "**" not in text and "__" not in text]
+    words = [text for text in listed(entry.text) if text[:1] not in _QUOTES and "**" not in text]
     marks = [page.mark(text, entry.value.line, entry.value.column) for text in words]
     for mark in (*marks, *(item.mark for item in entry.items)):
         pair = split(mark)

@@ -104,10 +104,13 @@ def without_invisible(text: str) -> str:
 
 def unwrap(text: str) -> str:
     """Remove bold, italics, code and quotes around a whole text."""
-    while len(text) > 1 and text[0] in _OPENING:
+    opening = _OPENING
+    while len(text) > 1 and text[0] in opening:
         inner = unquoted(text).strip() if text[0] in _QUOTES else _inside_marks(text)
         if inner is None or inner == text:
             return text
+        if text[0] == "`":
+            opening = frozenset(_QUOTES)  # within code, `_id_` is no markup
         text = inner
     return text
 

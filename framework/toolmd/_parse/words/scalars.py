@@ -163,7 +163,8 @@ def code_spans(text: str) -> list[str]:
     """Return the code spans of a text that consists of at least two of them and separators."""
     pieces = text.split("`")
     between = {piece.strip().lstrip("\\") for piece in pieces[::2]}
-    if len(pieces) < 5 or len(pieces) % 2 == 0 or not between <= _PARTINGS:  # noqa: PLR2004
+    open_ended = pieces[0].strip() or pieces[-1].strip()
+    if len(pieces) < 5 or len(pieces) % 2 == 0 or open_ended or not between <= _PARTINGS:  # noqa: PLR2004
         return []
     return [f"`{piece}`" for piece in pieces[1::2]]
 

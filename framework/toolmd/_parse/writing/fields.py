@@ -11,7 +11,7 @@ from toolmd._parse.blocks.tokens import MAX_LIST_DEPTH
 from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._parse.fields.parameter import PARAMETER
 from toolmd._parse.words import scalars
-from toolmd._parse.words.keys import plain, value_text
+from toolmd._parse.words.keys import flow, plain
 from toolmd._types.call_spec import seconds
 from toolmd._types.intent import language_and_word
 from toolmd._types.schema import KEYWORDS, Parameter, Schema
@@ -60,6 +60,7 @@ def word(value: str) -> str:
     bare = value and set(value) <= PLAIN and value == value.strip() and " or " not in value
     if (
         bare
+        and ": " not in value
         and value[0] not in "*-+:"
         and value[-1] not in ".*"
         and scalars.listed(value) == [value]
@@ -72,12 +73,12 @@ def enum_word(value: JsonValue, shape: Schema) -> str:
     """Format a value of an enum: quoted where the bare word reads as another value."""
     bare = word(value) if isinstance(value, str) else literal(value)
     typed = Schema(types=shape.types)
-    for text in (bare, literal(value)):
+    for text in (bare, literal(value)) if "<!--" not in str(value) else ():
         read, _ = scalars.enum_value(text, typed)
         one_of_two = scalars.listed(f"{text}, x") == [text, "x"]
         if type(read) is type(value) and read == value and one_of_two:
             return text
-    return json.dumps(value, ensure_ascii=False)
+    return _escaped(value) if isinstance(value, str) else json.dumps(value)
 
 
 def words_text(words: list[str]) -> str:
@@ -103,15 +104,29 @@ def _keywords(keywords: tuple[str, ...]) -> str:
 def literal(value: JsonValue) -> str:
     """Format a default or an example."""
     if isinstance(value, str):
-        quoted = (
-            not value or value != value.strip() or value.lower() in {"none", "null", "-", "n/a"}
-        )
-        if quoted:
-            return json.dumps(value, ensure_ascii=False)
-        return value if "`" in value or value_text(value) == value else f"`{value}`"
+        ways = (value, f"`{value}`", json.dumps(value, ensure_ascii=False))
+        return next((way for way in ways if _reads_as(way, value)), _escaped(value))
     if isinstance(value, (dict, list)):
         return f"`{json.dumps(value, ensure_ascii=False)}`"
     return json.dumps(value)
+
+
+_TEXT = Schema(types=("string",))
+
+
+def _reads_as(text: str, value: str) -> bool:
+    """Return whether a text after a colon is read as the given value, and as no absent default."""
+    if "\n" in text:
+        return text == value and value == value.strip()  # written below the field
+    if text != flow(text) or text.startswith(_BLOCK_SIGNS) or _numbered(text):
+        return False
+    none = text.strip("`_ ").lower() in {"", "none", "null", "-", "n/a"}
+    return not none and scalars.literal(text, _TEXT) == (value, True)
+
+
+def _escaped(value: str) -> str:
+    """Return a JSON string without characters that markdown reads otherwise."""
+    return json.dumps(value).replace("<", "\\u003c")
 
 
 def _size(value: int) -> str:

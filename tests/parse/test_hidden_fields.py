@@ -100,3 +100,23 @@ def test_a_bullet_of_a_parameter_in_almost_the_right_form_is_an_error(line):
 )
 def test_sentences_that_begin_with_a_fields_name_are_kept(line):
     assert errors(tool("weigh", f"### animal\n\n- **Type**: string\n{line}")) == []
+
+
+def test_a_field_that_is_indented_as_code_is_an_error():
+    text = tool(
+        "weigh",
+        "### animal\n\n- **Type**: object\n- **Properties**:\n    - **tag**:\n"
+        "        - **Type**: string\n        - **Description**: Such as:\n\n  ```\n  ab\n  ```\n"
+        "        - **Enum**: ab, cd\n",
+    )
+    assert errors(text) == ["misplaced-field"]
+
+
+@pytest.mark.parametrize("indent", ["  ", "    ", "\t"])
+def test_the_indentation_of_a_quote_is_no_part_of_a_description(indent):
+    quote = f"- **Description**: Said:\n\n{indent}> It weighs\n{indent}> a ton."
+    spec, _ = parse_tool(
+        tool("weigh", f"### animal\n\n- **Type**: string\n{quote}"), "weigh.tool.md"
+    )
+    assert spec is not None
+    assert spec.parameters[0].shape.description == "Said:\n\n> It weighs\n> a ton."

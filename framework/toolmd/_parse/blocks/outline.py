@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
+from textwrap import dedent, indent
 
 from markdown_it.common.utils import mdTrim
 from markdown_it.token import Token
@@ -223,7 +224,9 @@ class _Cursor:
         if token.map is None:
             return []
         lines = self.page.lines[token.map[0] : token.map[1]]
-        text = "\n".join(line.rstrip() for line in lines).strip("\n")
+        # The indentation below a bullet is no part of the text.
+        text = dedent("\n".join(line.rstrip() for line in lines)).strip("\n")
+        text = indent(text, "    ") if token.type == "code_block" else text
         return [Raw(Mark(text, token.map[0] + 1, 1))]
 
 

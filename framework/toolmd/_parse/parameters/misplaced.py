@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from toolmd._parse.blocks.block import Block, Item
-from toolmd._parse.document.prose_lines import bare_items, pairs
+from toolmd._parse.document.prose_lines import bare_items, lines, pairs
 from toolmd._parse.fields.entries import Entry, almost, report_almost
 from toolmd._parse.fields.field import Field
 from toolmd._parse.fields.parameter import PARAMETER
@@ -42,6 +42,7 @@ def report_nested(page: Page, description: Entry) -> None:
 def report_unmarked(page: Page, where: str, kept: Sequence[Block]) -> None:
     """Report bullets such as `- max length 5` that read as bounds, but are not fields."""
     reported = {d.span.line for d in page.diagnostics if d.severity is Severity.ERROR}
+    _report_indented(page, kept)
     for item in bare_items(kept):
         if item.line in reported or split(item.mark) is not None:
             continue
@@ -60,6 +61,21 @@ def report_unmarked(page: Page, where: str, kept: Sequence[Block]) -> None:
             "nothing",
             f"write {fields}",
         )
+
+
+def _report_indented(page: Page, kept: Sequence[Block]) -> None:
+    """Report bullets of fields that are indented so far that markdown makes them code."""
+    for line in lines(kept):
+        bullet = line.text.strip()
+        pair = split(page.mark(bullet[2:], line.line)) if bullet.startswith(("- ", "* ")) else None
+        known = PARAMETER.field(pair.key.text) if pair is not None and pair.marked else None
+        if pair is not None and known is not None:
+            page.error(
+                Code.MISPLACED_FIELD,
+                pair.key,
+                f"'{known.name}' is indented too far, so it would be code in a description",
+                "indent it like the fields above it, and the text between them further than both",
+            )
 
 
 def _is_bound(entry: Entry, item: Item) -> bool:

@@ -5,7 +5,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from toolmd._types.diagnostic import Diagnostic
 
@@ -188,6 +188,25 @@ def hidden(text: str) -> str:
     """Return a text without the Sensitive values of the call that runs."""
     hide = _hide.get()
     return text if hide is None else hide(text)
+
+
+def hidden_values(value: Any) -> Any:
+    """Return a JSON value without the Sensitive values of the call and of the run around it."""
+    hide = _hide.get()
+    return value if hide is None else _without(value, hide)
+
+
+def _without(value: Any, hide: Hide) -> Any:
+    if isinstance(value, dict):
+        return {_without(name, hide): _without(item, hide) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_without(item, hide) for item in value]
+    if isinstance(value, str):
+        return hide(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        text = str(value)
+        return value if (shown := hide(text)) == text else shown
+    return value
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from toolmd._call.denial import CallDenied, Explained, guard_failed
 from toolmd._types.call import Call
 from toolmd._types.confirmation import Decided
 from toolmd._types.verdict import Verdict
-from toolmd.errors import logged
+from toolmd.errors import hidden, hidden_values, logged
 
 if TYPE_CHECKING:
     from toolmd._call.audit.log import AuditLog
@@ -173,8 +173,8 @@ def _fields(values: Mapping[str, object]) -> str:
     text = ""
     for key, value in values.items():
         if value is not None:
-            most = _MAX_REASON if key == "reason" else _MAX_WORD
-            text += f',"{key}":{_json(_word(value, most))}'
+            said = _word(hidden(str(value)), _MAX_REASON) if key == "reason" else _word(value)
+            text += f',"{key}":{_json(said)}'
     return text
 
 
@@ -188,7 +188,7 @@ def _word(value: Any, most: int = _MAX_WORD) -> Any:
 
 def _bounded(value: Mapping[str, Any]) -> str:
     """Return an object as JSON, or its hash and size where it is large."""
-    text = _json(value if isinstance(value, dict) else dict(value))
+    text = _json(hidden_values(value if isinstance(value, dict) else dict(value)))
     if len(text) <= MAX_VALUE:
         return text
     data = text.encode()

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from toolmd import Workspace
 
 TOOL = """# Find loans
@@ -88,18 +90,24 @@ Show the loans of a reader.
 """
 
 
-def test_the_audit_of_a_step_has_no_sensitive_input_of_the_skill(tmp_path: Path) -> None:
+ASKING = SKILL.replace("## Input Schema", "2. **Go on**.\n   - **Ask**: Go on?\n\n## Input Schema")
+
+
+@pytest.mark.parametrize(("skill", "outcome"), [(SKILL, "ok"), (ASKING, "confirm")])
+def test_the_audit_of_a_step_has_no_sensitive_input_of_the_skill(
+    tmp_path: Path, skill: str, outcome: str
+) -> None:
     for path, text in {
         "toolmd.toml": "plugins = []\n",
         "tools_md/find-loans.tool.md": TOOL,
         "tools_md/find_loans.py": "def find_loans(card, pin, shelves):\n    return {}\n",
-        "skills_md/show-loans.skill.md": SKILL,
+        "skills_md/show-loans.skill.md": skill,
     }.items():
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text(text, "utf-8")
     with Workspace.open(tmp_path) as workspace:
         result = workspace.run_sync("show_loans", {"card": "L-20417", "pin": 774411})
-    assert result.success, result.to_dict()
+    assert result.outcome == outcome, result.to_dict()
     (file,) = (tmp_path / ".toolmd" / "audit").glob("*.jsonl")
     record = file.read_text("utf-8")
     assert '"context":{"reader":"(hidden)"}' in record

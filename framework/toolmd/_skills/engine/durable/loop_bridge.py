@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from toolmd._skills.journal import Executor, Through
 from toolmd._types.call import Call
 from toolmd._types.result import Result
+from toolmd.errors import current_hide, hiding
 
 T = TypeVar("T")
 
@@ -35,8 +36,11 @@ class LoopBridge:
         if self.loop is asyncio.get_running_loop() or not self.loop.is_running():
             return await work()
 
+        hide = current_hide()
+
         async def there() -> T:
-            return await work()
+            with hiding(hide):
+                return await work()
 
         context = self.context.copy()
         future = context.run(asyncio.run_coroutine_threadsafe, there(), self.loop)

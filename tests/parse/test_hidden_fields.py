@@ -120,3 +120,16 @@ def test_the_indentation_of_a_quote_is_no_part_of_a_description(indent):
     )
     assert spec is not None
     assert spec.parameters[0].shape.description == "Said:\n\n> It weighs\n> a ton."
+
+
+@pytest.mark.parametrize("key", ["Requires Context", "Read Only"])
+def test_a_field_of_the_metadata_that_is_indented_as_code_is_an_error(key):
+    assert errors(metadata(f"\n        - **{key}**: yes")) == ["misplaced-field"]
+
+
+@pytest.mark.parametrize("line", ["- **Unit**: kg", "- **Default**: a", "- **Enum**: a, b"])
+def test_a_field_of_a_parameter_that_is_indented_as_code_is_an_error(line):
+    text = tool(
+        "weigh", f"### animal\n\n- **Type**: string\n{line}\n\n        - **Sensitive**: yes"
+    )
+    assert "misplaced-field" in errors(text)

@@ -7,8 +7,8 @@ from typing import Any
 
 from toolmd._parse.blocks.block import Paragraph
 from toolmd._parse.blocks.prose import prose
+from toolmd._parse.blocks.prose_lines import pairs
 from toolmd._parse.document.definition import Definition
-from toolmd._parse.document.prose_lines import pairs
 from toolmd._parse.document.strays import report_stray, report_unknown
 from toolmd._parse.fields.entries import Entry, Unread, read_entries
 from toolmd._parse.fields.field import Field, SectionTable

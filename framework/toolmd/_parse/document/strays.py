@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from toolmd._parse.blocks.block import Block, Comment, Item, Paragraph, Part
-from toolmd._parse.document.prose_lines import bare_items, lines, pairs
+from toolmd._parse.blocks.prose_lines import bare_items, lines, pairs
 from toolmd._parse.fields.entries import Entry
 from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._parse.fields.restrictions import (

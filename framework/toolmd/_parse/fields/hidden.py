@@ -1,8 +1,10 @@
 """Report a field within the value of another one, where it would be a part of the value."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from toolmd._parse.blocks.block import Block
+from toolmd._parse.blocks.prose_lines import lines
 from toolmd._parse.fields.entries import Entry
 from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._parse.source.page import Mark, Page
@@ -25,7 +27,9 @@ def report_hidden(page: Page, table: SectionTable, known: Field, entry: Entry) -
         known: the field that the entry names.
         entry: the entry with the value.
     """
-    for pair in (*_bold(page, entry), *(_items(page, entry) if known.kind in _LISTS else ())):
+    items = _items(page, entry) if known.kind in _LISTS else ()
+    below = () if known.kind == "prose" else coded(page, entry.blocks)
+    for pair in (*_bold(page, entry), *items, *below):
         hidden = table.field(pair.key.text)
         if hidden is None or not _sets(pair, known, hidden):
             continue
@@ -35,6 +39,15 @@ def report_hidden(page: Page, table: SectionTable, known: Field, entry: Entry) -
             f"'{hidden.name}' is within the value of '{known.name}', so it would set nothing",
             f"write `- **{hidden.name}**: …` as a bullet of its own",
         )
+
+
+def coded(page: Page, blocks: Sequence[Block]) -> Iterator[Pair]:
+    """Yield the bullets of bold keys that are indented so far that markdown makes them code."""
+    for line in lines(blocks):
+        bullet = line.text.strip()
+        pair = split(page.mark(bullet[2:], line.line)) if bullet.startswith(("- ", "* ")) else None
+        if pair is not None and pair.marked:
+            yield pair
 
 
 def _sets(pair: Pair, known: Field, hidden: Field) -> bool:

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from toolmd._parse.blocks.block import Block, Item
-from toolmd._parse.document.prose_lines import bare_items, lines, pairs
+from toolmd._parse.blocks.prose_lines import bare_items, pairs
 from toolmd._parse.fields.entries import Entry, almost, report_almost
 from toolmd._parse.fields.field import Field
+from toolmd._parse.fields.hidden import coded
 from toolmd._parse.fields.parameter import PARAMETER
 from toolmd._parse.parameters.details import Inline, read_details
 from toolmd._parse.source.page import Mark, Page
@@ -42,7 +43,7 @@ def report_nested(page: Page, description: Entry) -> None:
 def report_unmarked(page: Page, where: str, kept: Sequence[Block]) -> None:
     """Report bullets such as `- max length 5` that read as bounds, but are not fields."""
     reported = {d.span.line for d in page.diagnostics if d.severity is Severity.ERROR}
-    _report_indented(page, kept)
+    _report_indented(page, kept, reported)
     for item in bare_items(kept):
         if item.line in reported or split(item.mark) is not None:
             continue
@@ -63,13 +64,11 @@ def report_unmarked(page: Page, where: str, kept: Sequence[Block]) -> None:
         )
 
 
-def _report_indented(page: Page, kept: Sequence[Block]) -> None:
+def _report_indented(page: Page, kept: Sequence[Block], reported: set[int]) -> None:
     """Report bullets of fields that are indented so far that markdown makes them code."""
-    for line in lines(kept):
-        bullet = line.text.strip()
-        pair = split(page.mark(bullet[2:], line.line)) if bullet.startswith(("- ", "* ")) else None
-        known = PARAMETER.field(pair.key.text) if pair is not None and pair.marked else None
-        if pair is not None and known is not None:
+    for pair in coded(page, kept):
+        known = PARAMETER.field(pair.key.text)
+        if known is not None and pair.key.line not in reported:
             page.error(
                 Code.MISPLACED_FIELD,
                 pair.key,

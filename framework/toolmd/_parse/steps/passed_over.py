@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from toolmd._parse.blocks.block import Block, Bullets, Item, Paragraph, Part
-from toolmd._parse.document.prose_lines import lines_of, pairs
+from toolmd._parse.blocks.prose_lines import lines_of, pairs
 from toolmd._parse.document.strays import is_setting, report_restriction, report_strays
 from toolmd._parse.fields.entries import Entry
 from toolmd._parse.fields.restrictions import names_restriction, restriction_of

@@ -90,24 +90,21 @@ Show the loans of a reader.
 """
 
 
-ASKING = SKILL.replace("## Input Schema", "2. **Go on**.\n   - **Ask**: Go on?\n\n## Input Schema")
-
-
-@pytest.mark.parametrize(("skill", "outcome"), [(SKILL, "ok"), (ASKING, "confirm")])
+@pytest.mark.parametrize("store", ["memory", "sqlite"])
 def test_the_audit_of_a_step_has_no_sensitive_input_of_the_skill(
-    tmp_path: Path, skill: str, outcome: str
+    tmp_path: Path, store: str
 ) -> None:
     for path, text in {
         "toolmd.toml": "plugins = []\n",
         "tools_md/find-loans.tool.md": TOOL,
         "tools_md/find_loans.py": "def find_loans(card, pin, shelves):\n    return {}\n",
-        "skills_md/show-loans.skill.md": skill,
+        "skills_md/show-loans.skill.md": SKILL,
     }.items():
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text(text, "utf-8")
-    with Workspace.open(tmp_path) as workspace:
+    with Workspace.open(tmp_path, overrides={"store": store}) as workspace:
         result = workspace.run_sync("show_loans", {"card": "L-20417", "pin": 774411})
-    assert result.outcome == outcome, result.to_dict()
+    assert result.success, result.to_dict()
     (file,) = (tmp_path / ".toolmd" / "audit").glob("*.jsonl")
     record = file.read_text("utf-8")
     assert '"context":{"reader":"(hidden)"}' in record

@@ -4,11 +4,14 @@ import asyncio
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from toolmd._call import Dispatcher
+from toolmd._call.audit.log import AuditLog, log_of
+from toolmd._call.limits.timing import MACHINE
+from toolmd._store.store import Store
 from toolmd._types.registry import NOT_IMPLEMENTED, Binding, Bound, Implementation, Registry
 from toolmd._types.result import Result
 from toolmd._types.schema import Parameter, Schema
@@ -62,16 +65,45 @@ def tool(
 class Harness:
     """Calls tools by their own door."""
 
-    def __init__(self, *tools: Bound[ToolSpec], **dispatcher: Any) -> None:
+    made: ClassVar[list["Harness"]] = []
+
+    def __init__(
+        self,
+        *tools: Bound[ToolSpec],
+        store: Store | None = None,
+        log: AuditLog | None = None,
+        **dispatcher: Any,
+    ) -> None:
         settings = dispatcher.pop("settings", None) or Settings(
             root=Path.cwd(), store="memory", audit=AuditSettings(enabled=False)
         )
+        epoch = dispatcher.get("timing", MACHINE).epoch
+        self.store = store or Store(settings.store, settings.state, epoch=epoch)
+        self.log = log or log_of(settings, self.store)
         self.dispatcher = Dispatcher(
-            Registry(tools={t.name: t for t in tools}), settings, **dispatcher
+            Registry(tools={t.name: t for t in tools}),
+            settings,
+            store=self.store,
+            log=self.log,
+            **dispatcher,
         )
+        self.made.append(self)
+
+    def close(self) -> None:
+        self.dispatcher.close()
+        if self.log is not None:
+            self.log.close()
 
     def call(self, name: str, arguments: Any = "{}", **context: Any) -> Result:
         return asyncio.run(self.dispatcher.call(name, arguments, **context))
+
+
+def pytest_runtest_teardown() -> None:
+    """Close what the test opened; a test of many examples leaves many."""
+    while Harness.made:
+        made = Harness.made.pop()
+        made.close()
+        made.store.close()
 
 
 @pytest.fixture(name="tool", scope="session")

@@ -125,8 +125,7 @@ def world(harness, tool, tmp_path):
     made = World(harness, tool, tmp_path)
     assert made.call().success
     made.ran.clear()
-    yield made
-    made.dispatcher.close()
+    return made
 
 
 @pytest.mark.parametrize("gate", GATES)

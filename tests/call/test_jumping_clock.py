@@ -33,15 +33,7 @@ def settings(tmp_path):
 
 @pytest.fixture
 def dispatcher(harness, settings, wall):
-    made = []
-
-    def make(*tools):
-        made.append(harness(*tools, settings=settings, clock=wall))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.dispatcher.close()
+    return lambda *tools: harness(*tools, settings=settings, clock=wall)
 
 
 @pytest.mark.parametrize("decide", ["confirm", "reject", "respond"])

@@ -37,8 +37,8 @@ class World:
         timing = timing or self.time.timing
         settings = Settings(root=self.state, state=self.state, audit=AuditSettings(enabled=audit))
         store = Store(setting, self.state, epoch=timing.epoch, wait_s=wait_s)
-        made = self.harness(*self.tools, settings=settings, timing=timing, store=store)
-        return made.dispatcher
+        self.made = self.harness(*self.tools, settings=settings, timing=timing, store=store)
+        return self.made.dispatcher
 
     @contextmanager
     def locked(self, file):
@@ -135,7 +135,7 @@ def test_calls_continue_after_the_lock_is_released(world):
         assert (await dispatcher.decisions.confirm(second)).success
         assert (await dispatcher.call("ask", {})).confirmation is not None
         assert (await dispatcher.decisions.reject(third)).error.code == "rejected"
-        dispatcher.close()
+        world.made.close()
         assert AuditReader(Settings(root=world.state, state=world.state)).verify().sound
 
     run(world.time, main)

@@ -22,13 +22,9 @@ def harbour(harness, tool, tmp_path):
     def make(**fields):
         settings = Settings(root=tmp_path, state=tmp_path,
                             safety=SafetySettings(crisis_words=("mayday",)))  # fmt: skip
-        made.append(harness(tool("sail", sail, PORT, **fields), settings=settings))
-        return made[-1]
+        return harness(tool("sail", sail, PORT, **fields), settings=settings)
 
-    made = []
-    yield make
-    for one in made:
-        one.dispatcher.close()
+    return make
 
 
 def codes(result):

@@ -51,6 +51,7 @@ class Dispatcher:
         registry: Registry,
         settings: Settings,
         *,
+        store: Store,
         resources: Resources | None = None,
         guards: Callable[[BoundTool], Sequence[Guard]] | None = None,
         before: Callable[[Call, BoundTool], None] | None = None,
@@ -59,7 +60,6 @@ class Dispatcher:
         provider: Any = None,
         meters: Any = None,
         timing: Timing = MACHINE,
-        store: Store | None = None,
         counters: dict[str, CallCounter] | None = None,
         origins: Callable[[str], Iterable[str]] | None = None,
         languages: "Callable[[], tuple[Language, ...]] | None" = None,
@@ -67,8 +67,9 @@ class Dispatcher:
     ) -> None:
         """Open the pipeline; `clock` returns seconds since the epoch, `timing` serves the limits.
 
-        `provider` and `meters` are OpenTelemetry's; None uses the installed ones. `store` and
-        `counters`, the counts of this process by tool, outlive this. `origins` returns what the
+        `provider` and `meters` are OpenTelemetry's; None uses the installed ones. `store`,
+        `log` and `counters`, the counts of this process by tool, outlive this; without a log there
+        is no audit. `origins` returns what the
         operator approved in addition to Allowed Domains, `languages` those of plugins.
         """
         self.registry = registry
@@ -77,10 +78,9 @@ class Dispatcher:
         self._clock = clock
         self._clients = Clients(origins)
         self._timing = timing
-        self._store = store or Store(settings.store, settings.state, epoch=timing.epoch)
-        self._shared_limits = SharedLimits(self._store) if self._store.is_shared else None
-        self._own_log = _log_of(settings, self._store) if log is None else None
-        self._recorder = Recorder(log or self._own_log, clock)
+        self._store = store
+        self._shared_limits = SharedLimits(store) if store.is_shared else None
+        self._recorder = Recorder(log, clock)
         watch = Watch(tracing_of(settings, provider), metrics_of(meters))
         limits = limits_of(self._shared_limits, {} if counters is None else counters, timing)
         self._tools = CompiledTools(
@@ -176,17 +176,9 @@ class Dispatcher:
         return self.finish(call, denied)
 
     def close(self) -> None:
-        """Close a log of its own, and release what calls took from the store."""
+        """Release what calls took from the store."""
         if self._shared_limits is not None:
             self._shared_limits.close()
-        if self._own_log is not None:
-            self._own_log.close()
-
-
-def _log_of(settings: Settings, store: Store) -> "AuditLog | None":
-    from toolmd._call.audit.log import log_of
-
-    return log_of(settings, store)
 
 
 def _key_of(

@@ -266,7 +266,7 @@ def test_each_denied_call_leaves_one_record_of_bounded_size(
             call_id=name,
             confidence=confidence,
         )
-    guarded.dispatcher.close()
+    guarded.close()
 
     assert told(settings, "decision") == [("deny",)] * 3
     assert longest_line(settings) < MOST_LINE
@@ -335,7 +335,6 @@ def test_other_calls_continue_while_one_waits_for_the_disk(harness, tool, settin
 
     asyncio.run(main())
     assert sorted(ran) == [1, 2]
-    dispatcher.close()
 
 
 def test_calls_that_waited_for_the_disk_still_keep_the_rate(harness, tool, settings):
@@ -360,7 +359,6 @@ def test_calls_that_waited_for_the_disk_still_keep_the_rate(harness, tool, setti
 
     assert run(time, main) == [True] * 3
     assert most_in_a_window(times, 1.0) == 1
-    dispatcher.close()
 
 
 def test_a_call_whose_record_the_disk_did_not_take_does_not_run(harness, tool, settings):
@@ -375,5 +373,4 @@ def test_a_call_whose_record_the_disk_did_not_take_does_not_run(harness, tool, s
     log = AuditLog(settings.state / "audit", synced=True, fsync=fail)
     dispatcher = harness(tool("act", act), settings=settings, log=log)
     result = dispatcher.call("act")
-    dispatcher.dispatcher.close()
     assert (result.outcome, result.error.code, ran) == ("denied", "internal_guard_error", [])

@@ -60,7 +60,7 @@ def shelves(harness, tool, tmp_path):
             try:
                 yield size, shelf
             finally:
-                shelf.dispatcher.close()
+                shelf.harness.close()
 
     return make
 

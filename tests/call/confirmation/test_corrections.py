@@ -25,13 +25,11 @@ def desk(harness, tool, tmp_path):
 
     own = Safety(requires_confirmation=True)
     settings = Settings(root=tmp_path, state=tmp_path, audit=AuditSettings(enabled=False))
-    made = harness(
+    return harness(
         tool("log", log, TITLE, DATE, URGENT, PLACE, safety=own),
         tool("count", log, NUMBER, DATE, safety=own),
         settings=settings,
     )
-    yield made
-    made.dispatcher.close()
 
 
 def call(desk, arguments, message="", conversation="c1", **options):

@@ -29,22 +29,16 @@ class Clinic:
         tools = [tool(name, act, TEXT, safety=own) for name, own in safety.items()]
         tools.append(tool("read", act, TEXT, read_only=True))
         self.state, self._harness, self._tools = state, harness, tools
-        self.opened = []
 
     def open(self, words=("mayday",), store="sqlite"):
         settings = Settings(root=self.state, state=self.state, audit=AuditSettings(enabled=False),
                             safety=SafetySettings(crisis_words=words))  # fmt: skip
-        made = self._harness(*self._tools, settings=settings, store=Store(store, self.state))
-        self.opened.append(made)
-        return made
+        return self._harness(*self._tools, settings=settings, store=Store(store, self.state))
 
 
 @pytest.fixture
 def clinic(harness, tool, tmp_path):
-    made = Clinic(harness, tool, tmp_path)
-    yield made
-    for one in made.opened:
-        one.dispatcher.close()
+    return Clinic(harness, tool, tmp_path)
 
 
 def call(desk, name, text="x", **options):

@@ -1,6 +1,7 @@
 """Python functions become tools by one command, and stay where they are."""
 
 import json
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -267,9 +268,16 @@ def test_a_draft_with_less_or_more_arguments_than_meant_fails_until_somebody_dec
     assert ": error[" not in run_command(tmp_path, "check").out
 
 
-def test_names_that_are_imported_for_type_checkers_only_are_read(tmp_path: Path) -> None:
+LATER = pytest.param(
+    "",
+    id="as Python does",
+    marks=pytest.mark.skipif(sys.version_info < (3, 14), reason="annotations are read at once"),
+)
+
+
+@pytest.mark.parametrize("head", ["from __future__ import annotations", LATER])
+def test_names_that_are_imported_for_type_checkers_only_are_read(tmp_path: Path, head: str) -> None:
     source = """
-from __future__ import annotations
 from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -279,7 +287,7 @@ if TYPE_CHECKING:
 def remind(days: Days, text: str, at: no_such_module.Time = None) -> Days:
     return days
 """
-    drafts, notes, _ = imported(module(tmp_path, source))
+    drafts, notes, _ = imported(module(tmp_path, head + source))
 
     for line in ("- `days` (array of integer, required)", "- `text` (string, required)"):
         assert line in drafts["remind"]

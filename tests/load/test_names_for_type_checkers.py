@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from bind_project import Project, parameter
 
+LATER = "from __future__ import annotations\n"
 HEAD = """\
-from __future__ import annotations
 import typing
 from typing import TYPE_CHECKING
 
@@ -23,9 +23,17 @@ DATE = "- **Format**: date\n"
 ARRAY = "- **Items**: string\n"
 
 
+@pytest.fixture(params=[LATER, ""], ids=["with an import", "as Python does"])
+def later(request: pytest.FixtureRequest) -> str:
+    """What makes Python read an annotation only when somebody asks for it."""
+    if not request.param and sys.version_info < (3, 14):
+        pytest.skip("Python reads annotations at once before 3.14")
+    return request.param
+
+
 @pytest.fixture(params=["TYPE_CHECKING", "typing.TYPE_CHECKING"])
-def head(request: pytest.FixtureRequest) -> str:
-    return HEAD.replace("if TYPE_CHECKING", f"if {request.param}")
+def head(later: str, request: pytest.FixtureRequest) -> str:
+    return later + HEAD.replace("if TYPE_CHECKING", f"if {request.param}")
 
 
 def test_a_value_becomes_what_such_an_annotation_asks_for(project: Project, head: str) -> None:

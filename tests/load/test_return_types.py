@@ -121,6 +121,10 @@ class Pair(NamedTuple):
     number: int
 
 
+class Odd(NamedTuple):
+    city: "NoSuchClass"  # noqa: F821 - such annotations exist
+
+
 class Unrelated:
     """No type of which JSON is made."""
 
@@ -189,6 +193,7 @@ FITS = [
     (STRINGS, Generator[str, None, None]),
     (STRINGS, deque[str]),
     (of("array", items=of("string", "integer")), Pair),
+    (of("array"), Odd),
     (of("array"), Root),
     (of("array", items=PLACE), list[Data]),
     (STRINGS, Awaitable[list[str]]),

@@ -26,6 +26,7 @@ from toolmd._import.python_types import (
     untitled,
     without_null,
 )
+from toolmd._load.python.annotations import signature_of
 
 _TITLES = ("fn", "func")
 """Where decorators of other frameworks keep the function in an object of theirs."""
@@ -110,7 +111,7 @@ class _Reader:
     """Reads the signature of one function."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self._signature = inspect.signature(function)
+        self._signature = signature_of(function)
         self.notes: list[tuple[str, str]] = []
         """The parameter and what could not be read of it."""
         self.doubts: list[str] = []

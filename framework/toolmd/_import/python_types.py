@@ -10,7 +10,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from pydantic import TypeAdapter
 
-from toolmd._load.python.annotations import scope_of
+from toolmd._load.python.annotations import annotations_of, scope_of
 
 _VALUES = frozenset(("default", "enum", "const", "examples"))
 
@@ -22,7 +22,7 @@ def hints_of(function: Callable[..., Any]) -> tuple[dict[str, Any], list[tuple[s
     function = inspect.unwrap(function)
     read: dict[str, Any] = {}
     unread = []
-    for name, annotation in function.__annotations__.items():
+    for name, annotation in annotations_of(function).items():
         # By itself: one that can't be read must not hide another.
         one = SimpleNamespace(__annotations__={name: annotation})
         try:

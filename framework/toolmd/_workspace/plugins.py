@@ -1,7 +1,6 @@
 """Ask the plugins of a project alone, no definition being read: for commands and importers."""
 
 from collections.abc import Callable, Collection, Mapping
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ from toolmd._load.build import open_plugins
 from toolmd._load.plugins.manager import Plugins, reason
 from toolmd._load.plugins.offered import offered
 from toolmd._load.plugins.points import is_installed
+from toolmd._load.python.annotations import signature_of
 from toolmd._types.imported import Imported
 from toolmd._types.settings import Settings
 from toolmd.config import find_project, load_settings
@@ -61,7 +61,7 @@ def import_by_plugin(
         )
         broken = [found.message for found in plugins.diagnostics]
         raise NotFoundError("; ".join([why, *broken, *problems]))
-    if ask_of is not None and "ask" not in signature(read.make).parameters:
+    if ask_of is not None and "ask" not in signature_of(read.make).parameters:
         raise ToolmdError(f"the reader of {kind} asks no model: leave out --model")
     given = {} if ask_of is None else {"ask": ask_of(settings)}
     try:

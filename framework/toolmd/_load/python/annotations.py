@@ -10,6 +10,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+if sys.version_info >= (3, 14):
+    from annotationlib import Format
+
 
 class RecordField(NamedTuple):
     """One field of a record class."""
@@ -128,12 +131,34 @@ def _model_fields(record: Any) -> dict[str, RecordField] | None:
     return found
 
 
+def signature_of(function: Any) -> inspect.Signature:
+    """Return a signature; its annotations are texts where one of them can't be evaluated.
+
+    Since Python 3.14, an annotation is evaluated when it is read, and not before: it may name
+    what only type checkers import. Raises TypeError or ValueError where there is no signature.
+    """
+    if sys.version_info >= (3, 14):
+        with suppress(Exception):
+            return inspect.signature(function)
+        return inspect.signature(function, annotation_format=Format.STRING)
+    return inspect.signature(function)
+
+
+def annotations_of(owner: Any) -> Mapping[str, Any]:
+    """Return the annotations of a function or a class; texts as in `signature_of`."""
+    if sys.version_info >= (3, 14):
+        with suppress(Exception):
+            return inspect.get_annotations(owner)
+        return inspect.get_annotations(owner, format=Format.STRING)
+    return inspect.get_annotations(owner)
+
+
 def hints(record: type) -> dict[str, Any]:
     """Return the annotations of a class, resolved; what can't be resolved is Any."""
     try:
         return typing.get_type_hints(record, include_extras=True)
     except Exception:  # noqa: BLE001 - annotations may hold any code
-        return dict.fromkeys(getattr(record, "__annotations__", ()), Any)
+        return dict.fromkeys(annotations_of(record), Any)
 
 
 def scope_of(function: Any, annotation: str, source: str | None = None) -> dict[str, Any]:

@@ -20,7 +20,14 @@ from collections.abc import (
 from pathlib import PurePath
 from typing import Any, Literal
 
-from toolmd._load.python.annotations import RecordField, anything, given_fields, members, show
+from toolmd._load.python.annotations import (
+    RecordField,
+    anything,
+    given_fields,
+    hints,
+    members,
+    show,
+)
 from toolmd._load.python.fits import ARTICLES, MAX_DEPTH, Mismatch, kinds_of
 from toolmd._types.parts import File
 from toolmd._types.registry import Mode
@@ -155,7 +162,7 @@ def _format(shape: Schema, choice: Any, origin: Any) -> Mismatch | None:
 def _items(shape: Schema, choice: Any, origin: type, depth: int) -> Mismatch | None:
     inner = typing.get_args(choice)
     if issubclass(origin, tuple) and not inner:
-        inner = tuple(typing.get_type_hints(origin).values()) if hasattr(origin, "_fields") else ()
+        inner = tuple(hints(origin).values()) if hasattr(origin, "_fields") else ()
     elif not issubclass(origin, tuple):
         inner = inner[:1]
     for annotation in inner:

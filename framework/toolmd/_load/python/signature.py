@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolmd._load.python.annotations import members, scope_of, show
+from toolmd._load.python.annotations import members, scope_of, show, signature_of
 from toolmd._load.python.convert import converter
 from toolmd._load.python.fits import mismatch
 from toolmd._load.python.gives import unwritable
@@ -118,7 +118,7 @@ def folded(name: str) -> str:
 
 def _signature(bond: Bond) -> inspect.Signature | None:
     try:
-        return inspect.signature(bond.function)
+        return signature_of(bond.function)
     except (TypeError, ValueError):
         # Some C callables have no signature: they are called as the markdown declares.
         return None

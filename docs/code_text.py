@@ -24,7 +24,9 @@ def signature(name: str, member: Any) -> str:
 def type_text(annotation: Any) -> str:
     """Return a type as users write it."""
     plain = isinstance(annotation, type) and not hasattr(annotation, "__args__")
-    return annotation.__name__ if plain else _unhomed(str(annotation))
+    text = annotation.__name__ if plain else _unhomed(str(annotation))
+    # Python 3.14 writes it so itself.
+    return re.sub(r"^Optional\[(.*)\]$", r"\1 | None", text)
 
 
 def _unhomed(text: str) -> str:

@@ -1,7 +1,7 @@
 """The next snapshot, which takes what has not changed, equals the one that a fresh read gives."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,8 @@ from bind_project import Project, parameter, tool
 from toolmd._load.build import Snapshot, build
 from toolmd._load.definitions.cache import Cache
 from toolmd._load.edits.baseline import Baseline
+from toolmd._store import MEMORY
+from toolmd._store.store import Store
 from toolmd.config import load_settings
 
 STEPS = 12
@@ -28,6 +30,7 @@ class Edited(Project):
         self.number = 0
         self.parsed: list[str] = []
         self.write("toolmd.toml", "plugins = []\n")
+        self.store = Store(MEMORY, root)
 
     def read(
         self, old: Snapshot | None, cache: Cache | None, changed: list[str] | None = None
@@ -38,6 +41,7 @@ class Edited(Project):
             self,
             cache=cache,
             baseline=Baseline(settings.state),
+            store=self.store,
             old=old,
             settled_ns=AT_ONCE,
             changed=changed,
@@ -130,9 +134,15 @@ def seen(snapshot: Snapshot) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_after_each_edit_the_next_snapshot_equals_a_fresh_one(tmp_path: Path, seed: int) -> None:
-    project = Edited(tmp_path, seed)
+@pytest.fixture
+def project(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Edited]:
+    made = Edited(tmp_path, getattr(request, "param", 0))
+    yield made
+    made.store.close()
+
+
+@pytest.mark.parametrize("project", range(3), indirect=True)
+def test_after_each_edit_the_next_snapshot_equals_a_fresh_one(project: Edited) -> None:
     for name in NAMES:
         project.tool(name, python=f"def {name}(): return 1\n")
     settings = load_settings(project.root, environ={})
@@ -153,22 +163,20 @@ def test_after_each_edit_the_next_snapshot_equals_a_fresh_one(tmp_path: Path, se
         assert seen(told) == fresh
 
 
-def test_a_reload_that_is_told_the_changed_file_leaves_all_others_unread(tmp_path: Path) -> None:
-    project = Edited(tmp_path, 0)
+def test_a_reload_that_is_told_the_changed_file_leaves_all_others_unread(project: Edited) -> None:
     for name in NAMES:
         project.tool(name, python=f"def {name}(): return 1\n")
     before = project.read(None, None)
     for name in NAMES[:2]:
         project.write(f"tools_md/{name}.tool.md", tool(name, parameter("size")))
 
-    after = project.read(before, None, [str(tmp_path / "tools_md/two.tool.md")])
+    after = project.read(before, None, [str(project.root / "tools_md/two.tool.md")])
 
     tools = after.registry.tools
     assert [name for name in tools if tools[name] is not before.registry.tools[name]] == ["two"]
 
 
-def test_one_edit_of_many_files_reads_parses_and_binds_one(tmp_path: Path) -> None:
-    project = Edited(tmp_path, 0)
+def test_one_edit_of_many_files_reads_parses_and_binds_one(project: Edited) -> None:
     for name in NAMES:
         project.tool(name, python=f"def {name}(): return 1\n")
     before = project.read(None, None)
@@ -181,15 +189,14 @@ def test_one_edit_of_many_files_reads_parses_and_binds_one(tmp_path: Path) -> No
     assert project.parsed == ["tools_md/one.tool.md"]
     kept = after.own[0].stamps
     assert [at for at in kept if kept[at][1] is not files[at][1]] == [
-        str(tmp_path / "tools_md/one.tool.md")
+        str(project.root / "tools_md/one.tool.md")
     ]
     tools = after.registry.tools
     assert [name for name in tools if tools[name] is not before.registry.tools[name]] == ["one"]
     assert after.resources is before.resources
 
 
-def test_changed_python_is_never_taken_from_the_snapshot_before(tmp_path: Path) -> None:
-    project = Edited(tmp_path, 0)
+def test_changed_python_is_never_taken_from_the_snapshot_before(project: Edited) -> None:
     project.write("tools_md/helper.py", "N = 1\n")
     project.tool("one", python="from .helper import N\ndef one(): return N\n")
     before = project.read(None, None)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -106,7 +107,7 @@ class Project:
     def known(self) -> list[str]:
         """Return the schedules that the store has."""
         file = self.folder / ".toolmd" / STORE_FILE
-        with sqlite3.connect(file) as store:
+        with closing(sqlite3.connect(file)) as store:
             return [one for (one,) in store.execute("SELECT schedule FROM toolmd_schedule")]
 
     def noted(self) -> list[str]:

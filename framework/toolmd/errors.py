@@ -198,14 +198,15 @@ def current_hide() -> Hide | None:
 def hidden_values(value: Any) -> Any:
     """Return a JSON value without the Sensitive values of the call and of the run around it."""
     hide = _hide.get()
-    return value if hide is None else _without(value, hide)
+    return value if hide is None else hidden_in(value, hide)
 
 
-def _without(value: Any, hide: Hide) -> Any:
+def hidden_in(value: Any, hide: Hide) -> Any:
+    """Return a JSON value whose texts, keys and numbers lack what `hide` removes."""
     if isinstance(value, dict):
-        return {_without(name, hide): _without(item, hide) for name, item in value.items()}
+        return {hidden_in(name, hide): hidden_in(item, hide) for name, item in value.items()}
     if isinstance(value, list):
-        return [_without(item, hide) for item in value]
+        return [hidden_in(item, hide) for item in value]
     if isinstance(value, str):
         return hide(value)
     if isinstance(value, int | float) and not isinstance(value, bool):

@@ -10,6 +10,7 @@ from urllib.parse import quote, quote_plus
 
 from toolmd._types.schema import Parameter, Schema
 from toolmd._validation.words import fits_type
+from toolmd.errors import hidden_in
 
 HIDDEN = "(hidden)"
 _SHORT = 4
@@ -123,14 +124,8 @@ class Secrets:
         return text if self._hide is None else self._hide(text)
 
     def hide_in(self, value: Any) -> Any:
-        """Return a JSON value whose texts lack the learned values."""
-        if isinstance(value, str):
-            return self.hide(value)
-        if isinstance(value, list):
-            return [self.hide_in(item) for item in value]
-        if isinstance(value, dict):
-            return {self.hide(name): self.hide_in(item) for name, item in value.items()}
-        return value
+        """Return a JSON value whose texts, keys and numbers lack the learned values."""
+        return value if self._hide is None else hidden_in(value, self._hide)
 
 
 def _written(arguments: Mapping[str, Any], parameters: tuple[Parameter, ...]) -> set[str]:

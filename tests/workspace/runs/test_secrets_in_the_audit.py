@@ -1,5 +1,6 @@
-"""The audit of a run's calls hides the Sensitive inputs of its skill."""
+"""The audit and the questions of a run's calls hide the Sensitive inputs of its skill."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -90,18 +91,22 @@ Show the loans of a reader.
 """
 
 
+def write_project(root: Path, tool: str = TOOL) -> None:
+    for path, text in {
+        "toolmd.toml": "plugins = []\n",
+        "tools_md/find-loans.tool.md": tool,
+        "tools_md/find_loans.py": "def find_loans(card, pin, shelves):\n    return {}\n",
+        "skills_md/show-loans.skill.md": SKILL,
+    }.items():
+        (root / path).parent.mkdir(exist_ok=True)
+        (root / path).write_text(text, "utf-8")
+
+
 @pytest.mark.parametrize("store", ["memory", "sqlite"])
 def test_the_audit_of_a_step_has_no_sensitive_input_of_the_skill(
     tmp_path: Path, store: str
 ) -> None:
-    for path, text in {
-        "toolmd.toml": "plugins = []\n",
-        "tools_md/find-loans.tool.md": TOOL,
-        "tools_md/find_loans.py": "def find_loans(card, pin, shelves):\n    return {}\n",
-        "skills_md/show-loans.skill.md": SKILL,
-    }.items():
-        (tmp_path / path).parent.mkdir(exist_ok=True)
-        (tmp_path / path).write_text(text, "utf-8")
+    write_project(tmp_path)
     with Workspace.open(tmp_path, overrides={"store": store}) as workspace:
         result = workspace.run_sync("show_loans", {"card": "L-20417", "pin": 774411})
     assert result.success, result.to_dict()
@@ -111,3 +116,24 @@ def test_the_audit_of_a_step_has_no_sensitive_input_of_the_skill(
     assert '"arguments":{"card":"Card (hidden)","pin":"(hidden)","shelves":12}' in record
     assert "L-20417" not in record
     assert "774411" not in record
+
+
+@pytest.mark.parametrize("store", ["memory", "sqlite"])
+def test_the_question_of_a_step_has_no_sensitive_number_of_the_skill(
+    tmp_path: Path, store: str
+) -> None:
+    write_project(
+        tmp_path,
+        TOOL.replace("- **Read Only**: true\n", "").replace(
+            "## Returns", "## Safety\n\n- **Requires Confirmation**: true\n\n## Returns"
+        ),
+    )
+    with Workspace.open(tmp_path, overrides={"store": store}) as workspace:
+        waiting = workspace.run_sync("show_loans", {"card": "L-20417", "pin": 774411})
+        shown = json.dumps(waiting.to_dict())
+        (question,) = waiting.waiting
+        told = json.dumps(question.to_dict())
+
+    assert not waiting.success, shown
+    assert '"pin": "(hidden)", "shelves": 12' in told
+    assert "774411" not in shown + told

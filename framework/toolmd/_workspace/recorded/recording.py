@@ -16,7 +16,6 @@ from toolmd._workspace.recorded.example_calls import ExampleCalls, UpstreamCall
 from toolmd._workspace.recorded.pins import Pins, definition_digest, pins_of, put_pins
 from toolmd._workspace.recorded.values import (
     NotWritableError,
-    hidden,
     shown_arguments,
     shown_value,
 )
@@ -80,9 +79,9 @@ class RecordingCalls(ExampleCalls):
         self.answers = [
             one._replace(
                 definition=definition_digest(one.calls, self._settings, pins),
-                arguments=hidden(one.arguments, self._secrets),
-                result=hidden(one.result, self._secrets),
-                error=hidden(one.error, self._secrets),
+                arguments=self._secrets.hide_in(one.arguments),
+                result=self._secrets.hide_in(one.result),
+                error=self._secrets.hide_in(one.error),
             )
             for one in self.answers
         ]

@@ -21,7 +21,8 @@ def shown_arguments(
     arguments: Mapping[str, Any], parameters: tuple[Parameter, ...], secrets: Secrets
 ) -> dict[str, Any]:
     """Return arguments without Sensitive values."""
-    return {name: hidden(value, secrets) for name, value in redacted(arguments, parameters).items()}
+    shown = redacted(arguments, parameters)
+    return {name: secrets.hide_in(value) for name, value in shown.items()}
 
 
 def shown_value(value: Any, shape: Schema, secrets: Secrets) -> Any:
@@ -36,17 +37,7 @@ def shown_value(value: Any, shape: Schema, secrets: Secrets) -> Any:
             raise NotWritableError("its file may hold Sensitive values")
         return {"file": content, "media_type": file.media_type, "name": file.name}
 
-    return hidden(redacted_value(_mapped(value, written), shape), secrets)
-
-
-def hidden(value: Any, secrets: Secrets) -> Any:
-    """Return a JSON value whose texts, keys and numbers lack the learned values."""
-
-    def number(one: Any) -> Any:
-        is_number = isinstance(one, int | float) and not isinstance(one, bool)
-        return HIDDEN if is_number and secrets.hide(str(one)) != str(one) else one
-
-    return secrets.hide_in(_mapped_leaves(value, number))
+    return secrets.hide_in(redacted_value(_mapped(value, written), shape))
 
 
 def restored(recorded: Any, expected: Any, secrets: Secrets) -> Any:
@@ -69,19 +60,15 @@ def restored(recorded: Any, expected: Any, secrets: Secrets) -> Any:
         return [restored(one, item, secrets) for one, item in zip(recorded, items, strict=True)]
     if expected is UNKNOWN or not isinstance(recorded, str) or HIDDEN not in recorded:
         return recorded
-    return expected if recorded in (HIDDEN, hidden(expected, secrets)) else recorded
+    return expected if recorded in (HIDDEN, secrets.hide_in(expected)) else recorded
 
 
 def _mapped(value: Any, written: Callable[[File], Any]) -> Any:
-    return _mapped_leaves(value, lambda one: written(one) if isinstance(one, File) else one)
-
-
-def _mapped_leaves(value: Any, change: Callable[[Any], Any]) -> Any:
     if isinstance(value, dict):
-        return {key: _mapped_leaves(one, change) for key, one in value.items()}
+        return {key: _mapped(one, written) for key, one in value.items()}
     if isinstance(value, list | tuple):
-        return [_mapped_leaves(one, change) for one in value]
-    return change(value)
+        return [_mapped(one, written) for one in value]
+    return written(value) if isinstance(value, File) else value
 
 
 def same(one: Any, other: Any) -> bool:

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -217,12 +218,13 @@ def test_a_rate_that_cannot_be_stored_denies(harness, tool, tmp_path):
 
 def test_a_clock_that_was_set_back_denies_no_call(tmp_path):
     now = [10_000.0]
-    starts = Store("sqlite", tmp_path, epoch=lambda: now[0]).limits
-    assert starts.take("act", 1.0) == 0.0
-    now[0] -= 5000
-    assert 0 < starts.take("act", 1.0) <= 1.0
-    now[0] += 1.0
-    assert starts.take("act", 1.0) == 0.0
+    with closing(Store("sqlite", tmp_path, epoch=lambda: now[0])) as store:
+        starts = store.limits
+        assert starts.take("act", 1.0) == 0.0
+        now[0] -= 5000
+        assert 0 < starts.take("act", 1.0) <= 1.0
+        now[0] += 1.0
+        assert starts.take("act", 1.0) == 0.0
 
 
 def test_a_call_waits_for_a_start_at_the_last_moment():

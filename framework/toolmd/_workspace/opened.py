@@ -68,9 +68,13 @@ class OpenProject:
         self.drop_trial: Callable[[], None] | None = None
         """What lets go a reload that waits for Python, once there may be one."""
         self._closed = False
-        with collector_paused():
-            self._cache = Cache.load(settings.state, READER.fingerprint)
-            self.live = self.made_live(settings, self.read(settings))
+        try:
+            with collector_paused():
+                self._cache = Cache.load(settings.state, READER.fingerprint)
+                self.live = self.made_live(settings, self.read(settings))
+        except BaseException:
+            self.store.close()  # Nobody can close a workspace that was never there.
+            raise
         begin_project(self._root)
 
     @property

@@ -1,6 +1,8 @@
 """A failure while an edit is read never makes the live or the stored policy weaker."""
 
+import gc
 import logging
+from collections.abc import Iterator
 from itertools import count
 
 import pytest
@@ -130,6 +132,13 @@ def hold_to(said, how):
 
 # What is cleared away meanwhile is broken as well.
 ODD_ENDS = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+
+@pytest.fixture(autouse=True)
+def collected() -> Iterator[None]:
+    """Clear away here what was broken, so that no later test is told of it."""
+    yield
+    gc.collect()
 
 
 @ODD_ENDS

@@ -8,12 +8,13 @@ from toolmd._parse.blocks.prose_lines import lines
 from toolmd._parse.fields.entries import Entry
 from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._parse.source.page import Mark, Page
-from toolmd._parse.words.keys import Pair, split
+from toolmd._parse.words.keys import SEPARATORS, Pair, split
 from toolmd._parse.words.scalars import boolean, listed
 from toolmd._types.code import Code
 
 _BOLD = re.compile(r"(\*\*|__)(?P<key>[^*_`:]{2,40})(?::\1|\1\s*:)(?P<value>[^*_;,)]*)")
 _QUOTES = frozenset("`\"'*_")
+_MAY_SPLIT = frozenset(SEPARATORS)
 _SPAN = re.compile(r"`[^`]*`")
 _LISTS = frozenset(("list", "names", "context", "patterns", "enum", "hosts", "text"))
 
@@ -28,7 +29,7 @@ def report_hidden(page: Page, table: SectionTable, known: Field, entry: Entry) -
         entry: the entry with the value.
     """
     items = _items(page, entry) if known.kind in _LISTS else ()
-    below = () if known.kind == "prose" else coded(page, entry.blocks)
+    below = coded(page, entry.blocks) if entry.blocks and known.kind != "prose" else ()
     for pair in (*_bold(page, entry), *items, *below):
         hidden = table.field(pair.key.text)
         if hidden is None or not _sets(pair, known, hidden):
@@ -71,8 +72,11 @@ def _bold(page: Page, entry: Entry) -> Iterator[Pair]:
 
 
 def _items(page: Page, entry: Entry) -> Iterator[Pair]:
-    words = [text for text in listed(entry.text) if text[:1] not in _QUOTES and "**" not in text]
-    marks = [page.mark(text, entry.value.line, entry.value.column) for text in words]
+    marks = [
+        page.mark(text, entry.value.line, entry.value.column)
+        for text in listed(entry.text)
+        if text[:1] not in _QUOTES and "**" not in text and not _MAY_SPLIT.isdisjoint(text)
+    ]
     for mark in (*marks, *(item.mark for item in entry.items)):
         pair = split(mark)
         if pair is not None:

@@ -53,6 +53,16 @@ def test_a_new_store_has_bytes_and_only_its_owner_reads_it(tmp_path: Path) -> No
         assert opened.execute("PRAGMA user_version").fetchone() == (0,)
 
 
+def test_a_new_store_needs_no_switch_to_wal_mode_which_two_processes_cannot_do_at_once(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "store.sqlite3"
+    create_store(path)
+
+    with closing(sqlite3.connect(path)) as store:
+        assert store.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
 def test_an_emptied_store_is_an_error_with_its_path_and_a_remedy(tmp_path: Path) -> None:
     store = tmp_path / "a.sqlite3"
     create_store(store)

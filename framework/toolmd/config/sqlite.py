@@ -50,7 +50,7 @@ def create_store(path: Path) -> bool:
 
 
 def _first_page(folder: Path) -> bytes:
-    """Return a database without tables, which SQLite writes below the folder."""
+    """Return a database in WAL mode without tables, which SQLite writes below the folder."""
     # Only where a store is missing: most commands open those that are there.
     import sqlite3
     from tempfile import TemporaryDirectory
@@ -58,6 +58,8 @@ def _first_page(folder: Path) -> bytes:
     with TemporaryDirectory(prefix=".new-", dir=folder) as below:
         draft = Path(below) / "store"
         with closing(sqlite3.connect(draft)) as store:
+            # Two processes that set this mode at the same moment fail.
+            store.execute("PRAGMA journal_mode = WAL")
             # A new database has no page; a setting that is written and taken back gives it one.
             store.executescript("PRAGMA user_version = 1; PRAGMA user_version = 0")
         return draft.read_bytes()

@@ -25,7 +25,8 @@ UNKNOWN = {
 }
 OTHER = {
     "no such method": (404, "application/json", error(-32601, "Method not found")),
-    "another bad request": (400, "application/json", error(-32602, "Invalid arguments")),
+    "a bad argument": (400, "application/json", error(-32602, "session_id is no text")),
+    "another bad request": (400, "application/json", error(-32600, "Invalid request")),
     "words alone": (400, "text/plain", b"no session"),
 }
 

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
-from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, METHOD_NOT_FOUND
+from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
 
 from toolmd._remote.mcp.error import GONE
 
@@ -89,10 +89,11 @@ async def _answer_of(
 def _names_no_session(status: int, said: tuple[int, str] | None) -> bool:
     """Return whether an answer says that the server does not know the session of a request."""
     code, words = said or (0, "")
-    if status == HTTPStatus.NOT_FOUND:
-        return code != METHOD_NOT_FOUND
-    # Many servers answer so, though the protocol asks for 404.
-    return status == HTTPStatus.BAD_REQUEST and "session" in words.casefold()
+    if code in {METHOD_NOT_FOUND, INVALID_PARAMS}:
+        return False
+    # Many servers answer with 400 and such words, though the protocol asks for 404.
+    is_bad = status == HTTPStatus.BAD_REQUEST and "session" in words.casefold()
+    return status == HTTPStatus.NOT_FOUND or is_bad
 
 
 def _error_in(body: bytes) -> tuple[int, str] | None:

@@ -35,7 +35,7 @@ def value_of(result: Any, call_spec: ToolCallSpec, hide: Hide) -> Any:
     if result.is_error:
         said = "\n".join(texts).strip() or "The server's tool failed without saying why."
         raise ToolError(said[:_MAX_ERROR])
-    value = _value(hidden_in(result.structured_content, hide), texts, call_spec)
+    value = _value(without_secrets(result.structured_content, hide), texts, call_spec)
     if not files:
         return value
     if value is None or value == "":
@@ -43,14 +43,14 @@ def value_of(result: Any, call_spec: ToolCallSpec, hide: Hide) -> Any:
     return [value, *files]
 
 
-def hidden_in(value: Any, hide: Hide) -> Any:
+def without_secrets(value: Any, hide: Hide) -> Any:
     """Return a JSON value whose texts hold no secret."""
     if isinstance(value, str):
         return hide(value)
     if isinstance(value, dict):
-        return {hide(key): hidden_in(one, hide) for key, one in value.items()}
+        return {hide(key): without_secrets(one, hide) for key, one in value.items()}
     if isinstance(value, list):
-        return [hidden_in(one, hide) for one in value]
+        return [without_secrets(one, hide) for one in value]
     return value
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from toolmd._remote.mcp.answer import hidden_in
+from toolmd._remote.mcp.answer import without_secrets
 from toolmd._remote.mcp.asking import asked_by, asked_in, responses_of
 from toolmd._remote.mcp.calls import params_of
 from toolmd._remote.mcp.checked import check_output
@@ -83,12 +83,13 @@ class Session:
         if answered is not None:
             more = {"input_responses": responses_of(answered), "request_state": answered.state}
         result = await self._outcome(self._sent(tool, definition, arguments, report, more))
-        for wait in _POLLS:
-            if isinstance(result, Asked) or result.result_type != "input_required":
-                return result
+        waits = iter(_POLLS)
+        while not isinstance(result, Asked) and result.result_type == "input_required":
             if result.input_requests:
                 return self._hidden(asked_in(self.name, result, answered))
             # The server only wants the state back, later.
+            if (wait := next(waits, None)) is None:
+                raise LostAnswerError(f"the server {self.name} did not finish the call")
             await asyncio.sleep(wait)
             more = {"request_state": result.request_state}
             try:
@@ -97,7 +98,7 @@ class Session:
             except NotStartedError as error:
                 # The first request was sent, and may have taken effect.
                 raise LostAnswerError(f"the server {self.name} ended: {error}") from error
-        raise LostAnswerError(f"the server {self.name} did not finish the call")
+        return result
 
     async def resume(self, running: Running, answer: Any) -> Any:
         """Answer the question of a call that waits, and return its outcome as `call` does."""
@@ -182,7 +183,7 @@ class Session:
         return is_gone
 
     def _hidden(self, asked: Asked) -> Asked:
-        form = hidden_in(asked.form, self.hide)
+        form = without_secrets(asked.form, self.hide)
         return asked._replace(prompt=self.hide(asked.prompt), form=form)
 
     async def _ask(self, context: Any, params: Any) -> Any:

@@ -73,7 +73,7 @@ class OpenProject:
                 self._cache = Cache.load(settings.state, READER.fingerprint)
                 self.live = self.made_live(settings, self.read(settings))
         except BaseException:
-            self.store.close()  # Nobody can close a workspace that was never there.
+            self.store.close()  # The caller gets no workspace to close.
             raise
         begin_project(self._root)
 

@@ -58,7 +58,7 @@ def _first_page(folder: Path) -> bytes:
     with TemporaryDirectory(prefix=".new-", dir=folder) as below:
         draft = Path(below) / "store"
         with closing(sqlite3.connect(draft)) as store:
-            # Two processes that set this mode at the same moment fail.
+            # Of two processes that set this mode at the same moment, one may fail.
             store.execute("PRAGMA journal_mode = WAL")
             # A new database has no page; a setting that is written and taken back gives it one.
             store.executescript("PRAGMA user_version = 1; PRAGMA user_version = 0")

@@ -145,10 +145,8 @@ class Pages:
         """Show the recorded decisions, those of a tool, user or kind if the address names one."""
         asked = {key: request.query_params.get(key) or None for key in ("tool", "user", "outcome")}
         outcome = cast("DecisionKind | None", asked["outcome"])
-        wanted, before = (
-            Wanted(asked["tool"], asked["user"], outcome),
-            request.query_params.get("before"),
-        )
+        wanted = Wanted(asked["tool"], asked["user"], outcome)
+        before = request.query_params.get("before")
         return self._page(
             request,
             "audit.html",

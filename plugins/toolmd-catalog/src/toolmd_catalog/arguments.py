@@ -184,7 +184,7 @@ class KnownArguments:
 
 
 def compare_namesakes(tools: list[KnownArguments]) -> None:
-    """Let parameters without a type know what all others of their name have."""
+    """Keep for each parameter the types of its namesakes in other tools, where they agree."""
     typed: dict[str, list[Namesake]] = {}
     for tool in tools:
         for one in tool.gathered.found.values():

@@ -63,7 +63,7 @@ error. The exit status is:
 - 4 for a call that needs a confirmation,
 - 5 for something that was not found or not reached,
 - 70 for an error in Toolmd itself,
-- 130 if a second signal ended the process before its calls did.
+- 130 if Ctrl-C ended the command, or a second signal ended a server before its calls did.
 """
 
 

@@ -257,6 +257,27 @@ def test_a_plugin_adds_a_command_and_replaces_none(shop) -> None:
     assert "They add these commands: greet, list." in shop("plugins").err
 
 
+PAUSED = """from toolmd.hooks import hookimpl
+
+
+@hookimpl
+def toolmd_commands(app):
+    @app.command()
+    def pause() -> None:
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise RuntimeError("release unlocked lock")
+"""
+
+
+def test_an_error_that_ctrl_c_led_to_is_no_crash(shop) -> None:
+    """Python raises such an error where Ctrl-C comes while a thread starts."""
+    shop.write("tools_md/plugin.py", PAUSED)
+
+    assert shop("pause")[1:] == ("", 130)
+
+
 def test_a_broken_plugin_is_reported_and_the_rest_works(shop) -> None:
     shop.write("tools_md/plugin.py", "import nothing_of_this_name\n")
     typed = shop("greet")

@@ -201,18 +201,38 @@ def _ended(words: Sequence[str]) -> int:
         code: object = make_app()(words, prog_name="toolmd", standalone_mode=False)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
-    except ToolmdError as error:
-        return _told(error)
-    except OSError as error:
-        if error.filename is None and error.errno != errno.ENOSPC:
-            return report_crash(traceback.format_exc())
-        return _told_of_place(error)
-    except typer.Abort:
-        complain(ExitCode.FINDINGS, "the input ended before the question was answered")
-        return ExitCode.FINDINGS
     except Exception as error:  # noqa: BLE001  # a crash shows a reference, not a trace
-        return tell_usage(error) if is_usage(error) else report_crash(traceback.format_exc())
+        return _code_of(error)
     return code if isinstance(code, int) and not isinstance(code, bool) else ExitCode.DONE
+
+
+def _code_of(error: Exception) -> int:
+    """Report what ended a command, and return its exit code."""
+    match error:
+        case ToolmdError():
+            return _told(error)
+        case _ if _began_with_ctrl_c(error):
+            return ExitCode.INTERRUPTED
+        case OSError() if error.filename is not None or error.errno == errno.ENOSPC:
+            return _told_of_place(error)
+        case typer.Abort():
+            complain(ExitCode.FINDINGS, "the input ended before the question was answered")
+            return ExitCode.FINDINGS
+        case _ if is_usage(error):
+            return tell_usage(error)
+    return report_crash("".join(traceback.format_exception(error)))
+
+
+def _began_with_ctrl_c(error: BaseException) -> bool:
+    """Check whether the error came while a KeyboardInterrupt ended the command.
+
+    Python itself raises such errors: a Ctrl-C while a thread starts becomes "release unlocked
+    lock".
+    """
+    before = error.__context__
+    return before is not None and (
+        isinstance(before, KeyboardInterrupt) or _began_with_ctrl_c(before)
+    )
 
 
 def _as_typed(word: str) -> str:

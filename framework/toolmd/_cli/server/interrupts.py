@@ -16,7 +16,7 @@ def end_at_interrupt(close: Callable[[], None]) -> None:
 
     def ended(*_: object) -> None:
         for number in _SIGNALS:
-            signal.signal(number, lambda *_: os._exit(ExitCode.FORCED))
+            signal.signal(number, lambda *_: os._exit(ExitCode.INTERRUPTED))
         threading.Thread(target=closing, daemon=True).start()
 
     def closing() -> None:

@@ -44,4 +44,4 @@ def _end_with(parent: BinaryIO, limit_s: float) -> None:
             pass
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(limit_s)
-    os._exit(ExitCode.FORCED)
+    os._exit(ExitCode.INTERRUPTED)

@@ -173,7 +173,7 @@ class Supervisor:
         """End the processes at the first signal; kill them at the second."""
         if self._sent is not None:
             err("ended at once; calls in flight were cut off")
-            self._code = ExitCode.FORCED
+            self._code = ExitCode.INTERRUPTED
             self._kill()
             return
         self._sent = number

@@ -17,5 +17,5 @@ class ExitCode(IntEnum):
     NOT_FOUND = 5
     """The name is unknown, or the server can't be reached."""
     INTERNAL = 70
-    FORCED = 130
-    """A second signal ended it before its calls did."""
+    INTERRUPTED = 130
+    """Ctrl-C ended it, or a second signal ended a server before its calls did."""

@@ -34,8 +34,6 @@ from toolmd._cli.terminal.screen import (
 from toolmd._types.asked import fields_of
 from toolmd.errors import ModelError
 
-INTERRUPTED = 130
-"""The exit code of a command that Ctrl-C ended."""
 UNREACHABLE = frozenset(("unreachable", "timeout", "unavailable", "not_found"))
 
 MessageArgument = Annotated[
@@ -167,7 +165,7 @@ class _Talk:
                 exchange = self._say(self._queued.pop(0))
         except KeyboardInterrupt:
             err("stopped")
-            return INTERRUPTED
+            return ExitCode.INTERRUPTED
         except ModelError as error:
             _fail(error)
         if self._json:
@@ -198,7 +196,7 @@ class _Talk:
                     code = code if lasting else max(code, exit_code(exchange))
         except KeyboardInterrupt:
             err()
-            return code if lasting else INTERRUPTED
+            return code if lasting else ExitCode.INTERRUPTED
         return code
 
     def _say(self, message: str) -> Any:

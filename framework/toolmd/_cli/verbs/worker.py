@@ -25,7 +25,7 @@ def worker(*, project: ProjectOption = None) -> None:
 
     def end(number: int, _: object) -> None:
         if signals:
-            os._exit(ExitCode.FORCED)
+            os._exit(ExitCode.INTERRUPTED)
         signals.append(number)
 
     for number in (signal.SIGINT, signal.SIGTERM):

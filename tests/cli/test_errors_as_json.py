@@ -86,3 +86,9 @@ def test_a_file_with_errors_ends_with_one_as_json(shop, words: str) -> None:
 
 def test_a_word_after_two_dashes_asks_for_no_json(shop) -> None:
     assert shop("show", "--", "--json").out == ""
+
+
+@pytest.mark.parametrize("form", ["--output-format json", "--output-format=json"])
+def test_check_writes_an_error_in_the_form_that_was_asked_for(shop, form: str) -> None:
+    assert json.loads(shop("check", "nowhere", *form.split()).out)["error"]["code"] == "not_found"
+    assert shop("check", "nowhere", "--output-format", "sarif").out == ""

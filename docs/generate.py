@@ -42,7 +42,8 @@ CONFIGURATION = """# Configuration
 
 Every setting of a project, and every environment variable. Write settings in `toolmd.toml`, or in
 `[tool.toolmd]` of `pyproject.toml`; one such as `safety.floor` belongs in the table `safety`. The
-command line overrides the environment, which overrides the file, which overrides the default.
+command line overrides the environment, which overrides the file, which overrides the default. A
+variable holds a list as words by commas or as JSON, and a table as JSON.
 """
 VARIABLES = {
     "TOOLMD_TOKEN": "The token of requests over HTTP; without it, each start creates one.",

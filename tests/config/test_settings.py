@@ -118,6 +118,9 @@ def test_an_unreadable_value_is_an_error(tmp_path: Path, text: str) -> None:
         ("TOOLMD_SAFETY_FLOR", "0.5"),
         ("TOOLMD_SAFETY_STRICT", "1"),
         ("TOOLMD_SAFETY_FLOOR", "high"),
+        ("TOOLMD_SAFETY", '{"floor": 0.5}'),
+        ("TOOLMD_FENCE_NETWORK", "no"),
+        ("TOOLMD_SERVE", "{}"),
         ("TOOLMD_LOAD_PLUGIN", ""),
         ("TOOLMD_AUDIT", "perhaps"),
     ],
@@ -125,6 +128,40 @@ def test_an_unreadable_value_is_an_error(tmp_path: Path, text: str) -> None:
 def test_a_misspelt_variable_is_an_error(tmp_path: Path, name: str, value: str) -> None:
     with pytest.raises(ConfigError, match=name):
         load_settings(tmp_path, environ={name: value})
+
+
+def test_a_variable_of_a_list_has_its_parts_by_commas_or_as_json(tmp_path: Path) -> None:
+    environ = {
+        "TOOLMD_TOOLS": "defs, more",
+        "TOOLMD_SAFETY_CRISIS_WORDS": ' ["no, not again", "flood"]',
+        "TOOLMD_FENCE_TOOLS": '["draw"]',
+        "TOOLMD_FENCE_HOSTS": "[]",
+        "TOOLMD_FENCE_ENV": '{"KEY": "$OTHER"}',
+    }
+
+    settings = load_settings(tmp_path, environ=environ)
+
+    assert settings.tools == ("defs", "more")
+    assert settings.safety.crisis_words == ("no, not again", "flood")
+    assert settings.fence.tools == ("draw",)
+    assert settings.fence.hosts == ()
+    assert settings.fence.env == {"KEY": "$OTHER"}
+
+
+@pytest.mark.parametrize("text", ['["flood"', "[flood, fire]", '{"flood": 1}', '["flood", 1]'])
+def test_a_list_in_a_variable_that_is_broken_json_is_an_error(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ConfigError, match="TOOLMD_SAFETY_CRISIS_WORDS: must be"):
+        load_settings(tmp_path, environ={"TOOLMD_SAFETY_CRISIS_WORDS": text})
+
+
+@pytest.mark.parametrize(("wrong", "right"), [("saftey", "safety"), ("servr", "serve")])
+def test_a_misspelt_table_is_an_error_that_names_the_right_one(
+    tmp_path: Path, wrong: str, right: str
+) -> None:
+    write(tmp_path, f"[{wrong}]\nfloor = 0.5\n")
+
+    with pytest.raises(ConfigError, match=f"did you mean '{right}'"):
+        load_settings(tmp_path, environ={})
 
 
 def test_variables_of_others_are_left_alone(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """The project's settings: command line over TOOLMD_* over file over default."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -189,11 +189,25 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, tuple[Any, Origin
         elif hint := did_you_mean(variable, [*names, LOAD_PLUGINS], alike=0.85):
             # Plugins and tools have variables of their own; only a near miss can be a slip.
             raise Origin("environment", variable).error(f"unknown; {hint}")
-        elif variable.startswith(f"{PREFIX}SAFETY_"):
-            raise Origin("environment", variable).error(f"unknown; known are {_list(names)}")
+        elif within := _of_its_table(variable, names):
+            raise Origin("environment", variable).error(f"unknown; known are {_list(within)}")
     if LOAD_PLUGINS in environ:
         values["plugins"] = environ[LOAD_PLUGINS], Origin("environment", LOAD_PLUGINS, text=True)
     return values
+
+
+def _of_its_table(variable: str, names: Iterable[str]) -> list[str]:
+    """Return the variables of the table whose name a variable has, or begins with.
+
+    Args:
+        variable: The variable, which is unknown.
+        names: All variables of settings.
+    """
+    for table in TABLES:
+        prefix = f"{PREFIX}{table.upper()}_"
+        if f"{variable}_".startswith(prefix):
+            return [name for name in names if name.startswith(prefix)]
+    return []
 
 
 def _from_overrides(overrides: Mapping[str, Any]) -> dict[str, tuple[Any, Origin]]:
@@ -209,12 +223,12 @@ def _known(key: str, origin: str) -> None:
     if key in READERS:
         return
     within = [known for known in READERS if known.endswith(f".{key}")]
-    hint = did_you_mean(key, READERS) or did_you_mean(key, within, alike=0.0)
+    hint = did_you_mean(key, [*READERS, *TABLES]) or did_you_mean(key, within, alike=0.0)
     hint = hint or f"known are {_list(READERS)}"
     raise Origin(origin, key).error(f"unknown key; {hint}")
 
 
-def _list(names: Mapping[str, Any]) -> str:
+def _list(names: Iterable[str]) -> str:
     return ", ".join(sorted(names))
 
 

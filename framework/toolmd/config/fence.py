@@ -16,7 +16,7 @@ def read_folders(value: Any, at: Origin) -> tuple[str, ...] | None:
     """Read the folders of a fence; None where the table has none."""
     if value is None:
         return None
-    value = _list_of(value, at)
+    value = at.listed(value)
     if not isinstance(value, list) or not all(
         isinstance(one, str) and one.strip() and "\0" not in one for one in value
     ):
@@ -28,14 +28,14 @@ def read_hosts(value: Any, at: Origin) -> tuple[str, ...] | None:
     """Read the hosts of a fence: no system fence knows names, so only none can be enforced."""
     if value is None:
         return None
-    if _list_of(value, at) != []:
+    if at.listed(value) != []:
         raise at.error("hosts must be [], for no network: no other list can be enforced")
     return ()
 
 
 def read_env(value: Any, at: Origin) -> Mapping[str, str]:
     """Read variables by name; a list of names passes them on as they are."""
-    value = _list_of(value, at)
+    value = at.listed(value)
     if isinstance(value, list) and all(isinstance(name, str) for name in value):
         value = {name: f"${name}" for name in value}
     if not isinstance(value, dict):
@@ -56,10 +56,3 @@ def check_fence(fence: FenceSettings, origin: str) -> None:
         raise ConfigError(f"{origin}: fence: write folders = [] or hosts = [], or both")
     if not fence.tools and (walls or fence.env):
         raise ConfigError(f'{origin}: fence: name the tools: tools = ["render_*"]')
-
-
-def _list_of(value: Any, at: Origin) -> Any:
-    """Return the parts of a text in the environment, which commas separate."""
-    if at.text and isinstance(value, str):
-        return [part.strip() for part in value.split(",") if part.strip()]
-    return value

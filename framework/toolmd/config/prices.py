@@ -1,6 +1,5 @@
 """Read the tables `[chat.prices."MODEL"]`: what a model's tokens cost."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,11 +12,7 @@ _MOST = 1_000_000
 
 def read_prices(value: Any, place: Origin) -> Mapping[str, PriceSettings]:
     """Read the prices of all models; raises ConfigError, which names the model and the key."""
-    if isinstance(value, str) and place.text:
-        try:
-            value = json.loads(value)
-        except ValueError as error:
-            raise place.error("must be a JSON object of prices by model") from error
+    value = place.parsed(value, "a JSON object of prices by model")
     if not isinstance(value, dict):
         raise place.error(f'must be tables [{place.key}."MODEL"] with input and output')
     return {model: _price(table, _at(place, model)) for model, table in value.items()}

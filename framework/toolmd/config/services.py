@@ -1,6 +1,5 @@
 """Read the tables `[services.NAME]`; a message never holds a credential."""
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -47,11 +46,7 @@ def tables_of(
 
     Raises ConfigError for anything that is no table, or has another key than `keys`.
     """
-    if isinstance(value, str) and place.text:
-        try:
-            value = json.loads(value)
-        except ValueError as error:
-            raise place.error(f"must be a JSON object of {place.key} by name") from error
+    value = place.parsed(value, f"a JSON object of {place.key} by name")
     if not isinstance(value, dict):
         raise place.error(f"must be tables [{place.key}.NAME]")
     for name, table in value.items():

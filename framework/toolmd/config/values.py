@@ -1,7 +1,6 @@
 """Validate each setting's value, wherever it was written."""
 
 import contextlib
-import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -47,8 +46,7 @@ def _folders(value: Any, place: Origin) -> tuple[str, ...]:
 
 
 def _names(value: Any, place: Origin) -> tuple[str, ...]:
-    if isinstance(value, str) and place.text:
-        value = [part.strip() for part in value.split(",") if part.strip()]
+    value = place.listed(value)
     if not isinstance(value, list | tuple) or not all(isinstance(v, str) for v in value):
         raise place.error(f'must be a list of texts, such as ["a", "b"], not {value!r}')
     return tuple(value)
@@ -180,11 +178,7 @@ def _url(value: Any, place: Origin) -> str:
 
 
 def _tokens(value: Any, place: Origin) -> tuple[TokenSettings, ...]:
-    if isinstance(value, str) and place.text:
-        try:
-            value = json.loads(value)
-        except ValueError as error:
-            raise place.error("must be a JSON list of tokens") from error
+    value = place.parsed(value, "a JSON list of tokens")
     if not isinstance(value, list | tuple):
         raise place.error("must be a list of tables with sha256, user, may and context")
     tokens = tuple(_token(one, place) for one in value)

@@ -27,10 +27,18 @@ def test_arguments_may_come_as_json(shop, words: tuple[str, ...]) -> None:
     assert shop("call", "sell_flowers", *words, stdin=stdin).out == "2 x rose\n"
 
 
-def test_both_forms_at_once_are_a_usage_error(shop) -> None:
-    typed = shop("call", "sell_flowers", "kind=rose", "--args-json", "{}")
-    assert typed.code == 2
-    assert typed.err == ("error: --args-json and key=value at once\nhelp: use one of the two\n")
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("kind=rose", "--args-json", "{}"), "key=value"),
+        (("kind=rose", "--args-json", "-"), "key=value"),
+        (("-", "--args-json", '{"kind": "rose"}'), "-"),
+    ],
+)
+def test_arguments_in_two_forms_are_an_error(shop, words: tuple[str, ...], named: str) -> None:
+    typed = shop("call", "sell_flowers", *words, stdin='{"kind": "rose", "number": 2}')
+    assert (typed.out, typed.code) == ("", 2)
+    assert typed.err == f"error: --args-json and {named} at once\nhelp: use one of the two\n"
 
 
 def test_a_word_that_is_not_an_argument_is_a_usage_error(shop) -> None:

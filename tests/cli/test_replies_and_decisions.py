@@ -202,6 +202,13 @@ def test_a_person_answers_in_place_of_the_tool(florist):
     assert florist("confirm", name).code == 3
 
 
+def test_the_answer_in_place_of_a_tool_may_come_from_stdin(florist):
+    florist("handle", stdin=REPLY)
+    typed = florist("respond", held(florist), "-", "--json", stdin="She has roses.\nAnd tulips.\n")
+
+    assert json.loads(typed.out)["message"] == "She has roses.\nAnd tulips."
+
+
 @pytest.mark.parametrize("words", [("confirm", "x"), ("reject", "x"), ("respond", "x", "no")])
 def test_a_call_that_is_not_pending_is_not_found(florist, words):
     typed = florist(*words)

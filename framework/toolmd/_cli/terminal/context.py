@@ -11,11 +11,12 @@ def given_arguments(words: list[str], text: str | None, parameters: Any, option:
     """Return the arguments as an object, or as JSON text for the dispatcher to parse."""
     from toolmd._cli.terminal.arguments import ArgumentFormError, typed_arguments
 
+    if text is not None and words:
+        other = "-" if words == ["-"] else "key=value"
+        stop(ExitCode.USAGE, f"{option} and {other} at once", "use one of the two")
     if words == ["-"] or text == "-":
         return read_stdin("the arguments as JSON")
     if text is not None:
-        if words:
-            stop(ExitCode.USAGE, f"{option} and key=value at once", "use one of the two")
         return text
     try:
         return typed_arguments(words, parameters)

@@ -10,7 +10,7 @@ from toolmd._cli.project.opening import open_workspace
 from toolmd._cli.reports.earlier import warn_of_earlier
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import JsonOption, ProjectOption, stop, user_of
-from toolmd._cli.terminal.screen import err, out, out_json, printable, table
+from toolmd._cli.terminal.screen import err, out, out_json, printable, read_stdin, table
 from toolmd._types.asked import fields_of
 
 PAGE = 50
@@ -136,7 +136,10 @@ def reject(
 
 def respond(
     confirmation_id: ConfirmationIdArgument,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="The answer for the model.")],
+    text: Annotated[
+        str,
+        typer.Argument(metavar="TEXT", help="The answer for the model; `-` reads it from stdin."),
+    ],
     *,
     user: DeciderOption = None,
     json: JsonOption = False,
@@ -147,6 +150,8 @@ def respond(
     Exit codes: 0 answered, 3 denied or expired, 4 the run now has another question, 5 unknown
     call.
     """
+    if text == "-":
+        text = read_stdin("the answer").decode(errors="replace").rstrip("\r\n")
     with open_workspace(project) as workspace:
         result = workspace.confirmations.respond_sync(confirmation_id, text, user=user)
         lines = _explained(workspace, confirmation_id, result)

@@ -28,7 +28,7 @@ class Crises:
     ) -> bool:
         """Return whether a user's message contains a crisis word, and flag the conversation then.
 
-        Calls and replies are searched without this; it is for messages that lead to none.
+        `call` and `handle` search their message without this; it is for messages without either.
 
         Args:
             message: The user's own words.

@@ -115,6 +115,17 @@ def test_the_crisis_flag_is_on_every_outcome(open_world):
     ] == ["review"]
 
 
+def test_a_crisis_message_whose_reply_has_no_call_flags_the_conversation(open_world):
+    world = open_world(**{"safety.crisis_words": ["suicide"]})
+    for reply in ("I am here for you.", ""):
+        who = {"user": "u1", "conversation": f"after {reply!r}"}
+        world.handle(reply, message="I think of suicide", dry_run=True, **who)
+        assert world.handle(inline("say", word="a"), **who).results[0].outcome == "ok"
+        world.handle(reply, message="I think of suicide", **who)
+        (result,) = world.handle(inline("say", word="a"), **who).results
+        assert (result.outcome, result.crisis) == ("review", True)
+
+
 def test_a_pending_call_is_reported_and_confirmed_by_its_id(world):
     turn = world.handle(inline("ask_first", word="a") + inline("say", word="b"), user="u1")
     (held,) = turn.pending

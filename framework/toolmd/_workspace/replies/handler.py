@@ -54,7 +54,11 @@ class ReplyHandler:
         dry_run: bool = False,
         on_event: EventListener | None = None,
     ) -> Turn:
-        """Return the turn; raises NotFoundError for a dialect that is not there."""
+        """Return the turn.
+
+        Raises NotFoundError for a dialect that is not there, and UnreachableError where the
+        crisis flag of a message that led to no call can't be stored.
+        """
         try:
             parsed = parse_reply(reply, dialect, self._dialects)
         except NotFoundError:
@@ -71,6 +75,8 @@ class ReplyHandler:
                 "internal_guard_error", message, caller=caller, dry_run=dry_run
             )
             return self._denied(denied, dialect, "")
+        if not parsed.calls and not dry_run:
+            await self._dispatcher.crisis.heard(caller)
         spoken = parsed.dialect if parsed.dialect in self._dialects else dialect
         name = secrets.token_hex(8)
         calls = [

@@ -114,6 +114,22 @@ def test_many_equal_calls_of_one_process_have_one_effect(shop: Shop) -> None:
     assert len(shop.effects) == len(set(shop.effects)) == 4
 
 
+def test_equal_arguments_in_other_words_are_the_same_call(shop: Shop) -> None:
+    words = (
+        {"amount": 2},
+        {"amount": 2.0},
+        '{"amount":2}',
+        '{ "amount": 2.0 }',
+        b'{"amount": 2e0}',
+    )
+    with Workspace.open(shop.root, overrides={"store": shop.place}) as workspace:
+        results = [workspace.call_sync("pay", given, call_id="order-1") for given in words]
+        other = workspace.call_sync("pay", {"amount": 3}, call_id="order-1")
+
+    assert [result.attempts for result in results] == [1, 0, 0, 0, 0]
+    assert (other.attempts, len(shop.effects)) == (1, 2)
+
+
 def test_a_call_whose_process_was_killed_is_unknown_and_not_made_again(shop: Shop) -> None:
     with shop.begin(99, "order-1") as process:
         assert process.stdout.readline() == "paying\n"

@@ -186,18 +186,25 @@ def _key_of(
 ) -> str | None:
     """Return the idempotency key of a call that its host named: equal calls have equal keys.
 
-    A different call under the same name has a different key. Names in a model's reply make no
-    keys.
+    A different call under the same name has a different key. Equal arguments may be an object or
+    its text, in any order, and 2.0 is 2. Names in a model's reply make no keys.
     """
     whose = [
         call_id, caller.user, sorted(caller.context.items()), caller.conversation, name,
     ]  # fmt: skip
-    if isinstance(arguments, Mapping):
-        try:
-            arguments = json.dumps(arguments, sort_keys=True)
-        except (TypeError, ValueError, RecursionError):
+    try:
+        text = json.dumps(arguments) if isinstance(arguments, Mapping) else arguments
+        arguments = json.dumps(json.loads(text, parse_float=_number), sort_keys=True)
+    except (TypeError, ValueError, RecursionError):
+        if isinstance(arguments, Mapping):
             return None  # Not JSON: the arguments check reports it.
     return hashlib.sha256(repr([*whose, arguments]).encode(errors="replace")).hexdigest()[:32]
+
+
+def _number(text: str) -> float:
+    """Return a number as an integer where it is one."""
+    value = float(text)
+    return int(value) if value.is_integer() else value
 
 
 class Clients:

@@ -55,6 +55,10 @@ class NotLoadedError(ImplementationError):
     """The Python of a definition was not imported in time; a later try may succeed."""
 
 
+class ForeignExitError(Exception):
+    """Foreign code raised what would end the program, such as KeyboardInterrupt."""
+
+
 class ToolError(ToolmdError):
     """An error that an implementation raises to send the model a message and a stable code.
 

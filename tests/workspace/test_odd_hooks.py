@@ -1,5 +1,6 @@
 """Hooks that return None are ignored; invalid values are reported with their plugin."""
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -222,3 +223,42 @@ def test_an_exporter_with_an_invalid_answer_is_reported(shop: Shop, value: str) 
 
     with pytest.raises(ToolmdError, match=r"plugin\.py can't export pigeon"):
         shop.open().export("pigeon")
+
+
+ENDING = ("SystemExit(0)", "KeyboardInterrupt", "GeneratorExit")
+
+
+@pytest.mark.parametrize(
+    ("form", "error"),
+    [*(("def", error) for error in ENDING), ("async def", ENDING[0]),
+     ("async def", "asyncio.CancelledError")],
+)  # fmt: skip
+def test_a_skill_in_python_that_would_end_the_program_fails_alone(
+    shop: Shop, form: str, error: str
+) -> None:
+    shop.tool("greet", "def greet(): return {}")
+    shop.write("skills_md/hello.skill.md", skill("hello", "greet", "Greet somebody."))
+    shop.write("skills_md/hello.py", f"import asyncio\n{form} hello():\n    raise {error}\n")
+    ws = shop.open(overrides={"store": "memory"})
+
+    result = ws.run_sync("hello", {})
+    assert (result.outcome, result.error.code) == ("failed", "tool_error")
+    assert ws.call_sync("greet", {}).success
+
+
+class Ender:
+    """Observers that raise what would end the program."""
+
+    @hookimpl
+    def toolmd_before_call(self) -> None:
+        raise GeneratorExit
+
+    @hookimpl
+    def toolmd_after_call(self) -> None:
+        raise asyncio.CancelledError
+
+
+def test_an_observer_that_would_end_the_program_stops_no_call(shop: Shop) -> None:
+    shop.tool("greet", "def greet(): return {}")
+    with Workspace.open(shop.root, overrides={"plugins": []}, plugins={"ender": Ender()}) as ws:
+        assert ws.call_sync("greet", {}).success

@@ -10,6 +10,8 @@ from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import Any, NamedTuple
 
+from toolmd.errors import ForeignExitError
+
 MAX_THREADS = 256
 """The most blocking functions at one time, including those past their deadline."""
 IDLE_S = 30.0
@@ -36,6 +38,12 @@ class _Job(NamedTuple):
         # The loop may be closed: the call timed out, and nothing waits for it.
         with suppress(RuntimeError):
             self.done.get_loop().call_soon_threadsafe(self.done.set_result, ended)
+
+
+def is_cancelled(error: BaseException) -> bool:
+    """Return whether the running task is cancelled; foreign code may raise CancelledError, too."""
+    task = asyncio.current_task()
+    return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
 
 
 class Threads:
@@ -69,7 +77,9 @@ class Threads:
         called, under a lock, when the function can't be removed any more.
 
         Raises:
-            BaseException: what the function raises.
+            ForeignExitError: the function raised what would end the program. It is no Ctrl-C:
+                that reaches the main thread only.
+            BaseException: what else the function raises.
         """
         done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         job = _Job(function, begin, copy_context(), done)
@@ -81,6 +91,8 @@ class Threads:
             with self._lock:
                 self._waiting.pop(id(job), None)
             raise
+        if isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit):
+            raise ForeignExitError(f"it raised {type(error).__name__}") from error
         if error is not None:
             raise error
         return value

@@ -86,6 +86,42 @@ def test_a_denial_has_a_code_if_its_guard_returned_none(harness, tool):
     assert made.call("act").error == Failure("denied", "")
 
 
+@pytest.mark.parametrize("ends", ["blocking", "async"])
+@pytest.mark.parametrize("error", [SystemExit, asyncio.CancelledError, KeyboardInterrupt])
+def test_a_guard_that_would_end_the_program_denies(harness, tool, error, ends):
+    if (error, ends) == (KeyboardInterrupt, "async"):
+        pytest.skip("in the event loop it is the user's Ctrl-C")
+
+    def end(_call, _arguments):
+        raise error
+
+    async def end_async(_call, _arguments):
+        raise error
+
+    guard = end if ends == "blocking" else end_async
+    result = harness(tool("act", dict), settings=PROJECT, guards=lambda _: (guard,)).call("act")
+    assert (result.outcome, result.error.code) == ("denied", "internal_guard_error")
+
+
+def test_a_call_that_is_cancelled_in_its_guard_is_cancelled(harness, tool):
+    asked = asyncio.Event()
+
+    async def ponder(_call, _arguments):
+        asked.set()
+        await asyncio.sleep(60)
+
+    made = harness(tool("act", dict), settings=PROJECT, guards=lambda _: (ponder,))
+
+    async def cancelled():
+        call = asyncio.create_task(made.dispatcher.call("act", {}))
+        await asked.wait()
+        call.cancel()
+        await asyncio.wait([call])
+        return call.cancelled()
+
+    assert asyncio.run(cancelled())
+
+
 def test_a_guard_has_five_seconds(harness, tool):
     async def ponder(_call, _arguments):
         await asyncio.Event().wait()

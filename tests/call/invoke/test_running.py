@@ -97,6 +97,15 @@ def test_a_crash_goes_to_the_log_under_a_reference_and_not_to_the_model(
     assert "Traceback" not in str(result.to_dict())
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt, GeneratorExit, SystemExit])
+def test_what_a_thread_raises_to_end_the_program_is_a_crash_of_its_tool(harness, tool, error):
+    def end():
+        raise error
+
+    result = harness(tool("end", end, mode="sync")).call("end")
+    assert (result.outcome, result.error.code) == ("failed", "tool_error")
+
+
 def test_a_tool_error_keeps_its_code_and_message(harness, tool):
     async def book():
         raise ToolError("That slot is taken.", code="slot_taken")

@@ -7,7 +7,7 @@ from copy import deepcopy
 from typing import Any
 
 from toolmd._call.denial import guard_failed
-from toolmd._call.threads import AROUND
+from toolmd._call.threads import AROUND, is_cancelled
 from toolmd._types.call import Call
 from toolmd._types.verdict import Action, Verdict
 from toolmd.hooks import Guard
@@ -31,7 +31,9 @@ async def ask(
         try:
             async with asyncio.timeout(timeout_s):
                 verdict = await _answer(guard, shown)
-        except Exception as error:  # noqa: BLE001 - an exception in a guard denies
+        except (Exception, SystemExit, asyncio.CancelledError) as error:
+            if is_cancelled(error):
+                raise
             raise guard_failed(call.tool, "guard", error) from None
         if verdict is not None:
             yield verdict if verdict.code else verdict._replace(code=UNNAMED)

@@ -21,6 +21,7 @@ from toolmd._call.limits.deadline import (
 from toolmd._call.result.answer import AnswerError, answer_of
 from toolmd._call.result.returned import Remarks, build_result
 from toolmd._call.result.truncate import UNBOUND, bounds_of
+from toolmd._call.threads import is_cancelled
 from toolmd._egress import DomainNotApprovedError
 from toolmd._remote.mcp.error import InputRequiredError, SuspendedToolError
 from toolmd._types.call import Call
@@ -196,7 +197,7 @@ class Invoker:
                 )
             case AnswerError():
                 failure = Failure("tool_error", hidden(f"{name} ran, but {error}"))
-            case asyncio.CancelledError() if _is_cancelled():
+            case asyncio.CancelledError() if is_cancelled(error):
                 raise error
             case Exception() if fault is not None:
                 outcome, failure = self._unreachable(fault, attempts)
@@ -276,8 +277,3 @@ def _short(message: str) -> str:
 def _is_off(error: BaseException, fault: BaseException | None) -> bool:
     """Return whether a run failed because its service is offline, not by its own timeout."""
     return fault is not None and not isinstance(error, DeadlineError | CallDenied | AnswerError)
-
-
-def _is_cancelled() -> bool:
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0

@@ -18,12 +18,12 @@ from pluggy._hooks import HookImpl
 from toolmd._load.plugins.marked import may_have_hooks, mismatch, unknown_hooks
 from toolmd._load.plugins.points import entry_points, load_point
 from toolmd._load.source.files import whole_file
-from toolmd._load.source.loading import BoundedImports, ForeignExitError
+from toolmd._load.source.loading import BoundedImports
 from toolmd._load.source.modules import PREFIX, Modules
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.plugin import PluginInfo
-from toolmd.errors import ImplementationError, ToolmdError, did_you_mean
+from toolmd.errors import ForeignExitError, ImplementationError, ToolmdError, did_you_mean
 from toolmd.hooks import new_manager
 
 _log = logging.getLogger(__name__)
@@ -161,7 +161,9 @@ class Plugins:
                     value = self.imports.run(f"{hook} of {plugin}", answer, key)
                 else:
                     value = answer()
-            except (Exception, SystemExit) as error:  # noqa: BLE001 - as above
+            except BaseException as error:
+                if isinstance(error, KeyboardInterrupt):
+                    raise  # Perhaps the user's own: without a deadline, this is their thread.
                 _log.warning("%s of %s failed", hook, implementation.plugin_name, exc_info=error)
                 yield PluginAnswer(implementation.plugin_name, None, error)
             else:

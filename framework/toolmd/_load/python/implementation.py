@@ -19,7 +19,7 @@ from toolmd._load.python.own_clients import own_clients
 from toolmd._load.python.signature import Bond, bind
 from toolmd._load.source.code import CodeHashes
 from toolmd._load.source.files import File, shown_path, whole_file
-from toolmd._load.source.loading import REMEDY, ForeignExitError, Load, OverdueError
+from toolmd._load.source.loading import REMEDY, Load, OverdueError
 from toolmd._remote.mcp.servers import Servers
 from toolmd._remote.services import Services
 from toolmd._types.call_spec import CallSpec, ToolCallSpec
@@ -27,7 +27,7 @@ from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.registry import AnySpec, Implementation
 from toolmd._types.settings import Settings
-from toolmd.errors import ImplementationError, NotLoadedError
+from toolmd.errors import ForeignExitError, ImplementationError, NotLoadedError
 
 _MOST_WRAPPERS = 16
 

@@ -11,12 +11,12 @@ from toolmd._load.plugins.manager import reason
 from toolmd._load.python.beside import Place, module_name
 from toolmd._load.python.implementation import Find, Found, SnapshotParts, own_place
 from toolmd._load.source.files import File, shown_path, whole_file
-from toolmd._load.source.loading import ForeignExitError, caught
+from toolmd._load.source.loading import caught
 from toolmd._load.source.modules import PREFIX
 from toolmd._types.call_spec import CallSpec
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic
-from toolmd.errors import ImplementationError, near_words
+from toolmd.errors import ForeignExitError, ImplementationError, near_words
 
 Holders = Callable[[], Sequence[File]]
 """Returns the modules of the folder that have a function of the wanted name."""

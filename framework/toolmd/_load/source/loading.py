@@ -12,17 +12,13 @@ from collections.abc import Callable, Hashable
 from contextvars import copy_context
 from typing import Any, Generic, TypeVar
 
-from toolmd.errors import NotLoadedError
+from toolmd.errors import ForeignExitError, NotLoadedError
 
 T = TypeVar("T")
 REMEDY = (
     "take slow work, such as a connection, out of the top level of the module and save it, "
     "or raise `import_timeout` in the settings"
 )
-
-
-class ForeignExitError(Exception):
-    """Foreign code raised what would end the program, such as KeyboardInterrupt."""
 
 
 class OverdueError(NotLoadedError):

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from toolmd._call import CallContext, Dispatcher, in_daemon_thread, start
+from toolmd._call.threads import is_cancelled
 from toolmd._skills.engine.outcomes import ended
 from toolmd._skills.interpreter import Interpreter
 from toolmd._skills.journal import Journal, ParkedError, Through, loaded
@@ -16,7 +17,7 @@ from toolmd._workspace.listeners import WorkspaceEventListener
 from toolmd._workspace.runs.journal import NotifyingJournal
 from toolmd._workspace.runs.pinned import FindCode, PinnedLives, python_gone
 from toolmd._workspace.snapshot.live import Live
-from toolmd.errors import ImplementationError, NotFoundError
+from toolmd.errors import ForeignExitError, ImplementationError, NotFoundError
 
 LONG_S = 30 * 24 * 3600.0
 """The deadline in seconds of a skill's Python, which may wait for people; its calls have theirs."""
@@ -125,6 +126,10 @@ class DispatchExecutor:
         context = CallContext(call, bound.spec, around, LONG_S, None)
         try:
             return await start(implementation, dict(_object(call)), lambda: context)
+        except (SystemExit, asyncio.CancelledError) as error:
+            if is_cancelled(error):
+                raise
+            raise ForeignExitError(f"it raised {type(error).__name__}") from error
         finally:
             await context.close()
 

@@ -1,5 +1,6 @@
 """On a real terminal: questions, colours, NO_COLOR."""
 
+import json
 import re
 from pathlib import Path
 
@@ -62,3 +63,29 @@ def test_progress_goes_to_a_terminal_only(shop) -> None:
     assert " 50% cutting <U+001B>[2Jthem\ntying\n" in shown
     assert "tying" not in shop(*call).err
     assert "tying" not in typed(shop.folder, *call, "--json")[0]
+
+
+@pytest.mark.parametrize("words", [("call", "gift_flowers", "kind=rose", "--yes"), ("confirm",)])
+def test_a_confirmed_call_shows_its_progress(
+    shop, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOOLMD_STORE", "sqlite")
+    shop.write(
+        "tools_md/gift-flowers.tool.md",
+        "# Gift Flowers\n\nGive flowers away.\n\n## Metadata\n\n- **Name**: gift_flowers\n"
+        "- **Version**: 1.0.0\n- **Category**: stock\n\n## Parameters\n\n### kind\n\n"
+        "- **Type**: string\n- **Required**: true\n\n## Returns\n\n- **Type**: string\n\n"
+        "## Safety\n\n- **Requires Confirmation**: true\n",
+    )
+    shop.write(
+        "tools_md/gift_flowers.py",
+        "async def gift_flowers(kind, *, context):\n"
+        "    await context.progress('tying', 0.5)\n"
+        "    return 'done'\n",
+    )
+    if words == ("confirm",):
+        asked = shop("call", "gift_flowers", "kind=rose", "--json").out
+        words = ("confirm", json.loads(asked)["confirmation"]["id"])
+    shown, code = typed(shop.folder, *words, no_color="1")
+    assert code == 0, shown
+    assert " 50% tying\n" in shown

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,10 +22,13 @@ MakeClient = Callable[..., Client]
 WALK = {"title": "Walk", "hour": 9}
 
 
-def call(client: Client, name: str = "remind", arguments: Any = None) -> CallToolResult:
+def call(
+    client: Client, name: str = "remind", arguments: Any = None, **options: Any
+) -> CallToolResult:
     async def run() -> CallToolResult:
         async with client as connected:
-            return await connected.call_tool(name, WALK if arguments is None else arguments)
+            given = WALK if arguments is None else arguments
+            return await connected.call_tool(name, given, **options)
 
     return asyncio.run(run())
 
@@ -69,6 +73,24 @@ def test_an_edit_runs_with_the_new_values_and_adds_a_note(
 
     assert reminders() == [{"title": "Tea", "hour": 9, "tone": "loud"}]
     assert 'The user changed title: "Walk" → "Tea", tone: "soft" → "loud".' in texts(result)
+
+
+def test_a_confirmed_call_reports_its_progress(
+    client: MakeClient, workspace: Workspace, project: Path
+) -> None:
+    file = project / "tools_md" / "count.tool.md"
+    safety = "\n## Safety\n\n- **Requires Confirmation**: true\n"
+    file.write_text(file.read_text("utf-8") + safety, "utf-8")
+    workspace.reload()
+    heard: list[str | None] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        heard.append(message)
+
+    result = call(client("accept"), "count", {"to": 3}, progress_callback=hear)
+
+    assert result.structured_content == {"result": 3}
+    assert heard == ["1", "2", "3"]
 
 
 def test_an_edit_that_does_not_fit_is_asked_again_with_the_reason(

@@ -2,10 +2,12 @@
 
 import asyncio
 import datetime as dt
+from collections.abc import AsyncIterator
 
 import pytest
 from workspace_shop import skill, tool, word
 
+from toolmd import Context
 from toolmd.hooks import hookimpl
 from toolmd.testing import FOLDER, FakeClock, ScriptedModel, memory_workspace
 
@@ -96,3 +98,20 @@ def test_a_scripted_model_returns_its_replies_and_records_its_requests() -> None
     assert model.heard == ["a", "b"]
     with pytest.raises(AssertionError, match="no more"):
         asyncio.run(talk())
+
+
+def test_an_approved_call_sends_its_events() -> None:
+    async def tie(*, context: Context) -> AsyncIterator[dict[str, int]]:
+        yield {"part": 1}
+        await context.progress("half", 0.5)
+        yield {"part": 2}
+
+    text = tool("tie") + "\n## Safety\n\n- **Requires Confirmation**: true\n"
+    heard: list[object] = []
+    with memory_workspace({"tie.tool.md": text}, [tie]) as ws:
+        asked = ws.call_sync("tie", on_event=heard.append).confirmation
+        assert heard == []
+        result = ws.confirmations.approve_sync(asked.id, on_event=heard.append)
+
+    assert result.data == {"part": 2}
+    assert [event.kind for event in heard] == ["item", "progress", "item"]

@@ -20,7 +20,7 @@ from toolmd._mcp.callers import Callers
 from toolmd._mcp.form import changed, form, form_for_words
 from toolmd._types.call import Caller
 from toolmd._types.pending import PendingCall
-from toolmd._types.result import ConfirmationRequest, Failure, Result
+from toolmd._types.result import ConfirmationRequest, EventListener, Failure, Result
 from toolmd._workspace import Workspace
 from toolmd.errors import UnreachableError
 
@@ -45,9 +45,20 @@ class Asking:
         self._who = who
 
     async def through(
-        self, ctx: ServerRequestContext[Any, Any], result: Result, caller: Caller
+        self,
+        ctx: ServerRequestContext[Any, Any],
+        result: Result,
+        caller: Caller,
+        on_event: EventListener,
     ) -> Result | InputRequiredResult:
-        """Ask as long as the result waits for the user, if the client can ask them."""
+        """Ask as long as the result waits for the user, if the client can ask them.
+
+        Args:
+            ctx: The request.
+            result: The call's result.
+            caller: The caller of the request.
+            on_event: Receives the events of a call that the user approves.
+        """
         for _ in range(MAX_ROUNDS):
             pending = await self._pending(result)
             if pending is None or not can_ask(ctx):
@@ -60,7 +71,7 @@ class Asking:
             told = await self._elicited(ctx, pending, message)
             if told is None or told.action == "cancel":
                 break
-            result = await self.decide(pending, told, caller)
+            result = await self.decide(pending, told, caller, on_event)
         return result
 
     async def resume(
@@ -69,8 +80,17 @@ class Asking:
         state: str,
         responses: Mapping[str, object],
         caller: Caller,
+        on_event: EventListener,
     ) -> Result | InputRequiredResult:
-        """Continue when the client returns with an answer, or without one."""
+        """Continue when the client returns with an answer, or without one.
+
+        Args:
+            ctx: The request.
+            state: The state that was sent with the question.
+            responses: The answers by question.
+            caller: The caller of the request.
+            on_event: Receives the events of a call that the user approves.
+        """
         confirmation_id = str(json.loads(state)["confirmation"])
         pending = await self._waiting(confirmation_id)
         if pending is None:
@@ -82,8 +102,8 @@ class Asking:
             return self._required(ctx, pending, pending.prompt)
         if response.action == "cancel":
             return _unanswered(pending)
-        result = await self.decide(pending, response, caller)
-        return await self.through(ctx, result, caller)
+        result = await self.decide(pending, response, caller, on_event)
+        return await self.through(ctx, result, caller, on_event)
 
     async def request(
         self, ctx: ServerRequestContext[Any, Any], confirmation_id: str
@@ -98,19 +118,36 @@ class Asking:
         if pending is not None:
             await self._decided(pending, told, caller)
 
-    async def decide(self, pending: PendingCall, told: ElicitResult, caller: Caller) -> Result:
-        """Apply the user's answer, and return what the model reads; an edit is checked again."""
-        result = await self._decided(pending, told, caller)
+    async def decide(
+        self, pending: PendingCall, told: ElicitResult, caller: Caller, on_event: EventListener
+    ) -> Result:
+        """Apply the user's answer, and return what the model reads; an edit is checked again.
+
+        Args:
+            pending: The call that waits.
+            told: The user's answer.
+            caller: The caller of the request.
+            on_event: Receives the events of the call if the user approves it.
+        """
+        result = await self._decided(pending, told, caller, on_event)
         return await self._workspace.results.for_model(result, user=caller.user)
 
-    async def _decided(self, pending: PendingCall, told: ElicitResult, caller: Caller) -> Result:
+    async def _decided(
+        self,
+        pending: PendingCall,
+        told: ElicitResult,
+        caller: Caller,
+        on_event: EventListener | None = None,
+    ) -> Result:
         if told.action != "accept":
             return await self._workspace.confirmations.reject(pending.id, user=caller.user)
         if words := _words(pending, told):
             return await self._workspace.confirmations.respond(pending.id, words, user=caller.user)
         edit = changed({} if pending.form else pending.parameters, told.content)
         confirmations = self._workspace.confirmations
-        result = await confirmations.approve(pending.id, edit or None, user=caller.user)
+        result = await confirmations.approve(
+            pending.id, edit or None, user=caller.user, on_event=on_event
+        )
         if edit and not result.success and await self._waiting(pending.id) is not None:
             # The edited values do not fit: nothing was decided, so ask again.
             return result._replace(outcome="confirm", confirmation=_request(pending))

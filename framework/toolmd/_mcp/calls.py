@@ -71,13 +71,14 @@ class Calls:
             listed = (await self.catalog.reload()).get(params.name)
         if listed is None:
             raise self._unknown(params.name)
-        caller = self._who(ctx)
+        caller, progress = self._who(ctx), Progress(ctx)
         if params.request_state is not None:
             responses = params.input_responses or {}
-            ended = await self._asking.resume(ctx, params.request_state, responses, caller)
+            state = params.request_state
+            ended = await self._asking.resume(ctx, state, responses, caller, progress)
         else:
-            result = await self._take(ctx, listed, params.arguments or {}, caller)
-            ended = await self._asking.through(ctx, result, caller)
+            result = await self._take(listed, params.arguments or {}, caller, progress)
+            ended = await self._asking.through(ctx, result, caller, progress)
         if isinstance(ended, InputRequiredResult):
             return ended
         if (task := await self.tasks.begin(ctx, listed.spec, ended, caller)) is not None:
@@ -87,7 +88,7 @@ class Calls:
         return answer(listed, ended)
 
     async def _take(
-        self, ctx: RequestContext, listed: Listed, arguments: dict[str, Any], caller: Caller
+        self, listed: Listed, arguments: dict[str, Any], caller: Caller, progress: Progress
     ) -> Result:
         confidence = None
         if listed.takes_confidence and CONFIDENCE in arguments:
@@ -96,7 +97,7 @@ class Calls:
         # As bytes, so that the dispatcher's own reader applies its limits.
         text = json.dumps(arguments, ensure_ascii=False).encode("utf-8", "backslashreplace")
         call = Call(listed.tool.name, text, confidence=confidence, caller=caller)
-        return await self._workspace.dispatch(call, Progress(ctx))
+        return await self._workspace.dispatch(call, progress)
 
     def _unknown(self, name: str) -> MCPError:
         near = near_words(name, self.catalog.listed, 3)

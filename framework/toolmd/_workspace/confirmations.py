@@ -6,7 +6,7 @@ from itertools import filterfalse, islice
 from typing import Any
 
 from toolmd._types.confirmation import Confirmation
-from toolmd._types.result import Result
+from toolmd._types.result import EventListener, Result
 from toolmd._types.run import Answer
 from toolmd._workspace.arguments import checked
 from toolmd._workspace.background_loop import off_loop, sync_of
@@ -110,6 +110,7 @@ class Confirmations:
         *,
         user: str | None = None,
         by: str | None = None,
+        on_event: EventListener | None = None,
     ) -> Result:
         """Approve a pending call and run it; `edit` replaces some of its arguments.
 
@@ -121,6 +122,7 @@ class Confirmations:
             edit: The arguments to replace, by name.
             user: The person who decides; None for the operator.
             by: The name of the person for the audit; `user` by default.
+            on_event: Receives the progress and the items of the call, but not of a run.
 
         Returns:
             The call's Result, or a denial if this person can't decide it any more.
@@ -129,7 +131,7 @@ class Confirmations:
         result = await self._answered(confirmation_id, answer, user)
         if result is None:
             result = await (await self._project.dispatcher()).decisions.confirm(
-                confirmation_id, edit=edit, user=user, by=by or user
+                confirmation_id, edit=edit, user=user, by=by or user, on_event=on_event
             )
         return await self._decided(confirmation_id, "edited" if edit else "approved", result, user)
 

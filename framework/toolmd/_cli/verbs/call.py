@@ -26,6 +26,7 @@ from toolmd._cli.terminal.options import (
     new_conversation,
 )
 from toolmd._cli.terminal.screen import err, interactive, out_json, paint
+from toolmd._types.result import EventListener
 
 
 def call(
@@ -54,6 +55,7 @@ def call(
         tool, parameters, why = _known(workspace, name)
         warn_of_earlier(workspace, [tool])
         supplied = context_of(context)
+        on_event = partial(show_progress, json=json)
         result = workspace.call_sync(
             tool,
             given_arguments(words or [], args_json, parameters, "--args-json"),
@@ -63,10 +65,10 @@ def call(
             context=supplied,
             conversation=new_conversation(),
             dry_run=dry_run,
-            on_event=partial(show_progress, json=json),
+            on_event=on_event,
         )
         if not dry_run:
-            result = _decided(workspace, result, yes=yes, user=user)
+            result = _decided(workspace, result, yes=yes, user=user, on_event=on_event)
     if json:
         out_json(result.to_dict())
     else:
@@ -76,14 +78,16 @@ def call(
     raise typer.Exit(exit_code(result))
 
 
-def _decided(workspace: Any, result: Any, *, yes: bool, user: str | None) -> Any:
+def _decided(
+    workspace: Any, result: Any, *, yes: bool, user: str | None, on_event: EventListener
+) -> Any:
     """Return the result after a person's decisions; the same where nobody decides."""
     confirmations = workspace.confirmations
     while result.outcome == "confirm" and (asked := result.confirmation) is not None:
         if asked.form is None:
             if not agreed(asked.prompt, yes=yes):
                 break
-            result = confirmations.approve_sync(asked.id, user=user)
+            result = confirmations.approve_sync(asked.id, user=user, on_event=on_event)
             continue
         if not interactive():
             # What a server asks for has no answer in --yes.
@@ -94,7 +98,7 @@ def _decided(workspace: Any, result: Any, *, yes: bool, user: str | None) -> Any
         if values is None:
             result = confirmations.reject_sync(asked.id, user=user)
         else:
-            result = confirmations.approve_sync(asked.id, values, user=user)
+            result = confirmations.approve_sync(asked.id, values, user=user, on_event=on_event)
     return result
 
 

@@ -1,6 +1,7 @@
 """`pending`, `confirm`, `reject` and `respond`: list pending calls, and decide about them."""
 
 import datetime as dt
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -97,9 +98,13 @@ def confirm(
     arguments are checked again; a critical tool then needs another confirmation. Exit codes: 0
     done, 1 the tool failed, 3 denied or expired, 4 needs another confirmation, 5 unknown call.
     """
+    from toolmd._cli.reports.outcomes import show_progress
+
     with open_workspace(project) as workspace:
         edit = _edit(workspace, confirmation_id, sets or [])
-        result = workspace.confirmations.approve_sync(confirmation_id, edit, user=user)
+        result = workspace.confirmations.approve_sync(
+            confirmation_id, edit, user=user, on_event=partial(show_progress, json=json)
+        )
         warn_of_earlier(workspace, [result.tool])
         lines = _explained(workspace, confirmation_id, result)
     _end(result, lines, json=json)

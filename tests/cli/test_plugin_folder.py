@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.command import run_command
 
 PYPROJECT = """
 [project]
@@ -144,3 +145,43 @@ def test_a_project_elsewhere_loads_no_plugin_from_a_folder_above_it(tmp_path: Pa
     checked = typed(inner, "check", TOOLMD_LOAD_PLUGINS="garden-tools")
 
     assert "garden-tools is named in `plugins` and not installed" in checked.stdout
+
+
+COMMAND = """from toolmd.hooks import hookimpl
+
+
+@hookimpl
+def toolmd_commands(app):
+    @app.command()
+    def tour() -> None:
+        print("on tour")
+"""
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Install a package whose plugin has a command."""
+    site = tmp_path / "site"
+    info = site / "guided_tours-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: guided-tours\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[toolmd]\nguided-tours = guided_tours\n")
+    (site / "guided_tours.py").write_text(COMMAND)
+    monkeypatch.syspath_prepend(str(site))
+
+
+@pytest.mark.usefixtures("installed")
+def test_an_installed_plugins_command_works_outside_of_a_project(tmp_path: Path) -> None:
+    around = {"TOOLMD_LOAD_PLUGINS": "guided-tours"}
+
+    assert "commands: tour." in run_command(tmp_path, "plugins", **around).err
+    assert run_command(tmp_path, "tour", **around).out == "on tour\n"
+
+
+def test_a_command_of_a_plugin_that_no_settings_allow_names_their_error(tmp_path: Path) -> None:
+    (tmp_path / "toolmd.toml").write_text("plugin = []\n")
+
+    typed = run_command(tmp_path, "tour")
+
+    assert typed.code == 2
+    assert "unknown key; did you mean 'plugins'?" in typed.err

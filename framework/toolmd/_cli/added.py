@@ -14,12 +14,12 @@ from toolmd.errors import ConfigError
 def added_commands(folder: Path | None) -> tuple[dict[str, Any], object]:
     """Return the commands by name, and the plugins, which must stay alive while one runs.
 
-    A plugin that fails is reported and left out; without a project there are none.
+    A plugin that fails is reported and left out, and so are all where the settings can't be read.
     """
     try:
         commands, held, problems = ask_plugins(folder)
-    except ConfigError:
-        return {}, None
+    except ConfigError as error:
+        commands, held, problems = {}, None, (f"no plugin was asked for commands: {error}",)
     for problem in problems:
         err(f"{paint('warning', 'yellow', sys.stderr)}: {printable(problem)}")
     return commands, held

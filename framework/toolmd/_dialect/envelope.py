@@ -48,11 +48,7 @@ def open_reply(reply: Any, *, json_text: bool = True) -> Envelope:
     Raises MalformedReplyError for more than 256 KiB, for values outside JSON, and for a
     provider's answer that was cut off in a call.
     """
-    if isinstance(reply, bytes | bytearray):
-        try:
-            reply = reply.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise MalformedReplyError(f"the reply is not UTF-8 (byte {error.start})") from None
+    reply = decoded(reply)
     if not isinstance(reply, str):
         copy = PlainCopy()
         envelope = _opened(copy.of(reply, 0))
@@ -66,6 +62,16 @@ def open_reply(reply: Any, *, json_text: bool = True) -> Envelope:
         return Envelope("text", text)
     envelope = _opened(decode_whole(text))
     return replace(envelope, text=text) if envelope.kind == "json" else envelope
+
+
+def decoded(reply: Any) -> Any:
+    """Return bytes as text, and any other reply as it is; raises MalformedReplyError."""
+    if not isinstance(reply, bytes | bytearray):
+        return reply
+    try:
+        return reply.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise MalformedReplyError(f"the reply is not UTF-8 (byte {error.start})") from None
 
 
 def _deny_size(text: str) -> None:

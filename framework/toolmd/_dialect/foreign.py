@@ -4,6 +4,7 @@ from typing import Any
 
 from toolmd._dialect.calls import read_confidence
 from toolmd._dialect.decoder import MAX_BYTES, MAX_CALLS
+from toolmd._dialect.envelope import decoded
 from toolmd._types.call import Call
 from toolmd._types.reply import Dialect, Parsed
 from toolmd.errors import MalformedReplyError
@@ -11,7 +12,8 @@ from toolmd.errors import MalformedReplyError
 
 def parse_foreign(dialect: Dialect, reply: Any) -> Parsed:
     """Return the dialect's Parsed; raises MalformedReplyError, or TypeError for another type."""
-    if _size(reply) > MAX_BYTES:
+    reply = decoded(reply)
+    if isinstance(reply, str) and len(reply.encode(errors="surrogatepass")) > MAX_BYTES:
         raise MalformedReplyError(f"the reply is larger than {MAX_BYTES // 1024} KiB")
     parsed: Any = dialect.parse(reply)
     if not isinstance(parsed, Parsed) or not all(isinstance(c, Call) for c in parsed.calls):
@@ -27,9 +29,3 @@ def parse_foreign(dialect: Dialect, reply: Any) -> Parsed:
         except MalformedReplyError as error:
             raise MalformedReplyError(f"call {number}: {error}", clean_message=clean) from None
     return parsed
-
-
-def _size(reply: Any) -> int:
-    if isinstance(reply, str):
-        return len(reply.encode(errors="surrogatepass"))
-    return len(reply) if isinstance(reply, bytes | bytearray) else 0

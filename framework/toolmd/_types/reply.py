@@ -30,7 +30,10 @@ class Dialect:
     name: str
     """The name in `handle`, `parse_reply` and on the command line."""
     parse: Callable[[Any], Parsed]
-    """Parses a whole reply, or raises MalformedReplyError; one bad call rejects all."""
+    """Parses a whole reply, text or the host's object, or raises MalformedReplyError.
+
+    One bad call rejects all.
+    """
     render: Callable[[Sequence[Result]], list[dict[str, Any]]]
     """Formats results as messages to append to the conversation."""
     teach: Callable[[Sequence["ToolSpec"]], str] | None = None

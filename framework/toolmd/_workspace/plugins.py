@@ -18,10 +18,12 @@ from toolmd.errors import ConfigError, NotFoundError, ToolmdError
 def plugin_commands(folder: Path | None, app: Any) -> tuple[Plugins, tuple[str, ...]]:
     """Have each plugin of the project in `folder` add its commands to the Typer `app`.
 
+    Outside of any project, these are all installed plugins.
+
     Gives the plugins, to be held as long as a command may run, and a sentence for each failure:
     such a plugin is left out. Raises ConfigError where the settings can't be read.
     """
-    plugins = open_plugins(load_settings(folder))
+    plugins = open_plugins(_settings(folder))
     problems = [found.message for found in plugins.diagnostics]
     problems += [f"{name} can't be loaded: {reason(error)}" for name, error in plugins.broken()]
     problems += [

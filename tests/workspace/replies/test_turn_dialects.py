@@ -47,6 +47,28 @@ def test_a_plugins_dialect_is_spoken_by_its_name(with_plugin):
     assert turn.messages == [{"role": "user", "content": "[true, true]"}]
 
 
+@pytest.mark.parametrize(
+    "reply",
+    ["say HELLO", b"say HELLO", b"\xef\xbb\xbfsay HELLO"],
+    ids=["text", "bytes", "with a BOM"],
+)
+def test_a_plugins_dialect_gets_text_and_names_the_turn(with_plugin, reply):
+    given = []
+
+    def parse(text):
+        given.append(text)
+        return Parsed("say", (Call("say", {"word": "HELLO"}),))
+
+    turn = with_plugin(Shouting(parse=parse)).handle(reply, "shout")
+    assert given == ["say HELLO"]
+    assert (turn.dialect, turn.clean_message) == ("shout", "say")
+
+
+def test_a_reply_in_a_plugins_dialect_that_is_not_utf_8_is_malformed(with_plugin):
+    (result,) = with_plugin(Shouting()).handle(b"say HELLO \xff", "shout").results
+    assert result.error.code == "malformed_call"
+
+
 def test_a_call_of_a_plugins_dialect_cannot_set_its_caller(with_plugin):
     forged = Call(
         "ask_first", {"word": "a"}, caller=Caller("root", {"patient": "p"}), key="mine", depth=-9

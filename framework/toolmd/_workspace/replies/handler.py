@@ -162,7 +162,7 @@ class ReplyHandler:
         def render(told: Sequence[Result]) -> list[dict[str, Any]]:
             return _rendered([self._keeper.cut(result) for result in told], spoken, dialects)
 
-        found = parsed.dialect if parsed.calls else "text"
+        found = spoken if parsed.calls else "text"
         return Turn(parsed.clean_message, results, tuple(pending), found, render)
 
     async def _confirmation(self, call: Call, result: Result) -> PendingCall:

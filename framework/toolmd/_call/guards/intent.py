@@ -81,17 +81,22 @@ def _asks_for(message: str, keywords: tuple[str, ...], languages: Languages) -> 
 def states(value: Any, message: str, languages: Languages | None = None) -> Said:
     """Return whether the message states a value: it has all its words, and negates none.
 
-    A negating word that is part of the value does not count.
+    A negating word that is part of the value does not count. A number counts as a whole: 1 is not
+    stated by "1.5", and not for certain by "1,5" or "-1".
     """
     folded = _folded(message[:MAX_MESSAGE])
-    words = {word: None for text in _texts(value) for word in words_of(text)}
+    texts = [_folded(text[:MAX_MESSAGE]) for text in _texts(value)]
+    words = dict.fromkeys(word for text in texts for word in _STATED.findall(text))
     exact = [_exact(word) for word in words]
-    if not all(re.search(one, folded) for one in exact):
+    signs = [text.strip() for text in texts if not _STATED.search(text)]
+    if not all(re.search(one, folded) for one in exact) or any(s not in folded for s in signs):
         return Said.NO
     if not exact:
         return Said.YES
     find = re.compile("|".join(exact)).finditer
-    return assess(folded, find, languages or languages_with(), of_others=True)
+    said = assess(folded, find, languages or languages_with(), of_others=True)
+    certain = all(re.search(_number(word), folded) for word in words if word[-1].isdigit())
+    return said if certain else min(said, Said.UNSURE)
 
 
 @lru_cache(maxsize=256)
@@ -127,9 +132,29 @@ def _phrase(words: list[str], language: str) -> str:
     return "|".join(ways)
 
 
+_MINUS = "[-\u2212]"
+_STATED = re.compile(rf"(?:(?<!\S){_MINUS}(?=\d))?\w+(?:(?<=\d)[.,](?=\d)\w+)*")
+"""A word of a value; a number has its sign, and its point or comma."""
+
+
 def _exact(word: str) -> str:
-    """Match a word and no inflection of it; words of some scripts have no spaces around them."""
-    return word if has_cjk(word) else rf"(?<!\w){re.escape(word)}(?!\w)"
+    """Match a word and no inflection of it; words of some scripts have no spaces around them.
+
+    The digits before or behind a point are not the number, but zeros behind it change nothing.
+    """
+    if has_cjk(word):
+        return word
+    whole = re.sub("[.,]", r"(?:\\.|, ?)", word.lstrip("-\u2212"))
+    begins, ends = (r"(?<!\d\.)" * whole[0].isdigit(), r"(?!\.\d)" * whole[-1].isdigit())
+    zeros = r"(?:\.0{1,2})?" * whole.isdecimal()
+    return rf"(?<!\w){begins}{whole}{zeros}{ends}(?!\w)"
+
+
+def _number(word: str) -> str:
+    """Match a word that ends in a digit where its sign and its end are certain."""
+    minus = rf"(?:(?<!\S){_MINUS}|(?<=\bminus ))"
+    signed = minus if word[0] in "-\u2212" else rf"(?<!\s{_MINUS})(?<!^{_MINUS})(?<!\bminus )"
+    return rf"{signed}(?<!\d,){_exact(word)}(?!,\d)"
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -141,5 +166,7 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(item)
     elif isinstance(value, bool):
         yield "true" if value else "false"
+    elif isinstance(value, float) and value.is_integer():
+        yield str(int(value))
     elif value is not None:
         yield str(value)

@@ -149,6 +149,23 @@ def test_a_kept_result_is_a_resource_of_its_user_alone(workspace: Workspace, mod
         assert uri not in seen
 
 
+def test_a_kept_result_is_a_resource_where_calls_need_a_confidence(
+    project: Path, folder: Path, mode: str
+) -> None:
+    del folder
+    free = f"{BIG}\n## Safety\n\n- **Min Confidence**: 0\n"
+    (project / "tools_md" / "rows.tool.md").write_text(free)
+
+    async def use(client: Client) -> Any:
+        result = await client.call_tool("rows", {"_confidence": 1})
+        told = "\n".join(block.text for block in result.content)
+        handle = "r-" + told.rpartition("handle r-")[2][:16]
+        return await content(client, f"toolmd://results/{handle}")
+
+    with Workspace.open(project, overrides={"safety.default_min": 0.7}) as workspace:
+        assert json.loads(over(workspace, mode, use).text)["total"] == 500
+
+
 def test_a_projects_own_read_result_keeps_results_from_being_resources(
     project: Path, folder: Path, mode: str
 ) -> None:

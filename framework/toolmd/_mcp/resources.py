@@ -133,7 +133,9 @@ class Resources:
         if self._has_own_reader:
             raise unknown(uri)
         arguments = json.dumps({"handle": uri.removeprefix(RESULTS)}).encode()
-        result = await self._workspace.dispatch(Call(READ_RESULT, arguments, caller=caller))
+        # The host's program chose to read it, so there is no model's confidence.
+        call = Call(READ_RESULT, arguments, confidence=1.0, caller=caller)
+        result = await self._workspace.dispatch(call)
         if result.success:
             return TextResourceContents(uri=uri, mime_type=JSON, text=compact(result.data))
         error = result.error

@@ -81,7 +81,7 @@ def _asks_confidence(live: Live, spec: AnySpec) -> bool:
     from toolmd._skills.plan import within_reach
     from toolmd._types.skill import SkillSpec
 
-    tools, names = live.registry.tools, {spec.name}
+    tools, names = live.keeper.tools, {spec.name}
     if isinstance(spec, SkillSpec):
         skills = {name: bound.spec for name, bound in live.registry.skills.items()}
         every = (spec, *within_reach(spec, skills).values())

@@ -114,6 +114,17 @@ def test_the_tool_that_reads_results_is_exported_only_while_one_is_kept(shop: Sh
     assert "read_result" not in json.dumps(workspace.export("openapi"))
 
 
+@pytest.mark.parametrize("setting", ["safety.floor", "safety.default_min"])
+def test_a_model_states_its_confidence_where_it_reads_a_result(shop: Shop, setting: str) -> None:
+    shop.tool("find_papers", PAPERS)
+    workspace = shop.open(overrides={setting: 0.5})
+    text_of(workspace, "find_papers", _confidence=0.9)
+
+    exported = {item["name"]: item for item in workspace.export("anthropic")}
+    for name in ("find_papers", "read_result"):
+        assert "_confidence" in exported[name]["input_schema"]["required"]
+
+
 def test_another_process_reads_what_was_kept(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOOLMD_STORE", "sqlite")
     shop.tool("find_papers", PAPERS)

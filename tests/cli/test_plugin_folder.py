@@ -185,3 +185,14 @@ def test_a_command_of_a_plugin_that_no_settings_allow_names_their_error(tmp_path
 
     assert typed.code == 2
     assert "unknown key; did you mean 'plugins'?" in typed.err
+
+
+def test_outside_of_a_project_only_installed_plugins_are_listed(tmp_path: Path) -> None:
+    below = tmp_path / "below"
+    below.mkdir()
+    (below / "rake.tool.md").write_text(TOOL)
+    (tmp_path / "plugin.py").write_text("raise SystemExit('loaded')\n")
+
+    typed = run_command(tmp_path, "plugins", "--json")
+
+    assert (typed.out, typed.code) == ("[]\n", 0)

@@ -21,11 +21,9 @@ def plugins(*, json: JsonOption = False, project: ProjectOption = None) -> None:
     Within a project, the list also has the plugins of its folders, and marks those that its
     settings leave out.
     """
-    here = Path.cwd()
     with stdout_for_data():
-        folder = project or find_project(here) or here
-        commands, plugins, _ = ask_plugins(folder)
-        taken = _same_names(folder) if not json else []
+        commands, plugins, _ = ask_plugins(project)
+        taken = _same_names(project) if not json else []
     found = [*plugins.listed.values()]
     if json:
         out_json([plugin._asdict() for plugin in found])
@@ -41,14 +39,14 @@ def plugins(*, json: JsonOption = False, project: ProjectOption = None) -> None:
         err(f"note: {message}")
 
 
-def _same_names(folder: Path) -> list[str]:
+def _same_names(folder: Path | None) -> list[str]:
     """Return the definitions of the plugins' project whose names are taken; outside one, none."""
     from toolmd._cli.project.opening import open_workspace, same_names
-    from toolmd.config import find_project
 
-    if find_project(folder) is None:
+    project = find_project(folder or Path.cwd())
+    if project is None:
         return []
-    with open_workspace(folder) as workspace:
+    with open_workspace(folder or project) as workspace:
         return same_names(workspace)
 
 

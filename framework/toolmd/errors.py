@@ -5,6 +5,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from copyreg import __newobj__  # type: ignore[attr-defined]
 from typing import Any, ClassVar
 
 from toolmd._types.diagnostic import Diagnostic
@@ -17,6 +18,10 @@ NO_POSTGRES_DRIVER = (
 
 class ToolmdError(Exception):
     """The base class of all exceptions that Toolmd raises."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Without `__init__`, whose parameters are not `args`: an error may cross processes.
+        return __newobj__, (type(self), *self.args), self.__dict__
 
 
 class ConfigError(ToolmdError):

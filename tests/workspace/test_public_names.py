@@ -1,24 +1,36 @@
 """The public names: each is imported on first use, and nothing heavy before."""
 
+import copy
 import json
+import pickle
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 import toolmd
 from toolmd import (
     Answer,
+    ArgumentError,
     Call,
     Caller,
     Confirmation,
+    ConfirmationRequest,
     Decision,
     Event,
     Exchange,
     Failure,
+    Image,
+    MalformedReplyError,
+    ModelError,
+    NotFoundError,
     Parsed,
+    PendingCall,
     Result,
     SkillResult,
+    ToolError,
     Turn,
     parse_skill,
     parse_tool,
@@ -117,3 +129,51 @@ def holding_a_secret() -> list[object]:
 
 def test_a_repr_shows_no_value_that_may_be_sensitive() -> None:
     assert [type(one).__name__ for one in holding_a_secret() if PIN in repr(one)] == []
+
+
+def a_result() -> Result:
+    """Return the result of a call that waits for a person."""
+    asked = ConfirmationRequest("c1", "Is this correct?", "low")
+    waiting = PendingCall(
+        "c1", "confirm", None, "greet", {"name": "Ada"}, "Is this correct?", "low"
+    )
+    failure = Failure("invalid_arguments", "name is missing")
+    return Result(False, "greet", "confirm", "", {"a": [1]}, failure, confirmation=asked,
+                  waiting=(waiting,))  # fmt: skip
+
+
+VALUES = {
+    "Result": a_result(),
+    "Result of parts": a_result()._replace(parts={0: Image(b"x", "image/png")}),
+    "Call": Call("greet", {"name": "Ada"}, caller=Caller("ana", {"patient": "p1"})),
+    "Confirmation": Confirmation("c1", "confirm", Call("greet", {}), "0", "Sure?", "low", 0, None),
+    "ToolSpec": parse_tool("# A\n\nDo.\n\n## Parameters\n\n### n\n\n- **Type**: integer\n", "a.md")[
+        0
+    ],
+    "Diagnostic": parse_tool("", "a.tool.md")[1],
+    "ArgumentError": ArgumentError("limit", "must be a whole number"),
+    "ModelError": ModelError("no answer", code="timeout", retry_after_s=2.0),
+    "NotFoundError": NotFoundError("no tool 'a'"),
+    "ToolError": ToolError("No room.", code="no_room"),
+    "MalformedReplyError": MalformedReplyError("bad", clean_message="Hi"),
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])
+def test_a_public_value_can_be_copied_and_sent_to_another_process(
+    name: str, copied: Callable[[object], object]
+) -> None:
+    value = VALUES[name]
+    twin = copied(value)
+
+    assert type(twin) is type(value)
+    if isinstance(value, Exception):
+        assert (str(twin), vars(twin)) == (str(value), vars(value))
+    else:
+        assert twin == value
+
+
+@pytest.mark.parametrize("read", [parse_tool, parse_skill])
+def test_a_path_may_be_text_or_a_path(read: Callable[..., object]) -> None:
+    assert read("# A\n", Path("x", "a.md")) == read("# A\n", "x/a.md")

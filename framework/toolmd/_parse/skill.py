@@ -1,6 +1,7 @@
 """Parse a skill: read its sections in order, report every problem, raise nothing."""
 
 from fnmatch import fnmatchcase
+from os import PathLike
 from typing import Any
 
 from toolmd._parse.blocks.block import Paragraph, Table
@@ -24,7 +25,7 @@ _PARTS = tuple(Output.model_fields)
 
 
 def parse_skill(
-    text: str, path: str, places: Places | None = None
+    text: str, path: str | PathLike[str], places: Places | None = None
 ) -> tuple[SkillSpec | None, tuple[Diagnostic, ...]]:
     """Parse the text of a `.skill.md` file (format.md).
 

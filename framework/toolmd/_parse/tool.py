@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any
 
 from toolmd._expressions import Checker, ExpressionError
@@ -36,7 +37,7 @@ _WITHOUT = {
 
 
 def parse_tool(
-    text: str, path: str, places: Places | None = None
+    text: str, path: str | PathLike[str], places: Places | None = None
 ) -> tuple[ToolSpec | None, tuple[Diagnostic, ...]]:
     """Parse the text of a `.tool.md` file (format.md).
 

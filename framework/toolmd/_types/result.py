@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from pydantic_core import from_json
@@ -12,6 +11,8 @@ from toolmd._types.parts import File
 from toolmd._types.pending import PendingCall
 from toolmd._types.verdict import Problem
 
+NO_PARTS: Mapping[int, File] = {}
+"""The parts of a value without images and files."""
 Outcome = Literal["ok", "allowed", "denied", "confirm", "review", "waiting", "failed", "unknown"]
 
 
@@ -112,7 +113,7 @@ class _Fields(NamedTuple):
     """All calls and questions that the run waits for; `confirmation` is the first."""
     handle: str | None = None
     """The handle of the whole value, where `data` is only the part that a model reads."""
-    parts: Mapping[int, File] = MappingProxyType({})
+    parts: Mapping[int, File] = NO_PARTS
     """The images and files in the value by the numbers of their references in `data`."""
 
 

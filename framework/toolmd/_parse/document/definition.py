@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import groupby
+from os import PathLike, fspath
 from typing import Any, TypeVar
 
 from toolmd._parse.blocks.block import Paragraph
@@ -147,10 +148,10 @@ class Definition:
 
 
 def open_definition(
-    text: str, path: str, kind: str, places: Places | None = None
+    text: str, path: str | PathLike[str], kind: str, places: Places | None = None
 ) -> tuple[Definition | None, tuple[Diagnostic, ...]]:
     """Read a file down to its sections; return None and the diagnostics if it can't be read."""
-    page = Page(path, source_lines(text), places=places or Places())
+    page = Page(fspath(path), source_lines(text), places=places or Places())
     if len(text) > MAX_BYTES or len(text.encode("utf-8", "replace")) > MAX_BYTES:
         page.error(
             Code.FILE_TOO_LARGE,

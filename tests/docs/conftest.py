@@ -40,7 +40,7 @@ from tests.command import run_command
 
 ROOT = Path(__file__).parents[2]
 CLINIC = "<!-- in the clinic -->"
-TO_INSTALL = re.compile(r"`pip install (toolmd-[a-z]+)`")
+TO_INSTALL = re.compile(r"`pip install \./plugins/(toolmd-[a-z]+)`")
 """A plugin that a page asks its readers to install."""
 PLAIN = re.compile(r"toolmd ((?!serve|dev|worker|doctor)[^$|&;<>*?#`\\~\n]*)")
 """A command that needs no shell, and none of whose effects outlive it."""

@@ -13,6 +13,8 @@ from toolmd._import.json_schema import SchemaReader
 from toolmd._import.sentences import keywords_back
 from toolmd._load.edits.strictness import SCHEMA
 from toolmd._parse import parse_tool, tool_text
+from toolmd._parse.fields.parameter import UNSUPPORTED
+from toolmd._parse.words.keys import fold
 from toolmd._types.schema import JSON_TYPES, KEYWORDS, UPPER, JsonType, Parameter, Schema, words_of
 from toolmd._types.tool import ToolSpec
 from toolmd._validation import fits, is_bounded, limits_of, problems, sample
@@ -125,6 +127,13 @@ def shape_of(name: str) -> Schema:
 
 def test_every_keyword_has_a_case() -> None:
     assert CASES.keys() == KEYWORDS.keys()
+
+
+@pytest.mark.parametrize("name", KEYWORDS)
+def test_a_supported_keyword_is_not_reported_as_unsupported(name: str) -> None:
+    row = KEYWORDS[name]
+
+    assert not {*map(fold, (name, row.name, row.word))} & UNSUPPORTED
 
 
 @pytest.mark.parametrize("name", KEYWORDS)

@@ -273,10 +273,12 @@ PAGES: dict[str, Callable[[], str]] = {
 
 
 def main() -> None:
-    """Write every page."""
+    """Write each page that changed, and print its path."""
     for name, page in PAGES.items():
-        (REFERENCE / name).write_text(NOTE + page(), encoding="utf-8", newline="\n")
-        print(f"docs/reference/{name}")
+        file, text = REFERENCE / name, NOTE + page()
+        if not file.exists() or file.read_text("utf-8") != text:
+            file.write_text(text, encoding="utf-8", newline="\n")
+            print(f"docs/reference/{name}")
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ variable holds a list as words by commas or as JSON, and a table as JSON.
 VARIABLES = {
     "TOOLMD_TOKEN": "The token of requests over HTTP; without it, each start creates one.",
     "TOOLMD_DEBUG": "If set, a command that crashes prints the whole traceback instead of a line.",
-    "OPENROUTER_API_KEY": "The key for OpenRouter, also sent to models on this machine.",
+    "OPENROUTER_API_KEY": "OpenRouter's key; also for this machine where OPENAI_API_KEY is unset.",
     "OPENAI_API_KEY": "The key for every other endpoint.",
     "NO_COLOR": "If set, the output has no colours.",
 }

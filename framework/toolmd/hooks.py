@@ -3,8 +3,8 @@
 A plugin is a module or an object with functions marked `@hookimpl`. It is found through the
 entry-point group `toolmd` of an installed package, as `plugin.py` at the root of a folder of
 definitions, or as an implementation next to its markdown. Toolmd calls each hook by keyword, so an
-implementation declares only the arguments that it needs. It returns None if it has no answer;
-Toolmd reports any other invalid value with the plugin's name.
+implementation declares only the arguments that it needs. None means no answer; Toolmd reports an
+invalid value with the plugin's name.
 """
 
 import sys
@@ -96,7 +96,7 @@ def toolmd_crisis_words() -> Iterable[str]:  # type: ignore[empty-body]
 
 @hookspec
 def toolmd_languages() -> Iterable[str]:  # type: ignore[empty-body]
-    """Return the rules of further languages, in which messages negate, ask and report.
+    """Return rules for more languages: how a message negates, asks, or quotes others.
 
     Each is the text of a TOML file with the keys of the built-in ones, which stand in
     `toolmd/_call/guards/languages`: lists of case-folded regular expressions. `common` (frequent

@@ -1,4 +1,4 @@
-"""MCP: serve a workspace's tools and skills to MCP hosts, of the old and the new protocol era."""
+"""MCP: serve a workspace's tools and skills to MCP hosts, of the old and the new protocol."""
 
 from importlib import import_module
 

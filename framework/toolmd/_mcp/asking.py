@@ -1,4 +1,4 @@
-"""Ask the user for confirmations by the client's protocol era; without a way to ask, deny."""
+"""Ask the user for confirmations by the client's protocol; without a way to ask, deny."""
 
 import json
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ KEY = "confirm"
 ANSWER_S = 600.0
 """The time for a person's answer, in seconds: as long as a pending call may be approved."""
 MAX_ROUNDS = 8
-"""The most questions of one request in the old era, against forms that never fit."""
+"""The most questions of one request in the old protocol, against forms that never fit."""
 
 MAY_NOT = (
     "This host's token may not decide. A person decides with a token that may, or with"

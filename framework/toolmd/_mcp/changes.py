@@ -1,4 +1,4 @@
-"""Notify clients of both eras, once for each change, that the lists have changed."""
+"""Notify clients of both protocols, once for each change, that the lists have changed."""
 
 import asyncio
 import logging
@@ -29,7 +29,7 @@ LOOK_S = 2.0
 MAX_STREAMS = 64
 """The most streams of changes at a time; each keeps a connection open."""
 _NOTIFY_S = 1.0
-"""How long a client of the old era may take to read that a list changed."""
+"""How long a client of the old protocol may take to read that a list changed."""
 
 _State = tuple[Registry, bool, frozenset[str]]
 """The snapshot, whether the tool that reads kept results is listed, and the suspended tools."""
@@ -53,7 +53,7 @@ class ListChanges:
     async def initialized(
         self, ctx: ServerRequestContext[Any, Any], params: NotificationParams
     ) -> None:
-        """Store a client of the old era, which is notified over its own connection."""
+        """Store a client of the old protocol, which is notified over its own connection."""
         del params
         # The SDK creates a session for each message; the connection behind it stays.
         self._connections.add(ctx.session._connection)  # noqa: SLF001
@@ -75,7 +75,7 @@ class ListChanges:
         await asyncio.gather(*(self._notify(one) for one in list(self._connections)))
 
     async def _notify(self, connection: Connection) -> None:
-        """Notify a client of the old era; one that does not read misses this change."""
+        """Notify a client of the old protocol; one that does not read misses this change."""
         try:
             async with asyncio.timeout(_NOTIFY_S):
                 await connection.send_tool_list_changed()

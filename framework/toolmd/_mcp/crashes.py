@@ -11,7 +11,7 @@ from toolmd.errors import logged
 
 
 async def keep_crashes(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Serve one request; the SDK would send a crash's details to clients of the old era."""
+    """Serve one request; the SDK would send a crash's details to clients of the old protocol."""
     try:
         return await call_next(ctx)
     except (MCPError, ValidationError):

@@ -18,7 +18,7 @@ MAX_BODY = 512 * 1024
 """The most bytes of a request; a model's reply may have 256 KiB."""
 
 MAX_SESSIONS = 1000
-"""The most sessions of the old era; the SDK ends each after half an hour without a request."""
+"""The most sessions of the old protocol; the SDK ends each after 30 minutes without a request."""
 
 
 class McpEndpoint:
@@ -27,7 +27,7 @@ class McpEndpoint:
     def __init__(self, server: McpServer, *, stateless: bool = False) -> None:
         """Serve `server`, without sessions if `stateless` is True.
 
-        Any process may then get the next request of a client. One of the old era can't be asked,
+        Any process may then get the next request of a client. An old one can't be asked,
         nor notified of changes.
         """
         self._manager = StreamableHTTPSessionManager(
@@ -37,7 +37,7 @@ class McpEndpoint:
         self._plain = StreamableHTTPSessionManager(
             server.low, stateless=True, json_response=True, max_request_body_size=MAX_BODY
         )
-        """Answers requests of the current era to which nothing but the answer is sent."""
+        """Answers requests of the current protocol to which nothing but the answer is sent."""
         self._server = server
 
     @contextlib.asynccontextmanager

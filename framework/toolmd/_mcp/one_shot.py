@@ -1,4 +1,4 @@
-"""Answer a request of the current era in its own task, without the SDK's stream of messages."""
+"""Answer a request of the current protocol in its own task, without the SDK's message stream."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping

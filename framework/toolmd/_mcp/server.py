@@ -98,7 +98,7 @@ class McpServer:
 
 
 class _Low(Server[Any]):
-    """The SDK's server, which also announces list changes to clients of the old era."""
+    """The SDK's server, which also announces list changes to clients of the old protocol."""
 
     def create_initialization_options(
         self,

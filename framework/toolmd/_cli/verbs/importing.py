@@ -85,7 +85,7 @@ def import_(
 
     Each guess is reported on stderr: review the drafts before they run. Parts that can't be
     read are reported, never invented. Definitions whose file exists are left out. With
-    `--live NAME -- COMMAND`, Toolmd stands in front of an MCP server: the drafts call it. Exit
+    `--live NAME -- COMMAND`, the drafts call an MCP server, behind the checks of Toolmd. Exit
     codes: 1 something could not be imported, 5 no MCP server answers. The package toolmd-catalog
     adds `catalog`: prose in markdown. A live MCP server needs the extra `mcp`: pip install
     'toolmd[mcp]'.

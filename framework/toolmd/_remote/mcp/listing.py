@@ -116,7 +116,7 @@ class ToolList:
             _log.info("the changed tools of a server could not be read: %s", type(error).__name__)
 
     async def _listen(self) -> None:
-        """Wait for the notices of the era that sends them only on demand."""
+        """Wait for the notices of the protocol that sends them only on demand."""
         try:
             async with self._client.listen(tools_list_changed=True) as events:
                 async for _ in events:

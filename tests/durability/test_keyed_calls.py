@@ -130,6 +130,24 @@ def test_equal_arguments_in_other_words_are_the_same_call(shop: Shop) -> None:
     assert (other.attempts, len(shop.effects)) == (1, 2)
 
 
+def test_a_call_that_was_approved_twice_has_one_effect(shop: Shop) -> None:
+    file = shop.root / "tools_md" / "pay.tool.md"
+    file.write_text(f"{TOOL}\n## Safety\n\n- **Requires Confirmation**: true\n")
+    with Workspace.open(shop.root, overrides={"store": shop.place}) as workspace:
+        asked = [
+            workspace.call_sync("pay", {"amount": 5}, call_id="order-1").confirmation.id
+            for _ in range(3)
+        ]
+        approve = workspace.confirmations.approve_sync
+        first, second = approve(asked[0]), approve(asked[1])
+        edited = approve(asked[2], {"amount": 6})
+
+    assert (first.attempts, second.attempts, second.data) == (1, 0, first.data)
+    assert "the tool did not run again" in second.notes[-1]
+    assert (edited.attempts, edited.data["amount"]) == (1, 6)
+    assert len(set(shop.effects)) == len(shop.effects) == 2
+
+
 def test_a_call_whose_process_was_killed_is_unknown_and_not_made_again(shop: Shop) -> None:
     with shop.begin(99, "order-1") as process:
         assert process.stdout.readline() == "paying\n"

@@ -101,7 +101,9 @@ class Decisions:
         call, arguments = approved.call, approved.arguments
         tool = await self._tools.find(call)
         try:
-            return await self._pipeline.run(tool, call, arguments, began, on_event, decision)
+            return await self._pipeline.run(
+                tool, call, arguments, began, on_event, decision, again=approved.again
+            )
         except InputRequiredError as error:
             return await self._pipeline.ask(tool, call, arguments, error.asked, began)
 

@@ -131,7 +131,7 @@ class Pipeline:
         """Return a call with the crisis flag, if its message or conversation has it now."""
         return await self._crisis.flag_by_conversation(self._crisis.flag_by_message(call))
 
-    def run(
+    def run(  # noqa: PLR0913 - a call, and how a person decided on it
         self,
         tool: CompiledTool,
         call: Call,
@@ -139,13 +139,15 @@ class Pipeline:
         began: float,
         on_event: EventListener | None = None,
         decided: Decided | None = None,
+        *,
+        again: bool = False,
     ) -> Coroutine[Any, Any, Result]:
         """Run a call that no check stopped, within its limits, and once under its key.
 
-        `decided` is the approval by a person, if any.
+        `decided` is the approval by a person, if any. With `again`, a call whose process died
+        runs once more under its key.
         """
-        # An approved call runs once already, unless a person says again that it shall.
-        if not tool.is_keyed or not call.is_named or decided is not None:
+        if not tool.is_keyed or not call.is_named or again:
             return self._run_within_limits(tool, call, arguments, began, on_event, decided)
 
         def run() -> Coroutine[Any, Any, Result]:

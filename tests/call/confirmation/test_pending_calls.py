@@ -89,8 +89,18 @@ def test_an_approved_call_runs_with_the_arguments_that_were_shown(confirmations)
     result = confirmations.confirm(held, user="u1")
     assert (result.success, result.message) == (True, "Created reminder: Take medication")
     assert result.tool_call_id == "call-456"
-    assert confirmations.ran == [(*SEED.values(), held.confirmation.id)]
+    (ran,) = confirmations.ran
+    assert ran[:-1] == tuple(SEED.values())
     assert confirmations.dispatcher.decisions.pending() == ()
+
+
+def test_an_approved_call_has_the_key_of_the_call_or_else_of_its_confirmation(confirmations):
+    for name in ("call-456", "call-456", "call-457", None):
+        held = confirmations.request(call_id=name, user="u1")
+        assert confirmations.confirm(held, user="u1").success
+    keys = [ran[-1] for ran in confirmations.ran]
+    assert (keys[0] == keys[1], len(set(keys))) == (True, 3)
+    assert keys[3] == held.confirmation.id
 
 
 def test_a_pending_call_survives_a_restart(confirmations):

@@ -34,6 +34,8 @@ class ApprovedCall(NamedTuple):
     arguments: dict[str, Any]
     notes: tuple[str, ...] = ()
     edited: bool = False
+    again: bool = False
+    """Whether it may have run before, and a person says that it shall run again."""
 
 
 class Stopped(NamedTuple):
@@ -199,9 +201,12 @@ class ConfirmationFlow:
         await tool.limits.check(call)
         await self._begin(confirmation, tool, call._replace(arguments=arguments))
         runs = call._replace(
-            arguments=arguments, caller=confirmation.call.caller, key=key or confirmation.id
+            arguments=arguments,
+            caller=confirmation.call.caller,
+            key=key or call.key or confirmation.id,
         )
-        return ApprovedCall(runs, arguments, notes, edited=bool(edit))
+        died = confirmation.state == "interrupted"
+        return ApprovedCall(runs, arguments, notes, edited=bool(edit), again=died)
 
     def pending(
         self, user: str | None, after: tuple[float, str] | None = None

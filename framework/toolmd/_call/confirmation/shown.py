@@ -47,7 +47,9 @@ def edited_call(call: Call, edit: Mapping[str, Any] | None) -> Call:
     # Values that the user typed into the form count as stated by the user.
     typed = json.dumps(dict(edit), ensure_ascii=False, default=str)
     caller = call.caller._replace(message=f"{call.caller.message}\n{typed}")
-    return call._replace(arguments={**call.arguments, **edit}, caller=caller)
+    # It is another call than the one that its host named.
+    key = call.key if call.is_of_a_run else None
+    return call._replace(arguments={**call.arguments, **edit}, caller=caller, key=key)
 
 
 def prompt_of(call_spec: ToolCallSpec, shown: Mapping[str, Any], given: object) -> str:

@@ -105,6 +105,17 @@ def test_a_step_is_one_event_though_the_run_is_replayed(api: httpx.Client, kiosk
     assert ("done", "2") in steps
 
 
+def test_a_client_that_got_only_the_greeting_misses_nothing(api: httpx.Client, kiosk: Any) -> None:
+    with api.stream("GET", "/api/events") as answer:
+        greeting = next(events(answer.iter_lines()))
+    kiosk.workspace.call_sync("who_asks", {}, call_id="meanwhile")
+
+    with followed(api, **{"last-event-id": greeting.id}) as coming:
+        event = next(coming)
+
+    assert (event.kind, event.data["tool_call_id"]) == ("call", "meanwhile")
+
+
 def test_a_save_is_an_event(api: httpx.Client, kiosk: Any) -> None:
     file = kiosk.folder / "tools_md" / "order.tool.md"
     text = file.read_text("utf-8")

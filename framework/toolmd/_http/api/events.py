@@ -87,9 +87,13 @@ class Events:
 
     async def _sent(self, last: str | None, user: str | None) -> AsyncIterator[ServerSentEvent]:
         # Follow from this number, so that no event is lost between the greeting and the next.
-        following = self._feed.follow(last or self._feed.latest, user)
+        start = last or self._feed.latest
+        following = self._feed.follow(start, user)
         hello = json.dumps({"generation": self._event_source.generation})
-        yield ServerSentEvent(hello, event="hello", retry=1000, sep="\n")
+        # A client that leaves before the next event resumes here; one that resumes has an id.
+        yield ServerSentEvent(
+            hello, event="hello", id=None if last else start, retry=1000, sep="\n"
+        )
         async for event in following:
             yield ServerSentEvent(
                 json.dumps(event.data, ensure_ascii=True),

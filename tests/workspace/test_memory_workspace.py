@@ -3,11 +3,13 @@
 import asyncio
 import datetime as dt
 from collections.abc import AsyncIterator
+from functools import partial
+from pathlib import Path
 
 import pytest
 from workspace_shop import skill, tool, word
 
-from toolmd import Context
+from toolmd import ArgumentError, Context
 from toolmd.hooks import hookimpl
 from toolmd.testing import FOLDER, FakeClock, ScriptedModel, memory_workspace
 
@@ -98,6 +100,19 @@ def test_a_scripted_model_returns_its_replies_and_records_its_requests() -> None
     assert model.heard == ["a", "b"]
     with pytest.raises(AssertionError, match="no more"):
         asyncio.run(talk())
+
+
+@pytest.mark.parametrize("leads", ["../a.tool.md", "b/../../a.tool.md", "{there}/a.tool.md"])
+def test_a_definition_outside_of_the_workspace_is_an_error(tmp_path: Path, leads: str) -> None:
+    with pytest.raises(ArgumentError, match="definitions must stay in the workspace"):
+        memory_workspace({leads.format(there=tmp_path): tool("a")})
+
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_function_without_a_name_is_an_error() -> None:
+    with pytest.raises(ArgumentError, match="functions must have names"):
+        memory_workspace({"a.tool.md": tool("a")}, [partial(dict)])
 
 
 def test_an_approved_call_sends_its_events() -> None:

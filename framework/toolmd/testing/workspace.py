@@ -3,7 +3,7 @@
 import datetime as dt
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from toolmd._types.settings import Settings
@@ -11,6 +11,7 @@ from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
 from toolmd._workspace import Workspace
 from toolmd.config import load_settings
+from toolmd.errors import ArgumentError
 from toolmd.hooks import hookimpl
 
 if TYPE_CHECKING:
@@ -40,7 +41,16 @@ def memory_workspace(
         plugins: Further plugins by name.
         overrides: Settings by key.
         clock: Returns the time; the default is the system's.
+
+    Raises:
+        ArgumentError: A file name leads out of the workspace, or a function has no name.
+        ConfigError: An override can't be read.
     """
+    provided = _Functions(functions, resources or {})
+    for name in definitions:
+        path = PurePath(name)
+        if path.is_absolute() or ".." in path.parts:
+            raise ArgumentError("definitions", f"must stay in the workspace; {name!r} leads out")
     folder = tempfile.TemporaryDirectory(prefix="toolmd-", ignore_cleanup_errors=True)
     root = Path(folder.name).resolve()
     for name, text in definitions.items():
@@ -50,7 +60,7 @@ def memory_workspace(
     chosen = {"tools": [FOLDER], "skills": [], "plugins": [], **(overrides or {})}
     return Workspace(
         load_settings(root, overrides=chosen, environ={}),
-        plugins={"functions": _Functions(functions, resources or {}), **(plugins or {})},
+        plugins={"functions": provided, **(plugins or {})},
         clock=clock,
         on_close=folder.cleanup,
     )
@@ -64,8 +74,13 @@ class _Functions:
         functions: Iterable[Callable[..., Any]] | Mapping[str, Callable[..., Any]],
         resources: Mapping[type, Any],
     ) -> None:
-        given = functions if isinstance(functions, Mapping) else {f.__name__: f for f in functions}
-        self._functions = dict(given)
+        if not isinstance(functions, Mapping):
+            named = [(getattr(function, "__name__", None), function) for function in functions]
+            if any(name is None for name, _ in named):
+                problem = "must have names; pass a mapping for those that have none"
+                raise ArgumentError("functions", problem)
+            functions = {str(name): function for name, function in named}
+        self._functions = functions
         self._resources = resources
 
     @hookimpl

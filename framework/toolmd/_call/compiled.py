@@ -1,6 +1,5 @@
 """Compile tools on their first call: what a spec decides is decided once."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
@@ -28,7 +27,7 @@ from toolmd._validation import (
     MalformedError,
     read_object,
 )
-from toolmd._validation.redact import hider, redacted
+from toolmd._validation.redact import hider
 from toolmd.errors import did_you_mean, hiding, is_a_skill
 from toolmd.hooks import Guard
 
@@ -66,7 +65,8 @@ class CompiledTool:
         ignores = call_spec.unknown_parameters == "ignore"
         self.validator = ArgumentsValidator(call_spec.parameters, ignore_unknown=ignores)
         self._rules = _rules(call_spec)
-        self._holds_sensitive = any(p.shape.holds_sensitive for p in call_spec.parameters)
+        self.holds_sensitive = any(p.shape.holds_sensitive for p in call_spec.parameters)
+        """Whether its arguments may contain Sensitive values."""
         self.takes_handles = frozenset(
             p.name for p in call_spec.parameters if p.shape.accepts_handle
         )
@@ -83,20 +83,14 @@ class CompiledTool:
 
     def hiding(self, arguments: Mapping[str, Any]) -> AbstractContextManager[None]:
         """Hide the call's Sensitive values in whatever is logged during the call."""
-        if not self._holds_sensitive:
+        if not self.holds_sensitive:
             return _NOTHING_HIDDEN
         return hiding(hider(arguments, self.call_spec.parameters))
 
-    def redacted(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the arguments without Sensitive values."""
-        return (
-            redacted(arguments, self.call_spec.parameters) if self._holds_sensitive else arguments
-        )
-
     @cached_property
-    def audit_head(self) -> str:
-        """What each record of the tool begins with, as JSON."""
-        return f'"tool":{json.dumps(self.call_spec.name)},"spec":{json.dumps(self.hash)}'
+    def audit_head(self) -> dict[str, str]:
+        """The fields of the tool in each of its records."""
+        return {"tool": self.call_spec.name, "spec": self.hash}
 
     @property
     def hash(self) -> str:

@@ -171,7 +171,8 @@ class Pipeline:
         limits = tool.limits
         place = await limits.start(call, on_event) if limits.binds else None
         try:
-            if self._keeps and await self._recorder.runs(call, tool, arguments, decided):
+            by_person = None if decided is None else decided._asdict()
+            if self._keeps and await self._recorder.write("run", call, tool, arguments, by_person):
                 # It waited for the disk: the call lost its turn, and other calls may have too.
                 await limits.wait_again(call)
             if place is not None and not place.is_held:

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import json
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_json
@@ -14,6 +14,7 @@ from toolmd._call.denial import CallDenied, Explained, guard_failed
 from toolmd._types.call import Call
 from toolmd._types.confirmation import Decided
 from toolmd._types.verdict import Verdict
+from toolmd._validation.redact import redacted
 from toolmd.errors import hidden, hidden_values, logged
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ _MAX_REASON = 2048
 _MAX_FAULTS = 20
 _MAX_NUMBER = 1e9
 _NUMBERS = (int, float)
+_LARGE = ("context", "arguments")
+"""The fields that may be large."""
 
 
 class Recorder:
@@ -41,19 +44,32 @@ class Recorder:
         self.keeps = log is not None
         """Whether there is an audit."""
 
-    def runs(
+    async def write(
         self,
+        decision: str,
         call: Call,
         tool: CompiledTool,
         arguments: Mapping[str, Any],
-        decided: Decided | None = None,
-    ) -> Coroutine[Any, Any, bool]:
-        """Record that a call runs now. Raises CallDenied where the record can't be written.
+        more: Mapping[str, object] | None = None,
+    ) -> bool:
+        """Record a decision on a call, such as `run`, before its effect; with `more` fields.
 
-        `decided` is the approval by a person. Returns whether it waited for the disk.
+        Returns whether it waited for the disk. Raises CallDenied where the record can't be written.
         """
-        approved = "" if decided is None else _fields(decided._asdict())
-        return self._write(call, tool, "run", arguments, approved)
+        try:
+            invoker = tool.invoker
+            if not invoker.implementation_hash:
+                await invoker.prepare()
+            if tool.holds_sensitive:
+                arguments = redacted(arguments, tool.call_spec.parameters)
+            record = self._begun(decision, tool.audit_head, call)
+            if more is not None:
+                record |= _words(more)
+            record["implementation"] = invoker.implementation_hash
+            record["arguments"] = hidden_values({**arguments})
+            return await self._append(record)
+        except Exception as error:  # noqa: BLE001 - a call without its record must not run
+            raise guard_failed(call.tool, "audit", error) from None
 
     async def waits(
         self,
@@ -71,19 +87,18 @@ class Recorder:
         that this one corrects.
         """
         if self._log is not None and not call.dry_run:
-            decision = verdict.action.name.lower()
             more: dict[str, str | None] = {
                 "code": verdict.code, "reason": verdict.message, "confirmation": confirmation_id,
             }  # fmt: skip
             if instead_of is not None:
                 more |= {"instead_of": instead_of.confirmation, "by": instead_of.by}
-            await self._write(call, tool, decision, arguments, _fields(more))
+            await self.write(verdict.action.name.lower(), call, tool, arguments, more)
 
     async def decided(self, call: Call, tool: CompiledTool, state: str, decided: Decided) -> None:
         """Record a person's decision on a pending call. Raises CallDenied."""
         if self._log is not None:
             arguments = call.arguments if isinstance(call.arguments, Mapping) else {}
-            await self._write(call, tool, state, arguments, _fields(decided._asdict()))
+            await self.write(state, call, tool, arguments, decided._asdict())
 
     async def denied(
         self,
@@ -97,48 +112,48 @@ class Recorder:
             return
         failure, code = denial.unread, denial.unread.code
         try:
+            head = {"tool": call.tool[:64]} if tool is None else tool.audit_head
+            record = self._begun("deny", head, call)
+            record["code"] = code
             if isinstance(failure, Explained):
                 faults = [[code, _word(name)] for name in failure.names()[:_MAX_FAULTS]]
-                text = f',"code":"{code}","faults":{_json(faults)}'
             else:
+                record |= _words({"reason": failure.message})
                 faults = [[_word(f.code), _word(f.path)] for f in failure.details[:_MAX_FAULTS]]
-                text = (
-                    _fields({"code": code, "reason": failure.message})
-                    + f',"faults":{_json(faults)}'
-                )
+            record["faults"] = faults
             if decided is not None:
-                text += _fields(decided._asdict())
-            head = f'"tool":{_json(call.tool[:64])}' if tool is None else tool.audit_head
-            await self._append(f'"decision":"deny",{head}{_of_call(call)}{text}')
+                record |= _words(decided._asdict())
+            await self._append(record)
         except Exception as error:  # noqa: BLE001 - it is denied in any case
             if code != "internal_guard_error":
                 logged(error, "the denial of %s was not recorded", call.tool)
 
-    async def _write(
-        self,
-        call: Call,
-        tool: CompiledTool,
-        decision: str,
-        arguments: Mapping[str, Any],
-        more: str,
-    ) -> bool:
-        try:
-            invoker = tool.invoker
-            if not invoker.implementation_hash:
-                await invoker.prepare()
-            return await self._append(
-                f'"decision":"{decision}",{tool.audit_head}{_of_call(call)}{more},'
-                f'"implementation":"{invoker.implementation_hash}",'
-                f'"arguments":{_bounded(tool.redacted(arguments))}'
-            )
-        except Exception as error:  # noqa: BLE001 - a call without its record must not run
-            raise guard_failed(call.tool, "audit", error) from None
+    def _begun(self, decision: str, head: Mapping[str, str], call: Call) -> dict[str, Any]:
+        """Return the fields of a decision, a tool, a call and its caller."""
+        now = self._clock()
+        second = now // 1
+        if second != self._second:
+            self._date = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
+            self._second = second
+        # As many digits for each record.
+        at = f"{self._date}.{int((now - second) * 1e6):06d}+00:00"
+        record: dict[str, Any] = {"at": at, "decision": decision, **head}
+        user, context, _, conversation, _ = call.caller
+        if context:
+            record["context"] = hidden_values({**context})
+        if call.confidence is not None:
+            record["confidence"] = _word(call.confidence)
+        if call.id is not None or user is not None or conversation is not None:
+            record |= _words({"call": call.id, "user": user, "conversation": conversation})
+        return record
 
-    async def _append(self, fields: str) -> bool:
-        """Append a record with these fields; return whether it waited for the disk."""
+    async def _append(self, record: dict[str, Any]) -> bool:
+        """Append a record; return whether it waited for the disk."""
         log = self._log
         assert log is not None
-        text = f'{{"at":"{self._at()}",{fields}}}'
+        text = _json(record)
+        if len(text) > MAX_VALUE:
+            text = _json(record | {key: _bounded(record[key]) for key in _LARGE if key in record})
         if not log.append(text):
             await asyncio.to_thread(log.open)
             if not log.append(text):
@@ -147,35 +162,14 @@ class Recorder:
             await asyncio.wrap_future(log.sync())
         return log.synced
 
-    def _at(self) -> str:
-        """Return the time in UTC, with as many digits for each record."""
-        now = self._clock()
-        second = now // 1
-        if second != self._second:
-            self._date = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
-            self._second = second
-        return f"{self._date}.{int((now - second) * 1e6):06d}+00:00"
 
-
-def _of_call(call: Call) -> str:
-    """Return the fields of a call and its caller."""
-    user, context, _, conversation, _ = call.caller
-    text = f',"context":{_bounded(context)}' if context else ""
-    if call.confidence is not None:
-        text += f',"confidence":{_json(_word(call.confidence))}'
-    if call.id is None and user is None and conversation is None:
-        return text
-    return text + _fields({"call": call.id, "user": user, "conversation": conversation})
-
-
-def _fields(values: Mapping[str, object]) -> str:
-    """Return each value that is there as a field; a model may have made them up."""
-    text = ""
-    for key, value in values.items():
-        if value is not None:
-            said = _word(hidden(str(value)), _MAX_REASON) if key == "reason" else _word(value)
-            text += f',"{key}":{_json(said)}'
-    return text
+def _words(values: Mapping[str, object]) -> dict[str, Any]:
+    """Return the values that are there, cut; a model may have made them up."""
+    return {
+        key: _word(hidden(str(value)), _MAX_REASON) if key == "reason" else _word(value)
+        for key, value in values.items()
+        if value is not None
+    }
 
 
 def _word(value: Any, most: int = _MAX_WORD) -> Any:
@@ -186,13 +180,13 @@ def _word(value: Any, most: int = _MAX_WORD) -> Any:
     return text if len(text) <= most else f"{text[:most]}…"
 
 
-def _bounded(value: Mapping[str, Any]) -> str:
-    """Return an object as JSON, or its hash and size where it is large."""
-    text = _json(hidden_values(value if isinstance(value, dict) else dict(value)))
+def _bounded(value: Any) -> Any:
+    """Return an object, or its hash and size where its JSON is large."""
+    text = _json(value)
     if len(text) <= MAX_VALUE:
-        return text
+        return value
     data = text.encode()
-    return f'{{"sha256":"{hashlib.sha256(data).hexdigest()}","bytes":{len(data)}}}'
+    return {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
 
 
 def _json(value: Any) -> str:

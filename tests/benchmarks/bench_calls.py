@@ -66,6 +66,7 @@ def calls():
     bare = min(times[lean]["bare"] for lean in times)
     rows = [
         ("a valid call", "valid", 45, 25),
+        ("the same of a user in a conversation", "conversing", 55, 35),
         ("a valid call of a function that awaits", "awaiting", 55, 35),
         ("the same with a confidence and an intent", "guarded", 65, 40),
         ("a denied call whose message is read", "denied", 90, 60),
@@ -125,6 +126,9 @@ def _makers(workspace):
     return {
         "bare": lambda: bare(**ARGUMENTS),
         "valid": lambda: call("book", GOOD, context={"patient": "p1"}),
+        "conversing": lambda: call(
+            "book", GOOD, context={"patient": "p1"}, user="ana", conversation="c1"
+        ),
         "awaiting": lambda: call("book_later", GOOD, context={"patient": "p1"}),
         "guarded": lambda: call(
             "book_safely", GOOD, context={"patient": "p1"}, confidence=0.9, message=SAID

@@ -1,5 +1,8 @@
 """Keep the crisis flags of conversations."""
 
+from functools import cached_property
+from typing import Any
+
 import sqlalchemy as sa
 
 from toolmd._store.database import upsert_of
@@ -32,8 +35,13 @@ class SqlCrises(StorePart[sa.Table]):
     def is_flagged(self, conversation: str, user: str | None) -> bool:
         """Return whether a user's conversation is flagged."""
         with self.transaction() as connection:
-            found = sa.select(sa.literal(1)).where(self._of(conversation, user))
-            return connection.execute(found).first() is not None
+            whose = {"whose": conversation, "of": user or ""}
+            return connection.execute(self._found, whose).first() is not None
+
+    @cached_property
+    def _found(self) -> sa.Select[tuple[int]]:
+        # Built once: each call of a conversation asks.
+        return sa.select(sa.literal(1)).where(self._of(sa.bindparam("whose"), sa.bindparam("of")))
 
     def flagged(self) -> tuple[Crisis, ...]:
         """Return the flagged conversations, oldest first."""
@@ -45,9 +53,9 @@ class SqlCrises(StorePart[sa.Table]):
     def clear(self, conversation: str, user: str | None) -> bool:
         """Remove the flag of a user's conversation; False where it has none."""
         with self.transaction() as connection:
-            gone = sa.delete(self.tables).where(self._of(conversation, user))
+            gone = sa.delete(self.tables).where(self._of(conversation, user or ""))
             return connection.execute(gone).rowcount > 0
 
-    def _of(self, conversation: str, user: str | None) -> sa.ColumnElement[bool]:
+    def _of(self, conversation: Any, user: Any) -> sa.ColumnElement[bool]:
         table = self.tables
-        return sa.and_(table.c.conversation == conversation, table.c.user == (user or ""))
+        return sa.and_(table.c.conversation == conversation, table.c.user == user)

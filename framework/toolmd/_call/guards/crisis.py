@@ -26,7 +26,8 @@ class CrisisWatch:
         self._registry = registry
         self._store = store
         self._clock = clock
-        self._escalates: bool | None = None
+        self._can_flag: bool | None = True if self.words else None
+        """Whether a word or a tool can flag a conversation; None if not yet known."""
 
     async def heard(self, caller: Caller) -> bool:
         """Return whether a message contains a crisis word, and flag its conversation then."""
@@ -61,7 +62,12 @@ class CrisisWatch:
                 if not call.dry_run:
                     await self._flag(conversation, user)
                 return call
-            if await AROUND.run(lambda: self._is_flagged(conversation, user)):
+            if self._can_flag is None:
+                self._can_flag = await AROUND.run(self._escalates)
+            # Only a question to the store needs a thread.
+            if self._can_flag and await AROUND.run(
+                lambda: self._store.crises.is_flagged(conversation, user)
+            ):
                 return flagged(call)
         except Exception as error:  # noqa: BLE001 - a store that can't be used denies
             raise guard_failed(call.tool, "review", error) from None
@@ -79,14 +85,9 @@ class CrisisWatch:
         crisis = Crisis(conversation, user, self._clock())
         await AROUND.run(lambda: self._store.crises.flag(crisis))
 
-    def _is_flagged(self, conversation: str, user: str | None) -> bool:
-        """Ask the store, unless no tool and no word of the project can flag a conversation."""
-        if self._escalates is None:
-            tools = self._registry.tools.values()
-            self._escalates = any(tool.call_spec.safety.escalate_when for tool in tools)
-        if not (self.words or self._escalates):
-            return False
-        return self._store.crises.is_flagged(conversation, user)
+    def _escalates(self) -> bool:
+        """Return whether a tool has Escalate When; the first time it may read every file."""
+        return any(tool.call_spec.safety.escalate_when for tool in self._registry.tools.values())
 
 
 def flagged(call: Call) -> Call:

@@ -39,7 +39,7 @@ class SqlCrises(StorePart[sa.Table]):
             return connection.execute(self._found, whose).first() is not None
 
     @cached_property
-    def _found(self) -> sa.Select[tuple[int]]:
+    def _found(self) -> sa.Select[Any]:
         # Built once: each call of a conversation asks.
         return sa.select(sa.literal(1)).where(self._of(sa.bindparam("whose"), sa.bindparam("of")))
 

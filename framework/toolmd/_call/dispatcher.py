@@ -23,12 +23,14 @@ from toolmd._call.limits.shared_limits import SharedLimits
 from toolmd._call.limits.timing import MACHINE, Timing
 from toolmd._call.observers import Observers
 from toolmd._call.pipeline import Pipeline, Watch
+from toolmd._egress import Approved, open_client
 from toolmd._store.store import Store
 from toolmd._types.call import NO_CONTEXT, Budget, Call, Caller
-from toolmd._types.call_spec import CallSpec
+from toolmd._types.call_spec import CallSpec, ToolCallSpec
 from toolmd._types.registry import BoundTool, Registry
 from toolmd._types.result import EventListener, Result
 from toolmd._types.settings import Settings
+from toolmd.errors import logged
 from toolmd.hooks import Guard
 
 if TYPE_CHECKING:
@@ -37,10 +39,6 @@ if TYPE_CHECKING:
     from toolmd._call.confirmation.flow import ConfirmationFlow
     from toolmd._call.decisions import Decisions
     from toolmd._types.language import Language
-
-from toolmd._egress import Approved, open_client
-from toolmd._types.call_spec import ToolCallSpec
-from toolmd.errors import logged
 
 
 class Dispatcher:
@@ -123,8 +121,8 @@ class Dispatcher:
         user: str | None = None,
         context: Mapping[str, str] = NO_CONTEXT,
         conversation: str | None = None,
-        call_id: str | None = None,
         dry_run: bool = False,  # noqa: FBT001, FBT002 - see above
+        call_id: str | None = None,
         budget: Budget | None = None,
         on_event: EventListener | None = None,
         *,

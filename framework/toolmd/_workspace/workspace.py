@@ -155,7 +155,7 @@ class Workspace(ReadProject):
         dispatcher = self._project.live.dispatcher
         call = self._project.call_first if dispatcher is None else dispatcher.call
         return call(
-            name, arguments, confidence, message, user, context, conversation, call_id, dry_run,
+            name, arguments, confidence, message, user, context, conversation, dry_run, call_id,
             budget, on_event,
         )  # fmt: skip
 

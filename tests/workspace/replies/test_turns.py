@@ -7,7 +7,7 @@ import threading
 import pytest
 from turn_world import chat, inline, tool, tool_use
 
-from toolmd import Turn
+from toolmd import Call, Turn
 from toolmd.errors import NotFoundError, ToolmdError
 
 
@@ -225,6 +225,15 @@ def test_an_action_without_an_argument_has_the_status_error(world):
     body = json.loads(turn.messages[0]["content"])
     assert (body["status"], body["error"]["code"]) == ("error", "invalid_arguments")
     assert body["error"]["details"][0]["code"] == "missing_argument"
+
+
+def test_a_single_call_that_is_too_large_keeps_its_name_and_its_id(world):
+    large = Call("say", "x" * 300_000, "c1", dry_run=True)
+
+    denied = world.workspace.dispatch_sync(large)
+
+    assert (denied.tool, denied.tool_call_id) == ("say", "c1")
+    assert denied.error.code == "malformed_call"
 
 
 def test_an_unknown_dialect_is_reported_with_the_known_ones(world):

@@ -122,7 +122,7 @@ class Invoker:
             try:
                 return self._answer(value, call.id, began)
             except AnswerError:
-                pass  # It may have content parts, which `given` finds.
+                pass  # It may have content parts, which `build_result` finds.
 
         def answer(value: Any, text: bytes | None = None) -> Result:
             return self._answer(value, call.id, began, text)

@@ -156,7 +156,7 @@ class Work:
 
     def once(self, arguments: Arguments) -> Coroutine[Any, Any, Any]:
         """Return the value of a tool that has neither batches nor further tries."""
-        return start(self._implementation, arguments, self._open, self._begin)
+        return start(self._implementation, arguments, self._context, self._begin)
 
     async def do(self, arguments: Arguments) -> Any:
         """Return the implementation's value. Raises what its last try raised."""
@@ -173,7 +173,7 @@ class Work:
             if starts:
                 await self._next_start(name, first)
             if len(piece) < whole:
-                await self._open().again(f"{first}+{len(piece)}")
+                await self._context().again(f"{first}+{len(piece)}")
             starts += 1
             return await self._tried({**arguments, name: piece})
 
@@ -187,11 +187,11 @@ class Work:
 
         async def again() -> None:
             await self._limits.wait(tries.left)
-            await self._open().again()
+            await self._context().again()
 
         return await tries.of(lambda: self.once(arguments), again)
 
-    def _open(self) -> CallContext:
+    def _context(self) -> CallContext:
         """Return the context, built with the first use."""
         if self.context is None:
             self.context = CallContext(

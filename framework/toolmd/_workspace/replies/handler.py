@@ -146,9 +146,7 @@ class ReplyHandler:
         given = call.arguments
         if isinstance(given, str | bytes) and len(given) > MAX_BYTES:
             told = f"the arguments of {call.tool} are over {MAX_BYTES // 1024} KiB"
-            return await self._dispatcher.deny_reply(
-                "malformed_call", told, caller=call.caller, dry_run=False
-            )
+            return await self._dispatcher.deny(call, "malformed_call", told)
         result = await self._take(self._named(call, ""), on_event)
         return await self._keeper.shown(result, call.caller.user)
 

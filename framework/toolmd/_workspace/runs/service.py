@@ -89,9 +89,8 @@ class RunService:
         try:
             check_call(call)
             inputs = ArgumentsValidator(skill.spec.parameters).validate(call.arguments)
-        except (MalformedError, InvalidArgumentsError) as error:
-            return await self._done(call, denied(call, CallDenied(mismatch(error)).failure), began)
-        except CallDenied as denial:
+        except (MalformedError, InvalidArgumentsError, CallDenied) as error:
+            denial = error if isinstance(error, CallDenied) else CallDenied(mismatch(error))
             return await self._done(call, denied(call, denial.failure), began)
         call = call._replace(arguments=inputs)
         if call.dry_run or live.rehearses:

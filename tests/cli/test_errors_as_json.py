@@ -92,3 +92,9 @@ def test_a_word_after_two_dashes_asks_for_no_json(shop) -> None:
 def test_check_writes_an_error_in_the_form_that_was_asked_for(shop, form: str) -> None:
     assert json.loads(shop("check", "nowhere", *form.split()).out)["error"]["code"] == "not_found"
     assert shop("check", "nowhere", "--output-format", "sarif").out == ""
+
+
+def test_check_writes_one_form(shop) -> None:
+    typed = shop("check", "--json", "--output-format", "sarif")
+    assert (json.loads(typed.out)["error"]["code"], typed.code) == ("usage", 2)
+    assert shop("check", "--json", "--output-format", "json").code == 0

@@ -15,7 +15,7 @@ from toolmd._cli.project.opening import wanted_python
 from toolmd._cli.project.paths import STDIN
 from toolmd._cli.reports.diagnostics import REPORTS, lines_below, summary
 from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.options import JsonOption, ProjectOption
+from toolmd._cli.terminal.options import JsonOption, ProjectOption, stop
 from toolmd._cli.terminal.screen import busy, err, out, paint, printable
 from toolmd._types.diagnostic import Severity
 
@@ -58,15 +58,19 @@ def check(
 
     Exit code 1: there are errors or warnings; hints alone, and tools without Python, exit with 0.
     """
+    if json:
+        if output_format not in (OutputFormat.FULL, OutputFormat.JSON):
+            what = f"--json and --output-format {output_format.value} are two forms"
+            stop(ExitCode.USAGE, what, "give one of them")
+        output_format = OutputFormat.JSON
     with nullcontext() if paths == [STDIN] else busy("Checking"):
         findings = find(paths or (), project, again=no_cache)
         if fix:
             findings = _mended(paths or (), project, findings)
-    shown = OutputFormat.JSON if json else output_format
     lines = findings.lines or lines_below(findings.root)
-    if report := REPORTS[shown](findings.diagnostics, lines):
+    if report := REPORTS[output_format](findings.diagnostics, lines):
         out(report)
-    if shown in (OutputFormat.FULL, OutputFormat.CONCISE):
+    if output_format in (OutputFormat.FULL, OutputFormat.CONCISE):
         _sum_up(findings, fix=fix)
     elif findings.without_python:
         err(_without_python(findings))

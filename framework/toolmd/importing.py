@@ -1,4 +1,4 @@
-"""Helpers for importers: a report to fill, and parsers of schemas, types and values.
+"""Helpers for importers: a report to fill, and parsers of schemas, types, values and names.
 
 A plugin offers an importer by the hook `toolmd_importers`. The importer makes an `ImportReport`,
 adds each tool as a `ToolSpec` and a note for each guess, and returns `report.close()`. Toolmd
@@ -9,6 +9,7 @@ field expresses.
 from typing import Any
 
 from toolmd._import import ImportReport, read_function
+from toolmd._import.names import parameter_name, title_of, tool_name, words_of
 from toolmd._parse.parameters.types import TypeProblem
 from toolmd._parse.parameters.types import read_type as _read_type
 from toolmd._parse.words import scalars
@@ -22,11 +23,15 @@ __all__ = [
     "ImportReport",
     "Imported",
     "Note",
+    "parameter_name",
     "problems",
     "read_function",
     "read_type",
     "read_value",
     "restricts",
+    "title_of",
+    "tool_name",
+    "words_of",
 ]
 
 

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from toolmd._import.finish import known_title
-from toolmd._import.names import title_of, tool_name, words
+from toolmd._import.names import title_of, tool_name, words_of
 from toolmd._import.report import ImportReport
 from toolmd._import.text import fenced, first_and_rest, one_line, plain_line, prose
 from toolmd._parse.blocks.block import Part
@@ -297,4 +297,4 @@ def _text(skill: _Skill, workflow: str, inputs: str, result: str, sections: dict
 
 
 def _heading(title: str) -> str:
-    return plain_line(title) if words(title) else "Notes"
+    return plain_line(title) if words_of(title) else "Notes"

@@ -16,18 +16,29 @@ RESULTS = (
 
 
 def tool_name(text: str) -> str:
-    """Return the snake_case name nearest to a text; empty for a text without letters."""
+    """Return the name of a tool that is nearest to a text: `Get-Labs` becomes `get_labs`.
+
+    Args:
+        text: A name in any form.
+
+    Returns:
+        The name in snake case, at most 64 characters; empty for a text without letters.
+    """
     folded = text.strip().replace("-", "_")
     if _TOOL.fullmatch(folded):
         return folded
-    return "_".join(words(text))[:_LONGEST].strip("_")
+    return "_".join(words_of(text))[:_LONGEST].strip("_")
 
 
-def words(text: str) -> list[str]:
-    """Return the words of a name in lower case: of snake, kebab and camel case.
+def words_of(text: str) -> list[str]:
+    """Return the words of a name: of snake, kebab and camel case.
 
-    Digits stay with the word before them; leading ones are dropped, since a name begins with a
-    letter.
+    Args:
+        text: The name.
+
+    Returns:
+        The words in lower case. Digits stay with the word before them; leading ones are dropped,
+        since a name begins with a letter.
     """
     found: list[str] = []
     for piece in re.split(r"[^A-Za-z0-9]+", text):
@@ -41,12 +52,26 @@ def words(text: str) -> list[str]:
 
 
 def parameter_name(text: str) -> str:
-    """Return a valid parameter name unchanged, else the nearest one."""
-    return text if _PARAMETER.fullmatch(text) else "_".join(words(text))[:_LONGEST].strip("_")
+    """Return a valid parameter name unchanged, else the nearest one.
+
+    Args:
+        text: A name in any form.
+
+    Returns:
+        The name, at most 64 characters; empty for a text without letters.
+    """
+    return text if _PARAMETER.fullmatch(text) else "_".join(words_of(text))[:_LONGEST].strip("_")
 
 
 def title_of(name: str) -> str:
-    """Return the title for a name: `get_labs` becomes `Get Labs`."""
+    """Return the title for a name: `get_labs` becomes `Get Labs`.
+
+    Args:
+        name: The name of a tool or a skill.
+
+    Returns:
+        Its words, each with a capital, on one line.
+    """
     return " ".join(word[:1].upper() + word[1:] for word in re.split(r"[_\-]+", name) if word)
 
 

@@ -8,7 +8,7 @@ from urllib.parse import urljoin, urlsplit
 import yaml
 
 from toolmd._import.json_text import UnreadableSourceError
-from toolmd._import.names import words
+from toolmd._import.names import words_of
 from toolmd._import.operations import SCHEMAS, Operations
 from toolmd._import.report import ImportReport
 from toolmd._import.ways import Auth
@@ -82,7 +82,7 @@ def read_service(
     report = ImportReport()
     document = _document(text, report)
     title = str((document.get("info") or {}).get("title") or "service")
-    name = "_".join(words(named or title))[:64].strip("_") or "service"
+    name = "_".join(words_of(named or title))[:64].strip("_") or "service"
     report.note("", "", "no category or result policy in OpenAPI: `general`, version 1.0.0")
     services = Operations(document, report, only).read(name)
     url = _url(document, source, report)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from toolmd._import.names import words
+from toolmd._import.names import words_of
 from toolmd._import.report import ImportReport
 
 _PUBLIC: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ class Ways:
             scopes.setdefault(way, {}).update(dict.fromkeys(ways.get(way, ())))
         most = Counter(self._chosen.values()).most_common()
         for number, (way, _) in enumerate(most):
-            suffix = "_".join(words(" ".join(way))) or "public"
+            suffix = "_".join(words_of(" ".join(way))) or "public"
             own = name if number == 0 else f"{name[: 63 - len(suffix)]}_{suffix}"[:64]
             self._services[way] = own
             self._auth[own] = Auth(self._entries(name, way) or (), tuple(scopes[way]))
@@ -83,7 +83,7 @@ class Ways:
         """Return the credentials of a way; None where a table can't hold them."""
         found = []
         for scheme in way:
-            variable = f"{name}_{'_'.join(words(scheme))}".upper()
+            variable = f"{name}_{'_'.join(words_of(scheme))}".upper()
             found.append(_credential(self._resolved(self._schemes.get(scheme)), variable))
         set_twice = sum(one is not None and one["type"] in {"bearer", "basic"} for one in found) > 1
         whole = tuple(one for one in found if one is not None)

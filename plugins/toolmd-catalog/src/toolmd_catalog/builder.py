@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toolmd import Parameter, Schema, Source, ToolSpec
-from toolmd.importing import ImportReport, problems, read_function, restricts
+from toolmd.importing import ImportReport, problems, read_function, restricts, tool_name
 from toolmd_catalog.arguments import KnownArguments
 from toolmd_catalog.defaults import Defaults
 from toolmd_catalog.guesses import OpenArguments
@@ -13,7 +13,6 @@ from toolmd_catalog.layout.entries import ToolEntry
 from toolmd_catalog.layout.page import Page
 from toolmd_catalog.layout.spans import TextSpan, fences, sentences, text_of
 from toolmd_catalog.leftovers import leftovers
-from toolmd_catalog.names import tool_name
 from toolmd_catalog.notes import head, labels, sections
 from toolmd_catalog.parameters.calls import Shown
 from toolmd_catalog.parameters.code import CodeBlocks, read_code

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from toolmd import Parameter, Schema, ToolmdError, ToolSpec
-from toolmd.importing import ImportReport, problems
-from toolmd_catalog.names import parameter_name, tool_name
+from toolmd.importing import ImportReport, parameter_name, problems, tool_name
 from toolmd_catalog.phrases.literals import JsonType
 from toolmd_catalog.words import NUMBER, fold, number
 

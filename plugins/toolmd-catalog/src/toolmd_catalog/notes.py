@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from toolmd.importing import title_of
 from toolmd_catalog.layout.blocks import Paragraph
 from toolmd_catalog.layout.entries import ToolEntry
 from toolmd_catalog.layout.spans import sentences, text_of
-from toolmd_catalog.names import title_of
 from toolmd_catalog.parameters.lines import says_none
 from toolmd_catalog.words import clean, first_and_rest, one_line
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from toolmd import ToolmdError
-from toolmd.importing import Imported, ImportReport
+from toolmd.importing import Imported, ImportReport, tool_name
 from toolmd_catalog.arguments import compare_namesakes
 from toolmd_catalog.builder import ToolBuilder
 from toolmd_catalog.defaults import Defaults, read_defaults
@@ -16,7 +16,6 @@ from toolmd_catalog.layout.page import Page, page_of
 from toolmd_catalog.layout.spans import TextSpan, fences, spans
 from toolmd_catalog.layout.tool_headings import ToolHeading
 from toolmd_catalog.leftovers import untold
-from toolmd_catalog.names import tool_name
 from toolmd_catalog.parameters.calls import Shown, read_calls, read_inputs
 from toolmd_catalog.parameters.code import read_code
 from toolmd_catalog.server import live_import, whole_numbers

@@ -3,10 +3,10 @@
 import re
 from typing import Any
 
+from toolmd.importing import tool_name
 from toolmd_catalog.layout.blocks import Block, Bullets, Item, Part, Table
 from toolmd_catalog.layout.page import Page
 from toolmd_catalog.layout.tables import columns, rows_of
-from toolmd_catalog.names import tool_name
 from toolmd_catalog.phrases.literals import boolean
 from toolmd_catalog.policy.demands import LEVELS, Policy
 from toolmd_catalog.policy.statements import read_sentence

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
+from toolmd.importing import words_of
 from toolmd_catalog.layout.blocks import Part, Table
 from toolmd_catalog.layout.context import mark_lists
 from toolmd_catalog.layout.labels import role_of
@@ -11,7 +12,6 @@ from toolmd_catalog.layout.page import Page
 from toolmd_catalog.layout.spans import TextSpan, spans
 from toolmd_catalog.layout.tables import columns, rows_of
 from toolmd_catalog.layout.tool_headings import ToolHeading, heading_of
-from toolmd_catalog.names import words
 from toolmd_catalog.words import clean
 
 _HIDDEN = re.compile(
@@ -128,7 +128,7 @@ def _entry(page: Page, parts: list[Part], heading: ToolHeading, *, plain: bool) 
     chapter = part.level == 1 and any(not role_of(inner.heading.text) for inner in below)
     if not plain or chapter or part.lists is False or _is_group(page, below):
         return None
-    return entry if entry.of("parameters") and words(heading.name) else None
+    return entry if entry.of("parameters") and words_of(heading.name) else None
 
 
 def _shows(page: Page, entry: ToolEntry) -> bool:

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
+from toolmd.importing import tool_name
 from toolmd_catalog.layout.blocks import Block, Fence, Paragraph
-from toolmd_catalog.names import tool_name
 from toolmd_catalog.phrases.found import ParameterFound
 from toolmd_catalog.phrases.literals import literal, objects
 from toolmd_catalog.words import closing, split

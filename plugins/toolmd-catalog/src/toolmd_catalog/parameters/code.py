@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from toolmd.importing import tool_name
 from toolmd_catalog.layout.blocks import Fence
-from toolmd_catalog.names import tool_name
 from toolmd_catalog.parameters.lines import read_listed
 from toolmd_catalog.phrases.found import ParameterFound
 from toolmd_catalog.phrases.literals import objects

@@ -2,7 +2,7 @@
 
 import re
 
-from toolmd_catalog.names import parameter_name, words
+from toolmd.importing import parameter_name, words_of
 from toolmd_catalog.parameters.details import read_details
 from toolmd_catalog.phrases.clauses import read_clause, read_prose
 from toolmd_catalog.phrases.found import ParameterFound
@@ -105,7 +105,7 @@ def _named(label: str, *, marked: bool) -> str:
     """Return the name that a label stands for: `Visit type` is `visit_type`, `patientId` stays."""
     plain = parameter_name(label)
     title = label[:1].isupper() and (label[1:].islower() or len(label) == 1 or " " in label)
-    return "_".join(words(label)) if title and not marked else plain
+    return "_".join(words_of(label)) if title and not marked else plain
 
 
 def _read(found: ParameterFound, rest: str) -> None:

@@ -2,7 +2,7 @@
 
 import re
 
-from toolmd_catalog.names import words
+from toolmd.importing import words_of
 from toolmd_catalog.phrases.literals import JsonType
 
 DESCRIPTION, _NAME, _NOTHING = "its description", "its name", "nothing else"
@@ -38,7 +38,7 @@ def likely_type(name: str, description: str) -> tuple[JsonType, str]:
     for kind, pattern in _DESCRIBED.items():
         if re.match(pattern, description.strip(), re.IGNORECASE):
             return kind, DESCRIPTION
-    parts = words(name)
+    parts = words_of(name)
     if len(parts) > 1 and parts[0] in {"is", "has"}:
         return "boolean", _NAME  # though `has_header_row` ends like a number
     if parts and parts[-1] in _LAST:

@@ -2,7 +2,7 @@
 
 import re
 
-from toolmd_catalog.names import words
+from toolmd.importing import words_of
 
 _ASKED = re.compile(
     r"explicit(?:ly)?\s+(?:ask(?:s|ed)?|request(?:s|ed)?|mention(?:s|ed)?|say(?:s)?|state(?:s|d)?|"
@@ -29,7 +29,7 @@ def keywords(name: str, sentences: list[str]) -> tuple[str, ...]:
                 left = [w for w in re.findall(r"[a-z][a-z-]+", phrase.lower()) if w not in _IDLE]
                 if 0 < len(left) <= 3:  # noqa: PLR2004 - more is a sentence nobody repeats
                     found.append(" ".join(left))
-    own = words(name)
+    own = words_of(name)
     rest = own[1:] if own and own[0] in _VERBS and len(own) > 1 else own
     found.append(" ".join(rest))
     return tuple(dict.fromkeys(found))[:_MOST]

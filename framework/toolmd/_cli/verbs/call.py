@@ -4,7 +4,7 @@ import sys
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -26,7 +26,9 @@ from toolmd._cli.terminal.options import (
     new_conversation,
 )
 from toolmd._cli.terminal.screen import err, interactive, out_json, paint
-from toolmd._types.result import EventListener
+
+if TYPE_CHECKING:
+    from toolmd._types.result import EventListener
 
 
 def call(
@@ -79,7 +81,7 @@ def call(
 
 
 def _decided(
-    workspace: Any, result: Any, *, yes: bool, user: str | None, on_event: EventListener
+    workspace: Any, result: Any, *, yes: bool, user: str | None, on_event: "EventListener"
 ) -> Any:
     """Return the result after a person's decisions; the same where nobody decides."""
     confirmations = workspace.confirmations

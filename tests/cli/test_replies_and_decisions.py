@@ -1,9 +1,13 @@
 """`handle`, `pending`, `confirm`, `reject`, `respond`: their output and exit codes."""
 
 import json
+import os
 import re
+import sys
+from pathlib import Path
 
 import pytest
+from tests.command import run_command
 
 
 @pytest.fixture(autouse=True)
@@ -256,3 +260,15 @@ def test_a_wait_for_a_rate_is_shown_on_stderr_with_its_length(shop) -> None:
     typed = shop("handle", "--json", stdin=count % 1 + count % 2)
     assert [result["outcome"] for result in json.loads(typed.out)["results"]] == ["ok", "ok"]
     assert re.fullmatch(r"count_flowers waits 1\.\d s, because of its Rate\n", typed.err)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_state_folder_that_is_not_utf_8_is_an_error_with_the_remedy(florist) -> None:
+    state = os.fsdecode(os.fsencode(florist.folder) + b"/caf\xe9")
+    Path(state).mkdir()
+    florist.write("toolmd.toml", "plugins = []\n")
+
+    typed = run_command(florist.folder, "pending", TOOLMD_STATE=state)
+
+    assert typed.code == 2
+    assert "is not UTF-8; name another folder, or rename it" in typed.err

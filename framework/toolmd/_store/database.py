@@ -1,5 +1,6 @@
 """Open the database of the store: crash-safe SQLite, or Postgres over TCP."""
 
+import os
 import sqlite3
 import time
 from collections.abc import Callable
@@ -60,10 +61,16 @@ class Pace(NamedTuple):
 def address(store: str, state: Path) -> str:
     """Return the SQLAlchemy URL for the setting `store`.
 
-    Raises ConfigError for an unreadable URL and for a unix socket.
+    Raises ConfigError for an unreadable URL, for a unix socket, and for a folder whose path is no
+    text: a URL can't contain it.
     """
     if not is_postgres(store):
-        return sa.URL.create("sqlite", database=str(state / STORE_FILE)).render_as_string()
+        try:
+            return sa.URL.create("sqlite", database=str(state / STORE_FILE)).render_as_string()
+        except UnicodeEncodeError:
+            folder = os.fsencode(state).decode(errors="replace")
+            problem = f"state: {folder} is not UTF-8; name another folder, or rename it"
+            raise ConfigError(problem) from None
     example = "postgresql://user@127.0.0.1:5432/name"
     try:
         url = sa.make_url("postgresql" + store[store.index("://") :])

@@ -80,7 +80,8 @@ def toolmd_default_min() -> float:  # type: ignore[empty-body]
     """Return the minimum confidence (0..1) for the plugin's own tools that set none.
 
     Called once per snapshot, when it is loaded. It is a restriction: if the hook fails or returns
-    anything else, the plugin's tools do not load.
+    anything else, the plugin's tools do not load. A project writes `safety.default_min` in its
+    settings instead; the hook in its own folders is an error.
     """
 
 
@@ -90,7 +91,8 @@ def toolmd_crisis_words() -> Iterable[str]:  # type: ignore[empty-body]
 
     Called once per snapshot, when it is loaded. A message with one of them sends all calls of the
     project that are not Read Only to review. It is a restriction: if the hook fails or returns
-    anything else, the plugin's tools do not load.
+    anything else, the plugin's tools do not load. A project writes `safety.crisis_words` in its
+    settings instead; the hook in its own folders is an error.
     """
 
 

@@ -156,7 +156,7 @@ def test_python_whose_imports_are_not_known_is_imported_each_time(
 
 
 def test_python_with_hooks_is_imported_each_time(traced: Project) -> None:
-    hook = "import toolmd\n\n\n@toolmd.hookimpl\ndef toolmd_crisis_words():\n    return []\n\n\n"
+    hook = "import toolmd\n\n\n@toolmd.hookimpl\ndef toolmd_guards():\n    return []\n\n\n"
     traced.write("tools_md/one.py", f"{TRACE}{hook}def one(kind: str) -> dict: ...\n")
 
     assert [check(traced).code, check(traced).code] == [0, 0]

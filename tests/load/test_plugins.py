@@ -82,6 +82,23 @@ def test_a_package_brings_its_tools_and_their_python(project: Project, packages:
     assert (lend.default_min, registry.tools["own"].default_min) == (0.7, None)
 
 
+def test_a_guard_next_to_a_packages_implementation_is_asked_before_it_is_loaded(
+    project: Project, packages: Packages
+) -> None:
+    guard = "@hookimpl\ndef toolmd_guards(spec): return ['a judge']\n"
+    packages.install(
+        "brings-tools",
+        DEFINITIONS,
+        {
+            "tools/lend-it.tool.md": tool("lend_it"),
+            "tools/lend_it.py": f"from toolmd import hookimpl\n{guard}def lend_it(): return 1",
+        },
+    )
+    plugins = build_with(project, ["brings-tools"]).plugins
+
+    assert [a.value for a in plugins.ask("toolmd_guards", spec=None)] == [["a judge"]]
+
+
 @pytest.mark.parametrize(
     ("code", "says"),
     [
@@ -213,11 +230,11 @@ def test_each_snapshot_has_a_manager_of_its_own(project: Project) -> None:
     assert first.plugins.manager is not second.plugins.manager
 
 
-def test_a_sibling_is_a_plugin_of_its_snapshot_once_it_is_loaded(project: Project) -> None:
+def test_a_sibling_with_hooks_is_a_plugin_before_its_tool_is_loaded(project: Project) -> None:
     project.tool("one", python="from toolmd.hooks import hookimpl\ndef one(): ...\n"
                  "@hookimpl\ndef toolmd_guards(spec): return ['a judge']")  # fmt: skip
     snapshot = project.build()
-    assert not list(snapshot.plugins.ask("toolmd_guards", spec=None))
+    assert [a.value for a in snapshot.plugins.ask("toolmd_guards", spec=None)] == [["a judge"]]
 
     snapshot.registry.tools["one"].binding.load()
 

@@ -179,4 +179,4 @@ def test_a_broken_plugin_of_a_folder_fails_calls_of_its_tools(shop: Shop) -> Non
     shop.write("tools_md/plugin.py", "def (")
     ws.reload()
 
-    assert ws.call_sync("greet").outcome == "failed"
+    assert ws.call_sync("greet").outcome == "denied"

@@ -126,7 +126,7 @@ def test_a_plugin_that_ends_the_program_is_a_finding(shop: Shop, how: str) -> No
     ws = shop.open()
 
     assert {str(found.code) for found in ws.diagnostics} == {"broken-plugin"}
-    assert ws.call_sync("one").outcome == "failed"
+    assert ws.call_sync("one").outcome == "denied"
 
 
 class Raises:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from tests.definitions import tool
 from workspace_shop import Shop, skill
 
 from toolmd import Workspace
@@ -262,3 +263,53 @@ def test_an_observer_that_would_end_the_program_stops_no_call(shop: Shop) -> Non
     shop.tool("greet", "def greet(): return {}")
     with Workspace.open(shop.root, overrides={"plugins": []}, plugins={"ender": Ender()}) as ws:
         assert ws.call_sync("greet", {}).success
+
+
+HELD = """
+from toolmd import Action, Verdict, hookimpl
+def greet(): return {}
+@hookimpl
+def toolmd_guards(spec):
+    return [lambda call, arguments: Verdict(Action.DENY, "closed", "Closed.")]
+"""
+
+
+def test_a_guard_next_to_an_implementation_holds_from_the_first_call(shop: Shop) -> None:
+    shop.tool("greet", HELD)
+    shop.tool("wave", "def wave(): return {}")
+    for name in ("wave", "greet"):
+        for dry_run in (True, False):
+            result = shop.open().call_sync(name, {}, dry_run=dry_run)
+            assert (result.outcome, result.error.code) == ("denied", "closed")
+
+
+@pytest.mark.parametrize("broken", ["plugin.py", "greet.py"])
+def test_tools_of_a_service_are_denied_where_a_guard_of_their_folder_does_not_load(
+    shop: Shop, broken: str
+) -> None:
+    shop.write("toolmd.toml", '[services.bells]\nurl = "http://127.0.0.1:9"\n')
+    shop.tool("greet", "def greet(): return {}")
+    remote = tool("ring").replace(
+        "- **Version**", "- **Implemented By**: http GET /\n- **Version**"
+    )
+    shop.write("tools_md/ring.tool.md", remote)
+    assert shop.open().call_sync("ring", {}, dry_run=True).outcome == "allowed"
+
+    shop.write(f"tools_md/{broken}", f"{HELD}\n1 / 0\n")
+    for dry_run in (True, False):
+        result = shop.open().call_sync("ring", {}, dry_run=dry_run)
+        assert (result.outcome, result.error.code) == ("denied", "internal_guard_error")
+
+
+@pytest.mark.parametrize("place", ["plugin.py", "greet.py"])
+@pytest.mark.parametrize("hook", ["default_min", "crisis_words"])
+def test_a_restriction_that_only_a_package_may_have_is_not_silently_dropped(
+    shop: Shop, place: str, hook: str
+) -> None:
+    shop.tool("greet", "def greet(): return {}")
+    code = f"from toolmd import hookimpl\n@hookimpl\ndef toolmd_{hook}(): return []\n"
+    shop.write(f"tools_md/{place}", f"{code}def greet(): return {{}}\n")
+    ws = shop.open()
+
+    assert ws.call_sync("greet", {}).outcome == "denied"
+    assert any(f"`safety.{hook}`" in (found.help or "") for found in ws.diagnostics)

@@ -87,7 +87,8 @@ def test_a_broken_plugin_of_a_folder_is_reported_once_and_its_tools_are_denied(s
 
     assert (found.code, found.span.path) == ("broken-plugin", "tools_md/plugin.py")
     assert "no database" in found.help
-    assert ws.call_sync("one", {}).outcome == "failed"
+    assert ws.call_sync("one", {}).outcome == "denied"
+    assert ws.call_sync("one", {}, dry_run=True).outcome == "denied"
     assert ws.call_sync("three", {}).success
 
 

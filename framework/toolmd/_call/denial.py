@@ -5,7 +5,7 @@ from collections.abc import Callable
 from toolmd._types.result import Failure
 from toolmd._types.verdict import Problem, Verdict
 from toolmd.config.state_files import EmptiedError
-from toolmd.errors import UnreachableError, logged
+from toolmd.errors import NotLoadedError, UnreachableError, logged
 
 AGAIN_MS = 1000
 """When a call that did not run for want of the store or of a processor may be sent again."""
@@ -68,7 +68,7 @@ def guard_failed(tool: str, guard: str, error: BaseException) -> CallDenied:
     """
     reference = logged(error, "the %s of %s failed", guard, tool)
     emptied = isinstance(error, EmptiedError)
-    passes = isinstance(error, UnreachableError) and not emptied
+    passes = isinstance(error, UnreachableError | NotLoadedError) and not emptied
     reason = f" {error}." if emptied else ""
     return deny(
         "internal_guard_error",

@@ -80,7 +80,8 @@ class Bound(Generic[Spec]):
 
     `diagnostics` are those of its file. `stale` is true if the file is broken and this is its last
     good version. `default_min` is the minimum confidence (0..1) that its plugin package sets,
-    `crisis_words` are the package's. `call_spec` and `content_hash` return those of a spec that is
+    `crisis_words` are the package's. `hooked` are the modules of its folder that may have guards.
+    `call_spec` and `content_hash` return those of a spec that is
     not decoded yet.
     """
 
@@ -93,6 +94,7 @@ class Bound(Generic[Spec]):
         "crisis_words",
         "default_min",
         "diagnostics",
+        "hooked",
         "name",
         "stale",
         "target",
@@ -110,6 +112,7 @@ class Bound(Generic[Spec]):
         stale: bool = False,
         default_min: float | None = None,
         crisis_words: tuple[str, ...] = (),
+        hooked: tuple[str, ...] = (),
     ) -> None:
         self.name = name
         self.bind(binding)
@@ -117,10 +120,27 @@ class Bound(Generic[Spec]):
         self.stale = stale
         self.default_min = default_min
         self.crisis_words = crisis_words
+        self.hooked = hooked
         self._decode: Callable[[], Spec] | None = spec if callable(spec) else None
         self._spec: Spec | None = None if callable(spec) else spec
         self._read = call_spec
         self._hash: Callable[[], str] | str | None = content_hash
+
+    def with_policy(self, spec: Spec, default_min: float | None) -> "Bound[Spec]":
+        """Return the same definition under a stricter policy.
+
+        Args:
+            spec: The spec with that policy.
+            default_min: The minimum confidence (0..1) of its package, if any.
+        """
+        return Bound(
+            self.name,
+            spec,
+            self.binding,
+            default_min=default_min,
+            crisis_words=self.crisis_words,
+            hooked=self.hooked,
+        )
 
     def bind(self, binding: Binding | LateBinding) -> None:
         """Replace the binding."""

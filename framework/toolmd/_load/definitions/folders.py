@@ -44,6 +44,8 @@ class Group:
     """The name of the folder's own plugin, if there is one."""
     may_implement: bool = False
     """Whether the folder's own plugin may give implementations; known without running it."""
+    hooked: tuple[str, ...] = ()
+    """The modules that may have guards: its plugin, and implementations with hooks."""
 
     def has_code_of(self, other: "Group") -> bool:
         """Return whether both bring the same Python, and restrict their tools alike."""
@@ -108,13 +110,15 @@ def package_groups(
             continue
         for folder in _given(answer, settings, plugins, walker or Walker()):
             module = _names(plugins.plugin(answer.plugin), folder, plugins.modules)
-            yield Group(
+            group = Group(
                 folder,
                 module,
                 answer.plugin,
                 least.get(answer.plugin),
                 words.get(answer.plugin, ()),
             )
+            _add_hooked(group, plugins)
+            yield group
 
 
 def _restriction(
@@ -168,8 +172,19 @@ def own_group(folder: Folder, plugins: Plugins) -> Group:
         if file.parts == (PLUGIN,):
             group.plugin = file.path
             group.may_implement = b"toolmd_implementation" in file.data
-            plugins.add_late(file.path, lambda: modules.load(f"{package}.plugin"))
+            group.hooked = (file.path,)
+            plugins.add_late(file.path, partial(modules.load, group.module(file)))
+    _add_hooked(group, plugins)
     return group
+
+
+def _add_hooked(group: Group, plugins: Plugins) -> None:
+    """Add the implementations that have hooks of their own, known without running them."""
+    for file in group.folder.modules:
+        if b"hookimpl" in file.data and file.path != group.plugin:
+            load = partial(plugins.modules.load, group.module(file))
+            plugins.add_late(file.path, load, implements=True)
+            group.hooked += (file.path,)
 
 
 def _given(

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pluggy
 from pluggy._hooks import HookImpl
 
-from toolmd._load.plugins.marked import may_have_hooks, mismatch, unknown_hooks
+from toolmd._load.plugins import marked
 from toolmd._load.plugins.points import entry_points, load_point
 from toolmd._load.source.files import whole_file
 from toolmd._load.source.loading import BoundedImports
@@ -23,7 +23,7 @@ from toolmd._load.source.modules import PREFIX, Modules
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.plugin import PluginInfo
-from toolmd.errors import ForeignExitError, ImplementationError, ToolmdError, did_you_mean
+from toolmd.errors import ForeignExitError, ImplementationError, ToolmdError
 from toolmd.hooks import new_manager
 
 _log = logging.getLogger(__name__)
@@ -79,23 +79,28 @@ class Plugins:
         """The installed plugins: equal where they are the same."""
         return tuple(i for i in self.listed.values() if i.package is not None), self._points
 
-    def add_late(self, name: str, load: Callable[[], object]) -> None:
-        """Register a folder's plugin; it loads when a hook is first called."""
+    def add_late(self, name: str, load: Callable[[], object], *, implements: bool = False) -> None:
+        """Register a folder's plugin; it loads when a hook is first called.
+
+        With `implements` it is a module of implementations, which may have hooks, too.
+        """
         with self._lock:
             self._late[name] = load
-            self.listed[name] = PluginInfo(name, state="asleep")
+            if implements:
+                self._beside.add(name)
+            else:
+                self.listed[name] = PluginInfo(name, state="asleep")
 
     def add_module(self, name: str, module: ModuleType) -> None:
         """Register an implementation's module: its hooks, if any, are called from now on."""
-        if not may_have_hooks(module):
+        if not marked.may_have_hooks(module):
             return  # To register a thousand modules takes longer than to import them.
         with self._lock:
-            if not (self.manager.has_plugin(name) or self.manager.is_registered(module)):
-                self._beside.add(name)
-                self._admit(name, module)
+            self._beside.add(name)
+            self._admit_of_folder(name, module)
 
     def has_hooks(self, name: str) -> bool:
-        """Return whether the module of an implementation has hooks; False if it is not loaded."""
+        """Return whether the module of an implementation may have hooks."""
         return name in self._beside
 
     def wake(self) -> None:
@@ -104,13 +109,16 @@ class Plugins:
             return
         with self._lock:
             for name, load in list(self._late.items()):
+                info = PluginInfo(name)
                 try:
-                    self._admit(name, self.imports.run(name, load, self.key_of(name)))
+                    module = self.imports.run(name, load, self.key_of(name))
+                    self._admit_of_folder(name, module)
+                    info = PluginInfo(name, about=_about(module))
                 except Exception as error:  # noqa: BLE001 - a plugin may raise anything
                     self._broken[name] = error
-                    self.listed[name] = PluginInfo(name, state="broken", about=reason(error))
-                else:
-                    self.listed[name] = PluginInfo(name, about=_about(self.plugin(name)))
+                    info = PluginInfo(name, state="broken", about=reason(error))
+                if name not in self._beside:
+                    self.listed[name] = info
                 del self._late[name]
 
     def key_of(self, path: str) -> Callable[[], Hashable]:
@@ -207,35 +215,32 @@ class Plugins:
     def _register(self, name: str, plugin: object) -> None:
         try:
             self._admit(name, plugin)
-        except _UnknownHookError as error:
+        except marked.UnknownHookError as error:
             self._report(name, str(error), Code.UNKNOWN_HOOK)
         except ToolmdError as error:
             self._report(name, str(error))
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything
             self._report(name, f"does not fit: {reason(error)}")
 
+    def _admit_of_folder(self, name: str, module: object) -> None:
+        """Register a module of a folder of definitions once; raises ToolmdError."""
+        if not (self.manager.has_plugin(name) or self.manager.is_registered(module)):
+            marked.reject_early_hooks(module)
+            self._admit(name, module)
+
     def _admit(self, name: str, plugin: object) -> None:
         try:
             self.manager.register(plugin, name)
-            for unknown in unknown_hooks(self.manager, plugin):
-                # A misspelt guard would silently check nothing.
-                known = [n for n, hook in vars(self.manager.hook).items() if hook.has_spec()]
-                hint = did_you_mean(unknown, known)
-                message = f"implements {unknown}, which is no hook{hint and '; '}{hint}"
-                raise _UnknownHookError(message)  # noqa: TRY301 - as any of its faults
+            marked.reject_unknown_hooks(self.manager, plugin)
         except Exception as error:
             if self.manager.has_plugin(name):
                 self.manager.unregister(name=name)
             if isinstance(error, pluggy.PluginValidationError):
-                raise ToolmdError(mismatch(error, self.manager)) from error
+                raise ToolmdError(marked.mismatch(error, self.manager)) from error
             raise
 
     def _report(self, name: str, message: str, code: Code = Code.BROKEN_PLUGIN) -> None:
         self.diagnostics.append(broken_plugin(name, message, code))
-
-
-class _UnknownHookError(ToolmdError):
-    """A plugin implements a hook that does not exist."""
 
 
 def broken_plugin(name: str, message: str, code: Code = Code.BROKEN_PLUGIN) -> Diagnostic:

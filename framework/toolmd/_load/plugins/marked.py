@@ -6,6 +6,7 @@ from types import ModuleType
 
 import pluggy
 
+from toolmd.errors import ToolmdError, did_you_mean
 from toolmd.hooks import PROJECT
 
 
@@ -16,14 +17,33 @@ def may_have_hooks(module: ModuleType) -> bool:
     return marked or "__dir__" in vars(module)
 
 
-def unknown_hooks(manager: pluggy.PluginManager, plugin: object) -> list[str]:
-    """Return the functions that are marked as hooks that do not exist."""
-    return [
-        name
-        for name in dir(plugin)
-        if manager.parse_hookimpl_opts(plugin, name) is not None
-        and not getattr(manager.hook, name).has_spec()
-    ]
+_EARLY = {
+    "toolmd_default_min": "safety.default_min",
+    "toolmd_crisis_words": "safety.crisis_words",
+}
+"""The restrictions that are asked for before a folder's plugin loads, and their settings."""
+
+
+def reject_early_hooks(module: object) -> None:
+    """Raise ToolmdError where a folder's plugin has a restriction that nobody would ask for."""
+    for hook, setting in _EARLY.items():
+        if hasattr(getattr(module, hook, None), f"{PROJECT}_impl"):
+            message = f"{hook} is for installed packages: write `{setting}` in the settings"
+            raise ToolmdError(message)
+
+
+class UnknownHookError(ToolmdError):
+    """A plugin implements a hook that does not exist."""
+
+
+def reject_unknown_hooks(manager: pluggy.PluginManager, plugin: object) -> None:
+    """Raise UnknownHookError for a hook that does not exist: as a guard, it would check nothing."""
+    for name in dir(plugin):
+        marked = manager.parse_hookimpl_opts(plugin, name) is not None
+        if marked and not getattr(manager.hook, name).has_spec():
+            known = [n for n, hook in vars(manager.hook).items() if hook.has_spec()]
+            hint = did_you_mean(name, known)
+            raise UnknownHookError(f"implements {name}, which is no hook{hint and '; '}{hint}")
 
 
 def mismatch(error: pluggy.PluginValidationError, manager: pluggy.PluginManager) -> str:

@@ -62,9 +62,8 @@ def bind_all(
             content_hash=definition.content_hash,
             diagnostics=definition.diagnostics,
             stale=definition.stale,
-            default_min=group.default_min,
-            crisis_words=group.crisis_words,
-        )
+            default_min=group.default_min, crisis_words=group.crisis_words, hooked=group.hooked,
+        )  # fmt: skip
     return bound
 
 

@@ -128,7 +128,7 @@ def _pairs(then: Live, now: Live) -> Live:
         least = _higher(mine.default_min, todays.default_min)
         spec = tightened(mine.spec, todays.spec, default_min=least)
         if spec is not mine.spec or least != mine.default_min:
-            tools[name], changed = Bound(name, spec, mine.binding, default_min=least), True
+            tools[name], changed = mine.with_policy(spec, least), True
     if not changed and then.pin.hash == now.pin.hash:
         return then
     registry = Registry(tools, then.registry.skills)

@@ -33,6 +33,8 @@ def guards_of(
                 return []
             return list(plugins.ask("toolmd_guards", spec=tool.spec, settings=settings))
 
+        for name in tool.hooked:
+            plugins.demand(name)
         answers = ask(plugins)
         if beside is not None:
             also = ask(beside)

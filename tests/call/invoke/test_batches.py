@@ -1,5 +1,6 @@
 """Long arrays are run in batches and returned as one result."""
 
+import asyncio
 import itertools
 from pathlib import Path
 
@@ -153,6 +154,21 @@ def test_each_piece_has_its_own_key_which_its_attempts_share(harness, tool):
     assert [first for first, _ in keys] == [1, 3, 3]
     assert keys[1] == keys[2]
     assert keys[0][1] != keys[1][1]
+
+
+def test_a_piece_that_fails_or_takes_too_long_reports_the_finished_pieces(harness, tool):
+    async def act(items):
+        if 9 in items:
+            await asyncio.sleep(60)
+        return [1 // item for item in items]
+
+    failed = called(harness, tool, act, [1, 1, 1, 1, 1, 0])
+    late = called(harness, tool, act, [1, 1, 1, 1, 9], timeout_s=5.0)
+    first = called(harness, tool, act, [0, 1, 1, 1, 1])
+    done = ("The first 4 items of items were done.",)
+    assert (failed.error.code, failed.notes) == ("tool_error", done)
+    assert (late.error.code, late.notes) == ("timeout", done)
+    assert (first.error.code, first.notes) == ("tool_error", ())
 
 
 def test_each_piece_counts_for_the_rate_limit(harness, tool):

@@ -108,7 +108,8 @@ class Invoker:
             return result if work.tries is None else result._replace(attempts=work.made)
         except BaseException as error:  # noqa: BLE001 - an exception of a tool stays in its call
             waited = isinstance(error, DeadlineError) and not work.begun
-            return self._settle(error, call.id, began, 0 if waited else work.made)
+            failed = self._settle(error, call.id, began, 0 if waited else work.made)
+            return failed._replace(notes=work.notes) if work.notes else failed
 
     def _result(
         self, value: Any, work: Work, call: Call, arguments: Arguments, began: float

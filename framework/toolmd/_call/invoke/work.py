@@ -145,7 +145,7 @@ class Work:
         self.tries: Tries | None = None
         """The tries of a tool that may have several."""
         self.notes: tuple[str, ...] = ()
-        """Which items of a batch are missing from the result."""
+        """Which items of a batch are missing from the result, or were done before it failed."""
         self.begun = False
         """Whether the implementation started; before it may wait for a thread or a resource."""
 
@@ -175,7 +175,12 @@ class Work:
             if len(piece) < whole:
                 await self._context().again(f"{first}+{len(piece)}")
             starts += 1
-            return await self._tried({**arguments, name: piece})
+            try:
+                return await self._tried({**arguments, name: piece})
+            except BaseException as error:
+                if first and not isinstance(error, MemoryError):
+                    self.notes = (_done(name, first),)
+                raise
 
         pieces = await in_pieces(items, batch.size, run)
         self.notes = skipped_note(name, pieces)
@@ -207,5 +212,9 @@ class Work:
         try:
             await self._limits.wait(self.tries.left)
         except CallDenied as denial:
-            failure, done = denial.failure, f"The first {first} items of {name} were done."
-            raise ToolError(f"{failure.message} {done}", code=failure.code) from None
+            failure = denial.failure
+            raise ToolError(f"{failure.message} {_done(name, first)}", code=failure.code) from None
+
+
+def _done(name: str, first: int) -> str:
+    return f"The first {first} items of {name} were done."

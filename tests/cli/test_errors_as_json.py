@@ -98,3 +98,16 @@ def test_check_writes_one_form(shop) -> None:
     typed = shop("check", "--json", "--output-format", "sarif")
     assert (json.loads(typed.out)["error"]["code"], typed.code) == ("usage", 2)
     assert shop("check", "--json", "--output-format", "json").code == 0
+
+
+def test_a_result_as_json_leaves_the_remedy_on_stderr(shop) -> None:
+    typed = shop("call", "sell_flower", "--json")
+    assert json.loads(typed.out)["error"]["code"] == "unknown_tool"
+    assert typed.err == "help: `toolmd list` shows all names\n"
+
+
+def test_a_list_as_json_leaves_the_note_about_broken_files_on_stderr(shop) -> None:
+    shop.write("tools_md/broken.tool.md", "# Broken\n")
+    typed = shop("list", "--json")
+    assert "broken" not in typed.out
+    assert "some definitions may be missing: `toolmd check`" in typed.err

@@ -75,8 +75,8 @@ def call(
         out_json(result.to_dict())
     else:
         show_result(result)
-        if help_ := why or _remedy(result, workspace, supplied):
-            err(f"{paint('help', 'cyan', sys.stderr)}: {help_}")
+    if help_ := why or _remedy(result, workspace, supplied):
+        err(f"{paint('help', 'cyan', sys.stderr)}: {help_}")
     raise typer.Exit(exit_code(result))
 
 

@@ -1,5 +1,6 @@
 """`list` and `show`: list the tools and skills, and show one in full."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,26 +23,30 @@ def list_(*, json: JsonOption = False, project: ProjectOption = None) -> None:
         bound: list[Bound[Any]] = [*workspace.tools.values(), *workspace.skills.values()]
         entries = [list_entry(one) for one in bound]
         nothing = "" if bound else nothing_here(workspace, "Nothing here")
-        taken = same_names(workspace)
+        notes = same_names(workspace)
         errors = sum(d.severity is Severity.ERROR for d in workspace.registry.diagnostics)
+    if errors:
+        notes.append(f"{counted(errors, 'error')}; some definitions may be missing: `toolmd check`")
     if json:
         out_json(entries)
-        return
-    if not entries:
+    elif entries:
+        _show_list(entries, [one.spec for one in bound])
+    else:
+        notes = []
         err(nothing)
-        return
+    for note in notes:
+        err(f"note: {note}")
+
+
+def _show_list(entries: Sequence[dict[str, Any]], specs: Sequence[AnySpec]) -> None:
     head = ("NAME", "KIND", "VERSION", "CATEGORY", "RUNS", "DESCRIPTION")
     rows = [
-        (e["name"], e["kind"], e["version"], e["category"], _runs(e, one.spec), e["description"])
-        for e, one in zip(entries, bound, strict=True)
+        (e["name"], e["kind"], e["version"], e["category"], _runs(e, spec), e["description"])
+        for e, spec in zip(entries, specs, strict=True)
     ]
     out(table(head, rows))
     kinds = [e["kind"] for e in entries]
     err(f"{counted(kinds.count('tool'), 'tool')}, {counted(kinds.count('skill'), 'skill')}.")
-    for message in taken:
-        err(f"note: {message}")
-    if errors:
-        err(f"note: {counted(errors, 'error')}; some definitions may be missing: `toolmd check`")
 
 
 def _runs(entry: dict[str, Any], spec: AnySpec) -> str:

@@ -14,6 +14,8 @@ NO_POSTGRES_DRIVER = (
     "Postgres' driver, psycopg, is missing; install it: pip install 'toolmd[postgres]'"
 )
 """The message if `store` names a Postgres and the extra `postgres` is not installed."""
+SEE_NAMES = "`toolmd list` shows what is there, and `toolmd check` what is broken"
+"""The remedy for a name that nothing has."""
 
 
 class ToolmdError(Exception):

@@ -136,7 +136,9 @@ def test_json_without_quotes_gets_a_hint(project) -> None:
 def test_a_misspelt_tool_gets_a_suggestion(project) -> None:
     typed = project("call", "say_helo", "name=Ana")
     assert "did you mean 'say_hello'?" in typed.err
-    assert "help: `toolmd list` shows all names\n" in typed.err
+    assert (
+        "help: `toolmd list` shows what is there, and `toolmd check` what is broken\n" in typed.err
+    )
     assert typed.code == 5
 
 
@@ -182,7 +184,7 @@ def test_python_that_lacks_a_package_says_which(project) -> None:
     assert (
         "can't be imported: ModuleNotFoundError: No module named 'no_such_package'\n" in typed.out
     )
-    assert "help: install what gives `no_such_package`, or mend the import\n" in typed.out
+    assert "help: install what gives `no_such_package`, or fix the import\n" in typed.out
 
 
 def test_a_crash_of_a_tools_python_is_one_line(project) -> None:

@@ -146,7 +146,7 @@ def test_unguarded_names_are_returned() -> None:
         ("x" * 100_000, "has 100000 characters"),
         ("9" * 1999, "invalid int"),
         ("__result__", "two underscores"),
-        ("'\ud800'", "half of a character"),
+        ("'\ud800'", "unpaired surrogate"),
         ("a\0", "not understood"),
         ("'a\nb'", "not understood"),
         ("package == 1", "'package' is a word of CEL"),

@@ -206,7 +206,7 @@ def test_an_entry_point_that_names_nothing_is_reported_with_its_text_and_the_rem
     assert found.code == "broken-plugin"
     assert "points-off" in found.message
     assert said in found.message
-    assert f"mend `main = {value!r}`" in found.message
+    assert f"fix `main = {value!r}`" in found.message
     assert "importlib" not in found.message
 
 

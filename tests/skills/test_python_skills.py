@@ -78,7 +78,7 @@ def test_a_value_returned_by_python_becomes_a_skill_result(given_value: Any, exp
     ("error", "code", "says"),
     [
         (ToolError("closed today", code="closed"), "closed", "closed today"),
-        (ZeroDivisionError("secret"), "tool_error", "failed inside"),
+        (ZeroDivisionError("secret"), "tool_error", "raised an error"),
     ],
 )
 def test_python_that_raises_is_a_failed_skill(error: Exception, code: str, says: str) -> None:

@@ -33,7 +33,7 @@ def test_what_is_written_is_read_back(value: object, escaped: bool) -> None:
         ("9" * 5000, "an integer has more than 4,300 digits"),
         ("[-Infinity]", "-Infinity is not a JSON number"),
         ("1e999", "outside the range"),
-        (r'"\ud800"', "half of a surrogate pair"),
+        (r'"\ud800"', "unpaired surrogate"),
         ("[" * 33 + "]" * 33, "deeper than 32 levels"),
         ("[" * 100_000, "deeper than 32 levels"),
         ("{} {}", "Extra data at character 3"),

@@ -233,5 +233,5 @@ class Clients:
             if self._origins is not None:
                 origins = tuple(self._origins(call_spec.name))
         except Exception as error:  # noqa: BLE001 - a failure approves nothing
-            logged(error, "the approved origins of %s can't be told", call_spec.name)
+            logged(error, "the approved origins of %s can't be determined", call_spec.name)
         return Approved(call_spec.source.path, call_spec.limits.allowed_domains, origins)

@@ -19,7 +19,7 @@ class PlainCopy:
         self._within = 0
         """How many of a provider's objects enclose the current value."""
         self.is_halved = False
-        """Whether a text contains half of a surrogate pair."""
+        """Whether a text contains an unpaired surrogate."""
 
     def of(self, value: Any, depth: int) -> Any:
         """Return the copy of a value at this depth; MalformedReplyError if it can't be JSON."""

@@ -74,7 +74,7 @@ def without_stretches(text: str, spans: Sequence[tuple[int, int]]) -> str:
 
 
 def readable(text: str) -> str:
-    """Return the text with a replacement character for each half of a surrogate pair."""
+    """Return the text with a replacement character for each unpaired surrogate."""
     text = text.strip(SPACE)
     if text.isascii():
         return text

@@ -54,7 +54,7 @@ def open_reply(reply: Any, *, json_text: bool = True) -> Envelope:
         envelope = _opened(copy.of(reply, 0))
         if copy.is_halved and (envelope.calls or envelope.kind == "json"):
             # As in JSON text: a missing character could turn one call into another.
-            raise MalformedReplyError("a text contains half of a surrogate pair")
+            raise MalformedReplyError("a text contains an unpaired surrogate")
         return envelope
     _deny_size(reply)
     text = reply.removeprefix("\ufeff")

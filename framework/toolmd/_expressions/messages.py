@@ -214,7 +214,7 @@ _FAULTS = (
     (re.compile(r'No value with name "([^"]*)"'), "'{0}' has no value"),
     (re.compile(r'Key not found in map : "?([^"]*)"?$'), "there is no field '{0}'"),
     (re.compile(r"<jump_condition>|_&&_|_\|\|_"), "a condition is not true or false"),
-    (re.compile("construction from null"), "a text holds half of a character"),
+    (re.compile("construction from null"), "a text contains an unpaired surrogate"),
     (re.compile("budget"), "the expression takes too many steps"),
     (re.compile("out of range for '([^']*)'"), "a number in '{0}' is too large"),
     (re.compile("bad_alloc"), "the result is too large"),

@@ -139,7 +139,7 @@ class Program:
         try:
             return self._run(self._unwrapping, data, now)
         except Optional_:
-            message = "an optional lies inside the result: unwrap it by orValue(…) or [?…]"
+            message = "the result contains an optional value: unwrap it by orValue(…) or [?…]"
             raise EvaluationError(message) from None
 
 

@@ -77,7 +77,7 @@ def rewrite(source: str, names: Iterable[str] = ()) -> Rewritten:
         message = f"the expression has {len(source)} characters; at most {MAX_LENGTH} are read"
         raise ExpressionError(message, help="split it, or compute it in a tool")
     if any("\ud800" <= letter <= "\udfff" for letter in source):
-        raise ExpressionError("the expression holds half of a character")
+        raise ExpressionError("the expression contains an unpaired surrogate")
     if "\0" in source:
         line, column = _place(source, source.index("\0"))
         raise ExpressionError("not understood: the character NUL", column, line=line)

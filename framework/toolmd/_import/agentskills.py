@@ -146,8 +146,8 @@ def _metadata(
     for key in tuple(about):
         if limiting(key, of_value=False) is not None:
             skill.unread[key] = _shown(about.pop(key))
-            what = f"{key} restricts, and no field can hold it: `check` fails until you decide"
-            report.note(skill.name, "", what)
+            what = f"{key} is a restriction without a field: `check` fails until you write it as"
+            report.note(skill.name, "", f"{what} Safety, Limits or a rule, or remove it")
     if "hooks" in about:
         report.note(skill.name, "", "hooks are kept as prose: Toolmd does not run them")
     if about:

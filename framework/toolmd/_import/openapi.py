@@ -229,5 +229,7 @@ def _url(document: Mapping[str, Any], source: str, report: ImportReport) -> str:
         report.note("", "", f"the server is {url!r}: write the url of the service in the settings")
         return "http://localhost"
     if isinstance(servers, list) and len(servers) > 1:
-        report.note("", "", f"the document names {len(servers)} servers: the first is the url")
+        report.note(
+            "", "", f"the document names {len(servers)} servers: the first is used as `url`"
+        )
     return url.rstrip("/")

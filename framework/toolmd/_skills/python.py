@@ -60,7 +60,7 @@ async def _run(frame: Frame, actions: StepActions) -> SkillResult:
         value = SkillResult.failed("tool_error", str(error))
     except Exception as error:  # noqa: BLE001 - its errors must not leave its run
         reference = logged(error, "the Python of %s failed", spec.name)
-        message = f"{spec.name} failed inside; the log has the reason under {reference}."
+        message = f"{spec.name} raised an error; its log reference is {reference}."
         value = SkillResult.failed("tool_error", message)
     # An implementation that catches every exception must not finish a waiting run.
     if calls.parked is not None:

@@ -34,8 +34,8 @@ class Code(StrEnum):
     CONFLICT = "conflict", "Two places state the same thing differently."
 
     # Structure
-    MISSING_TITLE = "missing-title", "A definition begins with `# Title`."
-    MISSING_DESCRIPTION = "missing-description", "A paragraph below the title must describe it."
+    MISSING_TITLE = "missing-title", "The definition does not begin with `# Title`."
+    MISSING_DESCRIPTION = "missing-description", "No paragraph below the title describes it."
     MISSING_SECTION = "missing-section", "A required section is missing."
     MISSPELT_SECTION = (
         "misspelt-section",
@@ -46,7 +46,7 @@ class Code(StrEnum):
     MISSING_VERSION = "missing-version", "Version is missing, so 1.0.0 is used."
     MISSING_CATEGORY = "missing-category", "Category is missing, so `general` is used."
     MISSING_FIELD = "missing-field", "A required field is missing."
-    INVALID_NAME = "invalid-name", "A name is a letter, then letters, digits and `_`."
+    INVALID_NAME = "invalid-name", "A name is not a letter, then letters, digits and `_`."
 
     # Fields
     UNKNOWN_FIELD = "unknown-field", "No field of this name belongs here."
@@ -60,13 +60,13 @@ class Code(StrEnum):
     UNREADABLE_VALUE = "unreadable-value", "A field's value can't be read."
     AMBIGUOUS_NUMBER = "ambiguous-number", "A bound such as `1.000` may be meant in thousands."
     UNREAD_DETAIL = "unread-detail", "Words next to a type are kept as text and enforce nothing."
-    UNKNOWN_TYPE = "unknown-type", "A type is one of JSON Schema's, or a common word for one."
+    UNKNOWN_TYPE = "unknown-type", "A type is not one of JSON Schema's, nor a common word for one."
     MISSING_TYPE = "missing-type", "Type is missing, so `string` is used."
     FIELD_MISMATCH = "field-mismatch", "The field does not fit the parameter's type."
     DUPLICATE_PARAMETER = "duplicate-parameter", "Two parameters have one name."
     TOO_MANY = "too-many", "A definition may not contain so many of these."
-    INVALID_ONE_OF = "invalid-one-of", "One Of contains named object shapes that can be told apart."
-    EMPTY_ENUM = "empty-enum", "An enum names at least one value."
+    INVALID_ONE_OF = "invalid-one-of", "The shapes of One Of can't be read, or can't be told apart."
+    EMPTY_ENUM = "empty-enum", "An enum has no values, so no value is allowed."
     INVALID_ENUM = "invalid-enum", "An enum's value does not fit the type."
     INVALID_DEFAULT = "invalid-default", "The parameter does not accept the default."
     INVALID_EXAMPLE = "invalid-example", "An example can't be read, or does not fit the tool."
@@ -81,7 +81,10 @@ class Code(StrEnum):
         "rule-may-not-compute",
         "A condition reads an optional argument that may be absent. Guard it by `has()`.",
     )
-    UNREADABLE_RULE = "unreadable-rule", "A rule is an expression in a code span, and a message."
+    UNREADABLE_RULE = (
+        "unreadable-rule",
+        "A rule is not one expression in a code span, and a message.",
+    )
     PROSE_POLICY = "prose-policy", "The prose states a restriction that no field enforces."
     NO_PARAMETERS_READ = "no-parameters-read", "Nothing in this section was read as a parameter."
 
@@ -90,7 +93,7 @@ class Code(StrEnum):
 
     # Steps
     UNKNOWN_STEP_KEY = "unknown-step-key", "A step has no key of this name."
-    TWO_ACTIONS = "two-actions", "A step does one thing. Make two steps."
+    TWO_ACTIONS = "two-actions", "A step has several actions. Make a step for each."
     INVALID_STEP = "invalid-step", "The step's words can't be read."
 
     # Skills, checked against their tools
@@ -98,23 +101,23 @@ class Code(StrEnum):
     UNKNOWN_SKILL = "unknown-skill", "A skill names a skill that does not exist."
     NOT_REQUIRED = "not-required", "A step uses a tool or skill that the lists do not name."
     UNUSED_REQUIREMENT = "unused-requirement", "No step uses a tool or skill that is required."
-    SKILL_CIRCLE = "skill-circle", "Skills use one another in a circle: none could end."
+    SKILL_CIRCLE = "skill-circle", "Skills call each other in a cycle, so none could end."
     UNKNOWN_ARGUMENT = "unknown-argument", "The tool has no parameter of this name."
     MISSING_ARGUMENT = "missing-argument", "A step leaves out an argument that the tool needs."
     ARGUMENT_MISMATCH = "argument-mismatch", "A value does not fit its parameter."
     WORD_OR_NAME = "word-or-name", "Bare text is a word; a name needs a code span."
     INVALID_SCHEDULE = "invalid-schedule", "The runs of a Schedule could not start."
     UNATTENDED = "unattended", "A run of a Schedule needs a person, and nobody is there."
-    NOT_A_TIME = "not-a-time", "Wait needs a duration or a time."
-    NOT_A_CONDITION = "not-a-condition", "When and Check must be true or false."
-    NOT_A_LIST = "not-a-list", "For each goes through a list."
+    NOT_A_TIME = "not-a-time", "The value of Wait is not a duration or a time."
+    NOT_A_CONDITION = "not-a-condition", "The value of When or Check is not true or false."
+    NOT_A_LIST = "not-a-list", "The value of For each is not a list."
     MAY_BE_UNSET = "may-be-unset", "A name is read that may have no value here. Guard it by has()."
-    UNSAFE_RETRY = "unsafe-retry", "Only a Read Only or Idempotent tool may be tried again."
+    UNSAFE_RETRY = "unsafe-retry", "A tool to retry is neither Read Only nor Idempotent."
     UNKNOWN_JUMP = "unknown-jump", "A `go to` names no section of the workflow."
     JUMP_BACKWARDS = "jump-backwards", "A `go to` leads back. Steps run forward only."
     DUPLICATE_SAVE = "duplicate-save", "Two steps save under one name. Choose another."
     UNREACHABLE_STEP = "unreachable-step", "No path leads to this step."
-    CONTEXT = "context", "Context names a fact about the caller and the input that supplies it."
+    CONTEXT = "context", "No text input of the skill supplies a fact about the caller."
     NOT_EXECUTABLE = "not-executable", "The workflow is prose, which can't run without Python."
     NOT_DURABLE = "not-durable", "Only a skill whose tools are all Read Only may say Durable: no."
 
@@ -148,7 +151,10 @@ class Code(StrEnum):
         "missing-folder",
         "A folder that the settings name does not exist.",
     )
-    IGNORED_FILE = "ignored-file", "A file is nearly named like a definition, and was not read."
+    IGNORED_FILE = (
+        "ignored-file",
+        "A file's name is almost that of a definition, so it was not read.",
+    )
     BROKEN_PLUGIN = "broken-plugin", "A plugin can't be loaded or does not answer; it is left out."
     UNKNOWN_HOOK = "unknown-hook", "A plugin implements a hook that Toolmd does not have."
     BROKEN_IMPLEMENTATION = "broken-implementation", "The Python of a definition can't be imported."

@@ -33,7 +33,7 @@ def read_json(text: str, *, depth: int = MAX_DEPTH, halves: bool = False) -> Any
     Args:
         text: JSON, with white space around it or not.
         depth: The most levels of objects and arrays.
-        halves: Whether halves of surrogate pairs are accepted.
+        halves: Whether unpaired surrogates are accepted.
 
     Raises:
         JsonError: As `decode`; also for text after the value and raw line breaks in strings.
@@ -105,7 +105,7 @@ def _decode(
         raise JsonError(f"an integer has more than {most:,} digits") from None
     source = text[start:end]
     if not halves and _has_half_a_pair(value, source):
-        raise JsonError("a text contains half of a surrogate pair")
+        raise JsonError("a text contains an unpaired surrogate")
     if _is_deep(source, depth):
         raise _too_deep(depth)
     return value, end
@@ -278,6 +278,6 @@ def _text(text: str) -> str:
         try:
             text.encode()
         except UnicodeEncodeError:
-            message = "a text holds half of a surrogate pair"
+            message = "a text contains an unpaired surrogate"
             raise MalformedError(message) from None
     return text

@@ -208,7 +208,7 @@ def _expected(hint: Any, name: str) -> str:
     if kind is Union or kind is UnionType:
         return " or ".join(dict.fromkeys(_expected(one, name) for one in get_args(hint)))
     if kind is str:
-        return "a text" if name in FREE else f"a text of 1 to {MAX_NAME:,} printable characters"
+        return "a text" if name in FREE else f"a text of 1 to {MAX_NAME:,} characters without NUL"
     if kind is int or kind is float:
         low, high = RANGES.get(name, _NO_LIMITS)
         return f"{'an integer' if kind is int else 'a number'} from {low:,} to {high:,}"
@@ -229,9 +229,11 @@ def _described(value: Any) -> str:
     if isinstance(value, str):
         return f"a text of {len(value):,} characters"
     if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
-        return f"a list of {len(value)} with an odd item" if value else "an empty list"
+        return (
+            f"a list of {len(value)} with an item that does not fit" if value else "an empty list"
+        )
     if isinstance(value, dict):
-        return "an object with an odd name or value"
+        return "an object with a key or value that does not fit"
     if hasattr(value, "_fields"):
-        return f"a {type(value).__name__} with an odd {_wrong_field(value)}"
+        return f"a {type(value).__name__} whose {_wrong_field(value)} does not fit"
     return f"of the class {type(value).__name__}"

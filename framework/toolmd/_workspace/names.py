@@ -5,10 +5,9 @@ from functools import cached_property
 from typing import Literal
 
 from toolmd._types.registry import BoundSkill, BoundTool, Registry
-from toolmd.errors import NotFoundError, did_you_mean, is_a_skill, is_a_tool
+from toolmd.errors import SEE_NAMES, NotFoundError, did_you_mean, is_a_skill, is_a_tool
 
 Called = BoundTool | BoundSkill
-_SHOWN = "`toolmd list` shows what is there, and `toolmd check` what is broken"
 
 
 def can_run(bound: BoundSkill) -> bool:
@@ -39,7 +38,7 @@ def known_name(
         raise NotFoundError(is_a_skill(folded))
     if folded in registry.tools:
         raise NotFoundError(is_a_tool(folded))
-    hint = did_you_mean(folded, names, 3) or _SHOWN
+    hint = did_you_mean(folded, names, 3) or SEE_NAMES
     raise NotFoundError(f"no {kind} {name!r}; {hint}")
 
 

@@ -190,7 +190,7 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, tuple[Any, Origin
             # Plugins and tools have variables of their own; only a near miss can be a slip.
             raise Origin("environment", variable).error(f"unknown; {hint}")
         elif within := _of_its_table(variable, names):
-            raise Origin("environment", variable).error(f"unknown; known are {_list(within)}")
+            raise Origin("environment", variable).error(f"unknown; known keys: {_list(within)}")
     if LOAD_PLUGINS in environ:
         values["plugins"] = environ[LOAD_PLUGINS], Origin("environment", LOAD_PLUGINS, text=True)
     return values
@@ -224,7 +224,7 @@ def _known(key: str, origin: str) -> None:
         return
     within = [known for known in READERS if known.endswith(f".{key}")]
     hint = did_you_mean(key, [*READERS, *TABLES]) or did_you_mean(key, within, alike=0.0)
-    hint = hint or f"known are {_list(READERS)}"
+    hint = hint or f"known settings: {_list(READERS)}"
     raise Origin(origin, key).error(f"unknown key; {hint}")
 
 

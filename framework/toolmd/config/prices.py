@@ -26,7 +26,7 @@ def _price(table: Any, at: Origin) -> PriceSettings:
     if not isinstance(table, dict) or not {"input", "output"} <= set(table):
         raise at.error("must be a table with input and output, US dollars per million tokens")
     if unknown := sorted(set(table) - {*_KEYS}):
-        raise at.error(f"unknown key {unknown[0]!r}; known are {', '.join(_KEYS)}")
+        raise at.error(f"unknown key {unknown[0]!r}; known keys: {', '.join(_KEYS)}")
     for key, price in table.items():
         if isinstance(price, bool) or not isinstance(price, int | float) or not 0 <= price <= _MOST:
             raise at.error(f"{key} must be US dollars per million tokens, 0 to {_MOST}")

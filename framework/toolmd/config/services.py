@@ -56,7 +56,7 @@ def tables_of(
         if not isinstance(table, dict):
             raise at.error(f"must be a table with {keys[0]}")
         if unknown := sorted(set(table) - {*keys}):
-            raise at.error(f"unknown key {unknown[0]!r}; known are {', '.join(keys)}")
+            raise at.error(f"unknown key {unknown[0]!r}; known keys: {', '.join(keys)}")
         yield name, table, at
 
 

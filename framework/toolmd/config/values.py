@@ -191,7 +191,9 @@ def _token(value: Any, place: Origin) -> TokenSettings:
     if not isinstance(value, dict) or not {"sha256", "user"} <= set(value):
         raise place.error("each token needs sha256 and user")
     if unknown := set(value) - {"sha256", "user", "may", "context"}:
-        raise place.error(f"a token has no {min(unknown)!r}; known are context, may, sha256, user")
+        raise place.error(
+            f"a token has no {min(unknown)!r}; known keys: context, may, sha256, user"
+        )
     digest, user = value["sha256"], value["user"]
     if not isinstance(digest, str) or not re.fullmatch(r"[0-9a-f]{64}", digest):
         raise place.error("sha256 must be 64 lowercase hex digits: the token's hash, not itself")

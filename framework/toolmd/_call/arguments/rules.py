@@ -34,7 +34,7 @@ class Rules:
             # The reason may quote a Sensitive value, so only absent arguments are named.
             absent = ", ".join(sorted(program.names - values.keys()))
             why = f"it needs {absent}" if absent else "it has no value for these arguments"
-            message = f"{rule.message} (It can't be told: {why}.)"
+            message = f"{rule.message} (It could not be evaluated: {why}.)"
             return Problem("rule_not_computable", "", message, rule.expression)
         if not isinstance(answer, bool):
             raise TypeError(f"`{rule.expression}` gave no boolean")

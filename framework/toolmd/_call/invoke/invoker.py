@@ -261,7 +261,7 @@ class Invoker:
         if isinstance(error, ToolmdError):
             # A message for readers: it says why an implementation can't be loaded.
             return Failure("tool_error", f"{hidden(str(error))} (reference {reference})")
-        message = f"{name} failed inside; the log has the reason under {reference}."
+        message = f"{name} raised an error; its log reference is {reference}."
         return Failure("tool_error", message)
 
 

@@ -168,4 +168,4 @@ class SharedLimits:
             except Exception as error:  # noqa: BLE001 - it tries again; a place that stays denies
                 if self._store.is_closed:
                     return
-                logged(error, "the places of running calls can't be renewed")
+                logged(error, "the Max Concurrent places of running calls can't be renewed")

@@ -12,7 +12,7 @@ from toolmd._cli.terminal.screen import busy, stdout_for_data
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Severity
 from toolmd._types.source import SUFFIXES
-from toolmd.errors import ToolmdError, did_you_mean, is_a_tool, near_words
+from toolmd.errors import SEE_NAMES, ToolmdError, did_you_mean, is_a_tool, near_words
 
 if TYPE_CHECKING:
     # `--help` must not import the workspace.
@@ -116,7 +116,7 @@ def unknown(
     if kind == "skill" and folded in workspace.tools:
         stop(ExitCode.NOT_FOUND, is_a_tool(folded))
     near = did_you_mean(folded, names, 3)
-    help_ = not_loaded(name, workspace) or near or "`toolmd list` shows all"
+    help_ = not_loaded(name, workspace) or near or SEE_NAMES
     stop(ExitCode.NOT_FOUND, f"no {kind} {name!r}", help_)
 
 

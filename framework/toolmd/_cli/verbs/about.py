@@ -29,7 +29,10 @@ def plugins(*, json: JsonOption = False, project: ProjectOption = None) -> None:
         out_json([plugin._asdict() for plugin in found])
         return
     if not found:
-        err("No plugins. A plugin is a package with an entry point in the group `toolmd`.")
+        err(
+            "No plugins. A plugin is an installed package with an entry point in the group"
+            " `toolmd`, or a `plugin.py` in a folder of definitions."
+        )
         return
     head = ("NAME", "PACKAGE", "VERSION", "STATE", "ABOUT")
     out(table(head, [tuple(str(cell or "-") for cell in plugin) for plugin in found]))

@@ -11,7 +11,10 @@ from toolmd._cli.terminal.screen import counted, err, out, out_json, paint, prin
 
 def accept(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="The tool or skill; without it, list all.")
+        str | None,
+        typer.Argument(
+            metavar="NAME", help="The tool or skill; without it, list the pending edits."
+        ),
     ] = None,
     *,
     json: JsonOption = False,

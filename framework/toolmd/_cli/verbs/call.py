@@ -26,6 +26,7 @@ from toolmd._cli.terminal.options import (
     new_conversation,
 )
 from toolmd._cli.terminal.screen import err, interactive, out_json, paint
+from toolmd.errors import SEE_NAMES
 
 if TYPE_CHECKING:
     from toolmd._types.result import EventListener
@@ -112,7 +113,7 @@ def _known(workspace: Any, name: str) -> tuple[str, Any, str]:
         return bound.name, bound.spec.parameters, ""
     if folded in workspace.skills:
         return folded, (), ""
-    return name, (), not_loaded(name, workspace) or "`toolmd list` shows all names"
+    return name, (), not_loaded(name, workspace) or SEE_NAMES
 
 
 def _remedy(result: Any, workspace: Any, supplied: Mapping[str, str]) -> str:

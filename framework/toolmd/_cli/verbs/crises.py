@@ -13,7 +13,9 @@ from toolmd._cli.terminal.screen import counted, err, out, out_json, printable
 def crises(
     conversation: Annotated[
         str | None,
-        typer.Argument(metavar="CONVERSATION", help="Clear its flag; without it, list all."),
+        typer.Argument(
+            metavar="CONVERSATION", help="Clear its flag; without it, list all flagged ones."
+        ),
     ] = None,
     *,
     user: Annotated[str | None, typer.Option(help="The user of the conversation.")] = None,

@@ -21,7 +21,7 @@ async def read_json(request: Request) -> Any:
     """
     data = await _whole(request)
     try:
-        # A call or a reply with half of a surrogate pair is denied, and recorded, by the core.
+        # A call or a reply with an unpaired surrogate is denied, and recorded, by the core.
         return parse_json(data.decode("utf-8"), depth=MAX_DEPTH, halves=True)
     except ValueError as error:
         detail = f"The body is not JSON: {error}"

@@ -7,5 +7,5 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=
 
 
 def json_bytes(value: Any) -> bytes:
-    """Encode a JSON value as UTF-8; half of a surrogate pair becomes an escape."""
+    """Encode a JSON value as UTF-8; an unpaired surrogate becomes an escape."""
     return _encode(value).encode("utf-8", "backslashreplace")

@@ -123,7 +123,7 @@ class Checks:
             self.definitions[name].file.path,
             Code.BROKEN_REQUIREMENT,
             f"{name} needs {needed}, which has errors ({self.definitions[needed].file.path})",
-            f"mend {needed} first",
+            f"fix {needed} first",
         )
 
 

@@ -282,13 +282,13 @@ def _weakened(edit: PendingChange) -> Diagnostic:
 
 def _stale(name: str, path: str) -> Diagnostic:
     message = f"the file is broken: {name} stays live as the file was last read"
-    help_ = "mend the file, or delete it"
+    help_ = "fix the file, or delete it"
     return whole_file(path, Code.STALE_DEFINITION, message, help_, Severity.WARNING)
 
 
 def _suspended(name: str, path: str) -> Diagnostic:
-    message = f"the file is broken, and {name} is critical: it can't be called until it is mended"
-    return whole_file(path, Code.SUSPENDED_TOOL, message, "mend the file, or delete it")
+    message = f"the file is broken, and {name} is critical: it can't be called until it is fixed"
+    return whole_file(path, Code.SUSPENDED_TOOL, message, "fix the file, or delete it")
 
 
 def by_kind(

@@ -181,13 +181,13 @@ def path_of(target: str) -> str:
 
 def _waits(path: str) -> Diagnostic:
     message = "the project's Python is still being imported, so what this file held before runs on"
-    help_ = "wait, or mend what takes so long"
+    help_ = "wait, or fix what takes so long"
     return whole_file(path, Code.STALE_PYTHON, message, help_, Severity.WARNING)
 
 
 def _stale(path: str, name: str) -> Diagnostic:
     message = f"{name} can't be loaded with this file, so what the file held before runs on"
-    return whole_file(path, Code.STALE_PYTHON, message, "mend the file", Severity.WARNING)
+    return whole_file(path, Code.STALE_PYTHON, message, "fix the file", Severity.WARNING)
 
 
 def mark_stale(registry: Registry, put: Put) -> Registry:

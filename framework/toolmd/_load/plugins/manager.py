@@ -245,7 +245,7 @@ class Plugins:
 
 def broken_plugin(name: str, message: str, code: Code = Code.BROKEN_PLUGIN) -> Diagnostic:
     """Make the diagnostic of a plugin, which stands in no file: its name is the place."""
-    help_ = f"mend or uninstall the package, or leave it out of `plugins`: {name}"
+    help_ = f"fix or uninstall the package, or leave it out of `plugins`: {name}"
     return whole_file(name, code, f"plugin {name} {message}", help_)
 
 

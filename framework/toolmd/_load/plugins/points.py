@@ -54,13 +54,13 @@ def entry_points(
 def load_point(point: Any) -> Any:
     """Import the object that an entry point names.
 
-    Raises ImplementationError where the entry point names nothing, with the text to mend; an
+    Raises ImplementationError where the entry point names nothing, with the text to fix; an
     error within the module itself is raised as it is.
     """
     value = point.value.partition("[")[0]
     module, _, name = (part.strip() for part in value.partition(":"))
     text = f"`{point.name} = {point.value!r}`"
-    remedy = f"mend {text} below [project.entry-points.{GROUP}] and install the package again"
+    remedy = f"fix {text} below [project.entry-points.{GROUP}] and install the package again"
     try:
         found = import_module(module)
     except ModuleNotFoundError as error:

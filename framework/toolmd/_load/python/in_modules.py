@@ -111,7 +111,7 @@ def _broken(
         said = said.removesuffix(whole)
     message = f"the Python of {call_spec.name} ({source.path}) can't be imported: {said}"
     lacks = error.name if isinstance(error, ModuleNotFoundError) else ""
-    help_ = f"install what gives `{lacks}`, or mend the import" if lacks else "mend that line"
+    help_ = f"install what gives `{lacks}`, or fix the import" if lacks else "fix that line"
     found = whole_file(path, Code.BROKEN_IMPLEMENTATION, message, help_)
     found = found._replace(span=found.span._replace(line=line, end_line=line))
     return ImplementationError(f"{message} ({path}:{line})", diagnostics=(found,))

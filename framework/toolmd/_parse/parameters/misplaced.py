@@ -21,7 +21,8 @@ def report_second_name(page: Page, name: Mark) -> None:
     page.error(
         Code.INVALID_NAME,
         name,
-        f"another name follows '{name.text}' on its line, and would be its description",
+        "two parameters are on one line; the second would be read as the description of "
+        f"'{name.text}'",
         "write a line for each parameter",
     )
 

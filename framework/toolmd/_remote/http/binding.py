@@ -86,7 +86,7 @@ def _no_service(operation: Operation, services: Mapping[str, ServiceSettings]) -
     if not operation.service:
         help_ = f"write `http {operation.method} NAME:{operation.path}`"
         return Problem("", f"{operation} does not say which service: {known}", help_)
-    help_ = did_you_mean(operation.service, services) or f"known are {known}"
+    help_ = did_you_mean(operation.service, services) or f"known services: {known}"
     return Problem("", f"the settings have no service {operation.service!r}", help_)
 
 

@@ -131,7 +131,7 @@ class Walk:
         items = None
         if checked is not None:
             if reason := mismatch(checked.schema, _LIST):
-                message = f"For each goes through a list: {reason}"
+                message = f"the value of For each is not a list: {reason}"
                 self._found.at(loop.over, Code.NOT_A_LIST, Severity.ERROR, message)
             elif checked.schema is not None:
                 items = checked.schema.items

@@ -15,7 +15,7 @@ def denied(call: Call, failure: Failure) -> Result:
 def crashed(call: Call, error: Exception) -> Result:
     """Return the Result of a run that crashed; the log has the reason."""
     reference = logged(error, "the run of %s failed", call.tool)
-    message = f"{call.tool} failed inside; the log has the reason under {reference}."
+    message = f"{call.tool} raised an error; its log reference is {reference}."
     failure = Failure("tool_error", message)
     return Result(success=False, tool=call.tool, outcome="failed", error=failure, attempts=1)
 

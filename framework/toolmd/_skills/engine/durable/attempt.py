@@ -121,7 +121,7 @@ class Attempts:
             return lost
         except Exception as error:  # noqa: BLE001 - the run's result reports it
             reference = logged(error, "run %s broke", order.id)
-            message = f"the run failed inside; the log has the reason under {reference}."
+            message = f"the run raised an error; its log reference is {reference}."
             return SkillResult(
                 success=False, message=message, error=message, run_id=order.id,
                 code="internal_error",

@@ -140,6 +140,7 @@ def replies():
 BENCHES = {
     "calls": bench_calls.calls,
     "blocking": bench_calls.blocking,
+    "policies": bench_calls.policies,
     "loading": loading,
     "pathological": pathological,
     "replies": replies,

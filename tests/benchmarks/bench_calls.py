@@ -51,6 +51,15 @@ import time
 '''
 WORK = {"book": "", "book_later": "await asyncio.sleep(0)", "book_safely": "await asyncio.sleep(0)"}
 BLOCKING = {"book_blocking": "", "book_slowly": "time.sleep(1)"}
+POLICIES = {
+    "book_slower": ("Rate", "## Limits\n\n- **Rate**: 1000000/s"),
+    "book_few": ("Max Calls", "## Limits\n\n- **Max Calls**: 1000000"),
+    "book_apart": ("Max Concurrent", "## Limits\n\n- **Max Concurrent**: 4"),
+    "book_once": ("Idempotent `keyed`", ""),
+    "book_asking": ("Requires Confirmation", "## Safety\n\n- **Requires Confirmation**: true"),
+    "book_warily": ("Escalate When", '## Safety\n\n- **Escalate When**: `appointment_type == "x"`'),
+}
+"""Tools with a policy that needs the store, and the section that states it."""
 ROUNDS, CALLS = 40, 200
 AT_ONCE = 400
 
@@ -95,19 +104,49 @@ def blocking():
                     yield f"{title} (s)", took, 5, "as shipped"
 
 
+def policies():
+    """Measure what a call costs whose policy or conversation needs the store, as shipped."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        (folder / "tools_md").mkdir()
+        (folder / "toolmd.toml").write_text("plugins = []\n", encoding="utf-8")
+        for name, (_, section) in POLICIES.items():
+            text = BOOKING.format(name=name) + f"\n{section}\n"
+            if name == "book_once":
+                text = text.replace("- **Category**", "- **Idempotent**: keyed\n- **Category**")
+            _write(folder, name, text, "async def", "")
+        with Workspace.open(folder) as workspace:
+            made = iter(range(10**9))
+            makers = {
+                name: lambda name=name: workspace.call(
+                    name, GOOD, context={"patient": "p1"}, user="ana",
+                    conversation="c1", call_id=f"call-{next(made)}",
+                )
+                for name in POLICIES
+            }  # fmt: skip
+            least = asyncio.run(_least(makers, unchecked={"book_asking"}, rounds=8, calls=50))
+        for name, (policy, _) in POLICIES.items():
+            title = f"a call of a tool with {policy}, in a conversation (ms)"
+            yield title, least[name] * 1e3, 8, "as shipped"
+
+
 def _opened(folder, *, lean):
     """Write the project and open it as a user would."""
-    tools = folder / "tools_md"
-    tools.mkdir(parents=True)
+    (folder / "tools_md").mkdir(parents=True)
     settings = "plugins = []\n" + "audit = false\n" * lean
     (folder / "toolmd.toml").write_text(settings, encoding="utf-8")
     for name, work in {**WORK, **BLOCKING}.items():
         text = BOOKING.format(name=name) + SAFETY * (name == "book_safely")
-        (tools / f"{name.replace('_', '-')}.tool.md").write_text(text, encoding="utf-8")
-        define = "def" if name in BLOCKING else "async def"
-        python = PYTHON.format(define=define, name=name, work=work or "pass")
-        (tools / f"{name}.py").write_text(python, encoding="utf-8")
+        _write(folder, name, text, "def" if name in BLOCKING else "async def", work)
     return Workspace.open(folder)
+
+
+def _write(folder, name, text, define, work):
+    """Write a tool and its Python."""
+    tools = folder / "tools_md"
+    (tools / f"{name.replace('_', '-')}.tool.md").write_text(text, encoding="utf-8")
+    python = PYTHON.format(define=define, name=name, work=work or "pass")
+    (tools / f"{name}.py").write_text(python, encoding="utf-8")
 
 
 async def bare(child_names, appointment_time, appointment_type):
@@ -155,19 +194,19 @@ def _blocking_makers(workspace):
     }
 
 
-async def _least(makers):
+async def _least(makers, unchecked=("bare", "thread", "denied"), rounds=ROUNDS, calls=CALLS):
     """Return the least processor seconds of a call of each, taken in turns."""
     for name, make in makers.items():
         result = await make()
-        assert name in {"bare", "thread", "denied"} or result.success, result
+        assert name in unchecked or result.success, result
     least = dict.fromkeys(makers, 9.0)
     gc.disable()
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for name, make in makers.items():
             began = time.process_time()
-            for _ in range(CALLS):
+            for _ in range(calls):
                 await make()
-            least[name] = min(least[name], (time.process_time() - began) / CALLS)
+            least[name] = min(least[name], (time.process_time() - began) / calls)
         gc.collect()
     gc.enable()
     return least

@@ -32,6 +32,10 @@ Seal a barrel for years.
 - **Type**: object
 - **Description**: What was sealed
 
+## Rules
+
+- `barrel != 13`: Not the thirteenth.
+
 ## Safety
 
 - **Sensitivity**: critical
@@ -134,6 +138,51 @@ def test_an_edited_critical_call_of_a_run_asks_again_though_a_step_asked(
     assert cellar.sealed == []
     assert workspace.confirmations.approve_sync(again.confirmation.id).data == {"sealed": 4}
     assert cellar.sealed == [4]
+
+
+@pytest.mark.parametrize(
+    ("edit", "says"),
+    [
+        ({"barrel": "4"}, "barrel must be an integer"),
+        ({"barel": 4}, "barel"),
+        ({"barrel": 13}, "Not the thirteenth."),
+    ],
+)
+def test_an_edit_that_does_not_fit_leaves_the_question_of_a_run_open(
+    workspace: Workspace, cellar: Cellar, edit: dict[str, object], says: str
+) -> None:
+    run = workspace.run_sync("close_cellar", {"barrel": 3})
+    (asked,) = workspace.confirmations.pending_sync()
+    denied = workspace.confirmations.approve_sync(asked.id, edit=edit)
+
+    assert denied.error is not None
+    assert (denied.outcome, denied.error.code) == ("denied", "invalid_arguments")
+    assert says in denied.error.message
+    assert workspace.runs.get_sync(run.run_id).state == "waiting"
+    assert workspace.confirmations.approve_sync(asked.id).data == {"sealed": 3}
+    assert cellar.sealed == [3]
+
+
+def test_an_edit_beside_a_sensitive_argument_is_no_fault() -> None:
+    sealed = []
+
+    def seal_barrel(barrel: int, pin: int = 0) -> dict[str, int]:
+        sealed.append((barrel, pin))
+        return {"sealed": barrel}
+
+    pin = (
+        "### pin\n\n- **Type**: integer\n- **Description**: P\n- **Sensitive**: true\n\n## Returns"
+    )
+    seal = SEAL.replace("## Returns", pin).replace("critical", "low")
+    seal = seal.replace("`barrel != 13`", "`barrel != 13 && pin > 5`")
+    close = CLOSE.replace(
+        "     - barrel: `barrel`\n", "     - barrel: `barrel`\n     - pin: `47`\n"
+    )
+    texts = {"seal-barrel.tool.md": seal, "close-cellar.skill.md": close}
+    with memory_workspace(texts, [seal_barrel]) as workspace:
+        asked = workspace.run_sync("close_cellar", {"barrel": 3}).waiting[0]
+        assert workspace.confirmations.approve_sync(asked.id, {"barrel": 4}).success
+    assert sealed == [(4, 47)]
 
 
 def test_an_unchanged_critical_call_of_a_run_asks_once(

@@ -4,15 +4,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Literal
 
+from toolmd._call.arguments.argument_errors import mismatch
+from toolmd._call.arguments.rules import Rules
+from toolmd._call.confirmation.shown import NOT_YOURS
+from toolmd._call.denial import CallDenied
 from toolmd._skills.engine import OpenQuestion
 from toolmd._types.asked import Asked
 from toolmd._types.call import Call
 from toolmd._types.confirmation import Confirmation
 from toolmd._types.pending import PendingCall
+from toolmd._types.result import Failure
 from toolmd._types.run import Answer, Order, Question
 from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
-from toolmd._validation.redact import Secrets, changes, redacted
+from toolmd._validation import ArgumentsValidator, InvalidArgumentsError, MalformedError
+from toolmd._validation.redact import HIDDEN, Secrets, changes, redacted
 from toolmd._workspace.runs.engines import SOME, Engines
 
 
@@ -65,6 +71,30 @@ class Questions:
         """Return an open question by its id; None if it is not open."""
         run_id = confirmation_id.partition("/")[0]
         return next((one for one in self.of(run_id) if one.id == confirmation_id), None)
+
+    def fault(self, question: Question, answer: Answer, *, own: bool) -> Failure | None:
+        """Return why an answer does not count; None where it does, or the run itself checks it.
+
+        `own` says that the run's user answers. A mistyped argument must not end the run.
+        """
+        if question.kind == "review" and answer.approved and own:
+            return Failure("review_required", NOT_YOURS)
+        if question.tool is None or question.form is not None or not answer.arguments:
+            return None
+        asked = _asked(question, self._order(question.run_id))
+        ignores = isinstance(asked, ToolSpec) and asked.unknown_parameters == "ignore"
+        # The others were checked, and the question hides the Sensitive ones among them.
+        edited = tuple(one for one in asked.parameters if one.name in answer.arguments)
+        edit = ArgumentsValidator(edited, ignore_unknown=ignores)
+        try:
+            arguments = {**(question.arguments or {}), **edit.validate(answer.arguments)}
+            if isinstance(asked, ToolSpec) and asked.rules and HIDDEN not in str(arguments):
+                Rules(asked).check(arguments)
+        except (MalformedError, InvalidArgumentsError) as error:
+            return CallDenied(mismatch(error)).failure
+        except CallDenied as denial:
+            return denial.failure
+        return None
 
     def notes(self, question: Question, answer: Answer) -> tuple[str, ...]:
         """Return what the result says of an answer: what it changed, or whose words it holds."""

@@ -8,7 +8,6 @@ from time import perf_counter
 from typing import Any
 
 from toolmd._call.arguments.argument_errors import mismatch
-from toolmd._call.confirmation.shown import NOT_YOURS
 from toolmd._call.denial import CallDenied
 from toolmd._call.pipeline import check_call
 from toolmd._skills.engine import utc_now
@@ -119,12 +118,12 @@ class RunService:
         if call is None or (user is not None and call.caller.user not in {None, user}):
             return None
         question = await self._open(run_id, key)
-        review = question is not None and question.kind == "review"
-        if review and answer.approved and user is not None and user == call.caller.user:
-            not_theirs = denied(call, Failure("review_required", NOT_YOURS))
-            return await self._done(call, not_theirs, began)
         notes: tuple[str, ...] = ()
         if question is not None:
+            own = user is not None and user == call.caller.user
+            fault = await asyncio.to_thread(self.questions.fault, question, answer, own=own)
+            if fault is not None:
+                return await self._done(call, denied(call, fault), began)
             notes = await asyncio.to_thread(self.questions.notes, question, answer)
         try:
             engine = await self.engines.of(run_id)

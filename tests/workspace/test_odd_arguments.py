@@ -14,7 +14,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from workspace_shop import Shop, skill
 
 from toolmd import ArgumentError, Call, Caller, Result, ToolmdError, Workspace
-from toolmd._workspace.arguments import FREE
+from toolmd._workspace.method_parameters import FREE
 
 ODD = {
     "nothing": None,

@@ -32,7 +32,7 @@ class Journal(Protocol):
     def now(self) -> dt.datetime:
         """Return the time of the last recorded effect: the same each time the run resumes."""
 
-    def holds(self, key: str) -> bool:
+    def has(self, key: str) -> bool:
         """Return whether the effect is recorded."""
 
     def begun(self, place: str) -> bool:

@@ -25,7 +25,7 @@ async def run_python(frame: Frame, actions: StepActions) -> SkillResult:
     recorded, it does not run again. Raises ParkedError and CancelledRunError.
     """
     key = f"{frame.prefix}{result_key(frame.spec.name)}"
-    ran = None if frame.journal.holds(key) else await _run(frame, actions)
+    ran = None if frame.journal.has(key) else await _run(frame, actions)
     if ran is not None and ran.code == "cancelled":
         return ran
 

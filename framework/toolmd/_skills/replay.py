@@ -116,7 +116,7 @@ class _Shown:
     def now(self) -> dt.datetime:
         return self._now
 
-    def holds(self, key: str) -> bool:
+    def has(self, key: str) -> bool:
         """Return whether a call is recorded; false for Python, which must seem to run again."""
         return key in self._entries and not key.endswith(result_key(""))
 

@@ -1,8 +1,8 @@
 """The policy changes of a workspace that wait for acceptance."""
 
 from toolmd._types.pending_change import PendingChange
-from toolmd._workspace.arguments import checked
 from toolmd._workspace.background_loop import off_loop
+from toolmd._workspace.method_parameters import checked
 from toolmd._workspace.opened import OpenProject
 from toolmd._workspace.reloading import Reloader
 

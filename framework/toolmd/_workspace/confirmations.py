@@ -8,8 +8,8 @@ from typing import Any
 from toolmd._types.confirmation import Confirmation
 from toolmd._types.result import EventListener, Result
 from toolmd._types.run import Answer
-from toolmd._workspace.arguments import checked
 from toolmd._workspace.background_loop import off_loop, sync_of
+from toolmd._workspace.method_parameters import checked
 from toolmd._workspace.opened import OpenProject
 from toolmd._workspace.runs.control import Runs
 from toolmd._workspace.runs.store_changes import StoreChanges

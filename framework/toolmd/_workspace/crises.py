@@ -2,8 +2,8 @@
 
 from toolmd._types.call import Caller
 from toolmd._types.crisis import Crisis
-from toolmd._workspace.arguments import checked
 from toolmd._workspace.background_loop import off_loop, sync_of
+from toolmd._workspace.method_parameters import checked
 from toolmd._workspace.opened import OpenProject
 from toolmd.errors import NotFoundError
 

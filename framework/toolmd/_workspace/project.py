@@ -8,11 +8,11 @@ from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.plugin import PluginInfo
 from toolmd._types.registry import BoundSkill, BoundTool, Registry
 from toolmd._types.settings import Settings
-from toolmd._workspace.arguments import checked
 from toolmd._workspace.background_loop import off_loop
 from toolmd._workspace.changes import Changes
 from toolmd._workspace.checking import CheckListener
 from toolmd._workspace.listeners import ChangeListener
+from toolmd._workspace.method_parameters import checked
 from toolmd._workspace.opened import OpenProject
 from toolmd._workspace.reloading import Reloader, Watched
 

@@ -8,8 +8,8 @@ from pydantic_core import from_json
 from toolmd._types.kept import OpenHandle, no_result
 from toolmd._types.registry import BoundTool
 from toolmd._types.result import Result
-from toolmd._workspace.arguments import checked
 from toolmd._workspace.background_loop import off_loop, sync_of
+from toolmd._workspace.method_parameters import checked
 from toolmd._workspace.opened import OpenProject
 from toolmd.errors import NotFoundError
 

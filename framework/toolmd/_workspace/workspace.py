@@ -9,11 +9,11 @@ from toolmd._types.call import NO_CONTEXT, Budget, Call, Caller
 from toolmd._types.result import EventListener, Result
 from toolmd._types.run import Asker, Clock, RunListener
 from toolmd._types.settings import Settings
-from toolmd._workspace.arguments import ArgumentCheck, checked, checks_itself, is_usual
 from toolmd._workspace.background_loop import off_loop, sync_of
 from toolmd._workspace.confirmations import Confirmations
 from toolmd._workspace.crises import Crises
 from toolmd._workspace.listeners import WorkspaceEventListener
+from toolmd._workspace.method_parameters import ArgumentCheck, checked, checks_itself, is_usual
 from toolmd._workspace.opened import OpenProject
 from toolmd._workspace.project import ReadProject
 from toolmd._workspace.replies.replies import Turns

@@ -83,7 +83,7 @@ class MemoryJournal:
         """Return the time of the last recorded effect."""
         return self._now
 
-    def holds(self, key: str) -> bool:
+    def has(self, key: str) -> bool:
         """Return whether the effect is recorded."""
         return key in self._run.entries
 

@@ -15,8 +15,8 @@ from toolmd._types.run import (
     RunView,
     YesOrNo,
 )
-from toolmd._workspace.arguments import checked
 from toolmd._workspace.background_loop import off_loop, sync_of
+from toolmd._workspace.method_parameters import checked
 from toolmd._workspace.opened import OpenProject
 from toolmd.errors import NotFoundError, ToolmdError
 

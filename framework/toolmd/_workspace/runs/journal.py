@@ -1,4 +1,4 @@
-"""Report the events of a run while it is executed: its steps, its questions and its end."""
+"""Report the events of a run while it is executed, and let a stopped run only undo."""
 
 import time
 from typing import Any
@@ -36,7 +36,7 @@ class NotifyingJournal:
         self._progressed = float("-inf")
         self.now = journal.now
         self.reach = journal.reach
-        self.holds = journal.holds
+        self.has = journal.has
         self.begun = journal.begun
         self.wait = journal.wait
 
@@ -49,7 +49,7 @@ class NotifyingJournal:
         uncertain: UncertainOutcome | None = None,
     ) -> Any:
         """Perform an effect as the journal does; a stopped run only undoes."""
-        if self._stopped and not undoing and not self._journal.holds(key):
+        if self._stopped and not undoing and not self._journal.has(key):
             raise CancelledRunError
         return await self._journal.perform(key, effect, undoing=undoing, uncertain=uncertain)
 

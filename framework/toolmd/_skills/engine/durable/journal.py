@@ -89,7 +89,7 @@ class DurableJournal:
         """Return an executor that works from this loop."""
         return executor if self.bridge is None else FarExecutor(executor, self.bridge)
 
-    def holds(self, key: str) -> bool:
+    def has(self, key: str) -> bool:
         """Return whether the effect is recorded."""
         return key in self._entries
 

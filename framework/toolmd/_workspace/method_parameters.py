@@ -1,4 +1,4 @@
-"""Check the arguments of public methods before anything happens."""
+"""Check what a host passes to public methods, before anything happens."""
 
 import inspect
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence

@@ -78,7 +78,8 @@ class ToolError(ToolmdError):
 
     def __init__(self, message: str, *, code: str = CODE) -> None:
         super().__init__(message)
-        self.code = code
+        given: Any = code
+        self.code: str = given if isinstance(given, str) and given else self.CODE
 
 
 class MalformedReplyError(ToolmdError):

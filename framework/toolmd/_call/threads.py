@@ -18,6 +18,9 @@ IDLE_S = 30.0
 """How long an idle thread is kept, in seconds."""
 
 
+_ENDING = (KeyboardInterrupt, SystemExit, GeneratorExit, BaseExceptionGroup)
+
+
 class _Job(NamedTuple):
     """A function that waits for a thread, and the future of its caller."""
 
@@ -91,7 +94,7 @@ class Threads:
             with self._lock:
                 self._waiting.pop(id(job), None)
             raise
-        if isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit):
+        if isinstance(error, _ENDING) and not isinstance(error, Exception):
             raise ForeignExitError(f"it raised {type(error).__name__}") from error
         if error is not None:
             raise error

@@ -97,7 +97,32 @@ def test_a_crash_goes_to_the_log_under_a_reference_and_not_to_the_model(
     assert "Traceback" not in str(result.to_dict())
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, GeneratorExit, SystemExit])
+@pytest.mark.parametrize("code", [None, "", 5, object()])
+def test_a_code_that_is_no_word_is_the_default_one(harness, tool, code):
+    def book():
+        raise ToolError("That slot is taken.", code=code)
+
+    result = harness(tool("book", book, mode="sync")).call("book")
+    assert (result.error.code, result.error.message) == ("tool_error", "That slot is taken.")
+
+
+def test_a_note_that_is_no_text_becomes_one(harness, tool):
+    async def count(*, context):
+        context.note(5)
+        return {}
+
+    assert harness(tool("count", count, context="context")).call("count").notes == ("5",)
+
+
+ENDING = [
+    KeyboardInterrupt(),
+    GeneratorExit(),
+    SystemExit(),
+    BaseExceptionGroup("several", [KeyboardInterrupt()]),
+]
+
+
+@pytest.mark.parametrize("error", ENDING)
 def test_what_a_thread_raises_to_end_the_program_is_a_crash_of_its_tool(harness, tool, error):
     def end():
         raise error

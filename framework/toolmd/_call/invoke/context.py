@@ -136,7 +136,7 @@ class CallContext:
 
     def note(self, text: str) -> None:
         """Add a note to the result."""
-        self.remarks.notes.append(text)
+        self.remarks.notes.append(str(text))
 
     def pages(self, read_on: ReadOn) -> None:
         """Set how to read on where the result is cut, by the number of returned rows."""

@@ -21,6 +21,9 @@ PRIVATE_WORDS = {
     r"portraits?|misfit\w*|surplus|notebooks?|waist|storeys?": "detail, mismatch, layer",
     r"anew|whoever|whomever|to be had|is told|are told": "again, a noun, available, receives",
     r"knocks?|ears|last words": "request, event stream",
+    r"mends?|mended|mending": "fix, correct",
+    r"eras?": "the protocol's revision, such as 2026-07-28",
+    r"lone surrogates?|half (?:of )?a (?:character|letter|surrogate pair)": "unpaired surrogate",
 }
 """Words that only this project used, as patterns; each with what the field says instead."""
 OPENINGS = re.compile(r"(Give|Tell|Say|Hold|Hear|Look|Take)s?\b")

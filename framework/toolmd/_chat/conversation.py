@@ -196,7 +196,7 @@ class Conversation:
         """Ask the model until it answers, or until a limit is reached."""
         native = self._dialect == NATIVE
         tools = await asyncio.to_thread(self._workspace.export, NATIVE) if native else ()
-        mends = 0
+        corrections = 0
         while True:
             if limit := reached(self.usage, self._workspace.settings.chat):
                 return limit
@@ -225,8 +225,8 @@ class Conversation:
                 work.value, wrong = self._schema.read(choice.words)
                 if not wrong or last:
                     return "schema" if wrong else ""
-            mends = mends + 1 if turn.denied or wrong else 0
-            if mends > self._max_mends:
+            corrections = corrections + 1 if turn.denied or wrong else 0
+            if corrections > self._max_mends:
                 return "schema" if wrong else "malformed"
             if wrong:
                 self.messages.append({"role": "user", "content": wrong})

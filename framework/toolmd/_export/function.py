@@ -13,7 +13,7 @@ from toolmd._types.tool import ToolSpec
 from toolmd._validation import are_apart
 
 CONFIDENCE = "_confidence"
-"""The argument for the model's confidence; the executor removes it."""
+"""The argument for the model's confidence; Toolmd removes it."""
 SURE = 0.95
 """The confidence in examples: enough for any sensible threshold, but less than certain."""
 

@@ -97,7 +97,7 @@ def _hints(*, read_only: bool, idempotent: bool, open_world: bool) -> dict[str, 
 
 
 def policy_of(spec: ToolSpec) -> dict[str, Any]:
-    """Return the restrictions of a call, for a client to show; only the executor enforces them."""
+    """Return the restrictions of a call, for a client to show; only Toolmd enforces them."""
     return present(
         {
             "requires_auth": spec.requires_auth or None,

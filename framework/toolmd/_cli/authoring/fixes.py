@@ -37,9 +37,9 @@ def fix_files(diagnostics: Iterable[Diagnostic], root: Path) -> list[Fixed]:
         file = root / path
         text = file.read_bytes().decode("utf-8")
         chosen = _apart(found)
-        mended = edited(text, [edit for diagnostic in chosen for edit in diagnostic.fix])
-        if mended != text:
-            replace_file(file, mended)
+        changed = edited(text, [edit for diagnostic in chosen for edit in diagnostic.fix])
+        if changed != text:
+            replace_file(file, changed)
             fixed.append(Fixed(path, tuple(str(d.code) for d in chosen)))
     return fixed
 

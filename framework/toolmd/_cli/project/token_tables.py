@@ -37,7 +37,7 @@ def added(text: str, token: TokenSettings, header: str) -> str | None:
 
 
 def removed(text: str, sha256: str, header: str) -> str | None:
-    """Return the settings without one token; None if its table can't be told from the rest."""
+    """Return the settings without one token; None if its lines can't be determined."""
     lines = text.splitlines(keepends=True)
     starts = [number for number, line in enumerate(lines) if line.lstrip().startswith("[")]
     for number, start in enumerate(starts):

@@ -25,5 +25,5 @@ def shown(value: object) -> object:
 
 def exact(text: str) -> Markup:
     """Return text for an attribute that the script reads: escaped, otherwise unchanged."""
-    # A lone surrogate can't be sent, and the script could not use it.
+    # An unpaired surrogate can't be sent, and the script could not use it.
     return Markup.escape(text.encode("utf-8", "replace").decode())

@@ -21,7 +21,7 @@ from toolmd._types.source import Source
 
 
 def encode(spec: AnySpec) -> bytes:
-    """Return a spec as JSON; empty where JSON can't hold it, as a lone surrogate in an example."""
+    """Return a spec as JSON; empty for what JSON can't hold, such as an unpaired surrogate."""
     try:
         return spec.model_dump_json(exclude_defaults=True).encode()
     except ValueError:

@@ -99,7 +99,7 @@ class BoundedImports:
     def begin(self, what: str, run: Callable[[], T], key: Callable[[], Hashable]) -> Load[T]:
         """Begin to run foreign code; raises OverdueError where the same code hangs already.
 
-        `key` names the code by its bytes, so that a file that was mended is tried again. It is
+        `key` names the code by its bytes, so that a file that was fixed is tried again. It is
         asked only where some code hangs.
         """
         with _lock:

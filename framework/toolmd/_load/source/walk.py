@@ -231,7 +231,7 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
 
 
 def _printable(shown: str) -> str:
-    # A name that is not UTF-8 comes with lone surrogates, which nothing can print.
+    # A name that is not UTF-8 comes with unpaired surrogates, which nothing can print.
     return shown if shown.isascii() else shown.encode(errors="replace").decode()
 
 

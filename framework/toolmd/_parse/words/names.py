@@ -17,18 +17,18 @@ def parameter_name(page: Page, mark: Mark) -> str:
     bare = name.replace("-", "_").removeprefix("$")
     if bare.isidentifier() and bare.isascii() and len(name) <= _LONGEST and not bare[0].isdigit():
         return name
-    mended = "_".join(
+    read_as = "_".join(
         "".join(c if c.isalnum() and c.isascii() else " " for c in name).lower().split()
     )[:_LONGEST]
-    if " " in name and mended.isidentifier():
+    if " " in name and read_as.isidentifier():
         page.warn(
             Code.INVALID_NAME,
             mark,
-            f"'{name}' is not a valid parameter name; it was read as '{mended}'",
-            f"write '{mended}'",
-            replace(mark, mended),
+            f"'{name}' is not a valid parameter name; it was read as '{read_as}'",
+            f"write '{read_as}'",
+            replace(mark, read_as),
         )
-        return mended
+        return read_as
     page.error(
         Code.INVALID_NAME,
         mark,
@@ -43,17 +43,17 @@ def definition_name(page: Page, mark: Mark, name: str) -> str:
     folded = name.replace("-", "_")
     if is_name(folded):
         return folded
-    mended = mended_name(name)
+    read_as = mended_name(name)
     words = name.replace(" ", "").replace("-", "").replace("_", "")
-    if mended != UNNAMED and words.isalnum() and len(name) <= _LONGEST:
+    if read_as != UNNAMED and words.isalnum() and len(name) <= _LONGEST:
         page.warn(
             Code.INVALID_NAME,
             mark,
-            f"'{name}' is not a valid name; it was read as '{mended}'",
-            f"write '{mended}'",
-            replace(mark, mended),
+            f"'{name}' is not a valid name; it was read as '{read_as}'",
+            f"write '{read_as}'",
+            replace(mark, read_as),
         )
-        return mended
+        return read_as
     page.error(
         Code.INVALID_NAME,
         mark,

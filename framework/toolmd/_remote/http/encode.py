@@ -42,7 +42,7 @@ def pair(name: str, value: str) -> str:
 def _text(value: Any) -> str:
     match value:
         case str():
-            value.encode()  # A lone surrogate is a ValueError.
+            value.encode()  # An unpaired surrogate is a ValueError.
             return value
         case bool() | int() | float():
             return json.dumps(plain_numbers(value), allow_nan=False)

@@ -109,5 +109,5 @@ def _text(value: Any) -> str | None:
         value = "; ".join(value)
     if not isinstance(value, str) or not value.strip():
         return None
-    # JSON can express a lone surrogate, but a file can't contain it.
+    # JSON can express an unpaired surrogate, but a file can't contain it.
     return value.strip()[:_LONGEST].encode(errors="replace").decode()

@@ -42,7 +42,7 @@ def words(value: Any, *path: str | int, longest: int = _LONG) -> str | None:
     found = at(value, *path)
     if not isinstance(found, str):
         return None
-    # Neither SQLite nor JSON accepts a lone surrogate.
+    # Neither SQLite nor JSON accepts an unpaired surrogate.
     text = " ".join(found[: longest * 4].encode("utf-8", "replace").decode().split())
     if not text.isprintable():
         text = "".join(letter for letter in text if letter.isprintable())

@@ -30,7 +30,10 @@ class Code(StrEnum):
 
     # Front matter
     FRONT_MATTER = "front-matter", "The YAML block at the head can't be read."
-    FRONT_MATTER_COLON = "front-matter-colon", "A value with a colon needs quotes."
+    FRONT_MATTER_COLON = (
+        "front-matter-colon",
+        "A value has a colon and no quotes; it was read as quoted.",
+    )
     CONFLICT = "conflict", "Two places state the same thing differently."
 
     # Structure
@@ -119,7 +122,7 @@ class Code(StrEnum):
     UNREACHABLE_STEP = "unreachable-step", "No path leads to this step."
     CONTEXT = "context", "No text input of the skill supplies a fact about the caller."
     NOT_EXECUTABLE = "not-executable", "The workflow is prose, which can't run without Python."
-    NOT_DURABLE = "not-durable", "Only a skill whose tools are all Read Only may say Durable: no."
+    NOT_DURABLE = "not-durable", "Durable is no, but the skill waits or may change things."
 
     # Settings
     UNREADABLE_SETTINGS = (

@@ -103,7 +103,9 @@ def test_check_writes_one_form(shop) -> None:
 def test_a_result_as_json_leaves_the_remedy_on_stderr(shop) -> None:
     typed = shop("call", "sell_flower", "--json")
     assert json.loads(typed.out)["error"]["code"] == "unknown_tool"
-    assert typed.err == "help: `toolmd list` shows all names\n"
+    assert (
+        typed.err == "help: `toolmd list` shows what is there, and `toolmd check` what is broken\n"
+    )
 
 
 def test_a_list_as_json_leaves_the_note_about_broken_files_on_stderr(shop) -> None:

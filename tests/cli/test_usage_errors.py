@@ -58,7 +58,7 @@ USERS = "call x|handle|run x|chat|serve|dev|pending|confirm x|reject x|respond x
 
 @pytest.mark.parametrize("verb", USERS)
 def test_an_empty_user_is_a_usage_error_of_every_verb(console, verb) -> None:
-    typed = console(*verb.split(), "--user", "")
+    typed = console(*verb.split(), "--user", " ")
     assert typed.err.startswith("error: invalid value for '--user': it is empty; name the user")
     assert (typed.out, typed.code) == ("", 2)
 
@@ -66,14 +66,14 @@ def test_an_empty_user_is_a_usage_error_of_every_verb(console, verb) -> None:
 @pytest.mark.parametrize(
     ("words", "named"),
     [
-        (("call", ""), "the name"),
+        (("call", "x" * 5000), "the name"),
         (("call", "say_hello", "--context", f"patient={'x' * 5000}"), "--context"),
         (("call", "say_hello", "--user", "x" * 5000), "--user"),
-        (("runs", "show", ""), "the ID"),
-        (("runs", "cancel", ""), "the ID"),
-        (("confirm", ""), "the ID"),
-        (("accept", ""), "the name"),
-        (("export", "openai", ""), "the names"),
+        (("runs", "show", "x" * 5000), "the ID"),
+        (("runs", "cancel", "x" * 5000), "the ID"),
+        (("confirm", "x" * 5000), "the ID"),
+        (("accept", "x" * 5000), "the name"),
+        (("export", "openai", "x" * 5000), "the names"),
     ],
 )
 def test_an_odd_value_is_named_as_it_was_typed_and_not_by_its_python(project, words, named) -> None:
@@ -404,3 +404,27 @@ def test_a_misspelt_target_gets_a_suggestion(shop, target: str) -> None:
 
 def test_a_tool_in_capitals_gets_a_suggestion(shop) -> None:
     assert "did you mean 'sell_flowers'" in shop("call", "SELL_FLOWERS").err
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (("serve", "--transport", "http", "--host", ""), "the value of --host"),
+        (("serve", "--transport", "http", "--allow-host="), "the value of --allow-host"),
+        (("fmt", ""), "an argument"),
+        (("export", "openai", "--out", ""), "the value of --out"),
+        (("graph", "x", "-o", ""), "the value of -o"),
+        (("--project", "", "list"), "the value of --project"),
+        (("chat", "hello", "--model", ""), "the value of --model"),
+        (("import", "mcp", "--live", "", "--", "x"), "the value of --live"),
+    ],
+)
+def test_an_empty_value_is_an_error(project, words: tuple[str, ...], what: str) -> None:
+    typed = project(*words)
+    assert (typed.out, typed.code) == ("", 2)
+    assert typed.err == f"error: {what} is empty\nhelp: write a value, or leave it out\n"
+
+
+def test_a_message_may_be_empty_and_a_value_may_end_with_an_equals_sign(project) -> None:
+    for words in (("--message", ""), ("--message=",), ("--context=place=1=",)):
+        assert project("call", "say_hello", "name=Ana", *words).code == 0

@@ -18,7 +18,7 @@ from toolmd._cli.terminal.crash import report_crash
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.options import ProjectOption
 from toolmd._cli.terminal.screen import complain, drop, errors_as_json, out, send_off
-from toolmd._cli.terminal.usage import is_usage, tell_usage
+from toolmd._cli.terminal.usage import empty_in, is_usage, tell_usage
 from toolmd._cli.verbs import (
     about,
     accept,
@@ -197,6 +197,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _ended(words: Sequence[str]) -> int:
+    own = any(name in words for commands in COMMANDS.values() for name in commands)
+    if own and (what := empty_in(words)):  # a plugin's command may have another meaning for it
+        complain(ExitCode.USAGE, f"{what} is empty", "write a value, or leave it out")
+        return ExitCode.USAGE
     try:
         code: object = make_app()(words, prog_name="toolmd", standalone_mode=False)
     except SystemExit as end:

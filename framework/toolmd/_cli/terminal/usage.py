@@ -1,5 +1,6 @@
 """Report a wrong command line in the form of every other error."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import typer
@@ -9,6 +10,24 @@ from toolmd._cli.terminal.screen import complain, err
 
 _MOST_NAMED = 12
 """The most commands of a group that an error names."""
+_MAY_BE_EMPTY = frozenset(("--message", "--system", "--args-json", "--input-json"))
+
+
+def empty_in(words: Sequence[str]) -> str:
+    """Return which value of a command line is empty, mostly by a variable that is not set.
+
+    An empty path would mean the current folder, and an empty host every address of this machine.
+    """
+    before = ""
+    for word in words:
+        if word == "--":  # the command of a server follows
+            return ""
+        ends = word.startswith("--") and word.find("=") == len(word) - 1
+        option = word[:-1] if ends else before
+        if (ends or not word) and option not in _MAY_BE_EMPTY:
+            return f"the value of {option}" if option.startswith("-") else "an argument"
+        before = word
+    return ""
 
 
 def is_usage(error: Exception) -> bool:

@@ -141,6 +141,17 @@ def test_an_unreadable_minimum_confidence_keeps_the_tools_out(
     assert [d.code for d in registry.diagnostics] == ["broken-plugin"]
 
 
+def test_crisis_words_of_a_package_without_tools_are_reported(
+    project: Project, packages: Packages
+) -> None:
+    packages.install("only-words", "@hookimpl\ndef toolmd_crisis_words(): return ['die']\n", {})
+    packages.install("no-words", "@hookimpl\ndef toolmd_crisis_words(): return []\n", {})
+
+    (found,) = build_with(project, ["only-words", "no-words"]).registry.diagnostics
+
+    assert (found.severity, "safety.crisis_words" in found.message) == ("error", True)
+
+
 @pytest.mark.parametrize("words", ["'die'", "['', 'die']", "[1]", "3", "1/0"])
 def test_unreadable_crisis_words_keep_the_tools_out(
     project: Project, packages: Packages, words: str

@@ -105,7 +105,12 @@ def package_groups(
     rejected: set[str] = set()
     least = _restriction(plugins, "toolmd_default_min", _confidence, "no number 0..1", rejected)
     words = _restriction(plugins, "toolmd_crisis_words", _words, "no list of words", rejected)
-    for answer in plugins.ask("toolmd_definitions", awake=False):
+    answers = [*plugins.ask("toolmd_definitions", awake=False)]
+    for name in {name for name in words if words[name]} - {answer.plugin for answer in answers}:
+        # A restriction that counts for nothing must not pass for one.
+        fault = "has crisis words, but brings no definitions: write `safety.crisis_words` instead"
+        plugins.diagnostics.append(broken_plugin(name, fault))
+    for answer in answers:
         if answer.plugin in rejected:
             continue
         for folder in _given(answer, settings, plugins, walker or Walker()):

@@ -71,6 +71,20 @@ def test_progress_is_reported_while_the_tool_runs(harness, tool):
     assert heard == [{"text": "half", "fraction": 0.5}]
 
 
+def test_a_listener_that_fails_stops_no_call(harness, tool, caplog):
+    async def work(*, context):
+        await context.progress("half", 0.5)
+        return {"done": True}
+
+    async def listen(event):
+        raise OSError(f"no room for {event.kind}")
+
+    made = harness(tool("work", work, context="context"))
+    with caplog.at_level(logging.ERROR, logger="toolmd.crash"):
+        assert made.call("work", on_event=listen).data == {"done": True}
+    assert "no room for progress" in caplog.text
+
+
 @pytest.mark.parametrize("error", [RuntimeError, SystemExit, StopIteration, RecursionError])
 @pytest.mark.parametrize("mode", ["async", "sync", "inline", "stream"])
 def test_a_crash_goes_to_the_log_under_a_reference_and_not_to_the_model(

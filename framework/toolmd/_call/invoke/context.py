@@ -11,7 +11,7 @@ from toolmd._types.asked import Asked
 from toolmd._types.call import Call
 from toolmd._types.call_spec import CallSpec, ToolCallSpec
 from toolmd._types.result import Event, EventListener, Result
-from toolmd.errors import hidden
+from toolmd.errors import hidden, logged
 
 Thing = TypeVar("Thing")
 
@@ -148,9 +148,14 @@ class CallContext:
                               {"text": hidden(text), "fraction": fraction}))  # fmt: skip
 
     async def send(self, event: Event) -> None:
-        """Hand an event to the listener, if there is one."""
-        if self._on_event is not None and (waiting := self._on_event(event)) is not None:
-            await waiting
+        """Hand an event to the listener, if there is one; what it raises stops no call."""
+        if self._on_event is None:
+            return
+        try:
+            if (waiting := self._on_event(event)) is not None:
+                await waiting
+        except Exception as error:  # noqa: BLE001 - the tool may have taken effect
+            logged(error, "the listener to %s failed", event.tool)
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
         """Call another tool through the pipeline, for the same user with the same facts."""

@@ -115,12 +115,15 @@ def test_many_equal_calls_of_one_process_have_one_effect(shop: Shop) -> None:
 
 
 def test_equal_arguments_in_other_words_are_the_same_call(shop: Shop) -> None:
+    file = shop.root / "tools_md" / "pay.tool.md"
+    ignores = "- **Unknown Parameters**: ignore\n- **Version**"
+    file.write_text(TOOL.replace("- **Version**", ignores))
     words = (
         {"amount": 2},
         {"amount": 2.0},
         '{"amount":2}',
-        '{ "amount": 2.0 }',
-        b'{"amount": 2e0}',
+        b'{ "amount": 2.0 }',
+        {"amount": 2, "mood": "good"},
     )
     with Workspace.open(shop.root, overrides={"store": shop.place}) as workspace:
         results = [workspace.call_sync("pay", given, call_id="order-1") for given in words]

@@ -1,7 +1,6 @@
 """The dispatcher: every call, from every interface, enters the call pipeline here."""
 
 import hashlib
-import json
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -131,7 +130,7 @@ class Dispatcher:
         """Call a tool with an object or its JSON text; never raises but for cancellation."""
         caller = Caller(user, context, message, conversation)
         if idempotency_key is None and call_id is not None:
-            idempotency_key = _key_of(call_id, name, arguments, caller)
+            idempotency_key = _key_of(call_id, name, caller)
         call = Call(name, arguments, call_id, confidence, caller, dry_run, budget, idempotency_key)
         return self.dispatch(call, on_event)
 
@@ -179,30 +178,13 @@ class Dispatcher:
             self._shared_limits.close()
 
 
-def _key_of(
-    call_id: str, name: str, arguments: Mapping[str, Any] | str | bytes, caller: Caller
-) -> str | None:
-    """Return the idempotency key of a call that its host named: equal calls have equal keys.
+def _key_of(call_id: str, name: str, caller: Caller) -> str:
+    """Return the idempotency key of a call that its host named, before its arguments are added.
 
-    A different call under the same name has a different key. Equal arguments may be an object or
-    its text, in any order, and 2.0 is 2. Names in a model's reply make no keys.
+    Names in a model's reply make no keys.
     """
-    whose = [
-        call_id, caller.user, sorted(caller.context.items()), caller.conversation, name,
-    ]  # fmt: skip
-    try:
-        text = json.dumps(arguments) if isinstance(arguments, Mapping) else arguments
-        arguments = json.dumps(json.loads(text, parse_float=_number), sort_keys=True)
-    except (TypeError, ValueError, RecursionError):
-        if isinstance(arguments, Mapping):
-            return None  # Not JSON: the arguments check reports it.
-    return hashlib.sha256(repr([*whose, arguments]).encode(errors="replace")).hexdigest()[:32]
-
-
-def _number(text: str) -> float:
-    """Return a number as an integer where it is one."""
-    value = float(text)
-    return int(value) if value.is_integer() else value
+    whose = [call_id, caller.user, sorted(caller.context.items()), caller.conversation, name]
+    return hashlib.sha256(repr(whose).encode(errors="replace")).hexdigest()[:32]
 
 
 class Clients:

@@ -11,7 +11,7 @@ from toolmd._call.guards.crisis import CrisisWatch, flagged
 from toolmd._call.invoke.metrics import Metrics
 from toolmd._call.invoke.trace import Tracing
 from toolmd._call.limits.deadline import DeadlineError
-from toolmd._call.limits.keyed_calls import KeyedCalls
+from toolmd._call.limits.keyed_calls import KeyedCalls, key_with
 from toolmd._call.limits.shared_limits import Place
 from toolmd._call.observers import Observers
 from toolmd._call.result.outcome import allowed, denied, ignored, stopped
@@ -104,6 +104,8 @@ class Pipeline:
             if tool.takes_handles:
                 call = await self._tools.with_results(tool, call)
             arguments = tool.arguments(call)  # syntax and arguments, one pass over the text
+            if call.key is not None and call.is_named:
+                call = call._replace(key=key_with(call.key, arguments))
             note = ignored(tool.dropped(call.arguments)) if tool.ignores_unknown else ""
             if tool.guards:  # confidence, intent, review, confirmation
                 verdict = await tool.guard(call, arguments)

@@ -1,9 +1,10 @@
 """Run the call of a keyed tool once under its key, over all processes of a project."""
 
 import asyncio
+import hashlib
 import json
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from time import perf_counter
 from typing import Any
@@ -24,6 +25,20 @@ POLL_S = 0.05
 _LONGEST_POLL_S = 0.5
 _SPARE_S = 10.0
 """How much longer than its waits and its Timeout a call may take, in seconds."""
+
+
+def key_with(key: str, arguments: Mapping[str, Any]) -> str:
+    """Return the key of a named call with its checked arguments: equal calls have equal keys.
+
+    Defaults are filled, ignored arguments are dropped, and 2.0 is 2.
+    """
+    text = json.dumps(json.loads(json.dumps(arguments), parse_float=_number), sort_keys=True)
+    return hashlib.sha256(f"{key}\n{text}".encode()).hexdigest()[:32]
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    return int(value) if value.is_integer() else value
 
 
 class KeyedCalls:

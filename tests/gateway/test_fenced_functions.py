@@ -174,7 +174,7 @@ def test_a_fenced_process_that_dies_leaves_one_call_unknown(root: Path) -> None:
 def test_a_function_past_its_deadline_is_killed_with_its_process(root: Path) -> None:
     with Workspace.open(root) as workspace:
         assert act(workspace, "day").success
-        (root / "tools_md/act.tool.md").write_text(TOOL.replace("60 seconds", "2 seconds"))
+        (root / "tools_md/act.tool.md").write_text(TOOL.replace("60 seconds", "4 seconds"))
         workspace.reload()
         late = act(workspace, "sleep")
         process = int((root / "out/pid").read_text())

@@ -343,6 +343,18 @@ def test_a_malformed_call_in_text_is_reported(nursery) -> None:
     assert "malformed_call" in server.heard[1]["messages"][3]["content"]
 
 
+def test_a_program_that_can_not_await_talks_too(nursery, client_of) -> None:
+    with (
+        ModelServer(asking(("look_up", {"plant": "fern"})), "It is tall.", "Hi") as server,
+        Conversation(nursery.workspace, model="m", client=client_of(server)) as talk,
+    ):
+        looked = talk.say_sync("How tall is the fern?")
+        greeted = talk.say_sync("Hello")
+
+    assert [result.tool for result in looked.results] == ["look_up"]
+    assert (looked.text, greeted.text) == ("It is tall.", "Hi")
+
+
 def test_the_export_follows_a_reload(nursery, client_of) -> None:
     async def twice() -> None:
         async with Conversation(nursery.workspace, model="m", client=client_of(server)) as talk:

@@ -10,6 +10,7 @@ from toolmd import (
     Changes,
     Confirmation,
     Confirmations,
+    Conversation,
     Crises,
     PendingChange,
     Result,
@@ -21,7 +22,7 @@ from toolmd._types.run import RunTrace
 from toolmd._types.turn import Turn
 from toolmd._workspace import workspace as module
 
-FACES = (Workspace, Confirmations, Runs, Changes, Crises)
+FACES = (Workspace, Confirmations, Runs, Changes, Crises, Conversation)
 PLAIN = {"aopen": "open", "aclose": "close", "areload": "reload"}
 """What opens, reloads and closes, and its twin that blocks."""
 

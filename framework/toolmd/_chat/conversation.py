@@ -18,6 +18,7 @@ from toolmd._types.result import Result
 from toolmd._types.turn import Turn
 from toolmd._types.usage import Usage
 from toolmd._workspace import Workspace
+from toolmd._workspace.background_loop import sync_of
 from toolmd.errors import ConfigError, ToolmdError
 
 NATIVE = "openai"
@@ -133,10 +134,18 @@ class Conversation:
     async def __aexit__(self, *raised: object) -> None:
         await self.aclose()
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
     async def aclose(self) -> None:
         """Close the connection that was opened here."""
         if self._own:
             await self._client.close()
+
+    close = sync_of(aclose, at="_workspace._project")
 
     async def say(self, message: str) -> Exchange:
         """Send a message to the model and return the exchange; one message at a time.
@@ -169,17 +178,9 @@ class Conversation:
         crisis = heard or any(result.crisis for result in work.results)
         if crisis or any(map(self._has_done, work.results)):
             self._said.clear()
-        return Exchange(
-            text=work.text,
-            said=tuple(work.said),
-            results=tuple(work.results),
-            pending=tuple(work.pending),
-            crisis=crisis,
-            stopped=stopped,
-            rounds=work.rounds,
-            usage=self.usage,
-            value=work.value,
-        )
+        return work.exchange(stopped, self.usage, crisis=crisis)
+
+    say_sync = sync_of(say, at="_workspace._project")
 
     @property
     def usage(self) -> Usage:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
-from toolmd._types.exchange import Stop
+from toolmd._types.exchange import Exchange, Stop
 from toolmd._types.pending import PendingCall
 from toolmd._types.result import Result
 from toolmd._types.settings import ChatSettings, PriceSettings
@@ -86,3 +86,17 @@ class Work:
     pending: list[PendingCall] = field(default_factory=list)
     rounds: int = 0
     value: Any = None
+
+    def exchange(self, stopped: Stop, usage: Usage, *, crisis: bool) -> Exchange:
+        """Return the exchange as it ended; `usage` is that of the conversation so far."""
+        return Exchange(
+            text=self.text,
+            said=tuple(self.said),
+            results=tuple(self.results),
+            pending=tuple(self.pending),
+            crisis=crisis,
+            stopped=stopped,
+            rounds=self.rounds,
+            usage=usage,
+            value=self.value,
+        )

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Coroutine
 from functools import update_wrapper
+from operator import attrgetter
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 _T = TypeVar("_T")
@@ -21,13 +22,16 @@ async def off_loop(work: Callable[_P, _T], *given: _P.args, **named: _P.kwargs) 
 
 
 def sync_of(
-    method: Callable[Concatenate[_Self, _P], Coroutine[Any, Any, _T]],
+    method: Callable[Concatenate[_Self, _P], Coroutine[Any, Any, _T]], at: str = "_project"
 ) -> Callable[Concatenate[_Self, _P], _T]:
-    """Return the sync version of an async method; the calling thread waits for the result."""
-    name = method.__name__
+    """Return the sync version of an async method; the calling thread waits for the result.
+
+    `at` is the attribute that has the project with its loop.
+    """
+    name, project = method.__name__, attrgetter(at)
 
     def waiting(self: Any, /, *given: _P.args, **named: _P.kwargs) -> _T:
-        result: _T = self._project.loop.run(getattr(self, name)(*given, **named))
+        result: _T = project(self).loop.run(getattr(self, name)(*given, **named))
         return result
 
     update_wrapper(waiting, method)

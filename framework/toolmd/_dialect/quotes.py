@@ -31,6 +31,7 @@ _GLANCE = 4
 """Steps for a quotation mark, or a colon."""
 # A set of single characters, so that its search is linear.
 _OPENERS = re.compile(f"[`<{COLONS}{MARKS}]|~~~")
+_FENCE = re.compile("```|~~~")
 _SPACE = " \t"
 _STARTS = frozenset(["", *"\t >#|-*+_=0123456789`~"])
 """First characters of lines that end the paragraph before them."""
@@ -128,13 +129,24 @@ class Quotes:
         text, at, end = self._text, quote.start, quote.end
         if quote.fenced or are_thoughts(text, quote.start):
             return quote  # Thoughts are no markdown: their fences end with them.
-        while (newline := text.find("\n", at, end)) >= 0:
-            at = newline + 1
+        last = self._last_line_end(at, end)
+        # Only a line with the signs of a fence may open one; a quote may have many lines.
+        while (newline := text.find("\n", at, end)) >= 0 and (
+            sign := _FENCE.search(text, newline + 1, last)
+        ):
+            self.spend(1)
+            at = text.rfind("\n", newline, sign.start()) + 1
             start = content_of(text, at)
             if self._opens_fence(start):
                 at = self._fence(_Line(at, start, quoted=False), start, run_of(text, start)).end
-                end = max(end, at)
+                if at > end:
+                    end = at
+                    last = self._last_line_end(at, end)
         return quote if end == quote.end else quote._replace(end=end)
+
+    def _last_line_end(self, start: int, end: int) -> int:
+        """Return where the last line ends that begins in or right behind this part of the text."""
+        return line_end(self._text, self._text.rfind("\n", start, end) + 1)
 
     def _opens_fence(self, start: int) -> bool:
         """Return whether the text of a line, which begins there, opens a fence."""

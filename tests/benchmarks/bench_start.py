@@ -64,7 +64,7 @@ def start():
     """Measure whole processes, in processor time."""
     nothing = spent([sys.executable, "-c", "pass"])
     told = spent([BIN / "toolmd", "--help"])
-    yield "toolmd --help / python -c pass", told / nothing, 11, f"{told * 1e3:.0f} ms"
+    yield "toolmd --help / python -c pass", told / nothing, 13, f"{told * 1e3:.0f} ms"
     with tempfile.TemporaryDirectory() as place:
         shipped = project(Path(place, "shipped"), 1000)
         lean = project(Path(place, "lean"), 1000, lean=True)
@@ -107,7 +107,7 @@ def _memory(folder):
         held = tracemalloc.get_traced_memory()[0] / 2**20
         assert len(workspace.tools) == 1000
     tracemalloc.stop()
-    return "1,000 tools, bound and callable (MiB)", held, 8, ""
+    return "1,000 tools, bound and callable (MiB)", held, 10, ""
 
 
 def _seconds(work):

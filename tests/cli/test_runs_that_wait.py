@@ -102,7 +102,7 @@ def test_a_run_that_starts_now_is_left_to_a_worker(shop) -> None:
         assert time.monotonic() < ends
 
 
-@pytest.mark.parametrize("at", ["2h", "in two hours", "tomorrow", "25:00", "in 0s", ""])
+@pytest.mark.parametrize("at", ["2h", "in two hours", "tomorrow", "25:00", "in 0s", " "])
 def test_an_unreadable_time_is_a_usage_error(shop, at: str) -> None:
     started = shop("runs", "start", "water_flowers", "after=1s", "--at", at)
 

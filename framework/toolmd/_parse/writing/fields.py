@@ -47,7 +47,9 @@ def behind(text: str) -> str:
 
 def indented(text: str, by: int) -> str:
     """Indent every line that is not empty."""
-    return "\n".join(" " * by + line if line else "" for line in text.split("\n")) if text else ""
+    if "\n" in text:
+        return "\n".join(indented(line, by) for line in text.split("\n"))
+    return " " * by + text if text else ""
 
 
 def _numbered(text: str) -> bool:
@@ -94,11 +96,10 @@ def _keywords(keywords: tuple[str, ...]) -> str:
     for keyword in keywords:
         language, one = language_and_word(keyword)
         groups.setdefault(language, []).append(word(one))
-    lines = (
+    return "; ".join(
         f"{code}: {words_text(words)}" if code else words_text(words)
         for code, words in groups.items()
     )
-    return "; ".join(lines)
 
 
 def literal(value: JsonValue) -> str:
@@ -263,8 +264,7 @@ def _shapes_lines(shapes: tuple[Parameter, ...], depth: int) -> Iterator[str]:
 
 
 def _items_lines(field: Field, items: Schema, depth: int) -> list[str]:
-    nested = shape_lines(items, depth + 1)
-    return [f"- **{field.name}**:", *(indented(line, 2) for line in nested)]
+    return [f"- **{field.name}**:", *(indented(line, 2) for line in shape_lines(items, depth + 1))]
 
 
 def parameters_text(parameters: tuple[Parameter, ...], prefix: str = "") -> Iterator[str]:

@@ -133,6 +133,17 @@ def test_equal_arguments_in_other_words_are_the_same_call(shop: Shop) -> None:
     assert (other.attempts, len(shop.effects)) == (1, 2)
 
 
+def test_a_call_with_its_default_and_without_is_the_same_call(shop: Shop) -> None:
+    file = shop.root / "tools_md" / "pay.tool.md"
+    file.write_text(TOOL.replace("- **Type**: integer", "- **Type**: integer\n- **Default**: 1"))
+    shop.begin(1, "order-1").communicate()
+
+    with Workspace.open(shop.root, overrides={"store": shop.place}) as workspace:
+        again = workspace.call_sync("pay", {}, call_id="order-1")
+
+    assert (again.attempts, len(shop.effects)) == (0, 1)
+
+
 def test_a_call_that_was_approved_twice_has_one_effect(shop: Shop) -> None:
     file = shop.root / "tools_md" / "pay.tool.md"
     file.write_text(f"{TOOL}\n## Safety\n\n- **Requires Confirmation**: true\n")

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from pathlib import Path
+from queue import Queue
 
 import pytest
 from workspace_shop import Shop, skill, tool, word
@@ -294,6 +295,18 @@ def test_a_sync_method_within_its_own_tool_raises_instead_of_hanging(shop: Shop)
         del sys.modules["toolmd_test"]
 
     assert result.outcome == "failed"
+
+
+def test_an_async_tool_that_raises_a_keyboard_interrupt_fails(shop: Shop) -> None:
+    """It ended the loop behind the sync methods, and the caller waited for ever."""
+    shop.tool("stop", "async def stop(): raise KeyboardInterrupt")
+    ended: Queue[Result] = Queue()
+    with shop.open() as ws:
+        work = threading.Thread(target=lambda: ended.put(ws.call_sync("stop", {})), daemon=True)
+        work.start()
+        result = ended.get(timeout=30)
+
+    assert (result.outcome, result.error and result.error.code) == ("failed", "tool_error")
 
 
 def test_a_closed_workspace_accepts_no_call(shop: Shop) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from contextvars import Context, copy_context
 from queue import Empty, SimpleQueue
-from threading import Lock, Thread
+from threading import Lock, Thread, current_thread, main_thread
 from typing import Any, NamedTuple
 
 from toolmd.errors import ForeignExitError
@@ -43,8 +43,13 @@ class _Job(NamedTuple):
             self.done.get_loop().call_soon_threadsafe(self.done.set_result, ended)
 
 
-def is_cancelled(error: BaseException) -> bool:
-    """Return whether the running task is cancelled; foreign code may raise CancelledError, too."""
+def is_from_outside(error: BaseException) -> bool:
+    """Return whether an error ends the running task from outside: a cancellation, or Ctrl-C.
+
+    Foreign code may raise both itself; the user's Ctrl-C reaches the main thread only.
+    """
+    if isinstance(error, KeyboardInterrupt):
+        return current_thread() is main_thread()
     task = asyncio.current_task()
     return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
 

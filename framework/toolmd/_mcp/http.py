@@ -27,8 +27,8 @@ class McpEndpoint:
     def __init__(self, server: McpServer, *, stateless: bool = False) -> None:
         """Serve `server`, without sessions if `stateless` is True.
 
-        Any process may then get the next request of a client. An old one can't be asked,
-        nor notified of changes.
+        Any process may then get the next request of a client. A client of the old protocol can't
+        be asked then, nor notified of changes.
         """
         self._manager = StreamableHTTPSessionManager(
             server.low, stateless=stateless, max_request_body_size=MAX_BODY,

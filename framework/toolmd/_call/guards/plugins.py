@@ -7,7 +7,7 @@ from copy import deepcopy
 from typing import Any
 
 from toolmd._call.denial import guard_failed
-from toolmd._call.threads import AROUND, is_cancelled
+from toolmd._call.threads import AROUND, is_from_outside
 from toolmd._types.call import Call
 from toolmd._types.verdict import Action, Problem, Verdict
 from toolmd.hooks import Guard
@@ -31,8 +31,8 @@ async def ask(
         try:
             async with asyncio.timeout(timeout_s):
                 verdict = await _answer(guard, shown)
-        except (Exception, SystemExit, asyncio.CancelledError) as error:
-            if is_cancelled(error):
+        except (Exception, SystemExit, KeyboardInterrupt, asyncio.CancelledError) as error:
+            if is_from_outside(error):
                 raise
             raise guard_failed(call.tool, "guard", error) from None
         if verdict is not None:

@@ -21,7 +21,7 @@ from toolmd._call.limits.deadline import (
 from toolmd._call.result.answer import AnswerError, answer_of
 from toolmd._call.result.returned import Remarks, build_result
 from toolmd._call.result.truncate import UNBOUND, bounds_of
-from toolmd._call.threads import is_cancelled
+from toolmd._call.threads import is_from_outside
 from toolmd._egress import DomainNotApprovedError
 from toolmd._remote.mcp.error import InputRequiredError, SuspendedToolError
 from toolmd._types.call import Call
@@ -198,11 +198,11 @@ class Invoker:
                 )
             case AnswerError():
                 failure = Failure("tool_error", hidden(f"{name} ran, but {error}"))
-            case asyncio.CancelledError() if is_cancelled(error):
+            case _ if is_from_outside(error):
                 raise error
             case Exception() if fault is not None:
                 outcome, failure = self._unreachable(fault, attempts)
-            case Exception() | SystemExit() | asyncio.CancelledError():
+            case Exception() | SystemExit() | KeyboardInterrupt() | asyncio.CancelledError():
                 failure = self._crashed(error)
             case _:
                 raise error

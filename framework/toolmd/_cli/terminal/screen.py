@@ -91,6 +91,7 @@ def _write(stream: TextIO, text: str) -> None:
 def errors_as_json(words: Sequence[str]) -> Iterator[None]:
     """Let errors also go to stdout as JSON, if the words of a command ask for JSON."""
     options = words[: words.index("--")] if "--" in words else words
+    # Joined, since the form may stand behind a space or a "=".
     asks = "--json" in options or "--output-format=json" in "=".join(options)
     token = _errors_as_json.set(asks)
     try:

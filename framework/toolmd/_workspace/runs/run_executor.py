@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from toolmd._call import CallContext, Dispatcher, in_daemon_thread, start
-from toolmd._call.threads import is_cancelled
+from toolmd._call.threads import is_from_outside
 from toolmd._skills.engine.outcomes import ended
 from toolmd._skills.interpreter import Interpreter
 from toolmd._skills.journal import Journal, ParkedError, Through, loaded
@@ -126,8 +126,8 @@ class DispatchExecutor:
         context = CallContext(call, bound.spec, around, LONG_S, None)
         try:
             return await start(implementation, dict(_object(call)), lambda: context)
-        except (SystemExit, asyncio.CancelledError) as error:
-            if is_cancelled(error):
+        except (SystemExit, KeyboardInterrupt, asyncio.CancelledError) as error:
+            if is_from_outside(error):
                 raise
             raise ForeignExitError(f"it raised {type(error).__name__}") from error
         finally:

@@ -6,7 +6,7 @@ import time
 from concurrent.futures import Future
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from virtual_time import VirtualTime, most_in_a_window, run
 
@@ -244,6 +244,7 @@ HOSTILE = st.text(st.characters(), max_size=3).map(lambda text: text * 20_000) |
     HOSTILE | st.floats() | st.sampled_from([10**6000, [[]], {"a": "b" * 10**6}, True]),
     st.dictionaries(HOSTILE, HOSTILE, max_size=3),
 )
+@example("\u20ac" * 60_000, None, 1.0, {})
 def test_each_denied_call_leaves_one_record_of_bounded_size(
     harness, tool, tmp_path_factory, text, name, confidence, arguments
 ):

@@ -113,8 +113,7 @@ class Recorder:
         failure, code = denial.unread, denial.unread.code
         try:
             head = {"tool": call.tool[:64]} if tool is None else tool.audit_head
-            record = self._begun("deny", head, call)
-            record["code"] = code
+            record = self._begun("deny", head, call) | _words({"code": code})
             if isinstance(failure, Explained):
                 faults = [[code, _word(name)] for name in failure.names()[:_MAX_FAULTS]]
             else:

@@ -1,226 +1,287 @@
-"""Open the database of the store: crash-safe SQLite, or Postgres over TCP."""
+"""The database of a project's store: one SQLite file, or the memory of this process.
+
+A package can bring another kind: an entry point of the group `toolmd.stores`, named after the
+scheme of the setting `store` (`postgresql`), returns a `Database` for it.
+"""
 
 import os
 import sqlite3
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, NamedTuple
+from threading import RLock
+from typing import Any, Protocol
 
-import sqlalchemy as sa
-from sqlalchemy.dialects import sqlite
-
-from toolmd._store import STORE_FILE, is_postgres
+from toolmd._store import MEMORY, STORE_FILE, is_postgres
+from toolmd._store.schema import TABLES, VERSION, other_release
 from toolmd.config.sqlite import create_store
 from toolmd.config.state_files import is_there
 from toolmd.errors import NO_POSTGRES_DRIVER, ConfigError, UnreachableError
 
-SCHEMA = "toolmd"
-"""The schema of the tables on Postgres."""
-BUSY_MS = 10_000
-"""How long a statement waits for another process's lock, in milliseconds."""
-IDLE_MS = 5_000
-"""How long a process may be idle within a transaction, in milliseconds."""
-CONNECT_S = 5
-"""How long a server may take to answer, in seconds."""
-_SUBSEC = (3, 42, 0)
-"""The first SQLite whose own `unixepoch` knows 'subsec'."""
-_FORBIDDEN = "42501"
-"""The Postgres error code for missing rights."""
-_TCP = {
-    "connect_timeout": CONNECT_S,
-    # A cut connection is noticed within half a minute, not after hours.
-    "keepalives_idle": 10,
-    "keepalives_interval": 5,
-    "keepalives_count": 3,
-    "tcp_user_timeout": 25_000,
-}
-_SERVER_TCP: dict[str, object] = {
-    # The server ends the session of a lost machine, and so releases its locks, as soon.
-    "tcp_keepalives_idle": 10,
-    "tcp_keepalives_interval": 5,
-    "tcp_keepalives_count": 3,
-    "tcp_user_timeout": 25_000,
-}
+WAIT_S = 10.0
+"""How long a locked database is waited for by default, in seconds."""
+CLOSE_S = 2.0
+"""How long closing waits for a transaction in progress, in seconds."""
+GROUP = "toolmd.stores"
+Row = tuple[Any, ...]
 
 
-class Pace(NamedTuple):
-    """How a database is used."""
+class Transaction(Protocol):
+    """An open transaction. Its statements have `?` for each value, in SQL that all stores know."""
 
-    busy_ms: int = BUSY_MS
-    """How long a statement waits for a lock, in milliseconds."""
-    synced: bool = True
-    """Whether a commit waits for the disk: without, a power cut may lose the latest records."""
-    connections: int = 20
-    """The most connections of a process."""
-    shared: bool = False
-    """Whether the threads of a process share one connection to a SQLite file, in turns: several
-    would wait for each other in pauses that grow. No thread may then take two."""
+    def execute(self, statement: str, *values: Any) -> list[Row]:
+        """Execute a statement and return its rows."""
+
+    def change(self, statement: str, *values: Any) -> int:
+        """Execute a statement and return how many rows it changed."""
+
+    def insert(self, statement: str, rows: Sequence[Row]) -> None:
+        """Execute a statement once for each row of values."""
+
+    def now(self, here: float) -> float:
+        """Return the store's time in seconds since the epoch; `here` is this machine's."""
 
 
-def address(store: str, state: Path) -> str:
-    """Return the SQLAlchemy URL for the setting `store`.
+class Database(Protocol):
+    """The tables of a store; blocking, and safe for threads and processes.
 
-    Raises ConfigError for an unreadable URL, for a unix socket, and for a folder whose path is no
-    text: a URL can't contain it.
+    Each method raises UnreachableError, which names the store and the remedy, and ConfigError.
     """
-    if not is_postgres(store):
+
+    spans_machines: bool
+    """Whether several machines may share the store."""
+
+    def write(
+        self, lock: str = "", *, wait_s: float = WAIT_S, synced: bool = True
+    ) -> AbstractContextManager[Transaction]:
+        """Begin a transaction that writes; an exception rolls it back.
+
+        Args:
+            lock: What the transaction changes: no other one with this lock runs meanwhile.
+            wait_s: How long a locked database is waited for, in seconds.
+            synced: Whether the transaction survives a power cut, not only the process's end.
+        """
+
+    def read(self, *, wait_s: float = WAIT_S) -> AbstractContextManager[Transaction]:
+        """Begin a transaction that reads one consistent state."""
+
+    def close(self) -> None:
+        """Close the database for good, after the transaction in progress."""
+
+
+def open_database(store: str, state: Path) -> Database:
+    """Return the database of the setting `store`; it opens with its first transaction.
+
+    Args:
+        store: `sqlite`, `memory`, or the URL of another kind.
+        state: The state folder.
+
+    Raises:
+        ConfigError: The URL can't be read, or the package for it is missing.
+    """
+    if store == MEMORY:
+        return SqliteDatabase(None)
+    if "://" not in store:
+        return SqliteDatabase(state / STORE_FILE)
+    scheme = "postgresql" if is_postgres(store) else store.partition(":")[0]
+    for point in entry_points(group=GROUP, name=scheme):
         try:
-            return sa.URL.create("sqlite", database=str(state / STORE_FILE)).render_as_string()
-        except UnicodeEncodeError:
-            folder = os.fsencode(state).decode(errors="replace")
-            problem = f"state: {folder} is not UTF-8; name another folder, or rename it"
-            raise ConfigError(problem) from None
-    example = "postgresql://user@127.0.0.1:5432/name"
-    try:
-        url = sa.make_url("postgresql" + store[store.index("://") :])
-    except (sa.exc.ArgumentError, ValueError):
-        # The message must not contain the URL, which may have a password.
-        raise ConfigError(f"store: not a Postgres URL; write {example}") from None
-    host = url.host or url.query.get("host") or ""
-    if not host or str(host).startswith(("/", "@")):
-        # Errors of a socket do not look like a broken connection, so runs would stand still.
-        raise ConfigError(f"store: Postgres is supported over TCP only; write {example}")
-    return url.set(drivername="postgresql+psycopg").render_as_string(hide_password=False)
+            opened: Database = point.load()(store)
+        except ImportError as error:
+            raise ConfigError(f"store: {NO_POSTGRES_DRIVER}") from error
+        return opened
+    raise ConfigError(f"store: no installed package opens {scheme}:// stores")
 
 
-def open_database(url: str, pace: Pace) -> sa.Engine:
-    """Open the database; a new SQLite file is readable only for this user.
+class SqliteDatabase:
+    """A store on the standard library's SQLite: a file, or the memory of this process.
 
-    Raises ConfigError where the Postgres driver can't be loaded or SQLite is too old, OSError
-    for the file, UnreachableError for an emptied file.
+    The process has one connection that writes, and for a file another one that reads, so that
+    readers never wait for writers.
     """
-    if url.startswith("sqlite"):
-        file = file_of(url)
-        if file is not None:
-            create_store(file)
-        # Each connection to a database in memory would have a database of its own.
-        connections = 1 if pace.shared or file is None else pace.connections
-        engine = sa.create_engine(
-            url, poolclass=sa.QueuePool, pool_size=connections, max_overflow=0,
-            connect_args={"check_same_thread": False},
-        )  # fmt: skip
-        sa.event.listen(engine, "connect", _prepare_file(pace))
-        return engine
-    try:
-        # Settings in the URL have priority.
-        own = {key: value for key, value in _TCP.items() if key not in sa.make_url(url).query}
-        engine = sa.create_engine(
-            url, pool_pre_ping=True, pool_size=pace.connections, connect_args=own
+
+    spans_machines = False
+
+    def __init__(self, file: Path | None) -> None:
+        """Keep the file; None keeps the records in memory."""
+        self._file = file
+        self._writer = _Connection(self._connect)
+        self._reader = self._writer if file is None else _Connection(self._connect)
+        self._closed = False
+        self._ready: tuple[int, int, int] | None = None
+        """The process, device and inode of the file that has the tables."""
+
+    @contextmanager
+    def write(
+        self, lock: str = "", *, wait_s: float = WAIT_S, synced: bool = True
+    ) -> Iterator[Transaction]:
+        """Begin a transaction that writes; see Database."""
+        del lock  # Of all processes, one writes.
+        with self._transaction(self._writer, "IMMEDIATE", wait_s, synced=synced) as opened:
+            yield opened
+
+    @contextmanager
+    def read(self, *, wait_s: float = WAIT_S) -> Iterator[Transaction]:
+        """Begin a transaction that reads one consistent state."""
+        with self._transaction(self._reader, "DEFERRED", wait_s) as opened:
+            yield opened
+
+    def close(self) -> None:
+        """Close the file for good, after the transaction in progress."""
+        self._closed = True
+        for connection in {self._writer, self._reader}:
+            if connection.lock.acquire(timeout=CLOSE_S):
+                connection.close()
+                connection.lock.release()
+
+    @contextmanager
+    def _transaction(
+        self, connection: "_Connection", kind: str, wait_s: float, *, synced: bool = True
+    ) -> Iterator[Transaction]:
+        if not connection.lock.acquire(timeout=wait_s):
+            raise UnreachableError(f"the store {self._name} is too busy to answer: try again")
+        try:
+            self._check_file()
+            opened = connection.open(wait_s, synced=synced)
+            opened.execute(f"BEGIN {kind}")
+            try:
+                yield opened
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    opened.execute("ROLLBACK")
+                raise
+            opened.execute("COMMIT")
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
+                raise
+            connection.roll_back()
+            raise self._unreachable(error) from error
+        finally:
+            connection.lock.release()
+
+    @property
+    def _name(self) -> str:
+        return "in memory" if self._file is None else str(self._file)
+
+    def _check_file(self) -> None:
+        """Open the file anew where another one is at its path: nobody would find the records."""
+        if self._closed:
+            raise UnreachableError("the store is closed: open the workspace again")
+        if self._file is None or self._ready is None:
+            return
+        if not is_there(self._file) or self._ready != _identity(self._file):
+            for connection in (self._writer, self._reader):
+                connection.close()
+            self._ready = None
+
+    def _connect(self) -> sqlite3.Connection:
+        if self._file is not None:
+            create_store(self._file)
+        db = sqlite3.connect(
+            ":memory:" if self._file is None else self._file,
+            isolation_level=None,
+            check_same_thread=False,
         )
-    except ImportError as error:
-        raise ConfigError(f"store: {NO_POSTGRES_DRIVER}") from error
-    sa.event.listen(engine, "connect", _prepare_session(pace))
-    return engine
+        try:
+            if self._ready is None:
+                db.execute(f"PRAGMA busy_timeout = {WAIT_S * 1000:.0f}")
+                db.execute("PRAGMA journal_mode = WAL")
+                self._create_tables(db)
+                self._ready = (0, 0, 0) if self._file is None else _identity(self._file)
+        except BaseException:
+            db.close()
+            raise
+        return db
 
+    def _create_tables(self, db: sqlite3.Connection) -> None:
+        """Create the tables of a new file, all or none; several processes may do so at once."""
+        if _version(db) == VERSION:
+            return  # A reader does not wait for a writer.
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            found = _version(db)
+            if found != VERSION:
+                old = found or db.execute("SELECT 1 FROM sqlite_master").fetchone()
+                if old:
+                    raise ConfigError(other_release(self._name, found))
+                for statement in TABLES.split(";"):
+                    db.execute(statement)
+                db.execute(f"PRAGMA user_version = {VERSION}")
+        except BaseException:
+            db.execute("ROLLBACK")
+            raise
+        db.execute("COMMIT")
 
-def upsert_of(connection: sa.Connection) -> Any:
-    """Return the database's own INSERT, which has `on_conflict_do_update`."""
-    if connection.dialect.name == "sqlite":
-        return sqlite.insert
-    from sqlalchemy.dialects import postgresql
-
-    return postgresql.insert
-
-
-def server_now() -> sa.ColumnElement[float]:
-    """Return the time of a Postgres as SQL, in seconds since the epoch."""
-    return sa.cast(sa.func.extract("epoch", sa.func.clock_timestamp()), sa.Double)
-
-
-def outspoken(engine: sa.Engine) -> sa.Engine:
-    """Return the same database with faults raised as UnreachableError, for direct callers.
-
-    DBOS recognizes temporary faults by their own types, and so keeps the original engine.
-    """
-    told = engine.execution_options()
-    sa.event.listen(told, "handle_error", _tell)
-    if engine.dialect.name == "sqlite":
-        path = file_of(engine.url)
-        if path is not None:
-            sa.event.listen(told, "begin", lambda _: _must_be_there(path))
-    return told
-
-
-def _must_be_there(path: Path) -> None:
-    """Raise UnreachableError where a file that this process has open was emptied or removed."""
-    if not is_there(path):
-        raise UnreachableError(
-            f"{path} was removed while this process uses it: restart the process, which begins "
-            f"without earlier runs; to keep them, restore the file first"
+    def _unreachable(self, error: sqlite3.Error) -> UnreachableError:
+        if "is locked" in str(error):
+            return UnreachableError(
+                f"{self._name} was locked by another program for too long; end what holds it, "
+                f"then try again"
+            )
+        return UnreachableError(
+            f"the store {self._name} can't be reached: {error}; `toolmd doctor` checks it"
         )
 
 
-def shown(url: str) -> str:
-    """Return a URL without its password, for messages."""
-    parsed = sa.make_url(url)
-    if parsed.get_backend_name() == "sqlite":
-        return str(parsed.database)
-    # The query may contain a password, too.
-    return parsed.set(query={}, drivername="postgresql").render_as_string(hide_password=True)
+class _Connection:
+    """One connection, opened when it is first used; its lock lets one thread use it."""
+
+    def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
+        self.lock = RLock()
+        self._connect = connect
+        self._db: sqlite3.Connection | None = None
+        self._settings: tuple[float, bool] | None = None
+
+    def open(self, wait_s: float, *, synced: bool) -> "_Connection":
+        """Open it where it is closed, and set how long it waits and whether it waits for disk."""
+        if self._db is None:
+            self._db = self._connect()
+            self._settings = None
+        if self._settings != (wait_s, synced):
+            self._db.execute(f"PRAGMA busy_timeout = {wait_s * 1000:.0f}")
+            self._db.execute(f"PRAGMA synchronous = {'FULL' if synced else 'NORMAL'}")
+            self._settings = (wait_s, synced)
+        return self
+
+    def execute(self, statement: str, *values: Any) -> list[Row]:
+        """Execute a statement and return its rows."""
+        assert self._db is not None
+        return self._db.execute(statement, values).fetchall()
+
+    def change(self, statement: str, *values: Any) -> int:
+        """Execute a statement and return how many rows it changed."""
+        assert self._db is not None
+        return self._db.execute(statement, values).rowcount
+
+    def insert(self, statement: str, rows: Sequence[Row]) -> None:
+        """Execute a statement once for each row of values."""
+        assert self._db is not None
+        self._db.executemany(statement, rows)
+
+    def now(self, here: float) -> float:
+        """Return this machine's time."""
+        return here
+
+    def roll_back(self) -> None:
+        """End a transaction that a failed COMMIT left open."""
+        if self._db is not None and self._db.in_transaction:
+            with suppress(sqlite3.Error):
+                self._db.execute("ROLLBACK")
+
+    def close(self) -> None:
+        """Close the connection; the next use opens another one."""
+        db, self._db = self._db, None
+        if db is not None:
+            db.close()
 
 
-def file_of(url: str | sa.URL) -> Path | None:
-    """Return the SQLite file; None for a database in memory or on a server."""
-    parsed = sa.make_url(url)
-    return Path(parsed.database) if parsed.database and parsed.drivername == "sqlite" else None
+def _version(db: sqlite3.Connection) -> int:
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    return int(version)
 
 
-def _prepare_file(pace: Pace) -> Callable[[Any, Any], None]:
-    def prepare(connection: Any, record: Any) -> None:
-        del record
-        for pragma in (
-            "journal_mode=WAL", f"synchronous={'FULL' if pace.synced else 'NORMAL'}",
-            f"busy_timeout={pace.busy_ms}", "foreign_keys=ON",
-        ):  # fmt: skip
-            connection.execute(f"PRAGMA {pragma}")
-        if sqlite3.sqlite_version_info < _SUBSEC:
-            # From Python 3.12 on, DBOS and its column defaults call this function, so every Python
-            # that may open the file defines it.
-            connection.create_function("unixepoch", 1, _unixepoch)
-        # A reader that becomes a writer would fail at once if another wrote in between.
-        connection.isolation_level = "IMMEDIATE"
-
-    return prepare
-
-
-def _unixepoch(what: object) -> float:
-    """Return the seconds since the epoch, as newer releases do for 'subsec'."""
-    if what != "subsec":
-        raise ValueError(f"unixepoch({what!r}): this SQLite supports only 'subsec'")
-    return round(time.time(), 3)
-
-
-def _prepare_session(pace: Pace) -> Callable[[Any, Any], None]:
-    def prepare(connection: Any, record: Any) -> None:
-        del record
-        settings = _SERVER_TCP | {
-            "lock_timeout": pace.busy_ms,
-            # A frozen process must release its locks before its runs are taken over.
-            "idle_in_transaction_session_timeout": IDLE_MS,
-        }
-        if not pace.synced:
-            settings["synchronous_commit"] = "off"
-        with connection.cursor() as cursor:
-            cursor.execute("; ".join(f"SET {name} = {value}" for name, value in settings.items()))
-        connection.commit()
-
-    return prepare
-
-
-def _tell(context: Any) -> None:
-    error = context.sqlalchemy_exception
-    forbidden = getattr(context.original_exception, "sqlstate", None) == _FORBIDDEN
-    ours = isinstance(error, sa.exc.IntegrityError | sa.exc.ProgrammingError)
-    # The pool tests a connection before each use, and reconnects by itself.
-    if error is None or context.is_pre_ping or (ours and not forbidden):
-        return
-    where = shown(context.engine.url.render_as_string(hide_password=False))
-    reason = str(context.original_exception).strip().splitlines() or [""]
-    if "is locked" in reason[0]:
-        message = (
-            f"{where} was locked by another program for too long; end what holds it, then try again"
-        )
-    else:
-        message = f"the store {where} can't be reached: {reason[0]}; `toolmd doctor` checks it"
-    raise UnreachableError(message) from error
+def _identity(file: Path) -> tuple[int, int, int]:
+    """Return the process and the file: a forked process must not use its parent's connections."""
+    status = file.stat()
+    return os.getpid(), status.st_dev, status.st_ino

@@ -11,7 +11,8 @@ from typing import Any, NoReturn
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from toolmd._store.database import CLOSE_S, WAIT_S, Row, Transaction
+from toolmd._fleet.heartbeat import Heartbeat
+from toolmd._store.database import CLOSE_S, WAIT_S, Row, Transaction, Workers
 from toolmd._store.schema import TABLES, VERSION, other_release
 from toolmd.errors import ConfigError, UnreachableError
 
@@ -80,6 +81,10 @@ class PostgresDatabase:
         """Begin a transaction that reads one consistent state."""
         with self._transaction(wait_s, ["SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"]) as one:
             yield one
+
+    def workers(self) -> Workers:
+        """Return how processes see each other, by their heartbeats."""
+        return Heartbeat(self)
 
     def close(self) -> None:
         """Close the connections for good, after the transactions in progress."""

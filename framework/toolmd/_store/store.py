@@ -165,6 +165,16 @@ class Store:
         self._closed = False
         self._parts: dict[type[StorePart[Any]], StorePart[Any]] = {}
         self._results_until = 0.0
+        self._database: Any = None
+
+    @property
+    def database(self) -> Any:
+        """The database, also for the engine of runs."""
+        from toolmd._store.database import open_database
+
+        if self._database is None:
+            self._database = open_database(self.setting, self._state)
+        return self._database
 
     @property
     def is_shared(self) -> bool:
@@ -267,3 +277,5 @@ class Store:
             parts = [*self._parts.values()]
         for part in parts:
             part.close()
+        if self._database is not None:
+            self._database.close()

@@ -262,6 +262,7 @@ def _checked(url: str) -> dict[str, Any]:
     """Return what psycopg connects with; raises ConfigError for an unusable URL."""
     try:
         parts = conninfo_to_dict(url)
+        int(parts.get("port") or 0)
     except (psycopg.Error, ValueError):
         # The message must not contain the URL, which may have a password.
         raise ConfigError(f"store: not a Postgres URL; write {_EXAMPLE}") from None

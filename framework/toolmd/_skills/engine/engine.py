@@ -18,7 +18,14 @@ from typing import TypeVar
 from toolmd._skills.engine import ALL_RUNS, Ask, Execute, utc_now
 from toolmd._skills.engine.journal import LostRunError, RunJournal
 from toolmd._skills.engine.outage import Outage
-from toolmd._skills.engine.outcomes import AnsweredError, TooLateError, no_question, taken, waiting
+from toolmd._skills.engine.outcomes import (
+    AnsweredError,
+    TooLateError,
+    no_question,
+    taken,
+    unknown,
+    waiting,
+)
 from toolmd._skills.engine.store import (
     ALL,
     PARKED,
@@ -34,6 +41,7 @@ from toolmd._types.result import SkillResult
 from toolmd._types.run import (
     Answer,
     Clock,
+    JournalEntry,
     Order,
     Question,
     RunEvent,
@@ -50,8 +58,8 @@ ROUND_S = 0.5
 """The pause between two looks for work, in seconds."""
 AT_ONCE = 64
 """How many runs a process takes up at once; the rest is left to others."""
-SUSPECT = 3
-"""From which attempt at the same step on no other such run of this process is taken up."""
+SUSPECT = 2
+"""After how many tries of the same step a run is taken up while no other such run is."""
 KEEP = dt.timedelta(days=30)
 """How long a run that ended is kept."""
 FORGET_EVERY = 7200
@@ -135,7 +143,7 @@ class Engine:
             await self.do(partial(self._check_same, order))
             return await self._drive(order.id, ask, watch)
         self._added += 1
-        first = await self._attempt(order.id, began, order, watch)
+        first = await self._attempt(order.id, began, 1, watch, order)
         return first or await self._drive(order.id, ask, watch)
 
     async def schedule(self, order: Order, at: dt.datetime) -> SkillResult:
@@ -317,9 +325,7 @@ class Engine:
 
     # How a run executes.
 
-    async def _drive(
-        self, run_id: str, ask: Ask | None, watch: RunListener | None
-    ) -> SkillResult:
+    async def _drive(self, run_id: str, ask: Ask | None, watch: RunListener | None) -> SkillResult:
         """Execute a run until it ends, or waits for somebody who is not available."""
         while True:
             run = await self._read(run_id)
@@ -394,14 +400,14 @@ class Engine:
         self._executing.add(run.id)
         try:
             settle = partial(self.store.settle, run.id, key, answer, self.clock(), owner)
-            first, tried = await self.do(settle)
+            first, attempt = await self.do(settle)
         except BaseException:
             self._executing.discard(run.id)
             raise
-        if not tried:
+        if not attempt:
             self._executing.discard(run.id)
             return first, None
-        return first, await self._attempt(run.id, run.began, None, watch)
+        return first, await self._attempt(run.id, run.began, attempt, watch)
 
     def _is_suspect(self, run: StoredRun) -> bool:
         """Return whether a run must wait: its step may end this process, and so may another's."""
@@ -416,37 +422,60 @@ class Engine:
         if run.tried >= SUSPECT:
             self._suspect = run.id
         try:
-            tried = await self.do(partial(self.store.claim, run.id, self.own))
+            attempt = await self.do(partial(self.store.claim, run.id, self.own))
         except BaseException:
             self._leave(run.id)
             raise
-        if not tried:
+        if not attempt:
             self._leave(run.id)
             return None
-        return await self._attempt(run.id, run.began, None, watch)
+        return await self._attempt(run.id, run.began, attempt, watch)
 
     def _leave(self, run_id: str) -> None:
         self._executing.discard(run_id)
         self.progress(run_id)
 
     async def _attempt(
-        self, run_id: str, began: dt.datetime, order: Order | None, watch: RunListener | None
+        self,
+        run_id: str,
+        began: dt.datetime,
+        number: int,
+        watch: RunListener | None,
+        order: Order | None = None,
     ) -> SkillResult | None:
         """Execute a run of this process over its record; return its result if it ended.
 
         The attempt goes on where its caller is cancelled: its step must not be cut off.
+
+        Args:
+            run_id: The run, which this process claimed.
+            began: When the run began.
+            number: The number of the attempt since the run last waited.
+            watch: Is told the events of the run.
+            order: The order of a new run, which has no record.
         """
-        attempt = asyncio.ensure_future(self._attempted(run_id, began, order, watch))
+        work = self._attempted(run_id, began, number, watch, order)
+        attempt = asyncio.ensure_future(work)
         self._attempts.add(attempt)
         attempt.add_done_callback(self._attempts.discard)
         return await asyncio.shield(attempt)
 
     async def _attempted(
-        self, run_id: str, began: dt.datetime, order: Order | None, watch: RunListener | None
+        self,
+        run_id: str,
+        began: dt.datetime,
+        number: int,
+        watch: RunListener | None,
+        order: Order | None,
     ) -> SkillResult | None:
-        journal: RunJournal | None = None
         try:
-            journal, order = await self._open_journal(run_id, began, order, watch)
+            told = self._told.setdefault(run_id, set())
+            entries: tuple[JournalEntry, ...] = ()
+            asked: tuple[StoredQuestion, ...] = ()
+            if order is None:
+                entries, asked, order = await self.do(partial(self._record_of, run_id))
+            tell = partial(_tell, watch, told)
+            journal = RunJournal(self, run_id, began, entries, asked, tell, again=number > 1)
             result = await self._interpret(run_id, order, journal)
             if isinstance(result, ParkedError):
                 await self._park(run_id, result, journal)
@@ -458,7 +487,7 @@ class Engine:
                 return result
             await self.do(partial(self.store.release, run_id, self.own))
         except UnreachableError as error:
-            # The looking thread releases the run when the store answers again.
+            # The thread that looks for work releases the run when the store answers again.
             logger.warning("run %s can't be recorded now: %s", run_id, error)
             await asyncio.sleep(ROUND_S)
         except asyncio.CancelledError:
@@ -471,22 +500,12 @@ class Engine:
         await asyncio.sleep(LOOK_S)
         return None
 
-    async def _open_journal(
-        self, run_id: str, began: dt.datetime, order: Order | None, watch: RunListener | None
-    ) -> tuple[RunJournal, Order]:
-        told = self._told.setdefault(run_id, set())
-
-        def tell(event: RunEvent) -> None:
-            if watch is not None and event.mark not in told:
-                told.add(event.mark)
-                watch(event)
-
-        if order is not None:
-            return RunJournal(self, run_id, began, (), (), tell), order
-        entries = await self.do(partial(self.store.steps, run_id))
-        asked = await self.do(partial(self.store.asked, run_id))
-        (known,) = await self.do(partial(self.store.orders, [run_id]))
-        return RunJournal(self, run_id, began, entries, asked, tell), known
+    def _record_of(
+        self, run_id: str
+    ) -> tuple[tuple[JournalEntry, ...], tuple[StoredQuestion, ...], Order]:
+        for order in self.store.orders([run_id]):
+            return self.store.steps(run_id), self.store.asked(run_id), order
+        raise unknown(run_id)
 
     async def _interpret(
         self, run_id: str, order: Order, journal: RunJournal
@@ -650,6 +669,13 @@ def stuck(run_id: str) -> SkillResult:
     )
     return SkillResult(success=False, message=message, error=f"stuck: {message}", run_id=run_id,
                        code="stuck")  # fmt: skip
+
+
+def _tell(watch: RunListener | None, told: set[tuple[str, str, str]], event: RunEvent) -> None:
+    """Report an event of a run unless an earlier attempt has."""
+    if watch is not None and event.mark not in told:
+        told.add(event.mark)
+        watch(event)
 
 
 def _end_task(tasks: set[asyncio.Task[T]], task: asyncio.Task[T]) -> None:

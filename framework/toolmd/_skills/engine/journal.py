@@ -4,6 +4,7 @@ import asyncio
 import datetime as dt
 import itertools
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from toolmd._skills.engine.store import RunStore, StoredQuestion
@@ -64,12 +65,16 @@ class RunJournal:
         entries: Iterable[JournalEntry],
         asked: Iterable[StoredQuestion],
         tell: Callable[[RunEvent], None],
+        *,
+        again: bool,
     ) -> None:
+        """Begin an attempt; `again` means that an earlier one may have ended within a step."""
         self._host = host
         self._run_id = run_id
         self._now = began
         self._entries = {entry.key: entry for entry in entries}
         self._asked = {one.question.key: one for one in asked}
+        self._again = again
         self.tell = tell
         self.lost: BaseException | None = None
         """Why this process can't continue the run."""
@@ -136,6 +141,15 @@ class RunJournal:
             raise CancelledRunError
         if not goes:
             raise self._lose(LostRunError("another process executes this run"))
+        if self._again:
+            self._again = False
+            try_again = partial(host.store.try_again, self._run_id, host.own, len(self._entries))
+            try:
+                may_try = await host.do(try_again)
+            except Exception as error:
+                raise self._lose(error) from error
+            if not may_try:
+                raise self._lose(LostRunError("this run is stuck"))
 
     async def wait(self, key: str, tried: int) -> bool:
         """Wait before a call that never started is sent again; return False after some minutes."""
@@ -179,5 +193,3 @@ class RunJournal:
     def _lose(self, error: BaseException) -> LostRunError:
         self.lost = self.lost or error
         return error if isinstance(error, LostRunError) else LostRunError(str(error))
-
-

@@ -34,8 +34,10 @@ from toolmd._types.run import (
     RunView,
 )
 
+MAX_ATTEMPTS = 100
+"""How many attempts may end before they come to a step before the run waits for a person."""
 MAX_TRIES = 10
-"""How many attempts may end within the same step before the run waits for a person."""
+"""The same for attempts that end within the same step."""
 SPARE_S = 24 * 3600.0
 """How long an unused plan is kept, since a new run may be about to use it."""
 RECENT = dt.timedelta(seconds=10)
@@ -62,7 +64,7 @@ class StoredRun(NamedTuple):
     owner: str | None
     """The process that executes it."""
     tried: int
-    """How many attempts in a row came to the same step, the present one included."""
+    """How many attempts in a row began the same step again."""
     cancelled: bool
     result: SkillResult | None
     ended: dt.datetime | None
@@ -119,10 +121,12 @@ class RunStore:
                 )  # fmt: skip
             new = tx.change(
                 "INSERT INTO run (id, skill, plan, inputs, caller, confidence, began, state,"
-                " owner, held, tried, cancelled) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 1, 0)"
+                " owner, attempts, held, tried, cancelled)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0)"
                 " ON CONFLICT DO NOTHING",
                 order.id, order.plan.skill.name, digest, json.dumps(order.inputs),
                 written(order.caller), order.confidence, began.isoformat(), state, owner,
+                int(start is None),
             )  # fmt: skip
             if new and start is not None:
                 _ask(tx, [start], now)
@@ -132,11 +136,28 @@ class RunStore:
         """Claim a run that nobody executes, for a new attempt.
 
         Returns:
-            How many attempts in a row came to the same step, this one included; 0 where another
-            process was first, or where the run is stuck now.
+            The number of the attempt since the run last waited; 0 where another process was
+            first, or where the run is stuck now.
         """
         with self._database.write(f"run {run_id}") as tx:
             return _claim(tx, run_id, owner)
+
+    def try_again(self, run_id: str, owner: str, held: int) -> bool:
+        """Count that an attempt begins the step after `held` others, which an earlier one may have.
+
+        Returns:
+            Whether it may; False where the run is stuck now, or no longer this owner's.
+        """
+        with self._database.write(f"run {run_id}") as tx:
+            rows = tx.execute(
+                "UPDATE run SET tried = CASE WHEN held = ? THEN tried + 1 ELSE 1 END, held = ?"
+                " WHERE id = ? AND owner = ? RETURNING tried",
+                held, held, run_id, owner,
+            )  # fmt: skip
+            if rows and rows[0][0] > MAX_TRIES:
+                _get_stuck(tx, run_id)
+                return False
+        return bool(rows)
 
     def may_go_on(self, run_id: str, owner: str) -> bool | None:
         """Return whether the owner may begin another step; None where the run is cancelled."""
@@ -176,7 +197,7 @@ class RunStore:
                 run_id, *keys,
             )  # fmt: skip
             tx.change(
-                "UPDATE run SET owner = NULL, held = -1, tried = 0, state = CASE"
+                "UPDATE run SET owner = NULL, attempts = 0, tried = 0, state = CASE"
                 " WHEN ? OR (cancelled > 0 AND ?) THEN 'ready' ELSE 'waiting' END WHERE id = ?",
                 bool(answered), not heard, run_id,
             )  # fmt: skip
@@ -222,7 +243,7 @@ class RunStore:
         """Let others execute a run whose attempt this owner gave up; it does not count as one."""
         with self._database.write(f"run {run_id}") as tx:
             tx.change(
-                "UPDATE run SET state = 'ready', owner = NULL, tried = tried - 1"
+                "UPDATE run SET state = 'ready', owner = NULL, attempts = attempts - 1"
                 " WHERE id = ? AND state = 'running' AND owner = ?",
                 run_id, owner,
             )  # fmt: skip
@@ -435,25 +456,27 @@ def _ask(tx: Transaction, questions: Sequence[Question], now: float) -> None:
 
 
 def _claim(tx: Transaction, run_id: str, owner: str) -> int:
-    held = "(SELECT count(*) FROM step WHERE run = ?)"
     rows = tx.execute(
-        "UPDATE run SET state = 'running', owner = ?, held = " + held + ", tried = CASE"  # noqa: S608
-        " WHEN held = " + held + " THEN tried + 1 ELSE 1 END WHERE id = ? AND state = 'ready'"
-        " RETURNING tried",
-        owner, run_id, run_id, run_id,
+        "UPDATE run SET state = 'running', owner = ?, attempts = attempts + 1"
+        " WHERE id = ? AND state = 'ready' RETURNING attempts",
+        owner, run_id,
     )  # fmt: skip
-    tried = int(rows[0][0]) if rows else 0
-    if tried <= MAX_TRIES:
-        return tried
-    tx.change("UPDATE run SET state = 'stuck', owner = NULL WHERE id = ?", run_id)
+    attempt = int(rows[0][0]) if rows else 0
+    if attempt <= MAX_ATTEMPTS:
+        return attempt
+    _get_stuck(tx, run_id)
     return 0
+
+
+def _get_stuck(tx: Transaction, run_id: str) -> None:
+    tx.change("UPDATE run SET state = 'stuck', owner = NULL WHERE id = ?", run_id)
 
 
 def _wake(tx: Transaction, run_id: str, *states: str) -> bool:
     """Make a run ready if it is in one of these states; return whether it was."""
     return bool(tx.change(
-        "UPDATE run SET state = 'ready', owner = NULL, held = -1, tried = 0 WHERE id = ?"  # noqa: S608
-        f" AND result IS NULL AND state IN ({_marks(states)})",
+        "UPDATE run SET state = 'ready', owner = NULL, attempts = 0, tried = 0"  # noqa: S608
+        f" WHERE id = ? AND result IS NULL AND state IN ({_marks(states)})",
         run_id, *states,
     ))  # fmt: skip
 

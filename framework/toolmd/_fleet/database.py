@@ -1,5 +1,6 @@
 """A store on Postgres: the same tables and statements as on SQLite, for several machines."""
 
+import os
 import re
 import time
 from collections.abc import Iterator, Sequence
@@ -7,6 +8,7 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache
 from threading import Condition
 from typing import Any, NoReturn
+from weakref import WeakSet
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
@@ -64,6 +66,7 @@ class PostgresDatabase:
         self._used = 0
         self._closed = False
         self._has_tables = False
+        _databases.add(self)
 
     @contextmanager
     def write(
@@ -94,6 +97,11 @@ class PostgresDatabase:
             idle, self._idle = self._idle, []
         for _, connection in idle:
             connection.close()
+
+    def start_over(self) -> None:
+        """Begin without connections in a forked process: its parent uses them."""
+        _abandoned.extend(connection for _, connection in self._idle)
+        self._changed, self._idle, self._used = Condition(), [], 0
 
     def connect(self, **settings: object) -> psycopg.Connection[Row]:
         """Open a connection of its own, in autocommit mode, with these session settings."""
@@ -199,6 +207,20 @@ class PostgresDatabase:
         self._has_tables = True
 
 
+_databases: "WeakSet[PostgresDatabase]" = WeakSet()
+_abandoned: list[psycopg.Connection[Row]] = []
+"""The connections of the parent, in a forked process: closing one would end its session."""
+
+
+def _start_over() -> None:
+    for one in list(_databases):
+        one.start_over()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_start_over)
+
+
 _OWN_TABLES = """
 CREATE TABLE worker (id TEXT PRIMARY KEY, beat DOUBLE PRECISION NOT NULL);
 CREATE TABLE store_version (version INTEGER NOT NULL);
@@ -249,7 +271,7 @@ def _version(connection: psycopg.Connection[Row]) -> int:
     found = connection.execute("SELECT to_regclass('toolmd.store_version')").fetchone()
     if found == (None,):
         return 0
-    row = connection.execute(f"SELECT version FROM {SCHEMA}.store_version").fetchone()
+    row = connection.execute("SELECT version FROM store_version").fetchone()
     return 0 if row is None else int(row[0])
 
 

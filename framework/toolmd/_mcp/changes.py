@@ -25,7 +25,8 @@ from toolmd.errors import UnreachableError
 logger = logging.getLogger(__name__)
 
 LOOK_S = 2.0
-"""How often a server looks whether tools were suspended or accepted, perhaps by others."""
+"""How often a server looks for what others changed, in seconds: tools that were suspended or
+accepted, and the first result that is kept."""
 MAX_STREAMS = 64
 """The most streams of changes at a time; each keeps a connection open."""
 _NOTIFY_S = 1.0
@@ -59,7 +60,7 @@ class ListChanges:
         self._connections.add(ctx.session._connection)  # noqa: SLF001
 
     def serve_here(self) -> None:
-        """Store the running loop as the one that serves, and look for suspended tools in it."""
+        """Store the running loop as the one that serves, and look for changes of others in it."""
         self._loop = asyncio.get_running_loop()
         self._begin(self._look())
 
@@ -122,9 +123,8 @@ class ListChanges:
 
     async def _look(self) -> None:
         while True:
+            await self.changed()
             await asyncio.sleep(LOOK_S)
-            if await asyncio.to_thread(self._suspended) != self._told[2]:
-                await self.changed()
 
     def close(self) -> None:
         """End every stream of changes, so that its client notices."""

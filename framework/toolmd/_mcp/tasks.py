@@ -161,7 +161,7 @@ class Tasks:
         settings = self._workspace.settings
         if settings.store == MEMORY:
             return token_bytes(32)
-        from toolmd._store.secret import shared_secret
+        from toolmd._store.store import shared_secret
 
         # Any process of the store may serve the next request for a task.
         return shared_secret(settings.store, settings.state).encode()

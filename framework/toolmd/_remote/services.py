@@ -11,7 +11,7 @@ from toolmd._types.operation import Operation
 from toolmd._types.settings import ServiceSettings, Settings
 
 if TYPE_CHECKING:
-    from toolmd._store.pins import Pin
+    from toolmd._store.records import Pin
     from toolmd._store.store import Store
 
 _REFRESH_S = 300.0

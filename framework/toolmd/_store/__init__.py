@@ -1,5 +1,12 @@
 """The store: what the processes of a project share, on a SQLite file or on Postgres."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from toolmd._store.database import Database, Row, Transaction
+
 MEMORY = "memory"
 """The value of the setting `store` whose records end with the process."""
 STORE_FILE = "store.sqlite3"
@@ -12,3 +19,37 @@ LEASE_S = 15.0
 def is_postgres(store: str) -> bool:
     """Return whether the setting `store` names a Postgres."""
     return store.startswith(("postgresql://", "postgres://"))
+
+
+class StorePart:
+    """The methods for the records of one subject.
+
+    Each method may block, and several threads may call it. It raises UnreachableError where the
+    store can't be used.
+    """
+
+    wait_s: ClassVar[float] = 2.0
+    """How long a locked database is waited for, in seconds."""
+    synced: ClassVar[bool] = True
+    """Whether a record survives a power cut, not only the end of its process."""
+
+    def __init__(self, database: "Callable[[], Database]", wait_s: float | None = None) -> None:
+        """Keep what opens the database; `wait_s` replaces how long a locked one is waited for."""
+        self._database = database
+        self._wait_s = wait_s or self.wait_s
+
+    def _execute(self, statement: str, *values: Any) -> "list[Row]":
+        """Execute one statement that writes, and return its rows."""
+        with self._write() as tx:
+            return tx.execute(statement, *values)
+
+    def _select(self, statement: str, *values: Any) -> "list[Row]":
+        """Return the rows of one statement that reads."""
+        with self._read() as tx:
+            return tx.execute(statement, *values)
+
+    def _write(self, lock: str = "") -> "AbstractContextManager[Transaction]":
+        return self._database().write(lock, wait_s=self._wait_s, synced=self.synced)
+
+    def _read(self) -> "AbstractContextManager[Transaction]":
+        return self._database().read(wait_s=self._wait_s)

@@ -13,12 +13,13 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from threading import RLock
 from typing import Any, Protocol
+from weakref import WeakSet
 
 from toolmd._store import MEMORY, STORE_FILE, is_postgres
 from toolmd._store.liveness import Locks
 from toolmd._store.schema import TABLES, VERSION, other_release
 from toolmd.config.sqlite import create_store
-from toolmd.config.state_files import is_there
+from toolmd.config.state_files import EmptiedError
 from toolmd.errors import NO_POSTGRES_DRIVER, ConfigError, UnreachableError
 
 WAIT_S = 10.0
@@ -27,6 +28,8 @@ CLOSE_S = 2.0
 """How long closing waits for a transaction in progress, in seconds."""
 GROUP = "toolmd.stores"
 Row = tuple[Any, ...]
+Identity = tuple[int, int] | None
+"""The device and inode of a file; None where none is there."""
 
 
 class Transaction(Protocol):
@@ -51,6 +54,8 @@ class Database(Protocol):
     Each method raises UnreachableError, which names the store and the remedy, and ConfigError.
     """
 
+    name: str
+    """The file, or the URL without its password, for messages."""
     spans_machines: bool
     """Whether several machines may share the store."""
 
@@ -137,12 +142,14 @@ class SqliteDatabase:
 
     def __init__(self, file: Path | None) -> None:
         """Keep the file; None keeps the records in memory."""
+        self.name = "in memory" if file is None else str(file)
         self._file = file
         self._writer = _Connection(self._connect)
         self._reader = self._writer if file is None else _Connection(self._connect)
         self._closed = False
-        self._ready: tuple[int, int, int] | None = None
-        """The process, device and inode of the file that has the tables."""
+        self._ready: Identity = None
+        """The file that has the tables."""
+        _databases.add(self)
 
     @contextmanager
     def write(
@@ -171,14 +178,35 @@ class SqliteDatabase:
                 connection.close()
                 connection.lock.release()
 
+    def begin_fork(self) -> None:
+        """Close the file until a fork is over: SQLite must not find it open in the child.
+
+        A transaction in progress is waited for. The memory of the parent stays the parent's: in
+        both processes, a confirmation could be approved.
+        """
+        for connection in (self._writer, self._reader):
+            connection.is_held = connection.lock.acquire(timeout=CLOSE_S)
+            if connection.is_held and self._file is not None:
+                connection.close()
+
+    def end_fork(self, *, child: bool) -> None:
+        """Continue after a fork."""
+        for connection in (self._writer, self._reader):
+            if connection.is_held:
+                connection.lock.release()
+        if child:
+            self._ready = None
+            for connection in (self._writer, self._reader):
+                connection.abandon()
+
     @contextmanager
     def _transaction(
         self, connection: "_Connection", kind: str, wait_s: float, *, synced: bool = True
     ) -> Iterator[Transaction]:
         if not connection.lock.acquire(timeout=wait_s):
-            raise UnreachableError(f"the store {self._name} is too busy to answer: try again")
+            raise UnreachableError(f"the store {self.name} is too busy to answer: try again")
         try:
-            self._check_file()
+            self._check(connection)
             opened = connection.open(wait_s, synced=synced)
             opened.execute(f"BEGIN {kind}")
             try:
@@ -196,51 +224,41 @@ class SqliteDatabase:
         finally:
             connection.lock.release()
 
-    @property
-    def _name(self) -> str:
-        return "in memory" if self._file is None else str(self._file)
-
-    def _check_file(self) -> None:
+    def _check(self, connection: "_Connection") -> None:
         """Open the file anew where another one is at its path: nobody would find the records."""
         if self._closed:
             raise UnreachableError("the store is closed: open the workspace again")
-        if self._file is None or self._ready is None:
-            return
-        if not is_there(self._file) or self._ready != _identity(self._file):
-            for connection in (self._writer, self._reader):
-                connection.close()
-            self._ready = None
+        if connection.is_open and connection.file != _identity(self._file):
+            connection.close()
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self, wait_s: float) -> tuple[sqlite3.Connection, Identity]:
+        """Return a connection to the file with its tables, and the file's identity."""
         if self._file is not None:
-            create_store(self._file)
+            _create(self._file)
         db = sqlite3.connect(
             ":memory:" if self._file is None else self._file,
             isolation_level=None,
             check_same_thread=False,
         )
         try:
-            if self._ready is None:
-                db.execute(f"PRAGMA busy_timeout = {WAIT_S * 1000:.0f}")
+            identity = _identity(self._file)
+            if self._ready != identity:
+                db.execute(f"PRAGMA busy_timeout = {wait_s * 1000:.0f}")
                 db.execute("PRAGMA journal_mode = WAL")
                 self._create_tables(db)
-                self._ready = (0, 0, 0) if self._file is None else _identity(self._file)
+                self._ready = identity
         except BaseException:
             db.close()
             raise
-        return db
+        return db, identity
 
     def _create_tables(self, db: sqlite3.Connection) -> None:
         """Create the tables of a new file, all or none; several processes may do so at once."""
-        if _version(db) == VERSION:
+        if self._has_tables(db):
             return  # A reader does not wait for a writer.
         db.execute("BEGIN IMMEDIATE")
         try:
-            found = _version(db)
-            if found != VERSION:
-                old = found or db.execute("SELECT 1 FROM sqlite_master").fetchone()
-                if old:
-                    raise ConfigError(other_release(self._name, found))
+            if not self._has_tables(db):
                 for statement in TABLES.split(";"):
                     db.execute(statement)
                 db.execute(f"PRAGMA user_version = {VERSION}")
@@ -249,30 +267,47 @@ class SqliteDatabase:
             raise
         db.execute("COMMIT")
 
+    def _has_tables(self, db: sqlite3.Connection) -> bool:
+        """Return whether the tables are there. Raises ConfigError for those of another release."""
+        ((version,),) = db.execute("PRAGMA user_version")
+        is_empty = not version and not db.execute("SELECT 1 FROM sqlite_master").fetchone()
+        if version != VERSION and not is_empty:
+            raise ConfigError(other_release(self.name, version))
+        return not is_empty
+
     def _unreachable(self, error: sqlite3.Error) -> UnreachableError:
         if "is locked" in str(error):
             return UnreachableError(
-                f"{self._name} was locked by another program for too long; end what holds it, "
+                f"{self.name} was locked by another program for too long; end what holds it, "
                 f"then try again"
             )
         return UnreachableError(
-            f"the store {self._name} can't be reached: {error}; `toolmd doctor` checks it"
+            f"the store {self.name} can't be reached: {error}; `toolmd doctor` checks it"
         )
 
 
 class _Connection:
     """One connection, opened when it is first used; its lock lets one thread use it."""
 
-    def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
+    def __init__(self, connect: Callable[[float], tuple[sqlite3.Connection, Identity]]) -> None:
         self.lock = RLock()
+        self.is_held = False
+        """Whether a fork in progress holds the lock."""
         self._connect = connect
+        self.file: Identity = None
+        """The open file."""
         self._db: sqlite3.Connection | None = None
         self._settings: tuple[float, bool] | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether it is open."""
+        return self._db is not None
 
     def open(self, wait_s: float, *, synced: bool) -> "_Connection":
         """Open it where it is closed, and set how long it waits and whether it waits for disk."""
         if self._db is None:
-            self._db = self._connect()
+            self._db, self.file = self._connect(wait_s)
             self._settings = None
         if self._settings != (wait_s, synced):
             self._db.execute(f"PRAGMA busy_timeout = {wait_s * 1000:.0f}")
@@ -311,13 +346,58 @@ class _Connection:
         if db is not None:
             db.close()
 
+    def abandon(self) -> None:
+        """Begin anew in a forked process, without a connection of its parent."""
+        self.lock = RLock()
+        if self._db is not None:
+            _abandoned.append(self._db)
+            self._db = None
 
-def _version(db: sqlite3.Connection) -> int:
-    (version,) = db.execute("PRAGMA user_version").fetchone()
-    return int(version)
+
+_databases: "WeakSet[SqliteDatabase]" = WeakSet()
+_abandoned: list[sqlite3.Connection] = []
+"""The connections of the parent, in a forked process: closing one could end the parent's locks."""
 
 
-def _identity(file: Path) -> tuple[int, int, int]:
-    """Return the process and the file: a forked process must not use its parent's connections."""
-    status = file.stat()
-    return os.getpid(), status.st_dev, status.st_ino
+def _begin_fork() -> None:
+    for one in list(_databases):
+        one.begin_fork()
+
+
+def _end_fork(*, child: bool) -> None:
+    for one in list(_databases):
+        one.end_fork(child=child)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_begin_fork,
+        after_in_parent=lambda: _end_fork(child=False),
+        after_in_child=lambda: _end_fork(child=True),
+    )
+
+
+def _create(file: Path) -> None:
+    """Create the file where it is missing. Raises UnreachableError, and EmptiedError."""
+    try:
+        create_store(file)
+    except EmptiedError:
+        raise
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise UnreachableError(
+            f"the store {file} can't be written: {why}; `toolmd doctor` checks it"
+        ) from error
+
+
+def _identity(file: Path | None) -> Identity:
+    """Return which file is there. Raises EmptiedError for one without bytes."""
+    if file is None:
+        return 0, 0
+    try:
+        status = file.stat()
+    except FileNotFoundError:
+        return None
+    if not status.st_size:
+        raise EmptiedError(file)
+    return status.st_dev, status.st_ino

@@ -82,8 +82,9 @@ class Results:
         return self._project.live.for_models()
 
     def is_open(self) -> bool:
-        """Return whether any result is kept, so that exports have the tool `read_result`.
+        """Return whether a result is known to be kept: exports then have the tool `read_result`.
 
-        It may read the store.
+        The results of this process are known at once, those of others a second after the first
+        question.
         """
         return self._project.live.keeper.is_open()

@@ -22,7 +22,8 @@ from toolmd._call.audit.chain import (
     place_of,
 )
 from toolmd._call.audit.upkeep import OPEN, Tracked, Upkeep, is_sealed, locked
-from toolmd._store.store import HeadStore, Store
+from toolmd._store.records import HeadStore
+from toolmd._store.store import Store
 from toolmd._types.audit import ChainLine
 from toolmd._types.settings import Settings
 from toolmd.config import state_folder

@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Condition, Thread
 
 from toolmd._call.audit.chain import STARTED, files_in
-from toolmd._store.store import HeadStore
+from toolmd._store.records import HeadStore
 from toolmd._types.audit import ChainLine
 from toolmd.errors import logged
 

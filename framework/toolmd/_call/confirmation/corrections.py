@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from toolmd._call.result.outcome import REPLACES
-from toolmd._store.store import ConfirmationStore
+from toolmd._store.confirmations import ConfirmationStore
 from toolmd._types.call import Call
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.confirmation import Confirmation

@@ -20,9 +20,9 @@ from toolmd.errors import ConfigError, UnreachableError
 
 _EXTRAS = {
     "chat": ("openai", "`toolmd chat`"),
+    "fleet": ("psycopg", "a store on Postgres"),
     "lsp": ("pygls", "`toolmd lsp`"),
     "mcp": ("mcp", "`toolmd serve`"),
-    "postgres": ("psycopg", "durable runs on Postgres"),
     "python": ("docstring_parser", "`toolmd import python`"),
     "server": ("starlette", "`toolmd dev` and `toolmd serve --transport http`"),
 }
@@ -177,35 +177,25 @@ def _emptied(state: Path) -> Iterator[Sign]:
 def _engine(settings: Settings) -> Sign:
     if settings.store == "memory":
         return Sign("store", "note", "memory: runs end with the process")
-    from toolmd._store import STORE_FILE
-    from toolmd._store.database import shown
+    from toolmd._store.store import Store
 
-    sqlite = settings.store == "sqlite"
+    sqlite, store = settings.store == "sqlite", Store(settings.store, settings.state)
     try:
         # `records` names an emptied file.
         with suppress(EmptiedError):
-            if not sqlite or (settings.state / STORE_FILE).exists():
-                _look_into(settings)
+            if store.may_hold_records:
+                # As the first record: it creates missing tables, and finds those of other releases.
+                with store.database.read():
+                    pass
+        found = "" if sqlite else f"{store.database.name} answers"
     except ConfigError as error:
         return Sign("store", "bad", str(error), "fix that setting")
     except UnreachableError as error:
         remedy = "start that server, or name another with TOOLMD_STORE=postgresql://…"
         return Sign("store", "bad", str(error), "see `state`" if sqlite else remedy)
-    if sqlite:
-        return _sqlite_engine(settings.state)
-    return Sign("store", "ok", f"{shown(settings.store)} answers")
-
-
-def _look_into(settings: Settings) -> None:
-    """Raise ConfigError where another release stored runs, UnreachableError for no answer."""
-    from toolmd._store.database import Pace, address, open_database, outspoken
-    from toolmd._store.schema import check_version
-
-    database = outspoken(open_database(address(settings.store, settings.state), Pace()))
-    try:
-        check_version(database)
     finally:
-        database.dispose()
+        store.close()
+    return _sqlite_engine(settings.state) if sqlite else Sign("store", "ok", found)
 
 
 def _sqlite_engine(state: Path) -> Sign:

@@ -43,7 +43,7 @@ def open_workspace(folder: Path | None, *, traces: bool = False) -> "Iterator[Wo
                 raise
 
 
-_OF_STORES = {"sqlite3", "sqlalchemy", "psycopg"}
+_OF_STORES = {"sqlite3", "psycopg"}
 """The packages whose errors mean that a store can't be used."""
 
 

@@ -179,7 +179,7 @@ def _over_http(plan: HttpPlan, workers: int) -> None:
         settings = serves[0].settings
         tell_losses(serves[0])
         if is_postgres(settings.store):
-            from toolmd._store.secret import shared_secret
+            from toolmd._store.store import shared_secret
 
             # Servers of other machines may get the next request of a client.
             plan = plan._replace(key=shared_secret(settings.store, settings.state))
@@ -192,7 +192,7 @@ def _over_processes(plan: HttpPlan, workers: int) -> NoReturn:
 
     from toolmd._cli.server.supervisor import Supervisor
     from toolmd._store import MEMORY
-    from toolmd._store.secret import shared_secret
+    from toolmd._store.store import shared_secret
 
     if sys.platform == "win32":
         what = "several server processes need sockets that processes can share, as on Linux"

@@ -8,7 +8,7 @@ from toolmd._remote.mcp.definition import differences
 from toolmd._remote.mcp.error import NotStartedError
 from toolmd._remote.mcp.projects import begin_project
 from toolmd._remote.mcp.servers import Servers, close_servers
-from toolmd._store.pins import Pin
+from toolmd._store.records import Pin
 from toolmd._store.store import Store
 from toolmd._types.remote_tool import read_remote_tool
 from toolmd._types.settings import Settings

@@ -17,7 +17,7 @@ from toolmd.errors import NotFoundError, did_you_mean
 if TYPE_CHECKING:
     from toolmd._remote.mcp.listing import Listing
     from toolmd._remote.mcp.session import Session
-    from toolmd._store.pins import Pin
+    from toolmd._store.records import Pin
 
 
 class Servers:

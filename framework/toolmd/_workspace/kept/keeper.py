@@ -95,12 +95,12 @@ class Keeper:
 
     def handles(self, user: str | None) -> list[OpenHandle]:
         """Return a user's newest open handles; it blocks."""
-        if self._has_own or not self.is_open():
+        if self._has_own or not (self._store.may_hold_records or self.is_open()):
             return []
         return self._store.results.handles(user, self._clock(), MOST_HANDLES)
 
     def is_open(self) -> bool:
-        """Return whether any result is kept; it may block."""
+        """Return whether a result is known to be kept; see `Store.holds_results`."""
         return self._store.holds_results(self._clock())
 
     def _kept(

@@ -12,7 +12,7 @@ from toolmd._types.remote_tool import read_remote_tool
 from toolmd._types.settings import Settings
 
 if TYPE_CHECKING:
-    from toolmd._store.pins import Pin
+    from toolmd._store.records import Pin
 
 Pins = Mapping[str, Mapping[str, "Pin"]]
 """By the place of the pins, such as a server's name, the pin of each tool."""

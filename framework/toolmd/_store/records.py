@@ -1,0 +1,290 @@
+"""Store crises, keyed calls, kept results, policy changes, audit heads and pins of remote tools."""
+
+import socket
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from toolmd._store import StorePart
+from toolmd._types.audit import ChainLine
+from toolmd._types.crisis import Crisis
+from toolmd._types.kept import KeptResult, OpenHandle
+from toolmd._types.keyed_call import KeyedCall
+from toolmd._types.pending_change import ChangeKey, StoredChange
+
+if TYPE_CHECKING:
+    from toolmd._store.database import Database, Row, Transaction
+
+KEY_KEPT_S = 24 * 3600.0
+"""For how long a key is known after its call began, in seconds."""
+CHANGE_KEPT_S = 30 * 24 * 3600.0
+"""For how long a change is kept that no process has pending any more, in seconds."""
+GONE = ""
+"""What was seen of a tool that the server does not list any more."""
+
+
+class CrisisStore(StorePart):
+    """The flagged conversations of a project."""
+
+    wait_s = 10.0
+
+    def flag(self, crisis: Crisis) -> None:
+        """Flag a conversation, or renew its flag."""
+        self._execute(
+            "INSERT INTO crisis VALUES (?, ?, ?)"
+            " ON CONFLICT (conversation, caller) DO UPDATE SET since = excluded.since",
+            crisis.conversation, crisis.user or "", crisis.since,
+        )  # fmt: skip
+
+    def is_flagged(self, conversation: str, user: str | None) -> bool:
+        """Return whether a user's conversation is flagged."""
+        asked = "SELECT 1 FROM crisis WHERE conversation = ? AND caller = ?"
+        return bool(self._select(asked, conversation, user or ""))
+
+    def flagged(self) -> tuple[Crisis, ...]:
+        """Return the flagged conversations, oldest first."""
+        rows = self._select("SELECT conversation, caller, since FROM crisis ORDER BY since")
+        return tuple(Crisis(name, user or None, since) for name, user, since in rows)
+
+    def clear(self, conversation: str, user: str | None) -> bool:
+        """Remove the flag of a user's conversation; False where it has none."""
+        gone = "DELETE FROM crisis WHERE conversation = ? AND caller = ? RETURNING 1"
+        return bool(self._execute(gone, conversation, user or ""))
+
+
+class KeyedCallStore(StorePart):
+    """The calls of a project under idempotency keys, so that a repeated one has no effect."""
+
+    wait_s = 10.0
+
+    def begin(self, key: str, seconds: float) -> KeyedCall | None:
+        """Begin a call under a key, of so many seconds at most; None for exactly one who tries.
+
+        Others get the call that began before.
+        """
+        with self._write() as tx:
+            now = tx.now(time.time())
+            tx.execute("DELETE FROM keyed_call WHERE began < ?", now - KEY_KEPT_S)
+            if tx.execute(
+                "INSERT INTO keyed_call VALUES (?, ?, ?, NULL) ON CONFLICT DO NOTHING RETURNING 1",
+                key, now, now + seconds,
+            ):  # fmt: skip
+                return None
+            known = tx.execute("SELECT until, result FROM keyed_call WHERE key = ?", key)
+        # A call that was forgotten in between begins with the next try.
+        until, result = known[0] if known else (now + seconds, None)
+        return KeyedCall(until - now, result)
+
+    def finish(self, key: str, result: str) -> None:
+        """Store the result of a call."""
+        self._execute("UPDATE keyed_call SET result = ? WHERE key = ?", result, key)
+
+    def give_up(self, key: str) -> None:
+        """Note that a call has ended without anybody knowing its outcome."""
+        self._execute("UPDATE keyed_call SET until = 0 WHERE key = ?", key)
+
+    def forget(self, key: str) -> None:
+        """Remove a call that may be made again."""
+        self._execute("DELETE FROM keyed_call WHERE key = ?", key)
+
+
+class ResultStore(StorePart):
+    """The results of calls that are kept under handles; `now` is seconds since the epoch."""
+
+    def keep(self, kept: KeptResult, now: float) -> None:
+        """Keep a result, and delete those whose time is over."""
+        with self._write() as tx:
+            tx.execute("DELETE FROM kept_result WHERE until <= ?", now)
+            row = kept._replace(user=_owner(kept.user))
+            tx.execute("INSERT INTO kept_result VALUES (?, ?, ?, ?, ?)", *row)
+
+    def find(self, handle: str, user: str | None, now: float) -> KeptResult | None:
+        """Return what is kept for a user under a handle; None if there is nothing any more."""
+        rows = self._select(
+            "SELECT tool, data, until FROM kept_result"
+            " WHERE handle = ? AND owner = ? AND until > ?",
+            handle, _owner(user), now,
+        )  # fmt: skip
+        return KeptResult(handle, user, *rows[0]) if rows else None
+
+    def handles(self, user: str | None, now: float, most: int) -> list[OpenHandle]:
+        """Return the handles of a user's kept results, the newest first, at most `most`."""
+        rows = self._select(
+            "SELECT handle, tool, until FROM kept_result WHERE owner = ? AND until > ?"
+            " ORDER BY until DESC, handle LIMIT ?",
+            _owner(user), now, most,
+        )  # fmt: skip
+        return [OpenHandle(*row) for row in rows]
+
+    def open_until(self) -> float:
+        """Return the time at which the last result goes, in seconds since the epoch; 0 for none."""
+        ((until,),) = self._select("SELECT max(until) FROM kept_result")
+        return float(until or 0)
+
+
+def _owner(user: str | None) -> str:
+    """Return the column's text: nobody and a user with an empty name are two."""
+    return "" if user is None else f"={user}"
+
+
+class ChangeStore(StorePart):
+    """The policy changes that wait, and those that a person accepted."""
+
+    def all(self) -> Mapping[ChangeKey, StoredChange]:
+        """Return the pending and the accepted changes."""
+        rows = self._select("SELECT name, live, edit, number, accepted, spec FROM policy_change")
+        changes = {}
+        for *names, number, accepted, spec in rows:
+            key = ChangeKey(*names)
+            changes[key] = StoredChange(key, number, bool(accepted), spec.encode())
+        return changes
+
+    def propose(self, changes: Iterable[tuple[ChangeKey, bytes, int]]) -> None:
+        """Store pending changes: the key, the live policy, and the last number that was taken.
+
+        A change with a higher number stays as it is, so that an acceptance is not lost; another
+        one is pending again. Changes that nobody proposed for long are deleted.
+        """
+        with self._write("policy changes") as tx:
+            now = tx.now(time.time())
+            for key, spec, taken in changes:
+                _propose(tx, key, spec, taken, now)
+            tx.execute("DELETE FROM policy_change WHERE since < ?", now - CHANGE_KEPT_S)
+
+    def accept(self, key: ChangeKey, spec: bytes, taken: int) -> int:
+        """Accept a change for every process, and return its number, which is higher than `taken`.
+
+        `spec` is the live policy.
+        """
+        with self._write("policy changes") as tx:
+            _propose(tx, key, spec, taken, tx.now(time.time()))
+            ((number,),) = tx.execute(
+                "UPDATE policy_change SET accepted = 1 WHERE name = ? AND live = ? AND edit = ?"
+                " RETURNING number",
+                *key,
+            )  # fmt: skip
+        return int(number)
+
+
+def _propose(tx: "Transaction", key: ChangeKey, spec: bytes, taken: int, now: float) -> None:
+    highest = tx.execute("SELECT max(number) FROM policy_change WHERE name = ?", key.name)
+    number = max(highest[0][0] or 0, taken) + 1
+    tx.execute(
+        "INSERT INTO policy_change VALUES (?, ?, ?, ?, ?, 0, ?)"
+        " ON CONFLICT (name, live, edit) DO UPDATE SET since = excluded.since,"
+        " accepted = CASE WHEN policy_change.number > ? THEN policy_change.accepted ELSE 0 END,"
+        " number = CASE WHEN policy_change.number > ? THEN policy_change.number"
+        " ELSE excluded.number END",
+        *key, spec.decode(), number, now, taken, taken,
+    )  # fmt: skip
+
+
+class HeadStore(StorePart):
+    """The newest record of each audit file, so that removed records show, even a whole file.
+
+    Machines that share a Postgres each have files of their own.
+    """
+
+    synced = False
+
+    def __init__(
+        self, database: "Callable[[], Database]", wait_s: float | None, state: Path
+    ) -> None:
+        """Keep what opens the database, and the state folder."""
+        super().__init__(database, wait_s)
+        self._state = state
+
+    def get(self, file: str) -> ChainLine | None:
+        """Return the newest record of a file that was noted."""
+        rows = self._select("SELECT number, hash FROM audit_head WHERE file = ?", file)
+        return ChainLine(*rows[0]) if rows else None
+
+    def put(self, file: str, newest: ChainLine, before: ChainLine | None) -> bool:
+        """Note the newest record of a file; False where `before` is not what was noted."""
+        if before is None:
+            new = "INSERT INTO audit_head VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING 1"
+            return bool(self._execute(new, file, self._place, *newest))
+        return bool(self._execute(
+            "UPDATE audit_head SET number = ?, hash = ?"
+            " WHERE file = ? AND number = ? AND hash = ? RETURNING 1",
+            *newest, file, *before,
+        ))  # fmt: skip
+
+    def all(self) -> Mapping[str, ChainLine]:
+        """Return the newest noted record of each file of this machine."""
+        asked = "SELECT file, number, hash FROM audit_head WHERE place = ?"
+        return {file: ChainLine(*newest) for file, *newest in self._select(asked, self._place)}
+
+    def forget(self, file: str) -> None:
+        """Remove the note of a file that was kept long enough."""
+        self._execute("DELETE FROM audit_head WHERE file = ?", file)
+
+    @property
+    def _place(self) -> str:
+        # A SQLite file moves with its state folder.
+        spans = self._database().spans_machines
+        return f"{socket.gethostname()}:{self._state}" if spans else ""
+
+
+class Pin(NamedTuple):
+    """The definition of one tool, as canonical JSON."""
+
+    tool: str
+    accepted: str
+    seen: str
+    """The newest definition; GONE where the server does not list the tool once."""
+
+    @property
+    def is_changed(self) -> bool:
+        """Return whether the tool differs from what was accepted."""
+        return self.seen != self.accepted
+
+
+class PinStore(StorePart):
+    """The definition of each remote tool as it was accepted, and as it was seen last."""
+
+    def of(self, server: str, tools: Collection[str] | None = None) -> Mapping[str, Pin]:
+        """Return the pins of a server, or of these tools, by the server's names of the tools."""
+        with self._read() as tx:
+            pins = _pins(tx, server)
+        return pins if tools is None else {tool: pins[tool] for tool in pins.keys() & {*tools}}
+
+    def see(
+        self, server: str, seen: Mapping[str, str], wanted: Collection[str]
+    ) -> Mapping[str, Pin]:
+        """Note what a server lists now, and return its pins.
+
+        A wanted tool without a pin is pinned as it is. `seen` are the definitions by name.
+        """
+        with self._write(f"pins of {server}") as tx:
+            there = _pins(tx, server)
+            rows = [
+                (server, tool, pin.accepted, seen.get(tool, GONE))
+                for tool, pin in there.items()
+                if seen.get(tool, GONE) != pin.seen
+            ]
+            rows += [(server, t, seen[t], seen[t]) for t in wanted if t not in there and t in seen]
+            _pin(tx, rows)
+            return _pins(tx, server)
+
+    def accept(self, server: str, definitions: Mapping[str, str]) -> None:
+        """Pin tools as these definitions; a tool whose definition is GONE is not pinned."""
+        rows = [(server, tool, text, text) for tool, text in definitions.items() if text != GONE]
+        gone = [(server, tool) for tool, text in definitions.items() if text == GONE]
+        with self._write(f"pins of {server}") as tx:
+            _pin(tx, rows)
+            tx.insert("DELETE FROM remote_tool WHERE server = ? AND tool = ?", gone)
+
+
+def _pins(tx: "Transaction", server: str) -> dict[str, Pin]:
+    rows = tx.execute("SELECT tool, accepted, seen FROM remote_tool WHERE server = ?", server)
+    return {row[0]: Pin(*row) for row in rows}
+
+
+def _pin(tx: "Transaction", rows: "list[Row]") -> None:
+    tx.insert(
+        "INSERT INTO remote_tool VALUES (?, ?, ?, ?) ON CONFLICT (server, tool)"
+        " DO UPDATE SET accepted = excluded.accepted, seen = excluded.seen",
+        rows,
+    )

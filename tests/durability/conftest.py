@@ -38,14 +38,14 @@ def empty_database(server: str, tmp_path_factory: pytest.TempPathFactory) -> Ite
         prepare(kept)
         with psycopg.connect(url, autocommit=True) as connection:
             # The name of the process that ended would count as dead in each copy.
-            connection.execute("DELETE FROM toolmd.toolmd_worker")
+            connection.execute("DELETE FROM toolmd.worker")
         yield url
 
 
 def prepare(kept: Kept) -> None:
     """Have the engine make its tables."""
     kept.engine.start()
-    kept.engine.close()
+    kept.close()
 
 
 @pytest.fixture
@@ -70,4 +70,4 @@ def kept(tmp_path: Path, place: str) -> Iterator[Kept]:
     """A world whose runs are kept."""
     kept = Kept(tmp_path, place)
     yield kept
-    kept.engine.close()
+    kept.close()

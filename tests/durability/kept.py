@@ -4,21 +4,18 @@ import asyncio
 import datetime as dt
 import sys
 import time
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
-
-import sqlalchemy as sa
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "skills"))
 
 from run_world import YES, World, skill, tool
 
 from toolmd._skills.engine import utc_now
-from toolmd._skills.engine.durable.engine import DurableEngine
+from toolmd._skills.engine.engine import Engine
 from toolmd._skills.interpreter import Interpreter
 from toolmd._skills.plan import make_plan
-from toolmd._store.database import SCHEMA, Pace, address, open_database
+from toolmd._store.database import open_database
 from toolmd._types.run import Answer, Order
 
 STEPS = """1. **Look**.
@@ -56,16 +53,22 @@ class Kept:
         self.ahead = dt.timedelta()
         self.engine = self.opened()
 
-    def opened(self) -> DurableEngine:
+    def opened(self) -> Engine:
         """Open the engine."""
         execute = Interpreter(self.world).execute
-        return DurableEngine(
-            execute, self.place, self.state, clock=lambda: utc_now() + self.ahead, **self.options
+        self.database = open_database(self.place, self.state)
+        return Engine(
+            execute, self.database, clock=lambda: utc_now() + self.ahead, **self.options
         )
+
+    def close(self) -> None:
+        """Stop the process's work."""
+        self.engine.close()
+        self.database.close()
 
     def reopen(self) -> None:
         """Stop the process's work and start it again, like a restart."""
-        self.engine.close()
+        self.close()
         self.engine = self.opened()
 
     def order(self, run_id: str = "run-1", steps: str = STEPS) -> Order:
@@ -86,9 +89,10 @@ class Kept:
     def leave(self, name: str) -> None:
         """Leave what a process of this name leaves when it dies."""
         if self.place == "sqlite":
+            (self.state / "workers").mkdir(exist_ok=True)
             (self.state / "workers" / name).touch()
         else:
-            self.rows("INSERT INTO toolmd_worker VALUES (:name, 0)", name=name)
+            self.rows("INSERT INTO worker VALUES (?, 0)", name)
 
     def cut(self, owner: str = "dead-1", order: Order | None = None) -> None:
         """Leave a run that was cut off within the attempt after its answer.
@@ -96,35 +100,30 @@ class Kept:
         The engine is not started then, so its process has yet to find the run.
         """
         self.run(order or self.order())
-        self.engine.close()
-        self.engine = self.opened()
-        name = self.engine._locks.own if owner == "own" else owner
-        assert self.engine._store.settle("run-1", "2:ask", YES, utc_now())
-        executing = "UPDATE workflow_status SET status = 'PENDING', executor_id = :name WHERE "
-        self.rows(executing + "workflow_uuid = 'run-1:1'", name=name)
+        self.reopen()
+        name = self.engine.own if owner == "own" else owner
+        assert self.engine.store.settle("run-1", "2:ask", YES, utc_now(), name) == (True, 1)
 
-    def queued(self) -> list[str]:
-        """Return the workflows that a process executes or will."""
-        going = "SELECT workflow_uuid FROM workflow_status WHERE status IN ('ENQUEUED', 'PENDING')"
+    def going(self) -> list[str]:
+        """Return the runs that a process executes or will."""
+        going = "SELECT id FROM run WHERE state IN ('ready', 'running')"
         return [name for (name,) in self.rows(going)]
 
     def rest(self) -> None:
-        """Wait until DBOS has recorded the end of each workflow; a run's own end comes before."""
+        """Wait until nothing executes any run."""
         ends = time.monotonic() + DEADLINE_S
-        while going := self.queued():
+        while going := self.going():
             assert time.monotonic() < ends, going
             time.sleep(0.01)
 
-    def rows(self, statement: str, **values: Any) -> list[Any]:
+    def rows(self, statement: str, *values: Any) -> list[Any]:
         """Execute a statement on the database, like another program, and return its rows."""
-        place = open_database(address(self.place, self.state), Pace())
-        with ExitStack() as stack:
-            stack.callback(place.dispose)
-            connection = stack.enter_context(place.begin())
-            if connection.dialect.name == "postgresql":
-                connection.execute(sa.text(f"SET LOCAL search_path TO {SCHEMA}"))
-            done = connection.execute(sa.text(statement), values)
-            return [tuple(row) for row in done] if done.returns_rows else []
+        database = open_database(self.place, self.state)
+        try:
+            with database.write() as tx:
+                return tx.execute(statement, *values)
+        finally:
+            database.close()
 
 
 async def yes(question: Any) -> Answer:

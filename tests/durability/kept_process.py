@@ -28,7 +28,7 @@ def main(state: str, place: str) -> None:
     kept.engine.start()
     print("ready", flush=True)
     sys.stdin.read()
-    kept.engine.close()
+    kept.close()
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import asyncio
 from kept import Kept
 from run_world import YES, skill, tool
 
+from toolmd._skills.engine import utc_now
 from toolmd.errors import NotLoadedError
 
 STEPS = """1. **Act**.
@@ -58,13 +59,15 @@ def test_calls_within_which_processes_ended_run_one_at_a_time(kept: Kept) -> Non
 
     kept.world.functions["act"] = act
     for run_id in ("run-1", "run-2"):
-        kept.run(kept.order(run_id))
-    kept.rows("UPDATE toolmd_run SET held = 1, attempts = 3, tried = 2")
+        asyncio.run(kept.engine.run(kept.order(run_id)))
+        kept.engine.store.settle(run_id, "2:ask", YES, utc_now(), "dead-1")
+    kept.rows("UPDATE run SET held = 1, attempts = 3, tried = 2")
+    kept.leave("dead-1")
 
-    async def answer() -> None:
-        await asyncio.gather(*(kept.engine.answer(one, "2:ask", YES) for one in ("run-1", "run-2")))
+    async def resume() -> None:
+        await asyncio.gather(*(kept.engine.resume(run_id) for run_id in ("run-1", "run-2")))
 
-    asyncio.run(answer())
+    asyncio.run(resume())
     assert len(alone) == 2
 
 

@@ -56,7 +56,7 @@ def test_a_cancelled_run_asks_for_the_undo_that_needs_a_yes_and_then_ends(
 
 
 def test_a_cancelled_run_waits_until_its_question_is_answered(cancelled: Kept) -> None:
-    assert cancelled.rows("SELECT parked > 0 FROM toolmd_run")[0][0]
+    assert cancelled.rows("SELECT state FROM run") == [("waiting",)]
     with pytest.raises(NotFoundError):
         cancelled.answer(YES, key="3:ask")
 
@@ -104,7 +104,7 @@ def test_a_call_whose_outcome_is_not_known_is_named_when_its_run_is_cancelled(ke
     kept.run(kept.order())
     # As a process leaves it that died between the call and its record.
     kept.rows(
-        "UPDATE operation_outputs SET function_name = '3:act:begun1' WHERE function_name = '1:look'"
+        "UPDATE step SET key = '3:act:begun1' WHERE key = '1:look'"
     )
     assert kept.answer(YES).code == "waiting"
 

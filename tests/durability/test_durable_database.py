@@ -6,18 +6,17 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
-import sqlalchemy as sa
 from kept import Kept
 from postgres_server import database
 from run_world import YES
 
 from toolmd._store import STORE_FILE
-from toolmd._store.database import CONNECT_S, address
+from toolmd._fleet.database import CONNECT_S
 from toolmd._types.fleet import Queue
 from toolmd.errors import ConfigError, UnreachableError
 
@@ -25,30 +24,9 @@ from toolmd.errors import ConfigError, UnreachableError
 def test_before_a_process_executes_runs_the_fleet_is_empty(tmp_path: Path) -> None:
     kept = Kept(tmp_path)
     try:
-        assert kept.engine.workers.all() == ()
-        assert kept.engine.workers.queue() == Queue(0)
+        assert kept.engine.fleet() == ((), Queue(0))
     finally:
-        kept.engine.close()
-
-
-@pytest.mark.parametrize("place", ["sqlite"], indirect=True)
-def test_the_file_is_in_wal_with_full_sync_and_for_this_user_only(kept: Kept) -> None:
-    kept.engine.start()
-    with kept.engine._database.connect() as connection:
-        asked = [
-            connection.exec_driver_sql(f"PRAGMA {name}").scalar()
-            for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
-        ]
-
-    assert asked == ["wal", 2, 1, 10_000]
-    assert (kept.state / STORE_FILE).stat().st_mode & 0o077 == 0
-
-
-def test_a_unix_socket_is_not_an_address_of_postgres(tmp_path: Path) -> None:
-    for url in ("postgresql:///runs", "postgresql://me@/runs?host=/run/postgresql"):
-        with pytest.raises(ConfigError, match="TCP"):
-            address(url, tmp_path)
-    assert address("postgresql://me@127.0.0.1/runs", tmp_path).startswith("postgresql+psycopg://")
+        kept.close()
 
 
 SECRET = "hush"
@@ -67,7 +45,7 @@ def test_an_unusable_database_is_reported_at_once_without_its_password(
 ) -> None:
     began = time.monotonic()
     with pytest.raises(error, match=word) as told:
-        Kept(tmp_path, url)
+        Kept(tmp_path, url).engine.start()
 
     assert time.monotonic() - began < CONNECT_S
     assert SECRET not in str(told.value)
@@ -75,7 +53,7 @@ def test_an_unusable_database_is_reported_at_once_without_its_password(
 
 def test_a_missing_database_is_named(tmp_path: Path, postgres: str) -> None:
     with pytest.raises(UnreachableError, match=r"no_such_thing.*does not exist"):
-        Kept(tmp_path, f"{postgres.rpartition('/')[0]}/no_such_thing")
+        Kept(tmp_path, f"{postgres.rpartition('/')[0]}/no_such_thing").engine.start()
 
 
 def test_a_user_without_rights_gets_an_error(tmp_path: Path, server: str) -> None:
@@ -83,7 +61,7 @@ def test_a_user_without_rights_gets_an_error(tmp_path: Path, server: str) -> Non
         admin.execute("CREATE ROLE toolmd_guest LOGIN")
         try:
             with pytest.raises(UnreachableError, match="permission denied"):
-                Kept(tmp_path, url.replace("postgres@", "toolmd_guest@"))
+                Kept(tmp_path, url.replace("postgres@", "toolmd_guest@")).engine.start()
         finally:
             admin.execute("DROP ROLE toolmd_guest")
 
@@ -102,25 +80,25 @@ def test_the_command_line_exits_with_5_if_the_runs_are_unreachable(tmp_path: Pat
 
 @pytest.mark.parametrize("place", ["postgres"], indirect=True)
 def test_no_session_waits_or_idles_for_ever(kept: Kept) -> None:
-    kept.engine.start()
-    with kept.engine._database.connect() as connection:
+    with kept.database.write() as tx:
         asked = [
-            connection.exec_driver_sql(f"SHOW {name}").scalar()
+            tx.execute(f"SHOW {name}")[0][0]
             for name in ("lock_timeout", "idle_in_transaction_session_timeout")
         ]
 
     assert asked == ["10s", "5s"]
 
 
-def be_impatient(connection: Any, _: Any) -> None:
-    connection.execute("PRAGMA busy_timeout = 300")
 
 
 @pytest.mark.parametrize("place", ["sqlite"], indirect=True)
-def test_a_locked_file_is_reported_after_a_bounded_wait(kept: Kept) -> None:
-    # The test waits no longer than it must.
-    sa.event.listen(kept.engine._database, "connect", be_impatient)
+def test_a_locked_file_is_reported_after_a_bounded_wait(
+    kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
     kept.run(kept.order())
+    write = kept.database.write
+    # The test waits no longer than it must.
+    monkeypatch.setattr(kept.database, "write", partial(write, wait_s=0.3))
     with closing(sqlite3.connect(kept.state / STORE_FILE, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         assert len(kept.engine.views()) == 1

@@ -1,43 +1,37 @@
 """Heartbeats on Postgres: an odd clock or a stopped machine makes no live process dead."""
 
-import threading
 import time
 from collections.abc import Iterator
 
 import pytest
-import sqlalchemy as sa
 
-from toolmd._skills.engine.durable.heartbeat import Heartbeat
-from toolmd._skills.engine.durable.tables import Tables
-from toolmd._store.database import Pace, open_database
+from toolmd._fleet import PostgresDatabase
+from toolmd._fleet.heartbeat import Heartbeat
 
 LONG_S = 100.0
 
 
 @pytest.fixture
-def engine(postgres: str) -> Iterator[sa.Engine]:
-    engine = open_database(postgres, Pace(busy_ms=1000, connections=4))
-    yield engine
-    engine.dispose()
+def database(postgres: str) -> Iterator[PostgresDatabase]:
+    database = PostgresDatabase(postgres)
+    yield database
+    database.close()
 
 
 @pytest.mark.parametrize("jump_s", [-LONG_S, LONG_S])
 def test_a_jump_of_the_servers_clock_makes_no_live_process_dead(
-    engine: sa.Engine, jump_s: float
+    database: PostgresDatabase, jump_s: float
 ) -> None:
-    one, other = Heartbeat(engine), Heartbeat(engine)
+    one, other = Heartbeat(database), Heartbeat(database)
     one.live()
     other.live()
-    worker = Tables(engine).worker
-    jump = sa.update(worker).values(beat=worker.c.beat + jump_s).returning(worker.c.beat)
-    own = sa.select(worker.c.beat).where(worker.c.id == one.own)
     try:
         while True:
-            with engine.begin() as connection:
-                jumped = connection.execute(jump).scalars().all()
+            with database.write() as tx:
+                jumped = tx.execute("UPDATE worker SET beat = beat + ? RETURNING beat", jump_s)
             dead = one.dead()
-            with engine.begin() as connection:
-                if connection.execute(own).scalar_one() in jumped:
+            with database.read() as tx:
+                if tx.execute("SELECT beat FROM worker WHERE id = ?", one.own)[0] in jumped:
                     break  # Otherwise it wrote a heartbeat in between.
         assert dead == []
     finally:
@@ -45,8 +39,8 @@ def test_a_jump_of_the_servers_clock_makes_no_live_process_dead(
         other.end()
 
 
-def test_a_process_that_ended_in_order_is_dead_at_once(engine: sa.Engine) -> None:
-    one, other = Heartbeat(engine), Heartbeat(engine)
+def test_a_process_that_ended_in_order_is_dead_at_once(database: PostgresDatabase) -> None:
+    one, other = Heartbeat(database), Heartbeat(database)
     one.live()
     other.live()
     other.end()
@@ -54,49 +48,36 @@ def test_a_process_that_ended_in_order_is_dead_at_once(engine: sa.Engine) -> Non
     dead = one.dead()
 
     assert dead == [other.own]
-    assert one.workers() == {one.own: True, other.own: False}
+    assert one.known() == {one.own: True, other.own: False}
     one.evict(other.own)
-    assert one.known() == {one.own}
+    assert one.known() == {one.own: True}
     one.end()
 
 
 @pytest.mark.parametrize("apart_s", [-LONG_S, 0.5, LONG_S])
 def test_the_clock_of_the_server_counts_where_a_machine_has_another(
-    engine: sa.Engine, apart_s: float
+    database: PostgresDatabase, apart_s: float
 ) -> None:
-    one = Heartbeat(engine, epoch=lambda: time.time() + apart_s)
+    one = Heartbeat(database, epoch=lambda: time.time() + apart_s)
 
     expected = -apart_s if apart_s != 0.5 else 0.0
     assert abs(one.ahead.total_seconds() - expected) < 1
 
 
-def test_a_process_that_lost_its_session_declares_no_other_dead(engine: sa.Engine) -> None:
-    one, other = Heartbeat(engine), Heartbeat(engine)
+def test_a_process_that_lost_its_session_declares_no_other_dead(
+    database: PostgresDatabase,
+) -> None:
+    one, other = Heartbeat(database), Heartbeat(database)
     one.live()
     other.live()
     other.end()
     assert one.dead() == [other.own]
     # As when the server restarts, which frees the locks of all processes.
-    ended = "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity"
-    others = "pid <> pg_backend_pid() AND datname = current_database()"
-    with engine.connect() as connection:
-        connection.execute(sa.text(f"{ended} WHERE {others}"))
+    with database.write() as tx:
+        tx.execute(
+            "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity"
+            " WHERE pid <> pg_backend_pid() AND datname = current_database()"
+        )
 
     assert one.dead() == []
     one.end()
-
-
-def test_a_process_that_is_frozen_while_it_takes_over_lets_another_one(engine: sa.Engine) -> None:
-    one, other = Heartbeat(engine), Heartbeat(engine)
-    began, free, pause = time.monotonic(), False, threading.Event()
-
-    with one.alone() as first:  # It does nothing more, as if it were stopped here.
-        while not free and time.monotonic() - began < LONG_S:
-            with other.alone() as free:
-                pass
-            pause.wait(0.5)
-
-    assert first
-    assert free
-    with other.alone() as later:
-        assert later

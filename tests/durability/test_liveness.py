@@ -5,12 +5,12 @@ import sys
 
 import pytest
 
-from toolmd._skills.engine.durable.liveness import Locks
+from toolmd._store.liveness import Locks
 
 HOLD = """
 import subprocess, sys
 from pathlib import Path
-from toolmd._skills.engine.durable.liveness import Locks
+from toolmd._store.liveness import Locks
 locks = Locks(Path(sys.argv[1]))
 locks.live()
 # What a tool starts may outlive the process, and must not keep its lock.
@@ -39,13 +39,13 @@ def test_a_killed_process_is_dead_at_once_though_its_children_live(worker, tmp_p
     others = Locks(tmp_path)
     others.live()
 
-    assert others.known() == {name, others.own}
+    assert others.known() == {name: True, others.own: True}
     assert others.dead() == []
     worker.kill()
     worker.wait()
     assert others.dead() == [name]
     others.evict(name)
-    assert others.known() == {others.own}
+    assert others.known() == {others.own: True}
     others.end()
 
 
@@ -68,5 +68,5 @@ def test_a_lock_is_acquired_again_after_its_folder_was_removed(tmp_path):
     one.live()
 
     assert other.dead() == []
-    assert other.known() == {one.own}
+    assert other.known() == {one.own: True}
     one.end()

@@ -1,18 +1,13 @@
-"""A run ends with the files of its start, whatever happens to them later."""
+"""A run keeps its own definitions, whatever happens to their files, and has today's Python."""
 
-import json
 import shutil
 from collections.abc import Mapping
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
-from kept import Kept
 
 from toolmd import Workspace
-from toolmd._remote.fence import Fence, lacking
-from toolmd._store.database import Pace, address, open_database
 
 ACT = """# Act
 
@@ -193,12 +188,6 @@ class Project:
     def notes(self) -> list[str]:
         return (self.root / "notes.txt").read_text("utf-8").splitlines()
 
-    def sql(self, statement: str) -> None:
-        database = open_database(address("sqlite", self.root / ".toolmd"), Pace())
-        with database.begin() as connection:
-            connection.exec_driver_sql(statement)
-        database.dispose()
-
 
 @pytest.fixture(scope="session")
 def waiting(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -216,49 +205,61 @@ def project(waiting: Path, tmp_path: Path) -> Project:
 DONE = ["did begin by first", "did end by first"]
 
 
-def test_edited_files_do_not_change_a_run(project: Project) -> None:
+def test_edited_definitions_do_not_change_a_run_which_has_todays_python(project: Project) -> None:
     project.edit("tools_md/words.py", "did", "CHANGED")
     project.edit("tools_md/plugin.py", '"first"', '"second"')
-    project.edit("tools_md/act.py", "by {", "changed by {")
-    project.edit("tools_md/act.tool.md", "### what", "### wanted")
-    project.edit("skills_md/job.skill.md", "what: end", "wanted: another end")
+    project.edit("tools_md/act.tool.md", "- **Type**: string", "- **Type**: integer")
+    project.edit("skills_md/job.skill.md", "what: end", "what: another end")
     project.answer()
-    assert project.notes() == DONE
-    assert project.result().data == {"line": "did end by first"}
-    with project.open() as workspace:
-        # A new run is of the new files.
-        assert workspace.call_sync("undo", {"what": "x"}).data["line"] == "unCHANGED x by second"
+    assert project.notes() == [DONE[0], "CHANGED end by second"]
+    assert project.result().data == {"line": "CHANGED end by second"}
 
 
-@pytest.mark.skipif(bool(lacking(Fence(None, network=False))), reason="no fence here")
-def test_edited_files_do_not_change_a_run_whose_tools_are_in_a_fence(tmp_path: Path) -> None:
-    fence = '\n[fence]\ntools = ["act", "undo"]\nhosts = []\n'
-    project = Project(tmp_path, FILES | {"toolmd.toml": FILES["toolmd.toml"] + fence})
-    project.edit("tools_md/words.py", "did", "CHANGED")
-    project.answer()
-    assert project.notes() == DONE
-
-
-def test_broken_files_do_not_strand_a_run(project: Project) -> None:
-    for path in ("tools_md/act.py", "tools_md/words.py", "tools_md/plugin.py"):
-        project.write(path, "def broken(:\n")
-    project.write(
-        "tools_md/act.tool.md", "# Act\n\n## Parameters\n\n### what\n\n- **Type**: strng\n"
-    )
+def test_broken_definitions_do_not_strand_a_run(project: Project) -> None:
+    broken = "# Act\n\n## Parameters\n\n### what\n\n- **Type**: strng\n"
+    project.write("tools_md/act.tool.md", broken)
     project.write("skills_md/job.skill.md", "# Job\n")
     project.answer()
     assert project.notes() == DONE
 
 
-def test_deleted_files_do_not_strand_a_run(project: Project) -> None:
-    project.remove(*(path for path in FILES if path != "toolmd.toml"))
+def test_a_deleted_skill_does_not_strand_its_run(project: Project) -> None:
+    project.remove("skills_md/job.skill.md")
     project.answer()
     assert project.notes() == DONE
 
 
-def test_the_undo_of_a_deleted_tool_is_pinned(project: Project) -> None:
-    project.remove("tools_md/act.tool.md", "tools_md/undo.tool.md", "tools_md/undo.py")
-    project.answer(approved=False)
+def test_within_one_process_a_stricter_policy_applies_from_the_next_question(
+    project: Project,
+) -> None:
+    with project.open() as workspace:
+        run = workspace.run_sync("job", {}, run_id="run-2")
+        project.write(
+            "tools_md/act.tool.md", ACT + "\n## Safety\n\n- **Requires Confirmation**: true\n"
+        )
+        workspace.reload()
+        workspace.confirmations.approve_sync(f"{run.run_id}/2:ask")
+        assert [q.key for q in workspace.runs.get_sync("run-2").questions] == ["3:act:ask0"]
+        workspace.confirmations.approve_sync("run-2/3:act:ask0")
+    assert project.notes()[1:] == DONE
+
+
+def test_a_run_whose_tool_was_deleted_waits_for_a_person(project: Project) -> None:
+    definition = (project.root / "tools_md/act.tool.md").read_text("utf-8")
+    project.remove("tools_md/act.tool.md")
+    project.answer()
+    assert project.asked() == ["python:gone"]
+    assert project.result() is None
+    project.write("tools_md/act.tool.md", definition)
+    project.answer("python:gone")
+    assert project.notes() == DONE
+
+
+def test_a_run_whose_tool_was_deleted_undoes_its_steps_on_a_no(project: Project) -> None:
+    project.remove("tools_md/act.tool.md")
+    project.answer()
+    project.answer("python:gone", approved=False)
+    assert project.result().error.code == "cancelled"
     assert project.notes() == ["did begin by first", "undid begin by first"]
 
 
@@ -266,7 +267,6 @@ def test_a_policy_that_was_made_stricter_since_applies(project: Project) -> None
     project.write(
         "tools_md/act.tool.md", ACT + "\n## Safety\n\n- **Requires Confirmation**: true\n"
     )
-    project.edit("tools_md/words.py", "did", "CHANGED")
     project.answer()
     assert project.asked() == ["3:act:ask0"]
     assert project.notes() == DONE[:1]
@@ -285,20 +285,6 @@ def test_a_policy_that_was_weakened_since_stays_as_it_was(tmp_path: Path) -> Non
     assert project.asked() == ["3:act:ask0"]
 
 
-def test_within_one_process_a_stricter_policy_applies_from_the_next_question(
-    project: Project,
-) -> None:
-    with project.open() as workspace:
-        run = workspace.run_sync("job", {}, run_id="run-2")
-        project.write(
-            "tools_md/act.tool.md", ACT + "\n## Safety\n\n- **Requires Confirmation**: true\n"
-        )
-        project.edit("tools_md/words.py", "did", "CHANGED")
-        workspace.reload()
-        workspace.confirmations.approve_sync(f"{run.run_id}/2:ask")
-        assert [q.key for q in workspace.runs.get_sync("run-2").questions] == ["3:act:ask0"]
-        workspace.confirmations.approve_sync("run-2/3:act:ask0")
-    assert project.notes()[1:] == DONE
 
 
 def test_a_guard_that_was_added_since_decides_too(project: Project) -> None:
@@ -308,33 +294,10 @@ def test_a_guard_that_was_added_since_decides_too(project: Project) -> None:
     assert "closed today" in project.result().message
 
 
-def test_python_that_is_not_available_any_more_waits_for_a_person(project: Project) -> None:
-    project.sql("DELETE FROM toolmd_code")
-    project.remove("tools_md/act.py", "tools_md/act.tool.md")
-    project.answer()
-    assert project.asked() == ["python:gone"]
-    assert project.result() is None
-    project.answer("python:gone", approved=False)
-    assert project.result().error.code == "cancelled"
-    assert project.notes() == ["did begin by first", "undid begin by first"]
 
 
-def test_repaired_python_is_used_when_a_run_resumes(project: Project) -> None:
-    project.sql("DELETE FROM toolmd_code")
-    project.edit("tools_md/words.py", "did", "CHANGED")
-    project.answer()
-    assert project.asked() == ["python:gone"]
-    project.write("tools_md/words.py", WORDS)
-    project.answer("python:gone")
-    assert project.notes() == DONE
 
 
-def test_pinned_bytes_that_were_changed_are_not_run(project: Project) -> None:
-    project.sql("UPDATE toolmd_code SET data = x'789c030000000001'")
-    project.edit("tools_md/words.py", "did", "CHANGED")
-    project.answer()
-    assert project.asked() == ["python:gone"]
-    assert project.notes() == DONE[:1]
 
 
 def test_a_library_that_is_gone_parks_the_run_instead_of_failing_it(tmp_path: Path) -> None:
@@ -353,40 +316,5 @@ def test_a_library_that_is_gone_parks_the_run_instead_of_failing_it(tmp_path: Pa
     assert project.notes() == DONE
 
 
-def test_python_is_kept_once_and_only_as_long_as_a_run_may_need_it(project: Project) -> None:
-    with project.open() as workspace:
-        store = workspace.runs.service.engines.durable()._store
-        engine = store._engine
-
-        def count(table: str) -> int:
-            with engine.connect() as connection:
-                found = connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar()
-            assert found is not None
-            return found
-
-        files = count("toolmd_code")
-        workspace.run_sync("job", {})
-        assert (count("toolmd_pin"), count("toolmd_code")) == (1, files)
-        with engine.begin() as connection:
-            connection.exec_driver_sql("UPDATE toolmd_pin SET kept = 0")
-        store.code.forget([workspace.runs.service.engines.order(project.run_id).plan.code])
-        assert count("toolmd_code") == files
-        store.code.forget([])
-        assert (count("toolmd_pin"), count("toolmd_code")) == (0, 0)
 
 
-def test_pinned_python_is_stored_with_the_runs(kept: Kept) -> None:
-    files = {sha256(text).hexdigest(): text for text in (b"one = 1\n", b"two = 2\n")}
-    first, second = files
-    folder = {"root": "tools_md", "shown": "tools_md", "files": {"one.py": first}}
-    code = kept.engine.code
-    code.keep("pin-1", json.dumps({"folders": [folder], "packages": {}}), {first: files[first]})
-    folder["files"] = {"one.py": first, "two.py": second}
-    whole = json.dumps({"folders": [folder], "packages": {}})
-    code.keep("pin-2", whole, files)
-    assert code.find("pin-2") == (whole, files)
-    assert code.find("pin-3") is None
-    kept.rows("UPDATE toolmd_pin SET kept = 0")
-    code.forget(["pin-1"])
-    assert code.find("pin-2") is None
-    assert kept.rows("SELECT hash FROM toolmd_code") == [(first,)]

@@ -13,8 +13,7 @@ from kept import STEPS, Kept
 from run_world import YES
 
 from toolmd._skills.engine import utc_now
-from toolmd._skills.engine.durable.reclaimer import LATE
-from toolmd.errors import ToolmdError
+from toolmd._skills.engine.engine import LATE
 
 TIMEOUT_S = 30
 
@@ -32,8 +31,8 @@ def asked(kept):
 
 
 def test_a_submitted_run_that_did_not_start_is_started(kept):
-    store = kept.engine._store
-    assert store.begin(store.new(kept.order(), utc_now()))
+    assert kept.engine.store.add(kept.order(), utc_now(), "dead-1")
+    kept.leave("dead-1")
 
     kept.engine.start()
 
@@ -45,7 +44,7 @@ def test_an_answer_of_a_dead_process_with_a_late_clock_counts(kept):
     kept.run(kept.order())
     yesterday = utc_now() - dt.timedelta(days=1)
 
-    assert kept.engine._store.settle("run-1", "2:ask", YES, yesterday)
+    assert kept.engine.store.settle("run-1", "2:ask", YES, yesterday)[0]
 
     come(kept, lambda: kept.engine.view("run-1").result is not None)
     assert kept.world.called == ["look", "act"]
@@ -71,23 +70,12 @@ def test_an_answer_wakes_its_run_once_and_not_at_each_later_question(kept):
     assert kept.answer(YES, key="3:ask").success
 
 
-def test_a_waiting_run_has_no_workflow(kept):
-    kept.run(kept.order())
-
-    assert kept.rows("SELECT workflow_uuid FROM workflow_status") == [("run-1:0",)]
 
 
-def test_a_workflow_that_ended_without_its_run_is_replaced(kept):
-    kept.cut()
-    kept.rows("UPDATE workflow_status SET status = 'ERROR' WHERE workflow_uuid = 'run-1:1'")
-
-    assert asyncio.run(kept.engine.resume("run-1")).success
-    assert kept.world.called == ["look", "act"]
 
 
-@pytest.mark.parametrize("owner", ["own", "somebody-who-was-buried"])
-def test_an_orphaned_workflow_is_executed(kept, owner):
-    kept.cut(owner)
+def test_a_run_that_its_process_no_longer_executes_is_resumed(kept):
+    kept.cut("own")
 
     assert asyncio.run(kept.engine.resume("run-1")).success
     assert kept.world.called == ["look", "act"]
@@ -113,11 +101,11 @@ def test_an_answer_and_the_end_of_its_time_in_one_instant_wake_a_run_once(kept):
     orders = [kept.order(f"run-{number}") for number in range(5)]
     for order in orders:
         kept.run(order)
-    store, now, both = kept.engine._store, utc_now(), Barrier(2)
+    store, now, both = kept.engine.store, utc_now(), Barrier(2)
 
     def settle(order, answer):
         both.wait()
-        return store.settle(order.id, "2:ask", answer, now)
+        return store.settle(order.id, "2:ask", answer, now)[0]
 
     def result(order):
         return kept.engine.view(order.id).result
@@ -129,20 +117,9 @@ def test_an_answer_and_the_end_of_its_time_in_one_instant_wake_a_run_once(kept):
             come(kept, partial(result, order))
             assert result(order).success == won[0]
 
-    later = "SELECT workflow_uuid FROM workflow_status WHERE workflow_uuid LIKE :name"
-    assert kept.rows(later, name="%:2") == []
+    assert kept.world.called.count("act") <= len(orders)
 
 
-def test_one_process_at_a_time_takes_over(kept):
-    other = kept.opened()
-    kept.engine.start()
-    try:
-        with kept.engine._locks.alone() as first, other._locks.alone() as second:
-            assert (first, second) == (True, False)
-        with other._locks.alone() as alone:
-            assert alone
-    finally:
-        other.close()
 
 
 @pytest.mark.parametrize("place", ["postgres"], indirect=True)
@@ -166,21 +143,19 @@ def test_names_of_processes_are_never_used_twice(tmp_path, place):
     names = set()
     for _ in range(3):
         kept = Kept(tmp_path, place)
-        names.add(kept.engine._locks.own)
-        kept.engine.close()
+        names.add(kept.engine.own)
+        kept.close()
 
     assert len(names) == 3
 
 
-def test_a_process_is_registered_before_it_executes_any_run(kept, tmp_path):
+def test_a_process_shows_that_it_is_alive_before_it_executes_any_run(kept, tmp_path):
     kept.engine.start()
     other = Kept(tmp_path, kept.place)
     try:
-        # One process executes runs in one place only, so that this one gets no further.
-        with pytest.raises(ToolmdError, match="executes the runs in"):
-            other.engine.start()
+        other.engine.start()
 
-        assert other.engine._locks.own in kept.engine._locks.known()
-        assert kept.engine._locks.dead() == []
+        assert other.engine.own in kept.engine._workers.known()
+        assert kept.engine._workers.dead() == []
     finally:
-        other.engine.close()
+        other.close()

@@ -52,7 +52,7 @@ def test_a_run_waits_over_a_restart_and_goes_on_by_itself(kept: Kept) -> None:
 def test_nothing_is_queued_for_a_run_that_waits(kept: Kept) -> None:
     waiting(kept)
 
-    assert kept.queued() == []
+    assert kept.going() == []
 
 
 def test_nobody_can_answer_a_wait(kept: Kept) -> None:
@@ -82,7 +82,7 @@ def test_a_cancelled_wait_does_nothing_more(kept: Kept) -> None:
 
 def test_a_wait_survives_the_kill_of_each_worker(kept: Kept) -> None:
     waiting(kept, "3s")
-    kept.engine.close()
+    kept.close()
     for _ in range(2):
         with worker_of(kept.state, kept.place) as worker:
             worker.kill()
@@ -99,7 +99,7 @@ def test_a_short_wait_ends_without_anybody(tmp_path: Path, empty_file: Path) -> 
     kept = Kept(tmp_path)
     waiting(kept, "500ms")
     until(kept, "done")
-    kept.engine.close()
+    kept.close()
 
 
 def scheduled(kept: Kept, after: dt.timedelta) -> dt.datetime:
@@ -150,13 +150,13 @@ def test_a_scheduled_run_is_kept_once_and_can_be_cancelled(kept: Kept) -> None:
 
 def test_the_last_tick_of_a_schedule_is_kept_for_all_processes(kept: Kept) -> None:
     seven = dt.datetime(2026, 3, 2, 7, tzinfo=dt.UTC)
-    ticks, daily = kept.engine.ticks, "0 7 * * *"
-    assert ticks.last("trial", daily) is None
-    ticks.keep("trial", daily, seven)
-    ticks.keep("trial", daily, seven - dt.timedelta(days=1))
+    store, daily = kept.engine.store, "0 7 * * *"
+    assert store.last_tick("trial", daily) is None
+    store.keep_tick("trial", daily, seven)
+    store.keep_tick("trial", daily, seven - dt.timedelta(days=1))
     kept.reopen()
 
-    assert kept.engine.ticks.last("trial", daily) == seven
-    assert kept.engine.ticks.last("trial", "every 900s") is None
-    kept.engine.ticks.keep("trial", "every 900s", seven - dt.timedelta(hours=1))
-    assert kept.engine.ticks.last("trial", daily) is None
+    assert kept.engine.store.last_tick("trial", daily) == seven
+    assert kept.engine.store.last_tick("trial", "every 900s") is None
+    kept.engine.store.keep_tick("trial", "every 900s", seven - dt.timedelta(hours=1))
+    assert kept.engine.store.last_tick("trial", daily) is None

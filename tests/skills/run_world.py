@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from toolmd._parse import parse_skill, parse_tool
-from toolmd._skills.engine.memory import MemoryEngine
+from toolmd._skills.engine.engine import Engine
+from toolmd._store.database import SqliteDatabase
 from toolmd._skills.interpreter import Interpreter
 from toolmd._skills.plan import make_plan
 from toolmd._types.call import Call, Caller
@@ -93,7 +94,7 @@ class World:
         self.questions: list[Question] = []
         self.events: list[RunEvent] = []
         self.time = START
-        self.engine = MemoryEngine(Interpreter(self).execute, clock=self.clock)
+        self.engine = Engine(Interpreter(self).execute, SqliteDatabase(None), clock=self.clock)
         self._held: dict[str, Call] = {}
         self._ids = itertools.count(1)
 

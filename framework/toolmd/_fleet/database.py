@@ -13,7 +13,8 @@ from weakref import WeakSet
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from toolmd._store.database import CLOSE_S, WAIT_S, Row, Transaction
+from toolmd._fleet.heartbeat import Heartbeat
+from toolmd._store.database import CLOSE_S, WAIT_S, Row, Transaction, Workers
 from toolmd._store.schema import TABLES, VERSION, other_release
 from toolmd.errors import ConfigError, UnreachableError
 
@@ -83,6 +84,10 @@ class PostgresDatabase:
         """Begin a transaction that reads one consistent state."""
         with self._transaction(wait_s, ["SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"]) as one:
             yield one
+
+    def workers(self) -> Workers:
+        """Return how processes see each other, by their heartbeats."""
+        return Heartbeat(self)
 
     def close(self) -> None:
         """Close the connections for good, after the transactions in progress."""
@@ -279,6 +284,7 @@ def _checked(url: str) -> dict[str, Any]:
     """Return what psycopg connects with; raises ConfigError for an unusable URL."""
     try:
         parts = conninfo_to_dict(url)
+        int(parts.get("port") or 0)
     except (psycopg.Error, ValueError):
         # The message must not contain the URL, which may have a password.
         raise ConfigError(f"store: not a Postgres URL; write {_EXAMPLE}") from None

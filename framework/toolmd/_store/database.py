@@ -4,6 +4,7 @@ A package can bring another kind: an entry point of the group `toolmd.stores`, n
 scheme of the setting `store` (`postgresql`), returns a `Database` for it.
 """
 
+import datetime as dt
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +16,7 @@ from typing import Any, Protocol
 from weakref import WeakSet
 
 from toolmd._store import MEMORY, STORE_FILE, is_postgres
+from toolmd._store.liveness import Locks
 from toolmd._store.schema import TABLES, VERSION, other_release
 from toolmd.config.sqlite import create_store
 from toolmd.config.state_files import EmptiedError
@@ -71,8 +73,38 @@ class Database(Protocol):
     def read(self, *, wait_s: float = WAIT_S) -> AbstractContextManager[Transaction]:
         """Begin a transaction that reads one consistent state."""
 
+    def workers(self) -> "Workers | None":
+        """Return how processes that execute runs see each other; None where the store is own."""
+
     def close(self) -> None:
         """Close the database for good, after the transaction in progress."""
+
+
+class Workers(Protocol):
+    """The processes that execute the runs of a store, as one of them sees them; blocking."""
+
+    own: str
+    """The unique name of this process, never reused."""
+    ahead: dt.timedelta
+    """How far the store's clock is ahead of this machine's."""
+
+    def live(self) -> None:
+        """Show that this process is alive, before it accepts any work and then every second."""
+
+    def dead(self) -> list[str]:
+        """Return the names of processes that ended and are not evicted."""
+
+    def known(self) -> dict[str, bool]:
+        """Return for each process that is not evicted whether it is alive."""
+
+    def evict(self, name: str) -> None:
+        """Forget a dead process whose work was handed on."""
+
+    def lives(self) -> bool:
+        """Return whether others see this process as alive."""
+
+    def end(self) -> None:
+        """Let others look for what this process leaves."""
 
 
 def open_database(store: str, state: Path) -> Database:
@@ -133,6 +165,10 @@ class SqliteDatabase:
         """Begin a transaction that reads one consistent state."""
         with self._transaction(self._reader, "DEFERRED", wait_s) as opened:
             yield opened
+
+    def workers(self) -> Workers | None:
+        """Return how processes see each other, by locked files; None in memory."""
+        return None if self._file is None else Locks(self._file.parent / "workers")
 
     def close(self) -> None:
         """Close the file for good, after the transaction in progress."""

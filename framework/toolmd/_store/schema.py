@@ -44,14 +44,14 @@ CREATE TABLE plan (hash TEXT PRIMARY KEY, plan TEXT NOT NULL, kept DOUBLE PRECIS
 CREATE TABLE run (
     id TEXT PRIMARY KEY, skill TEXT NOT NULL, plan TEXT NOT NULL, inputs TEXT NOT NULL,
     caller TEXT NOT NULL, confidence DOUBLE PRECISION, began TEXT NOT NULL, state TEXT NOT NULL,
-    owner TEXT, held INTEGER NOT NULL, tried INTEGER NOT NULL, cancelled INTEGER NOT NULL,
-    ended TEXT, result TEXT, changed DOUBLE PRECISION NOT NULL);
+    owner TEXT, attempts INTEGER NOT NULL, held INTEGER NOT NULL, tried INTEGER NOT NULL,
+    cancelled INTEGER NOT NULL, ended TEXT, result TEXT);
 CREATE INDEX run_began ON run (began, id);
 CREATE INDEX run_unfinished ON run (state, owner) WHERE result IS NULL;
 CREATE INDEX run_ended ON run (ended) WHERE ended IS NOT NULL;
 CREATE TABLE step (
-    run TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, at TEXT NOT NULL,
-    PRIMARY KEY (run, key));
+    run TEXT NOT NULL, number INTEGER NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,
+    at TEXT NOT NULL, PRIMARY KEY (run, key));
 CREATE TABLE question (
     run TEXT NOT NULL, key TEXT NOT NULL, question TEXT NOT NULL, opened DOUBLE PRECISION NOT NULL,
     expires DOUBLE PRECISION, answer TEXT, answered TEXT, PRIMARY KEY (run, key));

@@ -21,7 +21,6 @@ from toolmd._workspace.opened import OpenProject
 from toolmd.errors import NotFoundError, ToolmdError
 
 if TYPE_CHECKING:
-    from toolmd._workspace.runs.schedules import Schedules
     from toolmd._workspace.runs.service import RunService
 
 PAGE = 50
@@ -41,7 +40,6 @@ class Runs:
     def __init__(self, project: OpenProject) -> None:
         self._project = project
         self._service: RunService | None = None
-        self._schedules: Schedules | None = None
 
     @property
     def service(self) -> "RunService":
@@ -59,7 +57,7 @@ class Runs:
                     lambda: project.live,
                     project.clock,
                     project.workspace_events.tell,
-                    project.plugins,
+                    project.store,
                 )
                 project.close_runs = self._close
             return self._service
@@ -221,11 +219,14 @@ class Runs:
         Returns:
             False if runs are kept in memory only, so that nothing was started.
         """
+        from toolmd._workspace.runs.schedules import Schedules
+
         engines = self.service.engines
         if engines.keep:
             engine = await off_loop(engines.durable)
+            if engine.each_second is None:
+                engine.each_second = Schedules(self.service, engine).look
             await off_loop(engine.start)
-            self._start_schedules()
         return engines.keep
 
     start_sync = sync_of(start)
@@ -262,26 +263,11 @@ class Runs:
             timeout_s: The time in seconds for the calls of runs to end.
             on_hold: Called in a thread once no further step begins here.
         """
-        await off_loop(self._end_schedules)
         await off_loop(self.service.engines.stop, timeout_s, on_hold)
 
     stop_sync = sync_of(stop)
 
-    def _start_schedules(self) -> None:
-        from toolmd._workspace.runs.schedules import Schedules
-
-        service, project = self.service, self._project
-        with project.lock:
-            if self._schedules is None:
-                self._schedules = Schedules(service, project.loop.run)
-                self._schedules.start()
-
-    def _end_schedules(self) -> None:
-        if self._schedules is not None:
-            self._schedules.end()
-
     def _close(self) -> None:
-        self._end_schedules()
         if self._service is not None:
             self._service.close()
 

@@ -1,29 +1,20 @@
-"""The engines of runs: one in memory, and one whose runs survive this process."""
+"""The engines of a workspace's runs: one in memory, and one whose runs survive this process."""
 
 import asyncio
 import heapq
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import closing
-from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
 
-from toolmd._skills.engine import Engine, Execute, OpenQuestion
-from toolmd._skills.engine.memory import MemoryEngine
-from toolmd._store import STORE_FILE, is_postgres
-from toolmd._types.registry import Bound
+from toolmd._skills.engine import Execute
+from toolmd._skills.engine.engine import Engine
+from toolmd._skills.engine.store import StoredQuestion
+from toolmd._store import MEMORY
+from toolmd._store.database import SqliteDatabase
+from toolmd._store.store import Store
 from toolmd._types.run import Clock, Order, RunQuery, RunState, RunView
-from toolmd._types.settings import Settings
 from toolmd._types.skill import SkillSpec
-from toolmd._workspace.snapshot.live import Live
-from toolmd.config import state_folder
-from toolmd.config.state_files import EmptiedError, is_there
 from toolmd.errors import ToolmdError
-
-if TYPE_CHECKING:
-    # Programs whose skills only read never import it.
-    from toolmd._skills.engine.durable.engine import DurableEngine
 
 SOME = 100
 """How many questions are read at once."""
@@ -32,64 +23,47 @@ SOME = 100
 class Engines:
     """Both engines of a workspace; which of them has a run is known here alone."""
 
-    def __init__(self, execute: Execute, clock: Clock, settings: Settings) -> None:
+    def __init__(self, execute: Execute, clock: Clock, store: Store) -> None:
         self._execute = execute
         self._clock = clock
-        self._settings = settings
-        self._memory = MemoryEngine(execute, clock=clock)
-        self._durable: DurableEngine | None = None
+        self._store = store
+        self._memory = Engine(execute, SqliteDatabase(None), clock=clock)
+        self._durable: Engine | None = None
         self._stopped = False
         self._lock = Lock()
 
     @property
     def keep(self) -> bool:
         """Whether runs outlive this process."""
-        return self._settings.store != "memory"
+        return self._store.setting != MEMORY
 
     @property
     def _any_kept(self) -> bool:
-        """Whether there may be runs of other processes; this check imports nothing."""
-        if self._durable is not None or self._settings.store not in {"sqlite", "memory"}:
-            return True
-        return self.keep and has_runs(self._settings.state / STORE_FILE)
+        """Whether there may be runs of other processes; this check opens nothing."""
+        return self.keep and (self._durable is not None or self._store.may_hold_records)
 
     def holds_runs(self) -> bool:
-        """Return whether the store has tables of runs, or can't be read; it blocks."""
-        if self._durable is None and self.keep and is_postgres(self._settings.store):
-            from toolmd._store.schema import has_table
+        """Return whether the store has unfinished runs; it blocks."""
+        return self._any_kept and bool(self.durable().unfinished())
 
-            return has_table(self._settings.store, "toolmd_run")
-        return self._any_kept
-
-    def durable(self) -> "DurableEngine":
+    def durable(self) -> Engine:
         """Return the engine that keeps runs, opened on first use."""
         with self._lock:
             if self._stopped:
                 raise ToolmdError("this process is ending; its runs continue at the next start")
             if self._durable is None:
-                from toolmd._skills.engine.durable.engine import DurableEngine
-
-                state = state_folder(self._settings.state)
-                self._durable = DurableEngine(
-                    self._execute, self._settings.store, state, clock=self._clock
-                )
+                self._durable = Engine(self._execute, self._store.database, clock=self._clock)
             return self._durable
 
-    async def begin(self, skill: Bound[SkillSpec], live: Live) -> tuple[Engine, str]:
-        """Return the engine of a run that begins, and the hash of the Python that it pinned."""
-        if not (skill.spec.durable and self.keep):
-            return self._memory, ""
-        # Opening a database waits for a process that has locked it.
-        engine = await asyncio.to_thread(self.durable)
-        await asyncio.to_thread(lambda: engine.code.keep(*live.pin))
-        return engine, live.pin.hash
+    def begin(self, skill: SkillSpec) -> Engine:
+        """Return the engine of a run that begins."""
+        return self.durable() if skill.durable and self.keep else self._memory
 
     async def of(self, run_id: str) -> Engine:
         """Return the engine that has this run, or would have it."""
         if self._memory.knows(run_id) or not self._any_kept:
             return self._memory
-        engine: Engine = await asyncio.to_thread(self.durable)
-        return engine
+        return await asyncio.to_thread(self.durable)
 
     def order(self, run_id: str) -> Order | None:
         """Return the order of a run; None if there is no such run."""
@@ -102,21 +76,20 @@ class Engines:
             found += self.durable().orders(ids)
         return {order.id: order for order in found}
 
-    def waiting(self, run_id: str) -> tuple[OpenQuestion, ...]:
+    def waiting(self, run_id: str) -> tuple[StoredQuestion, ...]:
         """Return the open questions of a run."""
         kept = self.durable().waiting(run_id) if self._any_kept else ()
         return (*self._memory.waiting(run_id), *kept)
 
-    def each_waiting(self, after: tuple[float, str] | None) -> Iterator[OpenQuestion]:
+    def each_waiting(self, after: tuple[float, str] | None) -> Iterator[StoredQuestion]:
         """Yield the open questions of all runs, the oldest first, as far as they are taken.
 
         `after` is the time and the id of the question after which to begin.
         """
-        here = sorted(self._memory.waiting(), key=_place)
-        own = [one for one in here if after is None or _place(one) > after]
-        return heapq.merge(own, self._each_kept(after), key=_place)
+        kept = self._each_kept(after)
+        return heapq.merge(self._memory.waiting(None, after), kept, key=_place)
 
-    def _each_kept(self, after: tuple[float, str] | None) -> Iterator[OpenQuestion]:
+    def _each_kept(self, after: tuple[float, str] | None) -> Iterator[StoredQuestion]:
         while self._any_kept:
             some = self.durable().waiting(None, after, SOME)
             yield from some
@@ -162,23 +135,6 @@ class Engines:
         self.stop()
 
 
-def _place(one: OpenQuestion) -> tuple[float, str]:
+def _place(one: StoredQuestion) -> tuple[float, str]:
     """Return what orders questions: when one was asked, and its id."""
     return one.opened, one.question.id
-
-
-def has_runs(file: Path) -> bool:
-    """Return whether a SQLite file has tables of runs; True also for one that can't be read."""
-    try:
-        if not is_there(file):
-            return False
-    except EmptiedError:
-        return True
-    import sqlite3
-
-    try:
-        with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as store:
-            question = "SELECT 1 FROM sqlite_master WHERE name = 'toolmd_run'"
-            return store.execute(question).fetchone() is not None
-    except sqlite3.Error:
-        return True  # Opening it reports what is wrong.

@@ -19,26 +19,20 @@ def read_fleet(project: OpenProject, service: RunService) -> Fleet:
     """
     engines = service.engines
     limits = _limits(project)
-    if not (engines.keep and engines.holds_runs()):
+    if not engines.keep:
         return Fleet((), Queue(0), dict(engines.unfinished()), (), limits)
-    durable = engines.durable()
-    return Fleet(
-        durable.workers.all(),
-        durable.workers.queue(),
-        dict(engines.unfinished()),
-        _schedules(service),
-        limits,
-    )
+    workers, queue = engines.durable().fleet()
+    return Fleet(workers, queue, dict(engines.unfinished()), _schedules(service), limits)
 
 
 def _schedules(service: RunService) -> tuple[ScheduledSkill, ...]:
     from toolmd._types.schedule import next_tick
 
-    now, ticks = service.clock(), service.engines.durable().ticks
+    now, store = service.clock(), service.engines.durable().store
     found = []
     for spec in service.scheduled():
         schedule = spec.schedule or ""
-        tick = ticks.last(spec.name, schedule)
+        tick = store.last_tick(spec.name, schedule)
         last = None if tick is None else tick.isoformat()
         found.append(
             ScheduledSkill(spec.name, schedule, last, next_tick(schedule, now).isoformat())

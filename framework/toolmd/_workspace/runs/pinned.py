@@ -1,151 +1,100 @@
-"""Find the snapshot on which a run began, even if files or the process changed since."""
+"""Build the snapshot on which a run goes on: today's Python under the run's own definitions."""
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from toolmd._load.edits.weakening import tightened
-from toolmd._load.pin import Pinned, unpin
 from toolmd._types.plan import Plan
-from toolmd._types.registry import Bound, Registry
+from toolmd._types.registry import Bound, BoundTool, Registry
 from toolmd._types.run import Order, Question
-from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
 from toolmd._workspace.snapshot.live import Live
 from toolmd.errors import ImplementationError
 
 MOST = 32
-"""The number of earlier snapshots that are kept for further runs."""
-FindCode = Callable[[str], tuple[str, Mapping[str, bytes]] | None]
-"""Return the manifest and the files that were pinned under a hash."""
+"""How many such snapshots are kept for further runs."""
 
 
 class PinnedLives:
-    """The earlier snapshots on which runs continue; safe for threads."""
+    """The snapshots of runs that began on earlier definitions; safe for threads."""
 
-    def __init__(
-        self, current: Callable[[], Live], given: Mapping[str, object] | None = None
-    ) -> None:
-        """`given` are the plugins that the workspace was opened with, by name."""
-        self._current = current
-        self._given = given
-        self._pairs: OrderedDict[tuple[int, int], tuple[Live, Live, Live]] = OrderedDict()
-        self._made: OrderedDict[tuple[str, ...], Live] = OrderedDict()
+    def __init__(self) -> None:
+        self._built: OrderedDict[tuple[object, ...], Live] = OrderedDict()
         self._lock = threading.Lock()
 
-    def began_on(self, order: Order, code: FindCode) -> Live:
-        """Return the snapshot on which a run of another process began.
+    def resume(self, order: Order, began_on: Live, now: Live) -> tuple[Live, Order]:
+        """Return the snapshot on which a run goes on, and the run's order on it.
 
-        It is today's snapshot if the two are equal, else one built from the pinned files.
-        Raises ImplementationError.
+        Each tool has the run's own definition, or today's where that is stricter. The Python is
+        that of `began_on`, the snapshot on which the run began in this process, or today's.
+
+        Raises ImplementationError where a tool or a skill's Python is gone, or can't be imported.
         """
-        plan, now = order.plan, self._current()
-        if self._is_same(plan, now):
-            _load(plan, now)
-            return now
-        key = (plan.code, *(spec.hash for spec in _specs(plan)))
-        with self._lock:
-            if (live := self._made.get(key)) is None:
-                live = self._made[key] = self._make(plan, now, code)
-            self._made.move_to_end(key)
-            while len(self._made) > MOST:
-                _, old = self._made.popitem(last=False)
-                old.snapshot.resources.retire()
-        return live
+        plan = order.plan
+        tools = {name: _strictest(name, spec, began_on, now) for name, spec in plan.tools.items()}
+        bound: list[Bound[Any]] = [*tools.values(), *_skills(plan, began_on)]
+        # First, so that a failed import stops no run half-way.
+        for one in bound:
+            if one.binding.load is not None:
+                one.binding.load()
+        specs = {name: tool.spec for name, tool in tools.items()}
+        changed = [name for name, tool in tools.items() if tool is not now.registry.tools.get(name)]
+        if specs != plan.tools:
+            order = order._replace(plan=plan.model_copy(update={"tools": specs}))
+        if not changed and began_on is now:
+            return now, order
+        return self._build(began_on, now, {name: tools[name] for name in changed}), order
 
-    def strictest(self, order: Order, then: Live) -> tuple[Live, Order]:
-        """Return a run with the stricter of its policies then and now, and its snapshot."""
-        now = self._current()
-        if then is now:
-            return then, order
+    def _build(self, began_on: Live, now: Live, tools: dict[str, BoundTool]) -> Live:
+        """Return a snapshot with these tools in place of its own."""
+        # Both snapshots stay referenced, since an id of a freed object may return.
+        hashes = ((name, tool.spec.hash, tool.default_min) for name, tool in tools.items())
+        key = (began_on, now, *sorted(hashes, key=lambda one: one[0]))
         with self._lock:
-            # Both snapshots stay referenced, since an id of a freed object may return.
-            kept = self._pairs.get((id(then), id(now)))
-            if kept is None:
-                kept = self._pairs[id(then), id(now)] = then, now, _pairs(then, now)
-            while len(self._pairs) > MOST:
-                self._pairs.popitem(last=False)
-        live = kept[2]
-        tools = {
-            name: live.registry.tools[name].spec if name in live.registry.tools else spec
-            for name, spec in order.plan.tools.items()
-        }
-        was = order.plan
-        plan = Plan(skill=was.skill, skills=was.skills, tools=tools, python=was.python,
-                    code=was.code, given=was.given)  # fmt: skip
-        return live, order._replace(plan=plan)
+            if (live := self._built.get(key)) is None:
+                old = began_on.registry
+                registry = Registry({**old.tools, **tools}, old.skills)
+                live = now.taking_up(replace(began_on.snapshot, registry=registry))
+                self._built[key] = live
+            self._built.move_to_end(key)
+            while len(self._built) > MOST:
+                self._built.popitem(last=False)
+        return live
 
     def close(self) -> None:
-        """Close the dispatchers, and release the resources, of all earlier snapshots."""
+        """Close the dispatchers of all such snapshots."""
         with self._lock:
-            made, self._made = list(self._made.values()), OrderedDict()
-            pair, self._pairs = list(self._pairs.values()), OrderedDict()
-        for live in (*made, *(live for _, _, live in pair)):
+            built, self._built = list(self._built.values()), OrderedDict()
+        for live in built:
             live.close_dispatcher()
-        for live in made:
-            live.snapshot.resources.retire()
-
-    @staticmethod
-    def _is_same(plan: Plan, now: Live) -> bool:
-        """Return whether a plan has the same files and Python in today's snapshot."""
-        tools, skills = now.registry.tools, now.registry.skills
-        python = {name: plan.skills.get(name, plan.skill) for name in plan.python}
-        there = plan.tools.keys() <= tools.keys() and python.keys() <= skills.keys()
-        if not plan.code:
-            # Begun by a release that pinned nothing.
-            return there
-        return (
-            there
-            and plan.code == now.pin.hash
-            and all(tools[name].hash == spec.hash for name, spec in plan.tools.items())
-            and all(skills[name].hash == spec.hash for name, spec in python.items())
-        )
-
-    def _make(self, plan: Plan, now: Live, code: FindCode) -> Live:
-        found = code(plan.code) if plan.code else None
-        if found is None:
-            raise ImplementationError(
-                "its Python was not pinned, and some of its tools no longer exist"
-            )
-        pinned = Pinned(_specs(plan), plan.given, *found)
-        live = now.taking_up(unpin(pinned, now.settings, self._given))
-        try:
-            _load(plan, live)
-        except ImplementationError:
-            live.snapshot.resources.retire()
-            raise
-        return live
 
 
-def _pairs(then: Live, now: Live) -> Live:
-    tools, changed = dict(then.registry.tools), False
-    for name, mine in then.registry.tools.items():
-        if (todays := now.registry.tools.get(name)) is None:
-            # A missing tool adds no restriction, and a broken one can't be read.
-            continue
-        least = _higher(mine.default_min, todays.default_min)
-        spec = tightened(mine.spec, todays.spec, default_min=least)
-        if spec is not mine.spec or least != mine.default_min:
-            tools[name], changed = mine.with_policy(spec, least), True
-    if not changed and then.pin.hash == now.pin.hash:
-        return then
-    registry = Registry(tools, then.registry.skills)
-    return now.taking_up(replace(then.snapshot, registry=registry))
+def _strictest(name: str, spec: ToolSpec, began_on: Live, now: Live) -> BoundTool:
+    """Return a tool with its definition of then, made stricter by today's."""
+    mine, todays = began_on.registry.tools.get(name), now.registry.tools.get(name)
+    if mine is None:
+        raise ImplementationError(f"the tool {name} no longer exists")
+    if mine is todays and mine.spec.hash == spec.hash:
+        return mine
+    least = mine.default_min
+    # A missing tool adds no restriction, and a broken one can't be read.
+    if todays is not None:
+        least = _higher(least, todays.default_min)
+        spec = tightened(spec, todays.spec, default_min=least)
+    if spec.hash == mine.spec.hash and least == mine.default_min:
+        return mine
+    return mine.with_policy(spec, least)
 
 
-def _specs(plan: Plan) -> tuple[ToolSpec | SkillSpec, ...]:
-    return (*plan.tools.values(), plan.skill, *plan.skills.values())
-
-
-def _load(plan: Plan, live: Live) -> None:
-    """Load the Python of a plan first, so that a failed import stops no run half-way."""
-    bound: list[Bound[Any]] = [live.registry.tools[name] for name in plan.tools]
-    bound += [live.registry.skills[name] for name in plan.python]
-    for one in bound:
-        if one.binding.load is not None:
-            one.binding.load()
+def _skills(plan: Plan, live: Live) -> Iterator[Bound[Any]]:
+    for name in plan.python:
+        skill = live.registry.skills.get(name)
+        if skill is None or skill.binding.kind == "none":
+            raise ImplementationError(f"the Python of the skill {name} no longer exists")
+        yield skill
 
 
 def _higher(one: float | None, other: float | None) -> float | None:
@@ -154,11 +103,10 @@ def _higher(one: float | None, other: float | None) -> float | None:
 
 
 def python_gone(order: Order, error: ImplementationError) -> Question:
-    """Return the question of a run whose Python is no longer available as it was."""
+    """Return the question of a run whose tools or Python are gone."""
     skill = order.plan.skill
     prompt = (
-        f"{skill.title} can't continue with the Python with which it began: {error}. "
-        f"Yes continues with that Python if it is repaired by then, else with today's; "
+        f"{skill.title} can't continue: {error}. Yes continues if it is repaired by then; "
         f"no cancels the run and undoes its steps."
     )
     return Question(order.id, "python:gone", skill.name, "Python", prompt)

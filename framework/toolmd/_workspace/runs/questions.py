@@ -8,7 +8,7 @@ from toolmd._call.arguments.argument_errors import mismatch
 from toolmd._call.arguments.rules import Rules
 from toolmd._call.confirmation.shown import NOT_YOURS
 from toolmd._call.denial import CallDenied
-from toolmd._skills.engine import OpenQuestion
+from toolmd._skills.engine.store import StoredQuestion
 from toolmd._types.asked import Asked
 from toolmd._types.call import Call
 from toolmd._types.confirmation import Confirmation
@@ -60,7 +60,7 @@ class Questions:
         asked = self._engines.waiting(run_id) if slash else ()
         return any(one.question.asks and one.question.id.startswith(f"{call_id}:") for one in asked)
 
-    def _confirmations(self, some: Iterable[OpenQuestion]) -> tuple[Confirmation, ...]:
+    def _confirmations(self, some: Iterable[StoredQuestion]) -> tuple[Confirmation, ...]:
         asked = [one for one in some if one.question.asks]
         orders = self._engines.orders({one.question.run_id for one in asked})
         # A run may be deleted meanwhile.
@@ -123,7 +123,7 @@ def _asked(question: Question, order: Order) -> ToolSpec | SkillSpec:
     return plan.tools.get(name) or plan.skills.get(name) or plan.skill
 
 
-def _confirmation(one: OpenQuestion, order: Order) -> Confirmation:
+def _confirmation(one: StoredQuestion, order: Order) -> Confirmation:
     question, skill = one.question, order.plan.skill
     asked = _asked(question, order)
     given: Any = (question.arguments if question.tool is not None else order.inputs) or {}

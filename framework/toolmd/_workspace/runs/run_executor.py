@@ -15,7 +15,7 @@ from toolmd._types.result import Event, EventListener, Result, SkillResult
 from toolmd._types.run import Order
 from toolmd._workspace.listeners import WorkspaceEventListener
 from toolmd._workspace.runs.journal import NotifyingJournal
-from toolmd._workspace.runs.pinned import FindCode, PinnedLives, python_gone
+from toolmd._workspace.runs.pinned import PinnedLives, python_gone
 from toolmd._workspace.snapshot.live import Live
 from toolmd.errors import ForeignExitError, ImplementationError, NotFoundError
 
@@ -26,18 +26,11 @@ LONG_S = 30 * 24 * 3600.0
 class RunExecutor:
     """Executes runs, and keeps their snapshots until they end."""
 
-    def __init__(
-        self,
-        current: Callable[[], Live],
-        tell: WorkspaceEventListener,
-        find_code: FindCode,
-        given: Mapping[str, object] | None,
-    ) -> None:
-        """`current` returns today's snapshot, `find_code` pinned Python, `tell` reports events."""
+    def __init__(self, current: Callable[[], Live], tell: WorkspaceEventListener) -> None:
+        """`current` returns today's snapshot, `tell` reports events."""
         self._current = current
         self._tell = tell
-        self._find_code = find_code
-        self._pinned = PinnedLives(current, given)
+        self._pinned = PinnedLives()
         self._lives: dict[str, Live] = {}
         self._marks: dict[str, set[tuple[str, str, str]]] = {}
 
@@ -72,24 +65,19 @@ class RunExecutor:
         return result
 
     async def _resumed(self, order: Order, journal: NotifyingJournal) -> tuple[Live, Order]:
-        """Return the snapshot on which a run continues: its own, made stricter by today's policy.
+        """Return the snapshot on which a run goes on, and the run's order on it.
 
         If its Python is no longer available, a person decides. Raises ParkedError.
         """
-        live = self._lives.get(order.id)
-        if live is None:
-            try:
-                live = await loaded(
-                    journal, "python",
-                    lambda: asyncio.to_thread(self._pinned.began_on, order, self._find_code),
-                )  # fmt: skip
-            except ImplementationError as error:
-                await journal.agreed(python_gone(order, error))
-                live = self._current()
-            self._lives[order.id] = live
-        if live is self._current():
-            return live, order
-        return await asyncio.to_thread(self._pinned.strictest, order, live)
+        began_on, now = self._lives.get(order.id, self._current()), self._current()
+        try:
+            return await loaded(
+                journal, "python",
+                lambda: asyncio.to_thread(self._pinned.resume, order, began_on, now),
+            )  # fmt: skip
+        except ImplementationError as error:
+            await journal.agreed(python_gone(order, error))
+        return now, order
 
 
 class DispatchExecutor:

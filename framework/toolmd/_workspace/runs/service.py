@@ -3,7 +3,7 @@
 import asyncio
 import datetime as dt
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from time import perf_counter
 from typing import Any
 
@@ -14,6 +14,7 @@ from toolmd._skills.engine import utc_now
 from toolmd._skills.engine.outcomes import result_of, unanswered, unknown
 from toolmd._skills.plan import make_plan
 from toolmd._skills.replay import listed, trace
+from toolmd._store.store import Store
 from toolmd._types.call import Call
 from toolmd._types.plan import Plan
 from toolmd._types.registry import Bound, Specs
@@ -54,18 +55,14 @@ class RunService:
         current: Callable[[], Live],
         clock: Clock | None,
         tell: WorkspaceEventListener,
-        given: Mapping[str, object] | None = None,
+        store: Store,
     ) -> None:
-        """`current` returns the snapshot on which runs begin; `tell` reports their events.
-
-        `given` are the plugins that the workspace was opened with, by name.
-        """
+        """`current` returns the snapshot on which runs begin; `tell` reports their events."""
         self._current = current
         self._tell = tell
-        # The executor needs the engine's pinned Python, and the engine needs the executor.
-        self._executor = RunExecutor(current, tell, self._find_code, given)
+        self._executor = RunExecutor(current, tell)
         self.clock = clock or utc_now
-        self.engines = Engines(self._executor.execute, self.clock, current().settings)
+        self.engines = Engines(self._executor.execute, self.clock, store)
         self.questions = Questions(self.engines)
         self._scheduled: tuple[object, tuple[SkillSpec, ...]] = None, ()
         """A registry, and its skills with a Schedule."""
@@ -96,8 +93,8 @@ class RunService:
             allowed = Result(success=True, tool=call.tool, outcome="allowed")
             return await self._done(call, allowed, began)
         await live.settle()
-        engine, code = await self.engines.begin(skill, live)
-        plan = _plan(skill.spec, live, code)
+        engine = self.engines.begin(skill.spec)
+        plan = _plan(skill.spec, live, live.pin.hash)
         run_id = run_id or f"run-{secrets.token_hex(8)}"
         order = Order(run_id, plan, inputs, call.caller, call.confidence)
         self._executor.begin(order.id, live)
@@ -213,9 +210,6 @@ class RunService:
         """Stop the runs of this process; stored runs continue at the next start."""
         self.engines.close()
         self._executor.close()
-
-    def _find_code(self, pin: str) -> tuple[str, Mapping[str, bytes]] | None:
-        return self.engines.durable().code.find(pin)
 
     def _keep(self, run_id: str, call: Call) -> None:
         if call.id is not None or call.budget is not None:

@@ -6,8 +6,7 @@ import logging
 import os
 import secrets
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from filelock import lock_descriptor
@@ -23,7 +22,6 @@ class Locks:
     """The processes that work on one state folder; the system frees the lock of a dead one."""
 
     def __init__(self, folder: Path) -> None:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._folder = folder
         self.own = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
         """The unique name of this process, never reused."""
@@ -35,10 +33,9 @@ class Locks:
         """Lock this process's file, before it accepts any work and then every second."""
         path = self._folder / self.own
         if self._lock is not None and not path.exists():
-            # The folder was deleted.
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self.end()
+            self.end()  # The folder was deleted.
         while self._lock is None:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             lock = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
             self._take(lock)
             # Another process may have found the file free in between and evicted it.
@@ -49,16 +46,14 @@ class Locks:
 
     def dead(self) -> list[str]:
         """Return the names of processes that ended and left their file."""
-        return [path.name for path in self._folder.iterdir() if self._is_free(path)]
+        return [name for name, alive in self.known().items() if not alive]
 
-    def known(self) -> set[str]:
-        """Return the names of all processes that are not evicted."""
-        return {path.name for path in self._folder.iterdir()}
-
-    def workers(self) -> dict[str, bool]:
+    def known(self) -> dict[str, bool]:
         """Return for each process that is not evicted whether it is alive."""
-        dead = self.dead()
-        return {name: name not in dead for name in self.known()}
+        try:
+            return {path.name: not self._is_free(path) for path in self._folder.iterdir()}
+        except FileNotFoundError:
+            return {}
 
     def evict(self, name: str) -> None:
         """Delete the file of a dead process whose work was handed on."""
@@ -67,15 +62,6 @@ class Locks:
     def lives(self) -> bool:
         """Return True: a frozen process keeps its lock, so others never take over its runs."""
         return True
-
-    @contextmanager
-    def alone(self) -> Iterator[bool]:
-        """Return whether this process is the only one here, which others are not until the end."""
-        lock = os.open(self._folder.with_suffix(".lock"), os.O_CREAT | os.O_RDWR, 0o600)
-        try:
-            yield lock_descriptor(lock, blocking=False)
-        finally:
-            os.close(lock)
 
     def end(self) -> None:
         """Release the lock; the file stays, so that other processes look for orphans."""

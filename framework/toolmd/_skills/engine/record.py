@@ -49,6 +49,6 @@ def user_prefix(user: str) -> str:
     return json.dumps({"user": user})[:-1] + ","
 
 
-def result_of(text: str) -> SkillResult:
+def stored_result(text: str) -> SkillResult:
     """Read a result."""
     return SkillResult(**json.loads(text))

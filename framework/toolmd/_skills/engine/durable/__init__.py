@@ -1,1 +1,0 @@
-"""Runs that outlive their process: on a SQLite file, or on Postgres for several machines."""

@@ -1,0 +1,692 @@
+"""The engine: executes runs over one store, and takes over the runs of processes that ended.
+
+A run executes in the loop of the caller that waits for it, else in the thread of this process
+that looks for work: runs of dead processes, waits that are over, and ticks of schedules.
+"""
+
+import asyncio
+import datetime as dt
+import logging
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from typing import TypeVar
+
+from toolmd._skills.engine import ALL_RUNS, Ask, Execute, utc_now
+from toolmd._skills.engine.journal import LostRunError, RunJournal
+from toolmd._skills.engine.outage import Outage
+from toolmd._skills.engine.outcomes import (
+    AnsweredError,
+    TooLateError,
+    no_question,
+    taken,
+    unknown,
+    waiting,
+)
+from toolmd._skills.engine.store import (
+    ALL,
+    PARKED,
+    RunStore,
+    StoredQuestion,
+    StoredRun,
+    view,
+)
+from toolmd._skills.journal import ParkedError
+from toolmd._store.database import Database
+from toolmd._types.fleet import Queue, Worker
+from toolmd._types.result import SkillResult
+from toolmd._types.run import (
+    Answer,
+    Clock,
+    JournalEntry,
+    Order,
+    Question,
+    RunEvent,
+    RunListener,
+    RunQuery,
+    RunState,
+    RunView,
+)
+from toolmd.errors import NotFoundError, ToolmdError, UnreachableError, logged
+
+LOOK_S = 0.05
+"""How often a caller looks at a run that others execute, in seconds."""
+ROUND_S = 0.5
+"""The pause between two looks for work, in seconds."""
+AT_ONCE = 64
+"""How many runs a process takes up at once; the rest is left to others."""
+SUSPECT = 2
+"""After how many tries of the same step a run is taken up while no other such run is."""
+KEEP = dt.timedelta(days=30)
+"""How long a run that ended is kept."""
+FORGET_EVERY = 7200
+"""How many looks for work pass between two deletions of old runs."""
+MAX_RUNS = 1000
+"""How many runs that ended are kept in memory."""
+STORE_WAIT_S = 15.0
+"""How long a caller waits for a store that does not answer, in seconds."""
+GRACE_S = 10.0
+"""How long closing waits for steps in progress, in seconds."""
+LATE = Answer(approved=False, late=True)
+CLOSED = "the workspace is closed; its runs go on at the next start"
+T = TypeVar("T")
+logger = logging.getLogger(__name__)
+
+
+class Engine:
+    """Executes orders, keeps their records, and waits for answers.
+
+    A waiting run returns a SkillResult with the code `waiting`; an answer continues it. Methods
+    that are no coroutine functions block.
+    """
+
+    def __init__(
+        self,
+        execute: Execute,
+        database: Database,
+        *,
+        clock: Clock = utc_now,
+        store_wait_s: float = STORE_WAIT_S,
+    ) -> None:
+        """Prepare it; `execute` interprets an order over its journal."""
+        self._execute = execute
+        self._workers = database.workers()
+        self._threads: ThreadPoolExecutor | None = None
+        self._reads_inline = not database.spans_machines
+        self._store_wait_s = store_wait_s
+        self.store = RunStore(database)
+        """The records."""
+        self.keeps = self._workers is not None
+        """Whether the runs outlive this process."""
+        self.own = "memory" if self._workers is None else self._workers.own
+        """The name of this process, never reused."""
+        self.clock: Clock = lambda: clock() + (self._workers.ahead if self._workers else _NONE)
+        """The store's time."""
+        self.each_second: Callable[[], Awaitable[None]] | None = None
+        """Work that is done once a second while this process looks for work."""
+        self._executing: set[str] = set()
+        """The runs that this process executes, and those that it is about to."""
+        self._attempts: set[asyncio.Task[SkillResult | None]] = set()
+        self._suspect: str | None = None
+        """The run within whose present step several attempts ended, while this one executes it."""
+        self._told: dict[str, set[tuple[str, str, str]]] = {}
+        self._is_open = True
+        self._added = 0
+        self._alarm: asyncio.TimerHandle | None = None
+        self._catching_up: set[asyncio.Task[None]] = set()
+        self._ended = threading.Event()
+        self._starting = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    # What callers do.
+
+    async def run(
+        self, order: Order, *, ask: Ask | None = None, watch: RunListener | None = None
+    ) -> SkillResult:
+        """Run an order to its end, or until it needs a person whom `ask` does not reach.
+
+        An order with a known id is resumed. Raises ToolmdError where the id belongs to another run.
+        """
+        await self._prepare()
+        began = self.clock()
+        self._executing.add(order.id)
+        try:
+            new = await self.do(partial(self.store.add, order, began, self.own))
+        except BaseException:
+            self._executing.discard(order.id)
+            raise
+        if not new:
+            self._executing.discard(order.id)
+            await self.do(partial(self._check_same, order))
+            return await self._drive(order.id, ask, watch)
+        self._added += 1
+        first = await self._attempt(order.id, began, 1, watch, order)
+        return first or await self._drive(order.id, ask, watch)
+
+    async def schedule(self, order: Order, at: dt.datetime) -> SkillResult:
+        """Keep an order that starts at a time, in UTC; a known one stays as it is.
+
+        Raises ToolmdError where the id belongs to another run.
+        """
+        await self._prepare()
+        start, now = Question.start(order, at), self.clock().timestamp()
+        if not await self.do(partial(self.store.add, order, at, None, start, now)):
+            await self.do(partial(self._check_same, order))
+        await self._catch_up()
+        return waiting(start)
+
+    async def answer(
+        self,
+        run_id: str,
+        key: str,
+        answer: Answer,
+        *,
+        ask: Ask | None = None,
+        watch: RunListener | None = None,
+    ) -> SkillResult:
+        """Answer an open question and continue the run; the first answer counts.
+
+        Raises NotFoundError, which names the earlier answer or the time of expiry.
+        """
+        run = await self.do(partial(self.store.run, run_id))
+        await self._prepare()
+        asked = await self.do(partial(self.store.open, run_id))
+        if not any(one.question.key == key and one.question.asks for one in asked):
+            raise await self.do(partial(self._too_late, run, key))
+        settled, result = await self._settle(run, key, answer, watch)
+        if not settled:
+            raise await self.do(partial(self._too_late, run, key))
+        return result or await self._drive(run_id, ask, watch)
+
+    async def resume(
+        self, run_id: str, *, ask: Ask | None = None, watch: RunListener | None = None
+    ) -> SkillResult:
+        """Resume a run that stands still; an expired question is answered with a no."""
+        await self.do(partial(self.store.run, run_id))
+        await self._prepare()
+        await self.do(partial(self.store.wake, run_id))
+        await self.do(self._expire)
+        await self.do(self._inherit)
+        return await self._drive(run_id, ask, watch)
+
+    async def cancel(self, run_id: str) -> SkillResult:
+        """Stop a run before its next call, and undo its steps."""
+        await self.do(partial(self.store.run, run_id))
+        await self._prepare()
+        await self.do(partial(self.store.cancel, run_id))
+        return await self._drive(run_id, None, None)
+
+    async def runs(self, query: RunQuery = ALL_RUNS) -> tuple[RunView, ...]:
+        """Return the runs that match a query, the newest first, without their steps."""
+        await self._catch_up()
+        return await self.do(partial(self.views, query))
+
+    async def show(self, run_id: str) -> RunView:
+        """Return one run with its steps; raises NotFoundError."""
+        await self._catch_up()
+        return await self.do(partial(self.view, run_id))
+
+    # What is read.
+
+    def views(self, query: RunQuery = ALL_RUNS) -> tuple[RunView, ...]:
+        """Return the runs that match a query, without their steps."""
+        return tuple(
+            view(run, self.store.asked(run.id) if run.state in PARKED else ())
+            for run in self.store.page(query)
+        )
+
+    def view(self, run_id: str) -> RunView:
+        """Return one run with its steps; raises NotFoundError."""
+        return view(self.store.run(run_id), self.store.asked(run_id), self.store.steps(run_id))
+
+    def orders(self, ids: Iterable[str]) -> tuple[Order, ...]:
+        """Return the orders of these runs, without missing ones."""
+        return self.store.orders(ids)
+
+    def knows(self, run_id: str) -> bool:
+        """Return whether there is a run of this id."""
+        return bool(self.store.orders([run_id]))
+
+    def waiting(
+        self,
+        run_id: str | None = None,
+        after: tuple[float, str] | None = None,
+        limit: int | None = None,
+    ) -> tuple[StoredQuestion, ...]:
+        """Return the open questions of all runs, or of one, the oldest first."""
+        return self.store.open(run_id, after, limit)
+
+    def unfinished(self) -> dict[RunState, int]:
+        """Return the number of unfinished runs by state."""
+        return self.store.unfinished()
+
+    def changed(self, ids: Iterable[str]) -> tuple[tuple[str, str, RunState, str | None], ...]:
+        """Return the runs that execute, and those that recently began, asked or ended, or of `ids`.
+
+        Each comes with its skill, its state and its user.
+        """
+        return self.store.changed(self.clock(), ids)
+
+    def fleet(self) -> tuple[tuple[Worker, ...], Queue]:
+        """Return the processes that execute runs, and the runs that no process executes yet."""
+        known = {} if self._workers is None else self._workers.known()
+        owners = self.store.owners()
+        oldest = self.store.ready(1)
+        since = oldest[0].began.timestamp() if oldest else None
+        workers = [Worker(name, known[name], owners.get(name, 0)) for name in sorted(known)]
+        return tuple(workers), Queue(owners.get(None, 0), since)
+
+    # The life of this process.
+
+    def start(self) -> None:
+        """Look for work from now on: orphaned runs, and those that are due."""
+        with self._starting:
+            if self._workers is not None and self._thread is None and self._is_open:
+                self._workers.live()
+                self._thread = threading.Thread(
+                    target=lambda: asyncio.run(self._look_for_work()),
+                    name="toolmd-runs",
+                    daemon=True,
+                )
+                self._thread.start()
+
+    def hold(self) -> None:
+        """Begin no more steps in this process."""
+        self._is_open = False
+
+    def may_go_on(self) -> bool:
+        """Return whether a new step may begin: others may have taken over a frozen process."""
+        return self._is_open and (self._workers is None or self._workers.lives())
+
+    def close(self, grace_s: float | None = None) -> None:
+        """Stop: steps in progress finish within `grace_s`; other processes resume the rest."""
+        self.hold()
+        ends = time.monotonic() + (GRACE_S if grace_s is None else grace_s)
+        self._ended.set()
+        if self._alarm is not None:
+            self._alarm.cancel()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join(max(ends - time.monotonic(), 0.0))
+        while self._executing and not _in_loop() and time.monotonic() < ends:
+            time.sleep(LOOK_S)
+        if self._workers is not None:
+            with suppress(OSError, UnreachableError):
+                if self._thread is not None:
+                    self.store.inherit(self.own)
+                self._workers.end()
+        if self._threads is not None:
+            self._threads.shutdown(wait=False)
+
+    # What an attempt needs (see Host).
+
+    async def do(self, work: Callable[[], T]) -> T:
+        """Do work on the store, in a thread where it may wait for a disk or a server."""
+        if not self.keeps:
+            return work()
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(thread_name_prefix="toolmd-store")
+        try:
+            doing = asyncio.get_running_loop().run_in_executor(self._threads, work)
+        except RuntimeError as error:
+            raise ToolmdError(CLOSED) from error
+        return await doing
+
+    async def look(self, work: Callable[[], T]) -> T:
+        """Do work on the store that only reads."""
+        return work() if self._reads_inline else await self.do(work)
+
+    def progress(self, run_id: str) -> None:
+        """Note that an attempt recorded a step, so that its run is no suspect any more."""
+        if self._suspect == run_id:
+            self._suspect = None
+
+    # How a run executes.
+
+    async def _drive(self, run_id: str, ask: Ask | None, watch: RunListener | None) -> SkillResult:
+        """Execute a run until it ends, or waits for somebody who is not available."""
+        while True:
+            run = await self._read(run_id)
+            result: SkillResult | None = None
+            if run.result is not None:
+                return run.result
+            if run.state == "stuck":
+                return stuck(run_id)
+            if run.state in PARKED:
+                result = await self._wait_for(run, ask, watch)
+            elif run.state == "ready" and self._is_open and not self._is_suspect(run):
+                result = await self._take_up(run, watch)
+            elif not self._is_open:
+                raise ToolmdError(CLOSED)
+            else:
+                await asyncio.sleep(LOOK_S)  # Another process or task executes it.
+            if result is not None:
+                return result
+
+    async def _read(self, run_id: str) -> StoredRun:
+        """Return a run; wait for a store that does not answer, but not for long."""
+        ends = time.monotonic() + self._store_wait_s
+        while True:
+            try:
+                return await self.do(partial(self.store.run, run_id))
+            except UnreachableError as error:
+                if time.monotonic() > ends:
+                    message = f"{error}; the run resumes from its record when it can be reached"
+                    raise UnreachableError(message) from error
+                await asyncio.sleep(ROUND_S)
+
+    async def _wait_for(
+        self, run: StoredRun, ask: Ask | None, watch: RunListener | None
+    ) -> SkillResult | None:
+        """Ask a question of a waiting run; return the run's result where nobody answers."""
+        asked = await self.do(partial(self.store.open, run.id))
+        one = min(asked, key=lambda one: not one.question.asks, default=None)
+        if one is None:
+            await asyncio.sleep(LOOK_S)  # It was answered in between.
+            return None
+        answer = None if ask is None or not one.question.asks else await self._asked(one, ask)
+        if answer is not None:
+            return (await self._settle(run, one.question.key, answer, watch))[1]
+        still = await self._read(run.id)
+        self._set_alarm()
+        return waiting(one.question) if still.state in PARKED else None
+
+    async def _asked(self, one: StoredQuestion, ask: Ask) -> Answer | None:
+        """Return the person's answer, or that time is up; None where an answer came elsewhere."""
+        question = one.question
+        asking = asyncio.ensure_future(ask(question))
+        try:
+            while not (await asyncio.wait({asking}, timeout=0.2))[0]:
+                if one.is_over(self.clock()):
+                    return LATE
+                still = await self.do(partial(self.store.open, question.run_id))
+                if all(other.question.key != question.key for other in still):
+                    return None
+            return asking.result()
+        finally:
+            asking.cancel()
+
+    async def _settle(
+        self, run: StoredRun, key: str, answer: Answer, watch: RunListener | None
+    ) -> tuple[bool, SkillResult | None]:
+        """Answer a question, and execute its run where it waited for the answer.
+
+        Returns:
+            Whether the answer counts, and the run's result where it ended.
+        """
+        owner = self.own if self._is_open else None
+        self._executing.add(run.id)
+        try:
+            settle = partial(self.store.settle, run.id, key, answer, self.clock(), owner)
+            first, attempt = await self.do(settle)
+        except BaseException:
+            self._executing.discard(run.id)
+            raise
+        if not attempt:
+            self._executing.discard(run.id)
+            return first, None
+        return first, await self._attempt(run.id, run.began, attempt, watch)
+
+    def _is_suspect(self, run: StoredRun) -> bool:
+        """Return whether a run must wait: its step may end this process, and so may another's."""
+        return run.tried >= SUSPECT and self._suspect is not None
+
+    async def _take_up(self, run: StoredRun, watch: RunListener | None) -> SkillResult | None:
+        """Execute a ready run unless another process was first; return its result if it ended."""
+        if run.id in self._executing:
+            await asyncio.sleep(LOOK_S)
+            return None
+        self._executing.add(run.id)
+        if run.tried >= SUSPECT:
+            self._suspect = run.id
+        try:
+            attempt = await self.do(partial(self.store.claim, run.id, self.own))
+        except BaseException:
+            self._leave(run.id)
+            raise
+        if not attempt:
+            self._leave(run.id)
+            return None
+        return await self._attempt(run.id, run.began, attempt, watch)
+
+    def _leave(self, run_id: str) -> None:
+        self._executing.discard(run_id)
+        self.progress(run_id)
+
+    async def _attempt(
+        self,
+        run_id: str,
+        began: dt.datetime,
+        number: int,
+        watch: RunListener | None,
+        order: Order | None = None,
+    ) -> SkillResult | None:
+        """Execute a run of this process over its record; return its result if it ended.
+
+        The attempt goes on where its caller is cancelled: its step must not be cut off.
+
+        Args:
+            run_id: The run, which this process claimed.
+            began: When the run began.
+            number: The number of the attempt since the run last waited.
+            watch: Is told the events of the run.
+            order: The order of a new run, which has no record.
+        """
+        work = self._attempted(run_id, began, number, watch, order)
+        attempt = asyncio.ensure_future(work)
+        self._attempts.add(attempt)
+        attempt.add_done_callback(self._attempts.discard)
+        return await asyncio.shield(attempt)
+
+    async def _attempted(
+        self,
+        run_id: str,
+        began: dt.datetime,
+        number: int,
+        watch: RunListener | None,
+        order: Order | None,
+    ) -> SkillResult | None:
+        try:
+            told = self._told.setdefault(run_id, set())
+            entries: tuple[JournalEntry, ...] = ()
+            asked: tuple[StoredQuestion, ...] = ()
+            if order is None:
+                entries, asked, order = await self.do(partial(self._record_of, run_id))
+            tell = partial(_tell, watch, told)
+            journal = RunJournal(self, run_id, began, entries, asked, tell, again=number > 1)
+            result = await self._interpret(run_id, order, journal)
+            if isinstance(result, ParkedError):
+                await self._park(run_id, result, journal)
+                return None
+            if result is not None:
+                end = partial(self.store.finish, run_id, self.own, result, self.clock())
+                await self.do(end)
+                self._told.pop(run_id, None)
+                return result
+            await self.do(partial(self.store.release, run_id, self.own))
+        except UnreachableError as error:
+            # The thread that looks for work releases the run when the store answers again.
+            logger.warning("run %s can't be recorded now: %s", run_id, error)
+            await asyncio.sleep(ROUND_S)
+        except asyncio.CancelledError:
+            # The loop ends, and with it the step in progress.
+            with suppress(ToolmdError):
+                self.store.release(run_id, self.own)
+            raise
+        finally:
+            self._leave(run_id)
+        await asyncio.sleep(LOOK_S)
+        return None
+
+    def _record_of(
+        self, run_id: str
+    ) -> tuple[tuple[JournalEntry, ...], tuple[StoredQuestion, ...], Order]:
+        for order in self.store.orders([run_id]):
+            return self.store.steps(run_id), self.store.asked(run_id), order
+        raise unknown(run_id)
+
+    async def _interpret(
+        self, run_id: str, order: Order, journal: RunJournal
+    ) -> SkillResult | ParkedError | None:
+        """Return the run's result or its questions; None where this process lost the run."""
+        try:
+            result = await self._execute(order, journal)
+        except ParkedError as parked:
+            return None if journal.lost is not None else parked
+        except LostRunError:
+            return None
+        except UnreachableError:
+            # A store that does not answer is no failure of the run.
+            return None
+        except Exception as error:  # noqa: BLE001 - the run's result reports it
+            if journal.lost is not None:
+                return None
+            reference = logged(error, "run %s broke", run_id)
+            message = f"the run raised an error; its log reference is {reference}."
+            return SkillResult(success=False, message=message, error=message, run_id=run_id,
+                               code="internal_error")  # fmt: skip
+        return None if journal.lost is not None else result
+
+    async def _park(self, run_id: str, parked: ParkedError, journal: RunJournal) -> None:
+        for question in parked.questions:
+            journal.tell(RunEvent.waiting(question))
+        now = self.clock().timestamp()
+        park = partial(self.store.park, run_id, self.own, parked.questions, now)
+        await self.do(partial(park, heard=journal.heard))
+
+    # Looking for work.
+
+    async def _look_for_work(self) -> None:
+        outage = Outage(logger, "runs can't be reclaimed now", "runs are reclaimed again")
+        tasks: set[asyncio.Task[SkillResult | None]] = set()
+        stale: set[str] = set()
+        count = 0
+        while not self._ended.is_set():
+            try:
+                stale = await self._look_round(tasks, stale, count)
+                outage.over()
+            except UnreachableError as error:
+                outage.met(error)
+            except Exception as error:  # noqa: BLE001 - the next round may succeed
+                if not self._ended.is_set():
+                    outage.met(error, crash=True)
+            count += 1
+            await asyncio.sleep(ROUND_S)
+        if tasks:
+            await asyncio.wait(tasks)
+
+    async def _look_round(
+        self, tasks: set[asyncio.Task[SkillResult | None]], stale: set[str], count: int
+    ) -> set[str]:
+        """Take over orphans, end waits, execute what is ready, and delete what is old."""
+        assert self._workers is not None
+        await self.do(self._workers.live)
+        # First, since on an overloaded machine all else takes long.
+        await self.do(self._inherit)
+        stale = await self.do(partial(self._release_stale, stale))
+        await self.do(self._expire)
+        room = AT_ONCE - len(tasks)
+        for run in await self.do(partial(self.store.ready, max(room, 0))):
+            if self._is_open and run.id not in self._executing and not self._is_suspect(run):
+                task = asyncio.ensure_future(self._take_up(run, None))
+                tasks.add(task)
+                task.add_done_callback(partial(_end_task, tasks))
+                await asyncio.sleep(0)  # It says whether it is a suspect.
+        if self.each_second is not None and count % 2 == 0 and self._is_open:
+            await self.each_second()
+        if count % FORGET_EVERY == 0:
+            await self.do(partial(self.store.forget, self.clock() - KEEP))
+        return stale
+
+    def _inherit(self) -> None:
+        """Make the runs of processes that ended ready."""
+        if self._workers is None:
+            return
+        for name in self._workers.dead():
+            if not self._workers.lives():
+                return  # Frozen meanwhile: another process may have taken over.
+            self.store.inherit(name)
+            self._workers.evict(name)
+
+    def _release_stale(self, stale: set[str]) -> set[str]:
+        """Release runs of this process that two rounds in a row nothing executes."""
+        owned = self.store.owned(self.own) - self._executing
+        for run_id in owned & stale:
+            self.store.release(run_id, self.own)
+        return owned - stale
+
+    def _expire(self) -> None:
+        """Answer the questions whose time is up."""
+        now = self.clock()
+        for run_id, key in self.store.expired(now.timestamp()):
+            self.store.settle(run_id, key, LATE, now)
+
+    async def _prepare(self) -> None:
+        """Look for work from now on, and drop the oldest of many runs in memory."""
+        if self._thread is None and self.keeps:
+            await self.do(self.start)
+        elif not self.keeps and self._added > MAX_RUNS // 10:
+            self._added = 0
+            self.store.forget(dt.datetime.fromtimestamp(0, dt.UTC), MAX_RUNS)
+
+    async def _catch_up(self) -> None:
+        """Continue runs in memory whose time has come; others have a thread for that."""
+        if self.keeps:
+            return
+        self._expire()
+        for run in self.store.ready(ALL):
+            await self._take_up(run, None)
+        self._set_alarm()
+
+    def _set_alarm(self) -> None:
+        """Wake this loop when the next wait in memory ends."""
+        if self.keeps:
+            return
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+        if (ends := self.store.next_expiry()) is not None and self._is_open:
+            left = max(ends - self.clock().timestamp(), 0.2)
+            self._alarm = asyncio.get_running_loop().call_later(left, self._wake_up)
+
+    def _wake_up(self) -> None:
+        task = asyncio.ensure_future(self._catch_up())
+        self._catching_up.add(task)
+        task.add_done_callback(self._catching_up.discard)
+
+    def _check_same(self, order: Order) -> None:
+        for known in self.store.orders([order.id]):
+            if not order.is_of(known):
+                raise ToolmdError(taken(order.id))
+
+    def _too_late(self, run: StoredRun, key: str) -> NotFoundError:
+        """Build the error for an answer that does not count, with the reason."""
+        asked = self.store.asked(run.id)
+        one = next((one for one in asked if one.question.key == key), None)
+        if one is None:
+            return no_question(run.id, key)
+        if one.answer is not None and not one.answer.late:
+            return AnsweredError(run.id, key, one.answer)
+        if run.result is None and not one.question.asks:
+            until = one.question.until
+            return TooLateError(run.id, key, f"it waits until {until}, not for an answer")
+        if run.result is None and one.expires is not None:
+            ends = dt.datetime.fromtimestamp(one.expires, dt.UTC)
+            return TooLateError(run.id, key, f"time was up at {ends:%Y-%m-%d %H:%M:%S} UTC")
+        return TooLateError(run.id, key, "the run has ended")
+
+
+_NONE = dt.timedelta()
+
+
+def stuck(run_id: str) -> SkillResult:
+    """Return the result of a run that resumes only on request."""
+    message = (
+        f"run {run_id} was taken up several times and came no further; see what ends its process, "
+        f"then: toolmd runs resume {run_id}"
+    )
+    return SkillResult(success=False, message=message, error=f"stuck: {message}", run_id=run_id,
+                       code="stuck")  # fmt: skip
+
+
+def _tell(watch: RunListener | None, told: set[tuple[str, str, str]], event: RunEvent) -> None:
+    """Report an event of a run unless an earlier attempt has."""
+    if watch is not None and event.mark not in told:
+        told.add(event.mark)
+        watch(event)
+
+
+def _end_task(tasks: set[asyncio.Task[T]], task: asyncio.Task[T]) -> None:
+    tasks.discard(task)
+    if not task.cancelled() and (error := task.exception()) is not None:
+        logger.warning("a run can't be taken up now: %s", error)
+
+
+def _in_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

@@ -1,0 +1,195 @@
+"""The record of one run while an attempt executes it."""
+
+import asyncio
+import datetime as dt
+import itertools
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, Protocol, TypeVar
+
+from toolmd._skills.engine.store import RunStore, StoredQuestion
+from toolmd._skills.journal import (
+    CancelledRunError,
+    Effect,
+    Executor,
+    ParkedError,
+    UncertainOutcome,
+)
+from toolmd._types.run import HAPPENED, Answer, Clock, JournalEntry, Question, RunEvent
+
+T = TypeVar("T")
+WAIT_S, LONGEST_WAIT_S = 0.5, 15.0
+"""The first and the longest pause before a call that never started is sent again, in seconds."""
+MOST_WAITS = 24
+"""How often it is sent again: for about five minutes."""
+
+
+class LostRunError(BaseException):
+    """This process may not continue the run: it ends, or another process has taken over.
+
+    Not an Exception, so that a skill's Python does not treat it as the run's own failure.
+    """
+
+
+class Host(Protocol):
+    """What an attempt needs of its engine."""
+
+    store: RunStore
+    own: str
+    """The name of this process, the owner of the run."""
+    keeps: bool
+    """Whether the runs outlive the process."""
+    clock: Clock
+
+    def may_go_on(self) -> bool:
+        """Return whether a new step may begin in this process."""
+
+    async def do(self, work: Callable[[], T]) -> T:
+        """Do work on the store that writes."""
+
+    async def look(self, work: Callable[[], T]) -> T:
+        """Do work on the store that only reads."""
+
+    def progress(self, run_id: str) -> None:
+        """Note that an attempt recorded a step."""
+
+
+class RunJournal:
+    """The record of a run, in which the steps of earlier attempts count as done."""
+
+    def __init__(
+        self,
+        host: Host,
+        run_id: str,
+        began: dt.datetime,
+        entries: Iterable[JournalEntry],
+        asked: Iterable[StoredQuestion],
+        tell: Callable[[RunEvent], None],
+        *,
+        again: bool,
+    ) -> None:
+        """Begin an attempt; `again` means that an earlier one may have ended within a step."""
+        self._host = host
+        self._run_id = run_id
+        self._now = began
+        self._entries = {entry.key: entry for entry in entries}
+        self._asked = {one.question.key: one for one in asked}
+        self._again = again
+        self.tell = tell
+        self.lost: BaseException | None = None
+        """Why this process can't continue the run."""
+        self.heard = False
+        """Whether the run knows that it is cancelled."""
+
+    def now(self) -> dt.datetime:
+        """Return the time of the last recorded step."""
+        return self._now
+
+    def reach(self, executor: Executor) -> Executor:
+        """Return the executor: the run executes in the loop of its tools."""
+        return executor
+
+    def has(self, key: str) -> bool:
+        """Return whether the step is recorded."""
+        return key in self._entries
+
+    def begun(self, place: str) -> bool:
+        """Return whether anything is recorded below a place, such as an item of a loop."""
+        return any(key.startswith(f"{place}:") for key in self._entries)
+
+    async def perform(
+        self,
+        key: str,
+        effect: Effect,
+        *,
+        undoing: bool = False,
+        uncertain: UncertainOutcome | None = None,
+    ) -> Any:
+        """Return the recorded value, or run the effect and record its value."""
+        if (entry := self._entries.get(key)) is None:
+            if not undoing:
+                await self.go_on()
+            if self._host.keeps and uncertain is not None and await self._happened(key, uncertain):
+                value = uncertain.happened
+            else:
+                value = await effect()
+            entry = await self._record(key, value)
+        self._now = max(self._now, dt.datetime.fromisoformat(entry.at))
+        return entry.value
+
+    async def answer(self, question: Question) -> Answer:
+        """Return the recorded answer, or raise ParkedError."""
+        one = self._asked.get(question.key)
+        if one is not None and one.answer is not None:
+            self._now = max(self._now, one.answered or self._now)
+            return one.answer
+        if not question.undoes:
+            await self.go_on()
+        raise ParkedError(question)
+
+    async def go_on(self) -> None:
+        """Raise CancelledRunError in a cancelled run, LostRunError where another process has it."""
+        host = self._host
+        if self.lost is not None or not host.may_go_on():
+            raise self._lose(LostRunError("this process ends"))
+        try:
+            goes = await host.look(lambda: host.store.may_go_on(self._run_id, host.own))
+        except Exception as error:
+            raise self._lose(error) from error
+        if goes is None:
+            self.heard = True
+            raise CancelledRunError
+        if not goes:
+            raise self._lose(LostRunError("another process executes this run"))
+        if self._again:
+            self._again = False
+            try_again = partial(host.store.try_again, self._run_id, host.own, len(self._entries))
+            try:
+                may_try = await host.do(try_again)
+            except Exception as error:
+                raise self._lose(error) from error
+            if not may_try:
+                raise self._lose(LostRunError("this run is stuck"))
+
+    async def wait(self, key: str, tried: int) -> bool:
+        """Wait before a call that never started is sent again; return False after some minutes."""
+        if not self._host.keeps or tried >= MOST_WAITS:
+            return False
+        await asyncio.sleep(min(WAIT_S * 2**tried, LONGEST_WAIT_S))
+        marks = (f"{key}:wait{number}" for number in itertools.count(1))
+        await self._record(next(mark for mark in marks if mark not in self._entries), value=True)
+        return True
+
+    async def _happened(self, key: str, uncertain: UncertainOutcome) -> bool:
+        """Record that the call begins; if it began before, return a person's report of it."""
+        for number in itertools.count(1):
+            mark = f"{key}:begun{number}"
+            if mark not in self._entries:
+                await self._record(mark, value=True)
+                return False
+            answer = await self.answer(uncertain.question._replace(key=f"{mark}{HAPPENED}"))
+            if answer.approved:
+                return True
+        raise AssertionError("counting does not end")
+
+    async def _record(self, key: str, value: Any) -> JournalEntry:
+        """Record a value before anything else happens."""
+        host = self._host
+        entry = JournalEntry(key, value, host.clock().isoformat())
+        number = len(self._entries)
+        # Parallel steps take numbers of their own.
+        self._entries[key] = entry
+        try:
+            recorded = await host.do(
+                lambda: host.store.record(self._run_id, host.own, number, entry)
+            )
+        except Exception as error:
+            raise self._lose(error) from error
+        if not recorded:
+            raise self._lose(LostRunError("another process executes this run"))
+        host.progress(self._run_id)
+        return entry
+
+    def _lose(self, error: BaseException) -> LostRunError:
+        self.lost = self.lost or error
+        return error if isinstance(error, LostRunError) else LostRunError(str(error))

@@ -1,0 +1,540 @@
+"""The records of runs: orders, steps, questions, answers, results and ticks of schedules.
+
+Each method is one transaction. A run belongs to the process that claimed it, its owner. Only the
+owner can record its steps, so a process that was taken for dead can't act any more.
+"""
+
+import datetime as dt
+import json
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from toolmd._skills.engine.outcomes import ended, result_of, unknown
+from toolmd._skills.engine.record import (
+    answer_of,
+    caller_of,
+    plan_of,
+    plan_text,
+    question_of,
+    stored_result,
+    user_prefix,
+    written,
+)
+from toolmd._store.database import Database, Row, Transaction
+from toolmd._types.result import SkillResult
+from toolmd._types.run import (
+    UNDOING,
+    Answer,
+    JournalEntry,
+    Order,
+    Question,
+    RunQuery,
+    RunState,
+    RunView,
+)
+
+MAX_ATTEMPTS = 100
+"""How many attempts may end before they come to a step before the run waits for a person."""
+MAX_TRIES = 10
+"""The same for attempts that end within the same step."""
+SPARE_S = 24 * 3600.0
+"""How long an unused plan is kept, since a new run may be about to use it."""
+RECENT = dt.timedelta(seconds=10)
+"""What counts as recent: a transaction may take long."""
+SOME = 500
+"""How many runs one statement names or returns."""
+ALL = 2**31
+"""A limit for all rows."""
+PARKED = ("waiting", "scheduled")
+"""The states of a run that waits, for its start too."""
+_RUN = "id, skill, inputs, began, state, owner, tried, cancelled, result, ended"
+_QUESTION = "q.question, q.opened, q.expires, q.answer, q.answered"
+
+
+class StoredRun(NamedTuple):
+    """A stored run, without its plan."""
+
+    id: str
+    skill: str
+    inputs: dict[str, Any]
+    began: dt.datetime
+    state: str
+    """`ready` (nobody executes it), `running`, `waiting`, `scheduled`, `stuck` or `ended`."""
+    owner: str | None
+    """The process that executes it."""
+    tried: int
+    """How many attempts in a row began the same step again."""
+    cancelled: bool
+    result: SkillResult | None
+    ended: dt.datetime | None
+
+
+class StoredQuestion(NamedTuple):
+    """A stored question."""
+
+    question: Question
+    opened: float
+    """When it was asked, in seconds since the epoch."""
+    expires: float | None
+    """When it expires, in seconds since the epoch; None for never."""
+    answer: Answer | None
+    answered: dt.datetime | None
+
+    def is_over(self, now: dt.datetime) -> bool:
+        """Return whether its time is up."""
+        return self.expires is not None and self.expires <= now.timestamp()
+
+
+class RunStore:
+    """The records of all runs of a store; blocking, and safe for threads and processes."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    # The life of a run.
+
+    def add(
+        self,
+        order: Order,
+        began: dt.datetime,
+        owner: str | None,
+        start: Question | None = None,
+        now: float = 0.0,
+    ) -> bool:
+        """Store a new run; return False for a known one.
+
+        Args:
+            order: The order of the run.
+            began: The time at which it begins.
+            owner: The process that executes it; None for a run that waits for its start.
+            start: The question of that wait, asked at `now`, in seconds since the epoch.
+            now: The time.
+        """
+        text, digest = plan_text(order.plan)
+        state = "running" if start is None else "scheduled"
+        with self._database.write(f"run {order.id}") as tx:
+            if not tx.execute("SELECT 1 FROM plan WHERE hash = ?", digest):
+                tx.change(
+                    "INSERT INTO plan (hash, plan, kept) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+                    digest, text, time.time(),
+                )  # fmt: skip
+            new = tx.change(
+                "INSERT INTO run (id, skill, plan, inputs, caller, confidence, began, state,"
+                " owner, attempts, held, tried, cancelled)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0)"
+                " ON CONFLICT DO NOTHING",
+                order.id, order.plan.skill.name, digest, json.dumps(order.inputs),
+                written(order.caller), order.confidence, began.isoformat(), state, owner,
+                int(start is None),
+            )  # fmt: skip
+            if new and start is not None:
+                _ask(tx, [start], now)
+        return bool(new)
+
+    def claim(self, run_id: str, owner: str) -> int:
+        """Claim a run that nobody executes, for a new attempt.
+
+        Returns:
+            The number of the attempt since the run last waited; 0 where another process was
+            first, or where the run is stuck now.
+        """
+        with self._database.write(f"run {run_id}") as tx:
+            return _claim(tx, run_id, owner)
+
+    def try_again(self, run_id: str, owner: str, held: int) -> bool:
+        """Count that an attempt begins the step after `held` others, which an earlier one may have.
+
+        Returns:
+            Whether it may; False where the run is stuck now, or no longer this owner's.
+        """
+        with self._database.write(f"run {run_id}") as tx:
+            rows = tx.execute(
+                "UPDATE run SET tried = CASE WHEN held = ? THEN tried + 1 ELSE 1 END, held = ?"
+                " WHERE id = ? AND owner = ? RETURNING tried",
+                held, held, run_id, owner,
+            )  # fmt: skip
+            if rows and rows[0][0] > MAX_TRIES:
+                _get_stuck(tx, run_id)
+                return False
+        return bool(rows)
+
+    def may_go_on(self, run_id: str, owner: str) -> bool | None:
+        """Return whether the owner may begin another step; None where the run is cancelled."""
+        with self._database.read() as tx:
+            rows = tx.execute(
+                "SELECT owner, cancelled FROM run WHERE id = ? AND result IS NULL", run_id
+            )
+        if not rows or rows[0][0] != owner:
+            return False
+        return None if rows[0][1] else True
+
+    def record(self, run_id: str, owner: str, number: int, entry: JournalEntry) -> bool:
+        """Record a step; return False where the run is no longer this owner's."""
+        with self._database.write(f"run {run_id}") as tx:
+            return bool(tx.change(
+                "INSERT INTO step (run, number, key, value, at) SELECT ?, ?, ?, ?, ? WHERE EXISTS"
+                " (SELECT 1 FROM run WHERE id = ? AND owner = ? AND result IS NULL)",
+                run_id, number, entry.key, json.dumps(entry.value), entry.at, run_id, owner,
+            ))  # fmt: skip
+
+    def park(
+        self, run_id: str, owner: str, questions: Sequence[Question], now: float, *, heard: bool
+    ) -> None:
+        """Let a run wait for the answers to these questions.
+
+        The run is ready at once where an answer or a cancellation came meanwhile. `heard` means
+        that the attempt knew of the cancellation.
+        """
+        keys = [one.key for one in questions]
+        with self._database.write(f"run {run_id}") as tx:
+            if not tx.execute("SELECT 1 FROM run WHERE id = ? AND owner = ?", run_id, owner):
+                return
+            _ask(tx, questions, now)
+            answered = tx.execute(
+                f"SELECT 1 FROM question WHERE run = ? AND key IN ({_marks(keys)})"  # noqa: S608
+                " AND answer IS NOT NULL",
+                run_id, *keys,
+            )  # fmt: skip
+            tx.change(
+                "UPDATE run SET owner = NULL, attempts = 0, tried = 0, state = CASE"
+                " WHEN ? OR (cancelled > 0 AND ?) THEN 'ready' ELSE 'waiting' END WHERE id = ?",
+                bool(answered), not heard, run_id,
+            )  # fmt: skip
+
+    def settle(
+        self, run_id: str, key: str, answer: Answer, now: dt.datetime, owner: str | None = None
+    ) -> tuple[bool, int]:
+        """Answer a question; its run goes on.
+
+        Args:
+            run_id: The run.
+            key: The key of the question.
+            answer: The answer.
+            now: The time.
+            owner: The process that executes the run next; None for any.
+
+        Returns:
+            Whether this answer counts: the first one does, before the question expires. And what
+            `claim` returns for the owner.
+        """
+        with self._database.write(f"run {run_id}") as tx:
+            first = tx.change(
+                "UPDATE question SET answer = ?, answered = ? WHERE run = ? AND key = ?"
+                " AND answer IS NULL AND (? OR expires IS NULL OR expires > ?)",
+                written(answer), now.isoformat(), run_id, key, answer.late, now.timestamp(),
+            )  # fmt: skip
+            woken = bool(first) and _wake(tx, run_id, *PARKED)
+            return bool(first), _claim(tx, run_id, owner) if woken and owner is not None else 0
+
+    def cancel(self, run_id: str) -> None:
+        """Mark a run as cancelled, so that its next attempt undoes its steps."""
+        with self._database.write(f"run {run_id}") as tx:
+            tx.change("UPDATE run SET cancelled = 1 WHERE id = ? AND result IS NULL", run_id)
+            _close_questions(tx, run_id)
+            _wake(tx, run_id, *PARKED, "stuck")
+
+    def wake(self, run_id: str) -> None:
+        """Let a stuck run have all its attempts again."""
+        with self._database.write(f"run {run_id}") as tx:
+            _wake(tx, run_id, "stuck")
+
+    def release(self, run_id: str, owner: str) -> None:
+        """Let others execute a run whose attempt this owner gave up; it does not count as one."""
+        with self._database.write(f"run {run_id}") as tx:
+            tx.change(
+                "UPDATE run SET state = 'ready', owner = NULL, attempts = attempts - 1"
+                " WHERE id = ? AND state = 'running' AND owner = ?",
+                run_id, owner,
+            )  # fmt: skip
+
+    def inherit(self, owner: str) -> None:
+        """Let others execute all runs of a process that ended."""
+        with self._database.write(f"owner {owner}") as tx:
+            tx.change(
+                "UPDATE run SET state = 'ready', owner = NULL"
+                " WHERE result IS NULL AND state = 'running' AND owner = ?",
+                owner,
+            )
+
+    def finish(self, run_id: str, owner: str, result: SkillResult, now: dt.datetime) -> None:
+        """Store the result of a run, unless the run is no longer this owner's."""
+        with self._database.write(f"run {run_id}") as tx:
+            tx.change(
+                "UPDATE run SET result = ?, ended = ?, state = 'ended', owner = NULL"
+                " WHERE id = ? AND owner = ? AND result IS NULL",
+                written(result), now.isoformat(), run_id, owner,
+            )  # fmt: skip
+            _close_questions(tx, run_id)
+
+    def forget(self, before: dt.datetime, most: int = ALL) -> None:
+        """Delete the runs that ended before a time or beyond the latest `most`."""
+        with self._database.write("forget") as tx:
+            old = tx.execute("DELETE FROM run WHERE ended < ? RETURNING id", before.isoformat())
+            old += tx.execute(
+                "DELETE FROM run WHERE id IN (SELECT id FROM run WHERE ended IS NOT NULL"
+                " ORDER BY ended DESC LIMIT ? OFFSET ?) RETURNING id", ALL, most,
+            ) if most < ALL else []  # fmt: skip
+            tx.insert("DELETE FROM step WHERE run = ?", old)
+            tx.insert("DELETE FROM question WHERE run = ?", old)
+            tx.change(
+                "DELETE FROM plan WHERE kept < ? AND hash NOT IN (SELECT plan FROM run)",
+                time.time() - SPARE_S,
+            )
+
+    # Reading.
+
+    def run(self, run_id: str) -> StoredRun:
+        """Return a run; raises NotFoundError."""
+        for run in self._runs("id = ?", run_id):
+            return run
+        raise unknown(run_id)
+
+    def page(self, query: RunQuery) -> tuple[StoredRun, ...]:
+        """Return the runs that match a query, the newest first."""
+        prefix = "" if query.user is None else user_prefix(query.user)
+        began, run_id = query.after or ("", "")
+        return self._runs(
+            "substr(caller, 1, ?) = ? AND (? OR (began, id) < (?, ?))"
+            " ORDER BY began DESC, id DESC LIMIT ?",
+            len(prefix), prefix, query.after is None, began, run_id,
+            ALL if query.limit is None else query.limit,
+        )  # fmt: skip
+
+    def ready(self, limit: int) -> tuple[StoredRun, ...]:
+        """Return runs that nobody executes, the oldest first."""
+        going = "result IS NULL AND state = 'ready' ORDER BY began LIMIT ?"
+        return self._runs(going, limit)
+
+    def owned(self, owner: str) -> set[str]:
+        """Return the ids of the runs that a process executes."""
+        going = "result IS NULL AND state = 'running' AND owner = ?"
+        with self._database.read() as tx:
+            return {row[0] for row in tx.execute(f"SELECT id FROM run WHERE {going}", owner)}  # noqa: S608
+
+    def owners(self) -> dict[str | None, int]:
+        """Return how many runs each process executes; None counts those that are ready."""
+        with self._database.read() as tx:
+            rows = tx.execute(
+                "SELECT owner, count(*) FROM run WHERE result IS NULL"
+                " AND state IN ('ready', 'running') GROUP BY owner"
+            )
+        return {owner: int(count) for owner, count in rows}
+
+    def unfinished(self) -> dict[RunState, int]:
+        """Return the number of unfinished runs by state."""
+        with self._database.read() as tx:
+            rows = tx.execute(
+                "SELECT replace(state, 'ready', 'running') AS shown, count(*) FROM run"
+                " WHERE result IS NULL GROUP BY shown"
+            )
+        return {row[0]: row[1] for row in rows}
+
+    def orders(self, ids: Iterable[str]) -> tuple[Order, ...]:
+        """Return the orders of these runs with their plans, without missing ones."""
+        wanted, rows = list(ids), list[Row]()
+        with self._database.read() as tx:
+            for first in range(0, len(wanted), SOME):
+                some = wanted[first : first + SOME]
+                rows += tx.execute(
+                    "SELECT run.id, plan.plan, run.inputs, run.caller, run.confidence FROM run"
+                    f" JOIN plan ON plan.hash = run.plan WHERE run.id IN ({_marks(some)})",  # noqa: S608
+                    *some,
+                )
+        return tuple(
+            Order(run_id, plan_of(plan), json.loads(inputs), caller_of(caller), confidence)
+            for run_id, plan, inputs, caller, confidence in rows
+        )
+
+    def steps(self, run_id: str) -> tuple[JournalEntry, ...]:
+        """Return the recorded steps in order."""
+        with self._database.read() as tx:
+            rows = tx.execute(
+                "SELECT key, value, at FROM step WHERE run = ? ORDER BY number, at", run_id
+            )
+        return tuple(JournalEntry(key, json.loads(value), at) for key, value, at in rows)
+
+    def asked(self, run_id: str) -> tuple[StoredQuestion, ...]:
+        """Return all questions of a run, answered or not, in order."""
+        return self._questions("q.run = ? ORDER BY q.opened, q.key", run_id)
+
+    def open(
+        self,
+        run_id: str | None = None,
+        after: tuple[float, str] | None = None,
+        limit: int | None = None,
+    ) -> tuple[StoredQuestion, ...]:
+        """Return the open questions of all unfinished runs, or of one, the oldest first.
+
+        `after` is the time and the id of the question after which to begin.
+        """
+        opened, question_id = after or (-1.0, "")
+        return self._questions(
+            "q.answer IS NULL AND (? OR q.run = ?) AND EXISTS (SELECT 1 FROM run r WHERE"
+            " r.id = q.run AND r.result IS NULL AND (r.cancelled = 0 OR q.key LIKE ?))"
+            " AND q.opened >= ? AND (q.opened > ? OR q.run || '/' || q.key > ?)"
+            " ORDER BY q.opened, q.run || '/' || q.key LIMIT ?",
+            run_id is None, run_id or "", f"%{UNDOING}%", opened, opened, question_id,
+            ALL if limit is None else limit,
+        )  # fmt: skip
+
+    def expired(self, now: float) -> tuple[tuple[str, str], ...]:
+        """Return the runs and keys of the questions whose time is up."""
+        late = "SELECT run, key FROM question WHERE answer IS NULL AND expires <= ?"
+        with self._database.read() as tx:
+            return tuple((run_id, key) for run_id, key in tx.execute(late, now))
+
+    def next_expiry(self) -> float | None:
+        """Return when the next open question expires, in seconds since the epoch."""
+        with self._database.read() as tx:
+            rows = tx.execute(
+                "SELECT min(expires) FROM question WHERE answer IS NULL AND expires IS NOT NULL"
+            )
+        return None if rows[0][0] is None else float(rows[0][0])
+
+    def changed(
+        self, now: dt.datetime, ids: Iterable[str]
+    ) -> tuple[tuple[str, str, RunState, str | None], ...]:
+        """Return the runs that execute, and those that recently began, asked or ended, or of `ids`.
+
+        Each comes with its skill, its state and its user.
+        """
+        named, since = list(ids), now - RECENT
+        with self._database.read() as tx:
+            rows = tx.execute(
+                f"SELECT {_RUN}, caller FROM run WHERE (result IS NULL AND state IN"  # noqa: S608
+                " ('ready', 'running')) OR began >= ? OR ended >= ? OR id IN"
+                " (SELECT run FROM question WHERE answer IS NULL AND opened >= ?)"
+                + (f" OR id IN ({_marks(named)})" if named else "") + " LIMIT ?",
+                since.isoformat(), since.isoformat(), since.timestamp(), *named, SOME,
+            )  # fmt: skip
+        runs = [(_run(row[:-1]), row[-1]) for row in rows]
+        return tuple((r.id, r.skill, shown_state(r), caller_of(who).user) for r, who in runs)
+
+    # The ticks of schedules.
+
+    def last_tick(self, skill: str, schedule: str) -> dt.datetime | None:
+        """Return the last tick; None for a schedule that is new, or another than before."""
+        known = "SELECT tick FROM schedule WHERE skill = ? AND schedule = ?"
+        with self._database.read() as tx:
+            rows = tx.execute(known, skill, schedule)
+        return dt.datetime.fromtimestamp(rows[0][0], dt.UTC) if rows else None
+
+    def keep_tick(self, skill: str, schedule: str, tick: dt.datetime) -> None:
+        """Store a tick; a later one of the same schedule stays."""
+        with self._database.write() as tx:
+            tx.change(
+                "INSERT INTO schedule (skill, schedule, tick) VALUES (?, ?, ?) ON CONFLICT (skill)"
+                " DO UPDATE SET schedule = excluded.schedule, tick = excluded.tick WHERE"
+                " schedule.schedule <> excluded.schedule OR schedule.tick < excluded.tick",
+                skill, schedule, tick.timestamp(),
+            )  # fmt: skip
+
+    def _runs(self, where: str, *values: Any) -> tuple[StoredRun, ...]:
+        with self._database.read() as tx:
+            rows = tx.execute(f"SELECT {_RUN} FROM run WHERE {where}", *values)  # noqa: S608
+        return tuple(_run(row) for row in rows)
+
+    def _questions(self, where: str, *values: Any) -> tuple[StoredQuestion, ...]:
+        with self._database.read() as tx:
+            rows = tx.execute(f"SELECT {_QUESTION} FROM question q WHERE {where}", *values)  # noqa: S608
+        return tuple(_question(row) for row in rows)
+
+
+def _ask(tx: Transaction, questions: Sequence[Question], now: float) -> None:
+    """Store questions that are asked now; known ones stay as they are."""
+    at = dt.datetime.fromtimestamp(now, dt.UTC)
+    rows = [(one, one.ends(at)) for one in questions]
+    tx.insert(
+        "INSERT INTO question (run, key, question, opened, expires) VALUES (?, ?, ?, ?, ?)"
+        " ON CONFLICT DO NOTHING",
+        [
+            (one.run_id, one.key, written(one), now, None if ends is None else ends.timestamp())
+            for one, ends in rows
+        ],
+    )
+
+
+def _claim(tx: Transaction, run_id: str, owner: str) -> int:
+    rows = tx.execute(
+        "UPDATE run SET state = 'running', owner = ?, attempts = attempts + 1"
+        " WHERE id = ? AND state = 'ready' RETURNING attempts",
+        owner, run_id,
+    )  # fmt: skip
+    attempt = int(rows[0][0]) if rows else 0
+    if attempt <= MAX_ATTEMPTS:
+        return attempt
+    _get_stuck(tx, run_id)
+    return 0
+
+
+def _get_stuck(tx: Transaction, run_id: str) -> None:
+    tx.change("UPDATE run SET state = 'stuck', owner = NULL WHERE id = ?", run_id)
+
+
+def _wake(tx: Transaction, run_id: str, *states: str) -> bool:
+    """Make a run ready if it is in one of these states; return whether it was."""
+    return bool(tx.change(
+        "UPDATE run SET state = 'ready', owner = NULL, attempts = 0, tried = 0"  # noqa: S608
+        f" WHERE id = ? AND result IS NULL AND state IN ({_marks(states)})",
+        run_id, *states,
+    ))  # fmt: skip
+
+
+def _close_questions(tx: Transaction, run_id: str) -> None:
+    """Let the open questions of a run expire no more."""
+    tx.change("UPDATE question SET expires = NULL WHERE run = ? AND answer IS NULL", run_id)
+
+
+def _marks(values: Sequence[str]) -> str:
+    return ", ".join("?" * len(values))
+
+
+def _run(row: Row) -> StoredRun:
+    run_id, skill, inputs, began, state, owner, tried, cancelled, result, ended_at = row
+    return StoredRun(
+        run_id, skill, json.loads(inputs), dt.datetime.fromisoformat(began), state, owner, tried,
+        bool(cancelled), None if result is None else stored_result(result),
+        None if ended_at is None else dt.datetime.fromisoformat(ended_at),
+    )  # fmt: skip
+
+
+def _question(row: Row) -> StoredQuestion:
+    question, opened, expires, answer, answered = row
+    return StoredQuestion(
+        question_of(question), opened, expires,
+        None if answer is None else answer_of(answer),
+        None if answered is None else dt.datetime.fromisoformat(answered),
+    )  # fmt: skip
+
+
+def shown_state(run: StoredRun) -> RunState:
+    """Return the state of a run as others see it."""
+    if run.result is not None:
+        return ended(run.result)
+    state: Any = "running" if run.state == "ready" else run.state
+    return state  # type: ignore[no-any-return]
+
+
+def view(
+    run: StoredRun, asked: Sequence[StoredQuestion] = (), entries: Iterable[JournalEntry] = ()
+) -> RunView:
+    """Return a run as others see it; the answers are among its entries."""
+    questions = tuple(
+        one.question
+        for one in asked
+        if run.state in PARKED and one.answer is None
+        and (not run.cancelled or one.question.undoes)
+    )  # fmt: skip
+    result = None
+    if run.result is not None:
+        result = result_of(run.id, run.skill, run.result, (run.ended or run.began) - run.began)
+    steps = sorted([*entries, *_answers(asked)], key=lambda entry: entry.at)
+    return RunView(run.id, run.skill, shown_state(run), run.inputs, run.began.isoformat(),
+                   tuple(steps), questions, result)  # fmt: skip
+
+
+def _answers(asked: Iterable[StoredQuestion]) -> Iterator[JournalEntry]:
+    for one in asked:
+        if one.answer is not None and one.answered is not None:
+            yield JournalEntry(one.question.key, one.answer.to_dict(), one.answered.isoformat())

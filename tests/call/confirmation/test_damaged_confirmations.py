@@ -41,9 +41,7 @@ class World:
         """A door whose table has other columns."""
         dispatcher = self.dispatcher()
         dispatcher.call("act")
-        self.script(
-            "DROP TABLE confirmation; CREATE TABLE confirmation (odd TEXT) STRICT"
-        )
+        self.script("DROP TABLE confirmation; CREATE TABLE confirmation (odd TEXT) STRICT")
         return dispatcher
 
 

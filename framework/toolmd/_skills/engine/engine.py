@@ -7,6 +7,7 @@ that looks for work: runs of dead processes, waits that are over, and ticks of s
 import asyncio
 import datetime as dt
 import logging
+import math
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable
@@ -71,6 +72,7 @@ STORE_WAIT_S = 15.0
 GRACE_S = 10.0
 """How long closing waits for steps in progress, in seconds."""
 LATE = Answer(approved=False, late=True)
+LATER = "the run resumes from its record when the store can be reached"
 CLOSED = "the workspace is closed; its runs go on at the next start"
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
@@ -112,6 +114,8 @@ class Engine:
         self._attempts: set[asyncio.Task[SkillResult | None]] = set()
         self._suspect: str | None = None
         """The run within whose present step several attempts ended, while this one executes it."""
+        self._unrecorded: dict[str, tuple[float, UnreachableError]] = {}
+        """Since when which runs can't be recorded, by the monotonic clock, and why."""
         self._told: dict[str, set[tuple[str, str, str]]] = {}
         self._is_open = True
         self._added = 0
@@ -320,6 +324,7 @@ class Engine:
 
     def progress(self, run_id: str) -> None:
         """Note that an attempt recorded a step, so that its run is no suspect any more."""
+        self._unrecorded.pop(run_id, None)
         if self._suspect == run_id:
             self._suspect = None
 
@@ -329,6 +334,9 @@ class Engine:
         """Execute a run until it ends, or waits for somebody who is not available."""
         while True:
             run = await self._read(run_id)
+            since, error = self._unrecorded.get(run_id, (math.inf, None))
+            if error is not None and time.monotonic() - since > self._store_wait_s:
+                raise UnreachableError(f"{error}; {LATER}")
             result: SkillResult | None = None
             if run.result is not None:
                 return run.result
@@ -353,8 +361,7 @@ class Engine:
                 return await self.do(partial(self.store.run, run_id))
             except UnreachableError as error:
                 if time.monotonic() > ends:
-                    message = f"{error}; the run resumes from its record when it can be reached"
-                    raise UnreachableError(message) from error
+                    raise UnreachableError(f"{error}; {LATER}") from error
                 await asyncio.sleep(ROUND_S)
 
     async def _wait_for(
@@ -433,7 +440,8 @@ class Engine:
 
     def _leave(self, run_id: str) -> None:
         self._executing.discard(run_id)
-        self.progress(run_id)
+        if self._suspect == run_id:
+            self._suspect = None
 
     async def _attempt(
         self,
@@ -484,11 +492,14 @@ class Engine:
                 end = partial(self.store.finish, run_id, self.own, result, self.clock())
                 await self.do(end)
                 self._told.pop(run_id, None)
+                self.progress(run_id)
                 return result
+            if isinstance(journal.lost, UnreachableError):
+                self._unrecorded.setdefault(run_id, (time.monotonic(), journal.lost))
             await self.do(partial(self.store.release, run_id, self.own))
         except UnreachableError as error:
             # The thread that looks for work releases the run when the store answers again.
-            logger.warning("run %s can't be recorded now: %s", run_id, error)
+            self._unrecorded.setdefault(run_id, (time.monotonic(), error))
             await asyncio.sleep(ROUND_S)
         except asyncio.CancelledError:
             # The loop ends, and with it the step in progress.

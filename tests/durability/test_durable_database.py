@@ -15,8 +15,8 @@ from kept import Kept
 from postgres_server import database
 from run_world import YES
 
-from toolmd._store import STORE_FILE
 from toolmd._fleet.database import CONNECT_S
+from toolmd._store import STORE_FILE
 from toolmd._types.fleet import Queue
 from toolmd.errors import ConfigError, UnreachableError
 
@@ -96,8 +96,6 @@ def test_no_session_waits_or_idles_for_ever(kept: Kept) -> None:
         ]
 
     assert asked == ["10s", "5s"]
-
-
 
 
 @pytest.mark.parametrize("place", ["sqlite"], indirect=True)

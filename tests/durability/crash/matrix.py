@@ -275,9 +275,7 @@ def _faults(fleet: Fleet) -> Iterator[int]:
 def _done(fleet: Fleet) -> tuple[int, int]:
     """Return how many runs ended and how many calls were decided."""
     ended = fleet.ask("SELECT count(*) FROM toolmd.run WHERE result NOTNULL")
-    decided = fleet.ask(
-        "SELECT count(*) FROM toolmd.confirmation WHERE state = 'approved'", "shop"
-    )
+    decided = fleet.ask("SELECT count(*) FROM toolmd.confirmation WHERE state = 'approved'", "shop")
     return (ended[0][0] if ended else -1), (decided[0][0] if decided else 0)
 
 

@@ -145,8 +145,7 @@ def _failed(fleet: Fleet) -> tuple[FailedRun, ...]:
 
 def _payments(fleet: Fleet) -> dict[str, int]:
     rows = fleet.ask(
-        "SELECT id, call::json->1->>'mark' FROM toolmd.confirmation "
-        "WHERE state = 'approved'",
+        "SELECT id, call::json->1->>'mark' FROM toolmd.confirmation WHERE state = 'approved'",
         "shop",
     )
     made = [(line[1], line[4]) for line in noted(fleet.shop, "pay") if line[0] == "began"]

@@ -7,7 +7,6 @@ that looks for work: runs of dead processes, waits that are over, and ticks of s
 import asyncio
 import datetime as dt
 import logging
-import math
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable
@@ -332,10 +331,11 @@ class Engine:
 
     async def _drive(self, run_id: str, ask: Ask | None, watch: RunListener | None) -> SkillResult:
         """Execute a run until it ends, or waits for somebody who is not available."""
+        began = time.monotonic()
         while True:
             run = await self._read(run_id)
-            since, error = self._unrecorded.get(run_id, (math.inf, None))
-            if error is not None and time.monotonic() - since > self._store_wait_s:
+            since, error = self._unrecorded.get(run_id, (began, None))
+            if error is not None and time.monotonic() - max(since, began) > self._store_wait_s:
                 raise UnreachableError(f"{error}; {LATER}")
             result: SkillResult | None = None
             if run.result is not None:
@@ -344,7 +344,7 @@ class Engine:
                 return stuck(run_id)
             if run.state in PARKED:
                 result = await self._wait_for(run, ask, watch)
-            elif run.state == "ready" and self._is_open and not self._is_suspect(run):
+            elif run.state == "ready" and self._is_open:
                 result = await self._take_up(run, watch)
             elif not self._is_open:
                 raise ToolmdError(CLOSED)
@@ -416,27 +416,32 @@ class Engine:
             return first, None
         return first, await self._attempt(run.id, run.began, attempt, watch)
 
-    def _is_suspect(self, run: StoredRun) -> bool:
-        """Return whether a run must wait: its step may end this process, and so may another's."""
-        return run.tried >= SUSPECT and self._suspect is not None
-
     async def _take_up(self, run: StoredRun, watch: RunListener | None) -> SkillResult | None:
         """Execute a ready run unless another process was first; return its result if it ended."""
-        if run.id in self._executing:
+        if not self._begin(run):
             await asyncio.sleep(LOOK_S)
             return None
-        self._executing.add(run.id)
-        if run.tried >= SUSPECT:
-            self._suspect = run.id
+        attempt = 0
         try:
             attempt = await self.do(partial(self.store.claim, run.id, self.own))
-        except BaseException:
-            self._leave(run.id)
-            raise
-        if not attempt:
-            self._leave(run.id)
-            return None
-        return await self._attempt(run.id, run.began, attempt, watch)
+        finally:
+            if not attempt:
+                self._leave(run.id)
+        return await self._attempt(run.id, run.began, attempt, watch) if attempt else None
+
+    def _begin(self, run: StoredRun) -> bool:
+        """Note that this process executes a run; return False where the run must wait.
+
+        A suspect waits for another one: its step may end this process, and so may the other's.
+        """
+        with self._starting:
+            is_suspect = run.tried >= SUSPECT
+            if run.id in self._executing or (is_suspect and self._suspect is not None):
+                return False
+            self._executing.add(run.id)
+            if is_suspect:
+                self._suspect = run.id
+        return True
 
     def _leave(self, run_id: str) -> None:
         self._executing.discard(run_id)
@@ -580,11 +585,10 @@ class Engine:
         await self.do(self._expire)
         room = AT_ONCE - len(tasks)
         for run in await self.do(partial(self.store.ready, max(room, 0))):
-            if self._is_open and run.id not in self._executing and not self._is_suspect(run):
+            if self._is_open and run.id not in self._executing:
                 task = asyncio.ensure_future(self._take_up(run, None))
                 tasks.add(task)
                 task.add_done_callback(partial(_end_task, tasks))
-                await asyncio.sleep(0)  # It says whether it is a suspect.
         if self.each_second is not None and count % 2 == 0 and self._is_open:
             await self.each_second()
         if count % FORGET_EVERY == 0:

@@ -60,8 +60,7 @@ def break_audit(world):
 def break_confirmations(world):
     store = sqlite3.connect(world.root / "store.sqlite3")
     store.executescript(
-        "DROP TABLE IF EXISTS toolmd_confirmation;"
-        " CREATE TABLE toolmd_confirmation (odd TEXT) STRICT"
+        "DROP TABLE IF EXISTS confirmation; CREATE TABLE confirmation (odd TEXT) STRICT"
     )
     store.close()
 

@@ -78,9 +78,7 @@ def test_the_doctor_tries_the_engine_of_the_runs(project) -> None:
 def test_the_doctor_names_a_store_of_another_release(project) -> None:
     assert project("list").code == 0
     with closing(sqlite3.connect(project.folder / ".toolmd" / "store.sqlite3")) as store:
-        store.execute("CREATE TABLE toolmd_meta (key TEXT PRIMARY KEY, value TEXT)")
-        store.execute("INSERT INTO toolmd_meta VALUES ('version', '1')")
-        store.commit()
+        store.execute("PRAGMA user_version = 3")
 
     done = apart(
         project.folder, sys.executable, "-m", "toolmd", "doctor", "--json", TOOLMD_STORE="sqlite"

@@ -1,6 +1,5 @@
 """Where the runs of these tests are kept: a file of each test's own, and a real Postgres."""
 
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,18 +7,9 @@ from pathlib import Path
 import psycopg
 import pytest
 from kept import Kept
-from postgres_server import database, shared_server
+from postgres_server import database
 
 from toolmd._store import STORE_FILE
-
-
-@pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """One Postgres for all test processes."""
-    base = tmp_path_factory.getbasetemp()
-    folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    with shared_server(folder / "postgres") as url:
-        yield url
 
 
 @pytest.fixture(scope="session")

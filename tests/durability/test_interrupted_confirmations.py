@@ -72,10 +72,10 @@ class Shop:
         """Let the time be over in which the approved call must have ended."""
         if self.place != "sqlite":
             with psycopg.connect(self.place, autocommit=True) as other:
-                other.execute("UPDATE toolmd.toolmd_confirmation SET expires = 0")
+                other.execute("UPDATE toolmd.confirmation SET expires = 0")
             return
         with closing(sqlite3.connect(self.root / ".toolmd" / "store.sqlite3")) as store, store:
-            store.execute("UPDATE toolmd_confirmation SET expires = 0")
+            store.execute("UPDATE confirmation SET expires = 0")
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import pytest
 from payments import pay
 
 from toolmd import Workspace
-from toolmd._store.keyed_calls import KEPT_S
+from toolmd._store.records import KEY_KEPT_S
 
 TOOL = pay("## Limits\n\n- **Timeout**: 2s")
 PYTHON = """
@@ -72,7 +72,7 @@ class Shop:
         return file.read_text().split() if file.exists() else []
 
     def let_a_day_pass(self) -> None:
-        change = f"toolmd_keyed_call SET began = began - {KEPT_S}"
+        change = f"keyed_call SET began = began - {KEY_KEPT_S}"
         if self.place != "sqlite":
             with psycopg.connect(self.place, autocommit=True) as other:
                 other.execute(f"UPDATE toolmd.{change}")

@@ -7,13 +7,10 @@ import sys
 import time
 from pathlib import Path
 
-import psycopg
 import pytest
 from tests.command import Ended, run_command
 
 from toolmd import UnreachableError, Workspace
-from toolmd._store.store import Store
-from toolmd._types.pending_change import ChangeKey
 from toolmd._watch import Watcher
 
 TOOL = """# Pay
@@ -251,30 +248,3 @@ def test_an_acceptance_that_is_killed_at_any_moment_is_whole_or_absent(machine: 
             assert machine.command("accept", "pay").code == 0
             assert machine.outcome() == "ok"
     assert False in ends
-
-
-def test_two_acceptances_at_once_leave_one_row(tmp_path: Path, place: str) -> None:
-    stores = [Store(place, tmp_path) for _ in range(2)]
-    key = ChangeKey("pay", "live", "edit")
-
-    numbers = [store.changes.accept(key, b"{}", 0) for store in stores]
-
-    assert numbers == [1, 1]
-    assert [one.accepted for one in stores[0].changes.all().values()] == [True]
-    # Somebody who took it already is asked again, and so is everybody else.
-    stores[1].changes.propose([(key, b"{}", 1)])
-    assert [(one.accepted, one.number) for one in stores[0].changes.all().values()] == [(False, 2)]
-    for store in stores:
-        store.close()
-
-
-def test_a_change_that_nobody_proposes_any_more_is_forgotten(postgres: str, tmp_path: Path) -> None:
-    store = Store(postgres, tmp_path)
-    store.changes.accept(ChangeKey("pay", "live", "edit"), b"{}", 0)
-    with psycopg.connect(postgres, autocommit=True) as other:
-        other.execute("UPDATE toolmd.toolmd_change SET since = since - 31 * 24 * 3600")
-
-    store.changes.propose([(ChangeKey("ring", "live", "edit"), b"{}", 0)])
-
-    assert [key.name for key in store.changes.all()] == ["ring"]
-    store.close()

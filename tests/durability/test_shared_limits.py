@@ -8,7 +8,6 @@ import time
 from itertools import pairwise
 from pathlib import Path
 
-import psycopg
 import pytest
 
 from toolmd import Workspace
@@ -19,7 +18,6 @@ from toolmd._call.limits.semaphore import CallSemaphore
 from toolmd._call.limits.shared_limits import SharedLimits
 from toolmd._store import LEASE_S
 from toolmd._store.store import Store
-from toolmd.errors import UnreachableError
 
 STARTER = Path(__file__).with_name("starter.py")
 CALLER = """
@@ -162,34 +160,6 @@ def store(tmp_path, place):
     store.close()
 
 
-def expire(place, state):
-    """Let LEASE_S seconds pass for the places in a store."""
-    if place.startswith("postgresql"):
-        with psycopg.connect(place, autocommit=True) as other:
-            other.execute("UPDATE toolmd.toolmd_lease SET until = until - %s", [LEASE_S])
-        return Store(place, state)
-    return Store(place, state, epoch=lambda: time.time() + LEASE_S)
-
-
-def test_the_place_of_a_dead_process_gets_free(store, place, tmp_path):
-    assert store.limits.enter("act", 1) is not None
-    assert store.limits.enter("act", 1) is None
-    later = expire(place, tmp_path)
-    assert later.limits.enter("act", 1) is not None
-    assert later.limits.enter("act", 1) is None
-    later.close()
-
-
-def test_a_renewed_place_stays_taken(store, place, tmp_path):
-    lease = store.limits.enter("act", 1)
-    later = expire(place, tmp_path)
-    later.limits.renew([lease])
-    assert later.limits.enter("act", 1) is None
-    later.limits.leave([lease])
-    assert later.limits.enter("act", 1) is not None
-    later.close()
-
-
 def test_a_call_that_is_cancelled_while_it_waits_for_a_place_leaves_none_taken(store):
     async def main():
         shared = SharedLimits(store)
@@ -233,30 +203,6 @@ def test_a_call_runs_on_while_its_place_is_renewed(store):
     assert 5 <= asyncio.run(main()) < LEASE_S
 
 
-def test_each_tool_and_each_user_counts_alone(store):
-    limits = store.limits
-    assert [limits.count("act", "ana", 2) for _ in range(3)] == [True, True, False]
-    assert limits.counted("act", "ana") == 2
-    assert limits.count("act", "bob", 2)
-    assert limits.count("other", "ana", 2)
-    limits.uncount("act", "ana")
-    assert limits.counted("act", "ana") == 1
-    assert limits.count("act", "ana", 2)
-
-
-def test_a_start_is_used_once_and_each_tool_has_its_own(store):
-    assert store.limits.take("act", 3600.0) == 0.0
-    assert 3500 < store.limits.take("act", 3600.0) <= 3600
-    assert store.limits.take("other", 3600.0) == 0.0
-
-
-def test_a_closed_store_is_not_opened_again(store):
-    assert store.limits.take("act", 3600.0) == 0.0
-    store.close()
-    with pytest.raises(UnreachableError, match="the store is closed"):
-        store.limits.take("act", 3600.0)
-
-
 def test_a_command_that_ended_leaves_no_place_taken(tmp_path, place):
     folder = project(tmp_path / "shop", "Max Concurrent", 1)
     overrides = {"store": place, "plugins": [], "state": str(tmp_path / "state")}
@@ -270,36 +216,6 @@ def test_a_command_that_ended_leaves_no_place_taken(tmp_path, place):
         store.close()
 
 
-def test_starts_are_stored_in_an_empty_database(postgres, tmp_path):
-    with psycopg.connect(postgres, autocommit=True) as other:
-        other.execute("DROP SCHEMA IF EXISTS toolmd CASCADE")
-    store = Store(postgres, tmp_path)
-    assert store.limits.take("act", 3600.0) == 0.0
-    store.close()
-
-
-def test_starts_continue_after_the_server_closed_the_connection(postgres, tmp_path):
-    store = Store(postgres, tmp_path)
-    assert store.limits.take("act", 3600.0) == 0.0
-    with psycopg.connect(postgres, autocommit=True) as other:
-        other.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        )
-    assert 3500 < store.limits.take("act", 3600.0) <= 3600
-    store.close()
-
-
-def test_a_server_clock_that_was_set_back_denies_no_call(postgres, tmp_path):
-    store = Store(postgres, tmp_path)
-    assert store.limits.take("act", 1.0) == 0.0
-    with psycopg.connect(postgres, autocommit=True) as other:
-        other.execute("UPDATE toolmd.toolmd_start SET last = last + 5000")
-    assert 0 < store.limits.take("act", 0.05) <= 0.05
-    assert 0 <= store.limits.take("act", 0.05) <= 0.05
-    store.close()
-
-
 @pytest.mark.parametrize("limit", ["take", "count", "enter"])
 def test_limits_that_cannot_be_counted_deny_the_call(tmp_path, limit):
     nowhere = SharedLimits(Store("postgresql://me:secret@127.0.0.1:1/runs", tmp_path))
@@ -309,14 +225,3 @@ def test_limits_that_cannot_be_counted_deny_the_call(tmp_path, limit):
     assert refused.value.failure.code == "internal_guard_error"
     assert "could not be decided" in refused.value.failure.message
     assert "secret" not in str(refused.value.failure)
-
-
-def test_a_process_waits_while_another_creates_the_tables(postgres, tmp_path):
-    store = Store(postgres, tmp_path, wait_s=0.05)
-    hasty = SharedLimits(store)
-    with psycopg.connect(postgres) as other:
-        other.execute("SELECT pg_advisory_xact_lock(7461706)")
-        with pytest.raises(CallDenied):
-            asyncio.run(hasty.take("act", 1.0))
-    assert asyncio.run(hasty.take("act", 1.0)) == 0.0
-    store.close()

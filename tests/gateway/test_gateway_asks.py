@@ -207,7 +207,7 @@ def test_a_call_whose_question_can_not_be_stored_is_unknown_since_it_began(
         asyncio.run(workspace.confirmations.reject(asked.confirmation.id))
         with closing(sqlite3.connect(workspace.settings.state / "store.sqlite3")) as store:
             store.executescript(
-                "DROP TABLE toolmd_confirmation; CREATE TABLE toolmd_confirmation (odd TEXT) STRICT"
+                "DROP TABLE confirmation; CREATE TABLE confirmation (odd TEXT) STRICT"
             )
         result = called(workspace, "ask", text="box")
 

@@ -40,7 +40,7 @@ Pay with a card.
 
 def rows(project: Path) -> str:
     with closing(sqlite3.connect(project / ".toolmd" / "store.sqlite3")) as store:
-        return str(store.execute("SELECT * FROM toolmd_confirmation").fetchall())
+        return str(store.execute("SELECT * FROM confirmation").fetchall())
 
 
 def shop(project: Path) -> Workspace:
@@ -88,9 +88,9 @@ def test_an_expired_call_loses_its_sensitive_values_when_the_next_one_is_stored(
         assert damaged.confirmation is not None
         with closing(sqlite3.connect(tmp_path / ".toolmd" / "store.sqlite3")) as store, store:
             past = "created = created - 700, expires = expires - 700"
-            store.execute(f"UPDATE toolmd_confirmation SET {past}")
+            store.execute(f"UPDATE confirmation SET {past}")
             store.execute(
-                "UPDATE toolmd_confirmation SET call = '{' WHERE id = ?", [damaged.confirmation.id]
+                "UPDATE confirmation SET call = '{' WHERE id = ?", [damaged.confirmation.id]
             )
         assert workspace.call_sync("pay", {"card": "5222-44"}).outcome == "confirm"
         kept = rows(tmp_path)

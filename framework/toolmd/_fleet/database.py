@@ -47,6 +47,8 @@ _SESSION: dict[str, object] = {
     "idle_in_transaction_session_timeout": IDLE_MS,
     "search_path": SCHEMA,
 }
+_EARLIER = 3
+"""The last version whose tables had names of their own."""
 _CREATING = 7461706
 """The advisory lock of the process that creates the tables."""
 
@@ -141,7 +143,7 @@ class PostgresDatabase:
         connection = self._take(wait_s)
         try:
             if not self._has_tables:
-                self._create_tables(connection)
+                self._create_tables(connection, wait_s)
             with connection.transaction():
                 connection.execute("; ".join(begin))
                 opened = _Transaction(connection)
@@ -165,10 +167,13 @@ class PostgresDatabase:
             self._used += 1
             since, connection = self._idle.pop() if self._idle else (0.0, None)
         try:
-            if connection is not None and time.monotonic() - since > FRESH_S:
-                # The server may have ended the session since.
+            if connection is not None:
                 with suppress(psycopg.Error):
-                    connection.execute("SELECT 1")
+                    # A server that ended the session sent its reason, and then closed.
+                    connection.pgconn.consume_input()
+                    connection.pgconn.consume_input()
+                    if time.monotonic() - since > FRESH_S:
+                        connection.execute("SELECT 1")
             if connection is None or connection.closed:
                 return self.connect()
         except BaseException:
@@ -188,19 +193,16 @@ class PostgresDatabase:
         if not keeps:
             connection.close()
 
-    def _create_tables(self, connection: psycopg.Connection[Row]) -> None:
+    def _create_tables(self, connection: psycopg.Connection[Row], wait_s: float) -> None:
         """Create missing tables, all or none; several processes may do so at once."""
         if _version(connection) != VERSION:
             with connection.transaction():
+                connection.execute(f"SET LOCAL lock_timeout = {wait_s * 1000:.0f}")
                 connection.execute("SELECT pg_advisory_xact_lock(%s)", [_CREATING])
                 if found := _version(connection):
                     if found != VERSION:
                         raise ConfigError(other_release(self.name, found))
                 else:
-                    if connection.execute(
-                        "SELECT to_regclass('toolmd.toolmd_meta')"
-                    ).fetchone() != (None,):
-                        raise ConfigError(other_release(self.name, 3))
                     connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
                     connection.execute(TABLES.replace(" BLOB ", " BYTEA ") + _OWN_TABLES)
                     connection.execute("INSERT INTO store_version VALUES (%s)", [VERSION])
@@ -268,9 +270,12 @@ def _translated(statement: str) -> Any:
 
 
 def _version(connection: psycopg.Connection[Row]) -> int:
-    found = connection.execute("SELECT to_regclass('toolmd.store_version')").fetchone()
-    if found == (None,):
-        return 0
+    """Return the version of the tables; 0 where there are none."""
+    # Not `to_regclass`: it would not see what another process created while this one waited.
+    tables = "SELECT tablename FROM pg_catalog.pg_tables WHERE schemaname = %s"
+    names = {name for (name,) in connection.execute(tables, [SCHEMA])}
+    if "store_version" not in names:
+        return _EARLIER if "toolmd_meta" in names else 0
     row = connection.execute("SELECT version FROM store_version").fetchone()
     return 0 if row is None else int(row[0])
 

@@ -41,9 +41,7 @@ class World:
         """A door whose table has other columns."""
         dispatcher = self.dispatcher()
         dispatcher.call("act")
-        self.script(
-            "DROP TABLE toolmd_confirmation; CREATE TABLE toolmd_confirmation (odd TEXT) STRICT"
-        )
+        self.script("DROP TABLE confirmation; CREATE TABLE confirmation (odd TEXT) STRICT")
         return dispatcher
 
 
@@ -108,7 +106,7 @@ def test_a_confirmation_that_cannot_be_claimed_is_not_decided(world, decision):
     dispatcher = world.dispatcher()
     held = dispatcher.call("act").confirmation.id
     world.script(
-        "CREATE TRIGGER t BEFORE UPDATE ON toolmd_confirmation BEGIN SELECT RAISE(ABORT, 'no'); END"
+        "CREATE TRIGGER t BEFORE UPDATE ON confirmation BEGIN SELECT RAISE(ABORT, 'no'); END"
     )
     told(decide(dispatcher, decision, held))
     assert world.ran == []

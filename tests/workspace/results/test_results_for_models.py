@@ -1,6 +1,7 @@
 """What a model reads of a result is bounded, and it reads the rest page by page."""
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -133,6 +134,10 @@ def test_another_process_reads_what_was_kept(shop: Shop, monkeypatch: pytest.Mon
     handle = json.loads(text_of(first, "find_papers", user="ana"))["truncated"]["handle"]
     first.close()
 
+    # The first list begins a look at the store, and does not wait for it.
+    until = time.monotonic() + 30
+    while "read_result" not in listed(second) and time.monotonic() < until:
+        time.sleep(0.05)
     assert "read_result" in listed(second)
     assert read(second, handle, "ana", path="papers[299].pmid")["data"]["value"] == "299"
 

@@ -57,9 +57,7 @@ class Kept:
         """Open the engine."""
         execute = Interpreter(self.world).execute
         self.database = open_database(self.place, self.state)
-        return Engine(
-            execute, self.database, clock=lambda: utc_now() + self.ahead, **self.options
-        )
+        return Engine(execute, self.database, clock=lambda: utc_now() + self.ahead, **self.options)
 
     def close(self) -> None:
         """Stop the process's work."""

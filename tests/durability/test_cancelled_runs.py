@@ -103,9 +103,7 @@ def test_a_call_whose_outcome_is_not_known_is_named_when_its_run_is_cancelled(ke
     kept.world.tools["act"] = tool("act")
     kept.run(kept.order())
     # As a process leaves it that died between the call and its record.
-    kept.rows(
-        "UPDATE step SET key = '3:act:begun1' WHERE key = '1:look'"
-    )
+    kept.rows("UPDATE step SET key = '3:act:begun1' WHERE key = '1:look'")
     assert kept.answer(YES).code == "waiting"
 
     result = asyncio.run(kept.engine.cancel("run-1"))

@@ -44,7 +44,7 @@ def test_nothing_is_lost_where_a_process_is_killed_between_two_statements(
     server: str, place: str
 ) -> None:
     where = "" if place == "sqlite" else server
-    last = measured(f"[*statements.kill_everywhere({where!r}, range(1, 27, 6))][-1]")
+    last = measured(f"[*statements.kill_everywhere({where!r}, range(1, 27, 4))][-1]")
 
     assert last["kills"] > 3
     assert (last["lost"], last["doubled"]) == (0, 0)

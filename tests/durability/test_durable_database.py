@@ -15,8 +15,8 @@ from kept import Kept
 from postgres_server import database
 from run_world import YES
 
-from toolmd._store import STORE_FILE
 from toolmd._fleet.database import CONNECT_S
+from toolmd._store import STORE_FILE
 from toolmd._types.fleet import Queue
 from toolmd.errors import ConfigError, UnreachableError
 
@@ -25,6 +25,15 @@ def test_before_a_process_executes_runs_the_fleet_is_empty(tmp_path: Path) -> No
     kept = Kept(tmp_path)
     try:
         assert kept.engine.fleet() == ((), Queue(0))
+    finally:
+        kept.close()
+
+
+def start(state: Path, url: str) -> None:
+    """Start to execute the runs of a store."""
+    kept = Kept(state, url)
+    try:
+        kept.engine.start()
     finally:
         kept.close()
 
@@ -45,7 +54,7 @@ def test_an_unusable_database_is_reported_at_once_without_its_password(
 ) -> None:
     began = time.monotonic()
     with pytest.raises(error, match=word) as told:
-        Kept(tmp_path, url).engine.start()
+        start(tmp_path, url)
 
     assert time.monotonic() - began < CONNECT_S
     assert SECRET not in str(told.value)
@@ -53,7 +62,7 @@ def test_an_unusable_database_is_reported_at_once_without_its_password(
 
 def test_a_missing_database_is_named(tmp_path: Path, postgres: str) -> None:
     with pytest.raises(UnreachableError, match=r"no_such_thing.*does not exist"):
-        Kept(tmp_path, f"{postgres.rpartition('/')[0]}/no_such_thing").engine.start()
+        start(tmp_path, f"{postgres.rpartition('/')[0]}/no_such_thing")
 
 
 def test_a_user_without_rights_gets_an_error(tmp_path: Path, server: str) -> None:
@@ -61,7 +70,7 @@ def test_a_user_without_rights_gets_an_error(tmp_path: Path, server: str) -> Non
         admin.execute("CREATE ROLE toolmd_guest LOGIN")
         try:
             with pytest.raises(UnreachableError, match="permission denied"):
-                Kept(tmp_path, url.replace("postgres@", "toolmd_guest@")).engine.start()
+                start(tmp_path, url.replace("postgres@", "toolmd_guest@"))
         finally:
             admin.execute("DROP ROLE toolmd_guest")
 
@@ -87,8 +96,6 @@ def test_no_session_waits_or_idles_for_ever(kept: Kept) -> None:
         ]
 
     assert asked == ["10s", "5s"]
-
-
 
 
 @pytest.mark.parametrize("place", ["sqlite"], indirect=True)

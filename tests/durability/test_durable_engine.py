@@ -95,16 +95,6 @@ def test_the_steps_of_a_run_are_pinned(kept: Kept) -> None:
     assert kept.world.called == ["look", "act"]
 
 
-
-
-
-
-
-
-
-
-
-
 def test_two_stores_are_executed_in_one_process(kept: Kept, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     other = Kept(tmp_path / "other")
@@ -198,9 +188,7 @@ def test_a_non_repeatable_call_is_made_once_or_a_person_reports_its_outcome(
     kept.world.tools["act"] = plain
     kept.run(kept.order())
     # As a process leaves it that died between the call and its record.
-    kept.rows(
-        "UPDATE step SET key = '3:act:begun1' WHERE key = '1:look'"
-    )
+    kept.rows("UPDATE step SET key = '3:act:begun1' WHERE key = '1:look'")
     doubtful = kept.answer(YES)
 
     assert doubtful.code == "waiting"
@@ -214,9 +202,7 @@ def test_a_non_repeatable_call_is_made_once_or_a_person_reports_its_outcome(
 def test_a_call_that_did_not_happen_is_made_when_a_person_says_so(kept: Kept) -> None:
     kept.world.tools["act"] = tool("act")
     kept.run(kept.order())
-    kept.rows(
-        "UPDATE step SET key = '3:act:begun1' WHERE key = '1:look'"
-    )
+    kept.rows("UPDATE step SET key = '3:act:begun1' WHERE key = '1:look'")
     kept.answer(YES)
 
     assert kept.answer(NO, key="3:act:begun1:happened").success

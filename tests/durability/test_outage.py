@@ -55,7 +55,9 @@ def told(caplog, tmp_path, monkeypatch, *ends):
     return [record.getMessage() for record in caplog.records]
 
 
-def test_an_unreachable_database_is_logged_once_and_once_when_it_is_back(caplog, tmp_path, monkeypatch):
+def test_an_unreachable_database_is_logged_once_and_once_when_it_is_back(
+    caplog, tmp_path, monkeypatch
+):
     said = told(caplog, tmp_path, monkeypatch, None, GONE, GONE, GONE, None, None)
     assert said == [f"runs can't be reclaimed now: {GONE}", "runs are reclaimed again"]
 

@@ -285,19 +285,11 @@ def test_a_policy_that_was_weakened_since_stays_as_it_was(tmp_path: Path) -> Non
     assert project.asked() == ["3:act:ask0"]
 
 
-
-
 def test_a_guard_that_was_added_since_decides_too(project: Project) -> None:
     project.write("tools_md/plugin.py", PLUGIN + GUARD)
     project.answer()
     assert not project.result().success
     assert "closed today" in project.result().message
-
-
-
-
-
-
 
 
 def test_a_library_that_is_gone_parks_the_run_instead_of_failing_it(tmp_path: Path) -> None:
@@ -314,7 +306,3 @@ def test_a_library_that_is_gone_parks_the_run_instead_of_failing_it(tmp_path: Pa
     project.root.joinpath("tools_md/library.txt").touch()
     project.answer("python:gone")
     assert project.notes() == DONE
-
-
-
-

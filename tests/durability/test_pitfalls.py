@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from kept import Kept
-from test_pinned import DONE, Project
+from test_pinned import Project
 
 from toolmd._types.run import Answer
 from toolmd.errors import ToolmdError
@@ -29,10 +29,6 @@ def until(true: Any) -> None:
         assert time.monotonic() < end
 
 
-
-
-
-
 def test_5_keys_belong_to_the_run_and_its_step_in_any_workflow(kept: Kept) -> None:
     kept.run(kept.order())
     kept.reopen()
@@ -46,8 +42,6 @@ def test_5_a_run_that_was_stuck_goes_on_under_the_same_keys(kept: Kept) -> None:
     result = asyncio.run(kept.engine.resume("run-1", ask=lambda _: asyncio.sleep(0, YES)))
     assert result.success
     assert kept.world.keys == ["run-1/1:look", "run-1/3:act"]
-
-
 
 
 def test_9_the_same_id_with_other_inputs_is_an_error_without_a_result(kept: Kept) -> None:
@@ -92,5 +86,3 @@ def test_stored_files_are_readable_only_by_their_owner(tmp_path: Path) -> None:
         assert state.stat().st_mode & 0o777 == 0o700
         loose = [path for path in state.rglob("*") if path.stat().st_mode & 0o077]
     assert loose == []
-
-

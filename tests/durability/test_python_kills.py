@@ -7,9 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_pinned import FILES, Project
-
-from toolmd._skills.engine import utc_now
+from test_pinned import FILES
 
 STEM = """# Job
 
@@ -98,24 +96,6 @@ def test_a_skill_in_python_that_is_killed_at_each_boundary_calls_once_by_its_key
     assert len({key for _, key in calls}) == 2
     # The Python started again after each cut, but not after its end.
     assert (root / "skills_md/begun.txt").read_text().count("begun") == 5
-
-
-def test_a_skill_in_python_resumes_with_the_python_with_which_it_began(tmp_path: Path) -> None:
-    root = project_of(tmp_path, PYTHON)
-    assert play(root, "before end").returncode == -signal.SIGKILL
-    (root / "skills_md/job.py").write_text(JOB.replace('"end"', '"other"'), "utf-8")
-    (root / "skills_md/job.skill.md").unlink()
-    assert play_left(root) == ["begin!", "end!"]
-
-
-def play_left(root: Path) -> list[str]:
-    """Resume the remaining runs, and return the lines of the run."""
-    with Project(root, {}).open() as workspace:
-        workspace.runs.start_sync()
-        until = utc_now().timestamp() + 20
-        while (result := workspace.runs.get_sync("run-1").result) is None:
-            assert utc_now().timestamp() < until
-        return result.data["lines"]
 
 
 @pytest.mark.parametrize(

@@ -70,10 +70,6 @@ def test_an_answer_wakes_its_run_once_and_not_at_each_later_question(kept):
     assert kept.answer(YES, key="3:ask").success
 
 
-
-
-
-
 def test_a_run_that_its_process_no_longer_executes_is_resumed(kept):
     kept.cut("own")
 
@@ -118,8 +114,6 @@ def test_an_answer_and_the_end_of_its_time_in_one_instant_wake_a_run_once(kept):
             assert result(order).success == won[0]
 
     assert kept.world.called.count("act") <= len(orders)
-
-
 
 
 @pytest.mark.parametrize("place", ["postgres"], indirect=True)

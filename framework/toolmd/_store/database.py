@@ -202,7 +202,14 @@ class SqliteDatabase:
         """Open the file anew where another one is at its path: nobody would find the records."""
         if self._closed:
             raise UnreachableError("the store is closed: open the workspace again")
-        if connection.is_open and connection.file != _identity(self._file):
+        there = _identity(self._file)
+        if there is None and self._ready is not None:
+            # A new file in its place would have the log of the old one.
+            raise UnreachableError(
+                f"{self.name} was removed while this process uses it: restart the process, which "
+                f"begins without earlier records; to keep them, restore the file first"
+            )
+        if connection.is_open and connection.file != there:
             connection.close()
 
     def _connect(self, wait_s: float) -> tuple[sqlite3.Connection, Identity]:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from filelock import lock_descriptor
 
+from toolmd.config import state_folder
+
 logger = logging.getLogger(__name__)
 
 
@@ -35,7 +37,8 @@ class Locks:
         if self._lock is not None and not path.exists():
             self.end()  # The folder was deleted.
         while self._lock is None:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            state_folder(self._folder.parent)
+            self._folder.mkdir(mode=0o700, exist_ok=True)
             lock = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
             self._take(lock)
             # Another process may have found the file free in between and evicted it.

@@ -28,16 +28,13 @@ TIMEOUT_S = 60
 
 
 _EVIDENCE = (
-    """SELECT id, result FROM toolmd.toolmd_run
+    """SELECT id, result FROM toolmd.run
     WHERE result NOTNULL AND result::json->>'success' = 'false'""",
-    "SELECT * FROM toolmd.toolmd_run WHERE result IS NULL",
-    """SELECT w.* FROM toolmd.workflow_status w JOIN toolmd.toolmd_run r
-    ON w.workflow_uuid LIKE r.id || ':%' WHERE r.result IS NULL""",
-    """SELECT o.* FROM toolmd.operation_outputs o JOIN toolmd.toolmd_run r
-    ON o.workflow_uuid LIKE r.id || ':%' WHERE r.result IS NULL""",
-    """SELECT q.* FROM toolmd.toolmd_question q JOIN toolmd.toolmd_run r
+    "SELECT * FROM toolmd.run WHERE result IS NULL",
+    "SELECT s.* FROM toolmd.step s JOIN toolmd.run r ON s.run = r.id WHERE r.result IS NULL",
+    """SELECT q.* FROM toolmd.question q JOIN toolmd.run r
     ON q.run = r.id WHERE r.result IS NULL""",
-    "SELECT * FROM toolmd.toolmd_worker",
+    "SELECT * FROM toolmd.worker",
 )
 """The details of a run with a wrong end."""
 
@@ -159,14 +156,14 @@ def _begun(server: str) -> int:
 
 def _count(server: str, where: str) -> int:
     with contextlib.suppress(psycopg.errors.UndefinedTable):
-        return int(_rows(server, f"SELECT count(*) FROM toolmd.toolmd_run {where}")[0][0])
+        return int(_rows(server, f"SELECT count(*) FROM toolmd.run {where}")[0][0])
     return 0
 
 
 def _counter(
     server: str, state: Path, runs: int, kills: int, taken: TakeOvers, seconds: float
 ) -> CallCounter:
-    ended = dict(_rows(server, "SELECT id, result::json->>'success' FROM toolmd.toolmd_run "
+    ended = dict(_rows(server, "SELECT id, result::json->>'success' FROM toolmd.run "
                                "WHERE result NOTNULL"))  # fmt: skip
     books = office.books(state)
     done = [run for run, success in ended.items() if success == "true"]

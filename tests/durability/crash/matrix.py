@@ -241,21 +241,6 @@ def hold(fault: Fault, seed: int) -> Counted:
     return found
 
 
-def handed_on(fault: Fault, seed: int) -> float:
-    """Cut off the machine whose process reclaims; return after how many seconds another one may."""
-    folder = Path(tempfile.mkdtemp(prefix="toolmd-matrix-"))
-    with contextlib.closing(Fleet(folder, seed)) as fleet:
-        fleet.start(A, "reclaim_alone", str(fleet.shop), fleet.far, "first")
-        _until(lambda: bool(noted(fleet.shop, "long")))
-        fleet.wire.set(fault.loss)
-        cut = time.monotonic()
-        fleet.start(B, "reclaim_alone", str(fleet.shop), fleet.far, "second")
-        _until(lambda: len(noted(fleet.shop, "long")) >= 2)
-        late = float(noted(fleet.shop, "long")[1][1]) - cut
-    shutil.rmtree(folder)
-    return late
-
-
 def _employ(fleet: Fleet, runs: int, payments: int) -> None:
     for place, machine in enumerate(fleet.machines):
         clinic = str(fleet.state(machine))
@@ -289,10 +274,8 @@ def _faults(fleet: Fleet) -> Iterator[int]:
 
 def _done(fleet: Fleet) -> tuple[int, int]:
     """Return how many runs ended and how many calls were decided."""
-    ended = fleet.ask("SELECT count(*) FROM toolmd.toolmd_run WHERE result NOTNULL")
-    decided = fleet.ask(
-        "SELECT count(*) FROM toolmd.toolmd_confirmation WHERE state = 'approved'", "shop"
-    )
+    ended = fleet.ask("SELECT count(*) FROM toolmd.run WHERE result NOTNULL")
+    decided = fleet.ask("SELECT count(*) FROM toolmd.confirmation WHERE state = 'approved'", "shop")
     return (ended[0][0] if ended else -1), (decided[0][0] if decided else 0)
 
 

@@ -102,7 +102,7 @@ def is_well(found: Counted) -> bool:
 
 
 def counted(fleet: Fleet, runs: int, faults: int, seconds: float) -> Counted:
-    results = fleet.ask("SELECT id, stuck, result::json->>'success' FROM toolmd.toolmd_run")
+    results = fleet.ask("SELECT id, state = 'stuck', result::json->>'success' FROM toolmd.run")
     ended = [row for row in results if row[2] is not None]
     done = [run for run, _, success in ended if success == "true"]
     booked, texted = Counter[str](), Counter[str]()
@@ -135,9 +135,9 @@ def counted(fleet: Fleet, runs: int, faults: int, seconds: float) -> Counted:
 
 def _failed(fleet: Fleet) -> tuple[FailedRun, ...]:
     rows = fleet.ask(
-        "SELECT r.id, (SELECT function_name FROM toolmd.operation_outputs o "
-        "WHERE o.workflow_uuid LIKE r.id || ':%' ORDER BY started_at_epoch_ms DESC LIMIT 1), "
-        "r.result::json->>'code', r.result::json->>'message' FROM toolmd.toolmd_run r "
+        "SELECT r.id, (SELECT key FROM toolmd.step s WHERE s.run = r.id "
+        "ORDER BY number DESC LIMIT 1), "
+        "r.result::json->>'code', r.result::json->>'message' FROM toolmd.run r "
         "WHERE r.result::json->>'success' = 'false'"
     )
     return tuple(FailedRun(run, step or "-", code, message) for run, step, code, message in rows)
@@ -145,8 +145,7 @@ def _failed(fleet: Fleet) -> tuple[FailedRun, ...]:
 
 def _payments(fleet: Fleet) -> dict[str, int]:
     rows = fleet.ask(
-        "SELECT id, call::json->1->>'mark' FROM toolmd.toolmd_confirmation "
-        "WHERE state = 'approved'",
+        "SELECT id, call::json->1->>'mark' FROM toolmd.confirmation WHERE state = 'approved'",
         "shop",
     )
     made = [(line[1], line[4]) for line in noted(fleet.shop, "pay") if line[0] == "began"]

@@ -15,8 +15,6 @@ from office import SKILL
 from warm import Workspace, opened
 
 from toolmd import ToolmdError
-from toolmd._skills.engine.durable.heartbeat import Heartbeat
-from toolmd._store.database import Pace, address, open_database
 
 AT_ONCE = 6
 """Runs that each process has under way."""
@@ -204,17 +202,6 @@ def call_alone(folder: str, state: str, store: str, seconds: float) -> None:
             _note(folder, "long", os.getpid(), outcome, result.error.code if result.error else "-")
 
     _in_shop(folder, state, store, main)
-
-
-def reclaim_alone(folder: str, store: str, who: str) -> None:
-    """Be the only process that reclaims, and note since when."""
-    processes = Heartbeat(open_database(address(store, Path(folder)), Pace(connections=2)))
-    while True:
-        with processes.alone() as alone:
-            if alone:
-                _note(folder, "long", who, time.monotonic())
-                time.sleep(60)
-        time.sleep(0.05)
 
 
 def _in_shop(

@@ -12,16 +12,17 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import sqlalchemy as sa
-
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from kept import Kept, yes
 from postgres_server import database
 from warm import Child
 
-OURS = ("toolmd_run", "toolmd_question", "INSERT INTO")
-"""Parts of the statements that change a run; the others only read, or poll."""
+from toolmd._fleet import database as fleet
+from toolmd._store import database as store
+
+CHANGES = ("INSERT", "UPDATE", "DELETE", "COMMIT")
+"""How the statements that change a run begin; the others only read, or poll."""
 DIED = -signal.SIGKILL
 
 
@@ -39,13 +40,12 @@ def play(folder: Path, place: str, number: int) -> None:
     kept = Kept(folder, place)
     count = 0
 
-    def die(*values: Any) -> None:
+    def die(statement: str) -> None:
         nonlocal count
-        if values[2].startswith("SELECT") or not any(word in values[2] for word in OURS):
-            return
-        count += 1
-        if count == number:
-            os.kill(os.getpid(), signal.SIGKILL)
+        if statement.startswith(CHANGES):
+            count += 1
+            if count == number:
+                os.kill(os.getpid(), signal.SIGKILL)
 
     def note(name: str) -> Any:
         with (folder / "effects").open("a") as effects:
@@ -53,10 +53,22 @@ def play(folder: Path, place: str, number: int) -> None:
         return {"value": name}
 
     kept.world.functions = {name: lambda name=name, **_: note(name) for name in ("look", "act")}
-    sa.event.listen(sa.Engine, "before_cursor_execute", die)
+    for kind in (store._Connection, fleet._Transaction):
+        for name in ("execute", "change", "insert"):
+            setattr(kind, name, before(die, getattr(kind, name)))
     result = kept.run(kept.order(), ask=yes)
-    kept.engine.close()
+    kept.close()
     sys.exit(0 if result.success and result.data == {"value": "look"} else 1)
+
+
+def before(die: Any, execute: Any) -> Any:
+    """Return a method that may die before it executes its statement."""
+
+    def dying(connection: Any, statement: str, *values: Any) -> Any:
+        die(statement)
+        return execute(connection, statement, *values)
+
+    return dying
 
 
 def kill_everywhere(server: str, numbers: range, at_once: int = 4) -> Iterator[Killed]:

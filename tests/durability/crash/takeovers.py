@@ -5,10 +5,8 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-_PENDING = """SELECT workflow_uuid, executor_id FROM toolmd.workflow_status
-WHERE status = 'PENDING' AND executor_id LIKE '%-{pid}-%'"""
-_NOW = """SELECT workflow_uuid, executor_id, status FROM toolmd.workflow_status
-WHERE workflow_uuid IN ({names})"""
+_RUNNING = "SELECT id, owner FROM toolmd.run WHERE state = 'running' AND owner LIKE '%-{pid}-%'"
+_NOW = "SELECT id, owner, state FROM toolmd.run WHERE id IN ({names})"
 
 
 class Orphan(NamedTuple):
@@ -45,7 +43,7 @@ class TakeOvers:
 
     def before(self, pid: int, *, calm: bool) -> None:
         """Note the runs of a process that is killed next."""
-        for name, owner in self._ask(_PENDING.format(pid=pid)):
+        for name, owner in self._ask(_RUNNING.format(pid=pid)):
             self._orphans[name, owner] = Orphan(time.monotonic(), calm)
 
     def look(self, *, calm: bool) -> None:
@@ -55,15 +53,15 @@ class TakeOvers:
         if not self._orphans:
             return
         names = ", ".join(f"'{name}'" for name, _ in self._orphans)
-        now = {name: (owner, status) for name, owner, status in self._ask(_NOW.format(names=names))}
+        now = {name: (owner, state) for name, owner, state in self._ask(_NOW.format(names=names))}
         for (name, dead), orphan in list(self._orphans.items()):
-            owner, status = now.get(name, (None, "PENDING"))
-            if status == "ENQUEUED" or (status == "PENDING" and owner in {dead, None}):
+            owner, state = now.get(name, (dead, "running"))
+            if state == "ready" or (state == "running" and owner == dead):
                 continue
             del self._orphans[name, dead]
-            if owner != dead:
+            # One that waits or has ended by now did so just before the kill, or elsewhere since.
+            if state == "running":
                 self._waited[orphan.calm].append(time.monotonic() - orphan.since)
-            # Otherwise it had ended just before the kill.
 
     def waits(self, *, calm: bool) -> Waits:
         """Return how long orphans waited without a fault, or with one."""

@@ -18,10 +18,10 @@ from toolmd import Workspace, load_settings
 # What a run needs, imported once: a process that is killed again and again must not spend its
 # life on imports. None of it starts a thread.
 for name in (
-    "cel_expr_python", "fastapi", "httpx2", "opentelemetry.trace", "svcs",
+    "httpx",
     "toolmd._call.confirmation.flow", "toolmd._call.decisions", "toolmd._dialect",
-    "toolmd._egress", "toolmd._expressions.environment", "toolmd._parse.writing.formatter",
-    "toolmd._skills.check", "toolmd._skills.engine.durable.engine", "toolmd._store.confirmations",
+    "toolmd._egress", "toolmd._expressions", "toolmd._parse.writing.formatter",
+    "toolmd._skills.check", "toolmd._skills.engine.engine", "toolmd._store.confirmations",
 ):  # fmt: skip
     import_module(name)
 for name in [name for name in os.environ if name.startswith("TOOLMD_")]:

@@ -129,8 +129,8 @@ async def follow(workspace):
     return await anext(workspace.runs.follow("r1"))
 
 
-CHANGES = [begin, answer, steer, answer_alone, start]
-WORK = [*CHANGES, show, page, get, pending, question, follow]
+CHANGES = [begin, answer, steer, answer_alone]
+WORK = [*CHANGES, start, show, page, get, pending, question, follow]
 
 
 @pytest.mark.parametrize("work", WORK)

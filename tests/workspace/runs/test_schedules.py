@@ -108,7 +108,10 @@ class Project:
         """Return the schedules that the store has."""
         file = self.folder / ".toolmd" / STORE_FILE
         with closing(sqlite3.connect(file)) as store:
-            return [one for (one,) in store.execute("SELECT schedule FROM toolmd_schedule")]
+            tables = "SELECT 1 FROM sqlite_master WHERE name = 'schedule'"
+            if store.execute(tables).fetchone() is None:
+                return []  # The file is there, and its tables will be.
+            return [one for (one,) in store.execute("SELECT schedule FROM schedule")]
 
     def noted(self) -> list[str]:
         """Return what the tool noted."""

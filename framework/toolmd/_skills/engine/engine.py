@@ -71,6 +71,7 @@ STORE_WAIT_S = 15.0
 GRACE_S = 10.0
 """How long closing waits for steps in progress, in seconds."""
 LATE = Answer(approved=False, late=True)
+LATER = "the run resumes from its record when the store can be reached"
 CLOSED = "the workspace is closed; its runs go on at the next start"
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
@@ -112,6 +113,8 @@ class Engine:
         self._attempts: set[asyncio.Task[SkillResult | None]] = set()
         self._suspect: str | None = None
         """The run within whose present step several attempts ended, while this one executes it."""
+        self._unrecorded: dict[str, tuple[float, UnreachableError]] = {}
+        """Since when which runs can't be recorded, by the monotonic clock, and why."""
         self._told: dict[str, set[tuple[str, str, str]]] = {}
         self._is_open = True
         self._added = 0
@@ -320,6 +323,7 @@ class Engine:
 
     def progress(self, run_id: str) -> None:
         """Note that an attempt recorded a step, so that its run is no suspect any more."""
+        self._unrecorded.pop(run_id, None)
         if self._suspect == run_id:
             self._suspect = None
 
@@ -327,8 +331,12 @@ class Engine:
 
     async def _drive(self, run_id: str, ask: Ask | None, watch: RunListener | None) -> SkillResult:
         """Execute a run until it ends, or waits for somebody who is not available."""
+        began = time.monotonic()
         while True:
             run = await self._read(run_id)
+            since, error = self._unrecorded.get(run_id, (began, None))
+            if error is not None and time.monotonic() - max(since, began) > self._store_wait_s:
+                raise UnreachableError(f"{error}; {LATER}")
             result: SkillResult | None = None
             if run.result is not None:
                 return run.result
@@ -336,7 +344,7 @@ class Engine:
                 return stuck(run_id)
             if run.state in PARKED:
                 result = await self._wait_for(run, ask, watch)
-            elif run.state == "ready" and self._is_open and not self._is_suspect(run):
+            elif run.state == "ready" and self._is_open:
                 result = await self._take_up(run, watch)
             elif not self._is_open:
                 raise ToolmdError(CLOSED)
@@ -353,8 +361,7 @@ class Engine:
                 return await self.do(partial(self.store.run, run_id))
             except UnreachableError as error:
                 if time.monotonic() > ends:
-                    message = f"{error}; the run resumes from its record when it can be reached"
-                    raise UnreachableError(message) from error
+                    raise UnreachableError(f"{error}; {LATER}") from error
                 await asyncio.sleep(ROUND_S)
 
     async def _wait_for(
@@ -409,31 +416,37 @@ class Engine:
             return first, None
         return first, await self._attempt(run.id, run.began, attempt, watch)
 
-    def _is_suspect(self, run: StoredRun) -> bool:
-        """Return whether a run must wait: its step may end this process, and so may another's."""
-        return run.tried >= SUSPECT and self._suspect is not None
-
     async def _take_up(self, run: StoredRun, watch: RunListener | None) -> SkillResult | None:
         """Execute a ready run unless another process was first; return its result if it ended."""
-        if run.id in self._executing:
+        if not self._begin(run):
             await asyncio.sleep(LOOK_S)
             return None
-        self._executing.add(run.id)
-        if run.tried >= SUSPECT:
-            self._suspect = run.id
+        attempt = 0
         try:
             attempt = await self.do(partial(self.store.claim, run.id, self.own))
-        except BaseException:
-            self._leave(run.id)
-            raise
-        if not attempt:
-            self._leave(run.id)
-            return None
-        return await self._attempt(run.id, run.began, attempt, watch)
+        finally:
+            if not attempt:
+                self._leave(run.id)
+        return await self._attempt(run.id, run.began, attempt, watch) if attempt else None
+
+    def _begin(self, run: StoredRun) -> bool:
+        """Note that this process executes a run; return False where the run must wait.
+
+        A suspect waits for another one: its step may end this process, and so may the other's.
+        """
+        with self._starting:
+            is_suspect = run.tried >= SUSPECT
+            if run.id in self._executing or (is_suspect and self._suspect is not None):
+                return False
+            self._executing.add(run.id)
+            if is_suspect:
+                self._suspect = run.id
+        return True
 
     def _leave(self, run_id: str) -> None:
         self._executing.discard(run_id)
-        self.progress(run_id)
+        if self._suspect == run_id:
+            self._suspect = None
 
     async def _attempt(
         self,
@@ -484,11 +497,14 @@ class Engine:
                 end = partial(self.store.finish, run_id, self.own, result, self.clock())
                 await self.do(end)
                 self._told.pop(run_id, None)
+                self.progress(run_id)
                 return result
+            if isinstance(journal.lost, UnreachableError):
+                self._unrecorded.setdefault(run_id, (time.monotonic(), journal.lost))
             await self.do(partial(self.store.release, run_id, self.own))
         except UnreachableError as error:
             # The thread that looks for work releases the run when the store answers again.
-            logger.warning("run %s can't be recorded now: %s", run_id, error)
+            self._unrecorded.setdefault(run_id, (time.monotonic(), error))
             await asyncio.sleep(ROUND_S)
         except asyncio.CancelledError:
             # The loop ends, and with it the step in progress.
@@ -569,11 +585,10 @@ class Engine:
         await self.do(self._expire)
         room = AT_ONCE - len(tasks)
         for run in await self.do(partial(self.store.ready, max(room, 0))):
-            if self._is_open and run.id not in self._executing and not self._is_suspect(run):
+            if self._is_open and run.id not in self._executing:
                 task = asyncio.ensure_future(self._take_up(run, None))
                 tasks.add(task)
                 task.add_done_callback(partial(_end_task, tasks))
-                await asyncio.sleep(0)  # It says whether it is a suspect.
         if self.each_second is not None and count % 2 == 0 and self._is_open:
             await self.each_second()
         if count % FORGET_EVERY == 0:

@@ -67,7 +67,7 @@ def test_the_project_itself_requires_the_driver_only_as_an_extra() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
     assert not [one for one in project["dependencies"] if one.startswith("psycopg")]
-    assert [one for one in project["optional-dependencies"]["postgres"] if "psycopg" in one]
+    assert [one for one in project["optional-dependencies"]["fleet"] if "psycopg" in one]
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="the README has the sizes of Python 3.11")

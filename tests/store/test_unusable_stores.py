@@ -87,15 +87,20 @@ def test_a_store_that_recorded_nothing_creates_nothing(open_store: Open, tmp_pat
     assert [*tmp_path.iterdir()] == []
 
 
-def test_a_removed_file_begins_anew(open_store: Open, tmp_path: Path) -> None:
+def test_a_removed_file_is_reported_and_begins_without_records_in_the_next_process(
+    open_store: Open, tmp_path: Path
+) -> None:
     store = open_store("sqlite")
     store.limits.count("act", "ana", 9)
     for path in tmp_path.glob(f"{STORE_FILE}*"):
         path.unlink()
 
-    assert store.limits.counted("act", "ana") == 0
-    store.limits.count("act", "ana", 9)
-    assert open_store("sqlite").limits.counted("act", "ana") == 1
+    for ask in (store.limits.counted, store.limits.uncount):
+        with pytest.raises(UnreachableError, match="was removed while this process uses it"):
+            ask("act", "ana")
+    next_one = open_store("sqlite")
+    assert next_one.limits.counted("act", "ana") == 0
+    assert next_one.limits.count("act", "ana", 9)
 
 
 def test_a_replaced_file_is_the_store_from_then_on(open_store: Open, tmp_path: Path) -> None:

@@ -385,7 +385,7 @@ def _identity(file: Path | None) -> Identity:
         return IN_MEMORY
     try:
         status = file.stat()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     if not status.st_size:
         raise EmptiedError(file)

@@ -43,7 +43,7 @@ GUARDS = {
     "confirmation": Guard(
         {
             "_call/confirmation/*.py": ("tests/call/confirmation", "tests/call/test_locked.py"),
-            "_store/confirmations.py": ("tests/call/confirmation", "tests/call/test_locked.py"),
+            "_store/confirmations.py": ("tests/store/test_parts.py", "tests/call/confirmation"),
             "_types/confirmation.py": ("tests/call/confirmation",),
             "_validation/redact.py": (
                 "tests/validation/test_redacted.py",
@@ -56,14 +56,14 @@ GUARDS = {
         {
             "_call/audit/chain.py": ("tests/call/audit/test_chain.py", "tests/call/audit"),
             "_call/audit/reader.py": ("tests/call/audit/test_verify.py", "tests/call/audit"),
-            "_store/audit_heads.py": ("tests/durability/test_audit_heads.py", "tests/call/audit"),
+            "_store/records.py": ("tests/store/test_parts.py", "tests/call/audit"),
         },
         ("tests/cli/test_audit_verb.py", "tests/durability/test_audit_heads.py"),
     ),
     "limits": Guard(
         {
             "_store/limits.py": (
-                "tests/durability/test_shared_limits.py",
+                "tests/store/test_parts.py",
                 "tests/call/test_locked.py",
             ),
             "_call/limits/[drst]*.py": ("tests/call/limits", "tests/call/test_locked.py"),

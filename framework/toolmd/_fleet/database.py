@@ -2,7 +2,6 @@
 
 import os
 import re
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -27,8 +26,6 @@ CONNECT_S = 5
 IDLE_MS = 5_000
 """How long a process may be idle within a transaction, in milliseconds: a frozen process must
 release its locks before its runs are taken over."""
-FRESH_S = 1.0
-"""For how long an idle connection is not tested before its next use, in seconds."""
 _EXAMPLE = "postgresql://user@127.0.0.1:5432/name"
 _CLIENT_TCP: dict[str, Any] = {
     # A cut connection is noticed within half a minute, not after hours.
@@ -64,7 +61,7 @@ class PostgresDatabase:
         self.name = shown(url)
         """The URL without its password, for messages."""
         self._changed = Condition()
-        self._idle: list[tuple[float, psycopg.Connection[Row]]] = []
+        self._idle: list[psycopg.Connection[Row]] = []
         self._used = 0
         self._closed = False
         self._has_tables = False
@@ -97,12 +94,12 @@ class PostgresDatabase:
             self._closed = True
             self._changed.wait_for(lambda: not self._used, CLOSE_S)
             idle, self._idle = self._idle, []
-        for _, connection in idle:
+        for connection in idle:
             connection.close()
 
     def start_over(self) -> None:
         """Begin without connections in a forked process: its parent uses them."""
-        _abandoned.extend(connection for _, connection in self._idle)
+        _abandoned.extend(self._idle)
         self._changed, self._idle, self._used = Condition(), [], 0
 
     def connect(self, **settings: object) -> psycopg.Connection[Row]:
@@ -144,12 +141,25 @@ class PostgresDatabase:
         try:
             if not self._has_tables:
                 self._create_tables(connection, wait_s)
-            with connection.transaction():
-                connection.execute("; ".join(begin))
+            begins = "; ".join(["BEGIN", *begin])
+            try:
+                connection.execute(begins)
+            except psycopg.OperationalError:
+                if not connection.closed:
+                    raise
+                # The server ended the session since its last use.
+                connection = self.connect()
+                connection.execute(begins)
+            try:
                 opened = _Transaction(connection)
                 if lock:
                     opened.lock(lock)
                 yield opened
+            except BaseException:
+                with suppress(psycopg.Error):
+                    connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
         except psycopg.Error as error:
             ours = isinstance(error, psycopg.IntegrityError | psycopg.ProgrammingError)
             if ours and not isinstance(error, psycopg.errors.InsufficientPrivilege):
@@ -165,30 +175,22 @@ class PostgresDatabase:
             if not self._changed.wait_for(lambda: self._used < CONNECTIONS, wait_s):
                 raise UnreachableError("the store is too busy to answer: try again")
             self._used += 1
-            since, connection = self._idle.pop() if self._idle else (0.0, None)
+            if self._idle:
+                return self._idle.pop()
         try:
-            if connection is not None:
-                with suppress(psycopg.Error):
-                    # A server that ended the session sent its reason, and then closed.
-                    connection.pgconn.consume_input()
-                    connection.pgconn.consume_input()
-                    if time.monotonic() - since > FRESH_S:
-                        connection.execute("SELECT 1")
-            if connection is None or connection.closed:
-                return self.connect()
+            return self.connect()
         except BaseException:
             with self._changed:
                 self._used -= 1
                 self._changed.notify()
             raise
-        return connection
 
     def _give_back(self, connection: psycopg.Connection[Row]) -> None:
         with self._changed:
             self._used -= 1
             keeps = not (connection.closed or self._closed)
             if keeps:
-                self._idle.append((time.monotonic(), connection))
+                self._idle.append(connection)
             self._changed.notify_all()
         if not keeps:
             connection.close()

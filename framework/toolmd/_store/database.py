@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from importlib.metadata import entry_points
 from pathlib import Path
-from threading import RLock
+from threading import Lock
 from typing import Any, Protocol
 from weakref import WeakSet
 
@@ -30,6 +30,7 @@ GROUP = "toolmd.stores"
 Row = tuple[Any, ...]
 Identity = tuple[int, int] | None
 """The device and inode of a file; None where none is there."""
+IN_MEMORY: Identity = (0, 0)
 
 
 class Transaction(Protocol):
@@ -149,7 +150,6 @@ class SqliteDatabase:
         self._closed = False
         self._ready: Identity = None
         """The file that has the tables."""
-        _databases.add(self)
 
     @contextmanager
     def write(
@@ -178,27 +178,6 @@ class SqliteDatabase:
                 connection.close()
                 connection.lock.release()
 
-    def begin_fork(self) -> None:
-        """Close the file until a fork is over: SQLite must not find it open in the child.
-
-        A transaction in progress is waited for. The memory of the parent stays the parent's: in
-        both processes, a confirmation could be approved.
-        """
-        for connection in (self._writer, self._reader):
-            connection.is_held = connection.lock.acquire(timeout=CLOSE_S)
-            if connection.is_held and self._file is not None:
-                connection.close()
-
-    def end_fork(self, *, child: bool) -> None:
-        """Continue after a fork."""
-        for connection in (self._writer, self._reader):
-            if connection.is_held:
-                connection.lock.release()
-        if child:
-            self._ready = None
-            for connection in (self._writer, self._reader):
-                connection.abandon()
-
     @contextmanager
     def _transaction(
         self, connection: "_Connection", kind: str, wait_s: float, *, synced: bool = True
@@ -209,19 +188,14 @@ class SqliteDatabase:
             self._check(connection)
             opened = connection.open(wait_s, synced=synced)
             opened.execute(f"BEGIN {kind}")
-            try:
-                yield opened
-            except BaseException:
-                with suppress(sqlite3.Error):
-                    opened.execute("ROLLBACK")
-                raise
+            yield opened
             opened.execute("COMMIT")
         except sqlite3.DatabaseError as error:
             if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
                 raise
-            connection.roll_back()
             raise self._unreachable(error) from error
         finally:
+            connection.roll_back()
             connection.lock.release()
 
     def _check(self, connection: "_Connection") -> None:
@@ -249,7 +223,7 @@ class SqliteDatabase:
         )
         try:
             identity = _identity(self._file)
-            if self._ready != identity:
+            if self._file is None or self._ready != identity:
                 db.execute(f"PRAGMA busy_timeout = {wait_s * 1000:.0f}")
                 db.execute("PRAGMA journal_mode = WAL")
                 self._create_tables(db)
@@ -297,7 +271,7 @@ class _Connection:
     """One connection, opened when it is first used; its lock lets one thread use it."""
 
     def __init__(self, connect: Callable[[float], tuple[sqlite3.Connection, Identity]]) -> None:
-        self.lock = RLock()
+        self.lock = Lock()
         self.is_held = False
         """Whether a fork in progress holds the lock."""
         self._connect = connect
@@ -305,6 +279,7 @@ class _Connection:
         """The open file."""
         self._db: sqlite3.Connection | None = None
         self._settings: tuple[float, bool] | None = None
+        _connections.add(self)
 
     @property
     def is_open(self) -> bool:
@@ -342,7 +317,7 @@ class _Connection:
         return here
 
     def roll_back(self) -> None:
-        """End a transaction that a failed COMMIT left open."""
+        """End a transaction that was not committed."""
         if self._db is not None and self._db.in_transaction:
             with suppress(sqlite3.Error):
                 self._db.execute("ROLLBACK")
@@ -355,25 +330,32 @@ class _Connection:
 
     def abandon(self) -> None:
         """Begin anew in a forked process, without a connection of its parent."""
-        self.lock = RLock()
+        self.lock = Lock()
         if self._db is not None:
             _abandoned.append(self._db)
             self._db = None
 
 
-_databases: "WeakSet[SqliteDatabase]" = WeakSet()
+_connections: WeakSet[_Connection] = WeakSet()
 _abandoned: list[sqlite3.Connection] = []
 """The connections of the parent, in a forked process: closing one could end the parent's locks."""
 
 
 def _begin_fork() -> None:
-    for one in list(_databases):
-        one.begin_fork()
+    """Wait for transactions, and close the files: SQLite must not find one open in the child."""
+    for one in list(_connections):
+        one.is_held = one.lock.acquire(timeout=CLOSE_S)
+        if one.is_held and one.file != IN_MEMORY:
+            one.close()
 
 
 def _end_fork(*, child: bool) -> None:
-    for one in list(_databases):
-        one.end_fork(child=child)
+    """Go on; the memory stays the parent's, as else both might run an approved call."""
+    for one in list(_connections):
+        if one.is_held:
+            one.lock.release()
+        if child:
+            one.abandon()
 
 
 if hasattr(os, "register_at_fork"):
@@ -400,7 +382,7 @@ def _create(file: Path) -> None:
 def _identity(file: Path | None) -> Identity:
     """Return which file is there. Raises EmptiedError for one without bytes."""
     if file is None:
-        return 0, 0
+        return IN_MEMORY
     try:
         status = file.stat()
     except FileNotFoundError:

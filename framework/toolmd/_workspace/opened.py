@@ -1,7 +1,10 @@
 """An open project: the state that all parts of a workspace share, and how it is closed."""
 
+import gc
 import threading
-from collections.abc import Callable, Collection, Coroutine, Mapping
+from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import count
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +15,6 @@ from toolmd._load.edits.last_python import Put
 from toolmd._load.python.in_fence import close_fenced
 from toolmd._remote.mcp.projects import begin_project
 from toolmd._remote.mcp.servers import close_servers
-from toolmd._store.collector import collector_paused
 from toolmd._store.store import Store
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.registry import Registry
@@ -29,6 +31,29 @@ from toolmd.errors import ToolmdError
 if TYPE_CHECKING:
     from toolmd._call import Dispatcher
     from toolmd._call.limits.counter import CallCounter
+
+_pauses = count()
+
+
+@contextmanager
+def pause_collector() -> Iterator[None]:
+    """Pause garbage collection while many small things are made that stay.
+
+    It would look at all of them time and again, and free nothing: without the pause, opening a
+    thousand tools takes twice as long. The first time in a process, they count as old afterwards,
+    so that the next collections of new things do not look at them, either.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            if next(_pauses) == 0 and not gc.get_freeze_count():
+                # Both together move everything to the oldest generation.
+                gc.freeze()
+                gc.unfreeze()
+            gc.enable()
 
 
 class OpenProject:
@@ -69,7 +94,7 @@ class OpenProject:
         """What lets go a reload that waits for Python, once there may be one."""
         self._closed = False
         try:
-            with collector_paused():
+            with pause_collector():
                 self._cache = Cache.load(settings.state, READER.fingerprint)
                 self.live = self.made_live(settings, self.read(settings))
         except BaseException:
@@ -132,7 +157,7 @@ class OpenProject:
 
         `changed` are the only places that changed since `old`; None where that is not known.
         """
-        with collector_paused():
+        with pause_collector():
             return build(
                 settings,
                 READER,

@@ -1,6 +1,7 @@
 """What a model reads of a result is bounded, and it reads the rest page by page."""
 
 import json
+import sqlite3
 import time
 from typing import Any
 
@@ -140,6 +141,36 @@ def test_another_process_reads_what_was_kept(shop: Shop, monkeypatch: pytest.Mon
         time.sleep(0.05)
     assert "read_result" in listed(second)
     assert read(second, handle, "ana", path="papers[299].pmid")["data"]["value"] == "299"
+
+
+def test_a_list_of_tools_costs_no_statement(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOOLMD_STORE", "sqlite")
+    asked: list[str] = []
+    connect = sqlite3.connect
+
+    def traced(*given: Any, **options: Any) -> sqlite3.Connection:
+        connection = connect(*given, **options)
+        connection.set_trace_callback(lambda text: asked.append(text) if "kept" in text else None)
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", traced)
+    shop.tool("find_papers", PAPERS)
+    first, second = shop.open(), shop.open()
+    text_of(first, "find_papers")
+    asked.clear()
+    for _ in range(20):
+        assert "read_result" in listed(first)
+    assert asked == []
+
+    # What others keep is looked up beside the list, once a second while none is known.
+    began = time.monotonic()
+    while "read_result" not in listed(second):
+        assert len(asked) <= time.monotonic() - began + 1
+        time.sleep(0.01)
+    asked.clear()
+    for _ in range(20):
+        assert "read_result" in listed(second)
+    assert asked == []
 
 
 @pytest.mark.parametrize("user", ["bob", None])

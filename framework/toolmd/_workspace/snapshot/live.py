@@ -12,7 +12,6 @@ from toolmd._load.build import Snapshot
 from toolmd._load.edits.last_python import OVERLAP_S
 from toolmd._load.plugins.manager import reason
 from toolmd._load.source.files import whole_file
-from toolmd._store.collector import collector_paused
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, in_reading_order
 from toolmd._types.registry import Bound, BoundTool, Registry
@@ -213,9 +212,8 @@ class Live:
         bindings = [b.binding for b in self._bound() if names is None or b.name in names]
         made = self.snapshot.made
         if made is not None and not again:
-            with collector_paused():
-                made.around.comparisons.load()
-                bindings = [one for one in bindings if one.fits is None or not one.fits()]
+            made.around.comparisons.load()
+            bindings = [one for one in bindings if one.fits is None or not one.fits()]
         for binding in bindings:
             if binding.start is not None:
                 # One that hangs is not waited for: the next begins beside it.
@@ -224,8 +222,7 @@ class Live:
             if binding.inspect is not None:
                 found.update(binding.inspect())
         if made is not None:
-            with collector_paused():
-                made.around.comparisons.save(made.around.code.read() if names is None else None)
+            made.around.comparisons.save(made.around.code.read() if names is None else None)
         return in_reading_order(found)
 
     def same_as(self, other: "Live") -> bool:

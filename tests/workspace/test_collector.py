@@ -5,12 +5,12 @@ import sys
 
 PAUSED = """
 import gc
-from toolmd._store.collector import collector_paused
+from toolmd._workspace.opened import pause_collector
 
 gc.set_threshold(10**9)
 kept = []
 for _ in range(2):
-    with collector_paused():
+    with pause_collector():
         assert not gc.isenabled()
         kept.append([[] for _ in range(1000)])
     assert gc.isenabled()

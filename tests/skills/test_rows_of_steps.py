@@ -6,10 +6,10 @@ import pytest
 
 from toolmd._lsp.place import place_at
 from toolmd._parse import parse_skill, skill_text
-from toolmd._parse.fields.step import KEY_BY_FOLD, STEP_KEYS, key_meant
+from toolmd._parse.fields.step import KEY_BY_FOLD, key_meant
 from toolmd._parse.words.keys import fold
 from toolmd._skills.check import check_skill
-from toolmd._types.skill import SkillSpec, Step, step_json
+from toolmd._types.skill import STEP_KEYS, SkillSpec, Step, step_json
 
 SKILL = """# Send
 
@@ -107,7 +107,7 @@ def test_a_key_is_read_and_written_back(name: str) -> None:
 def test_a_key_is_in_the_canonical_json(name: str) -> None:
     spec = parsed(written(name, CASES[name].beside, CASES[name].value))
     (step,) = spec.workflow_sections[0].steps
-    key = STEP_KEYS[name].attribute or "with"
+    key = "with" if name == "With" else STEP_KEYS[name].attribute
 
     key = {"returns": "return", "wait": "wait_until"}.get(key, key)
     assert step_json(step)[key] == CASES[name].json

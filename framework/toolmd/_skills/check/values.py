@@ -1,20 +1,149 @@
-"""Check the arguments of a step against the parameters of the tool or skill that it calls."""
+"""Check the values of steps: the names that they can read, their types, and their places."""
 
 import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
-from toolmd._skills.check.findings import StepFindings
-from toolmd._skills.check.fit import excess, mismatch
-from toolmd._skills.check.scope import ANYTHING, Scope
+from toolmd._expressions import CheckedExpression, Checker, ExpressionError
 from toolmd._skills.text import ValueTextError, meant, read_text, takes_text
 from toolmd._types.code import Code
-from toolmd._types.diagnostic import Severity
+from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.skill import Argument, Expression, Template, Value, Values
-from toolmd._types.source import Position
+from toolmd._types.source import Position, Source, Span
 from toolmd._validation import problems
 from toolmd.errors import did_you_mean
 
+ANYTHING = Schema()
 _SPAN = re.compile(r"`(([^\W\d]\w*)[^`]*)`")
+
+
+class StepFindings:
+    """Diagnostics of one file, without duplicates."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._found: dict[Diagnostic, None] = {}
+        self.scopes: dict[tuple[int, int], Mapping[str, Schema]] = {}
+        """The names that each expression can read, by its line and column."""
+
+    def add(
+        self,
+        code: Code,
+        severity: Severity,
+        at: int | Position,
+        message: str,
+        help: str = "",  # noqa: A002 - the word of a diagnostic
+    ) -> None:
+        """Add a finding at a position or a line; a line of 0 means the definition's title."""
+        line, column, end_column = (at, 1, 0) if isinstance(at, int) else at
+        line = line or self._source.line
+        column = max(column, 1)
+        span = Span(self._source.path, line, column, line, max(end_column, column + 1))
+        self._found[Diagnostic(span, code, severity, message, help)] = None
+
+    def error(
+        self,
+        code: Code,
+        at: int | Position,
+        message: str,
+        help: str = "",  # noqa: A002
+    ) -> None:
+        """Add an error at a position or a line."""
+        self.add(code, Severity.ERROR, at, message, help)
+
+    def at(
+        self,
+        expression: Expression,
+        code: Code,
+        severity: Severity,
+        message: str,
+        help: str = "",  # noqa: A002
+    ) -> None:
+        """Add a finding on a whole expression."""
+        column = max(expression.column, 1)
+        end = column + len(expression.cel)
+        self.add(code, severity, Position(expression.line, column, end), message, help)
+
+    def broken(self, expression: Expression, error: ExpressionError) -> None:
+        """Add an expression's syntax error at its place in the file."""
+        line = expression.line + error.line - 1 if expression.line else 0
+        first = error.line == 1
+        column = error.column + (max(expression.column, 1) - 1 if first else 0)
+        self.add(
+            Code.INVALID_EXPRESSION,
+            Severity.ERROR,
+            Position(line, column, column + 1),
+            f"`{_short(expression.cel)}`: {error.message}",
+            error.help,
+        )
+
+    def sorted(self) -> tuple[Diagnostic, ...]:
+        """Return the findings in the file's order."""
+        return tuple(sorted(self._found, key=lambda d: (d.span.line, d.span.column, d.code)))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:59]}…"  # noqa: PLR2004 - a line's worth
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The names at one point of the workflow."""
+
+    names: dict[str, Schema] = field(default_factory=dict)
+    unsure: frozenset[str] = frozenset()
+    """The names that may have no value."""
+
+    @classmethod
+    def of(cls, parameters: tuple[Parameter, ...]) -> "Scope":
+        """Return a scope with the inputs; an optional one without a default is unsure."""
+        unsure = {p.name for p in parameters if not p.required and not p.shape.has_default}
+        return cls({p.name: p.shape for p in parameters}, frozenset(unsure))
+
+    def also(self, name: str, shape: Schema | None, *, sure: bool = True) -> "Scope":
+        """Return this scope with one more name."""
+        unsure = self.unsure - {name} if sure else self.unsure | {name}
+        return Scope({**self.names, name: shape or ANYTHING}, unsure)
+
+    def met(self, other: "Scope") -> "Scope":
+        """Return the scope where two paths meet: a name of only one path is unsure."""
+        names = {**self.names, **other.names}
+        for name in self.names.keys() & other.names.keys():
+            if self.names[name] != other.names[name]:
+                names[name] = ANYTHING
+        lone = self.names.keys() ^ other.names.keys()
+        return Scope(names, self.unsure | other.unsure | lone)
+
+    @cached_property
+    def checker(self) -> Checker:
+        """Return the checker of expressions over these names."""
+        return Checker(self.names, functions=True)
+
+    def check(
+        self, expression: Expression, found: StepFindings, *, tolerant: bool = False
+    ) -> CheckedExpression | None:
+        """Check an expression and report its errors; return None where it can't be compiled.
+
+        With `tolerant`, a name that may have no value is not reported.
+        """
+        found.scopes[expression.line, expression.column] = self.names
+        try:
+            checked = self.checker.check(expression.cel)
+        except ExpressionError as error:
+            found.broken(expression, error)
+            return None
+        for name in sorted(checked.unguarded & self.unsure) if not tolerant else ():
+            found.at(
+                expression,
+                Code.MAY_BE_UNSET,
+                Severity.WARNING,
+                f"'{name}' may have no value here",
+                f"guard it: `has({name}) ? … : …`, or give the step a **When**: `has({name})`",
+            )
+        return checked
 
 
 class ValueCheck:
@@ -161,3 +290,75 @@ def _way_of_writing(shape: Schema) -> str:
     if "array" in shape.types:
         return "write `- value` below it, one per line"
     return "write one value after its colon"
+
+
+def mismatch(got: Schema | None, want: Schema, path: str = "") -> str:
+    """Return why no value of `got` fits `want`; empty where one may fit.
+
+    Undecidable cases pass, such as a JSON number for an integer: the call checks the value.
+    """
+    if got is None or not got.types or not want.types:
+        return ""
+    shared = [kind for kind in got.types if _takes(want, kind)]
+    where = f"{path} is " if path else ""
+    if not shared:
+        return f"{where}{_words(got)} where {_words(want)} is needed"
+    if got.enum and want.enum and not any(value in want.enum for value in got.enum):
+        return f"{where}none of {_listed(want.enum)}"
+    if shared == ["array"] and got.items is not None and want.items is not None:
+        return mismatch(got.items, want.items, f"{path}[]")
+    if shared == ["object"]:
+        pairs = [(one, other) for one in got.objects for other in want.objects]
+        reasons = [_object_mismatch(one, other, path) for one, other in pairs]
+        return "" if "" in reasons else reasons[0]
+    return ""
+
+
+def excess(got: Schema | None, want: Schema) -> tuple[str, str] | None:
+    """Return declared values of `got` that do not fit, and what `want` takes; None if all fit.
+
+    A shape that declares no enum or no bound declares no values, so nothing is known about it.
+    """
+    if got is None:
+        return None
+    if got.enum and want.enum and (over := [v for v in got.enum if v not in want.enum]):
+        return _listed(over), f"takes only {_listed(want.enum)}"
+    if got.minimum is not None and want.minimum is not None and got.minimum < want.minimum:
+        return str(got.minimum), f"has the Minimum {want.minimum}"
+    if got.maximum is not None and want.maximum is not None and got.maximum > want.maximum:
+        return str(got.maximum), f"has the Maximum {want.maximum}"
+    return None if got.items is None or want.items is None else excess(got.items, want.items)
+
+
+def _listed(values: Iterable[Any]) -> str:
+    return ", ".join(map(str, values))
+
+
+def _takes(want: Schema, kind: str) -> bool:
+    # A number may be whole at run time, so the call checks it.
+    alike = {"integer": "number", "number": "integer"}
+    return kind in want.types or alike.get(kind) in want.types
+
+
+def _object_mismatch(got: Schema, want: Schema, path: str) -> str:
+    if got.properties is None or want.properties is None:
+        return ""
+    given = {one.name: one for one in got.properties}
+    wanted = {one.name: one for one in want.properties}
+    dot = f"{path}." if path else ""
+    for name, one in wanted.items():
+        if name not in given:
+            if one.required:
+                return f"the field '{dot}{name}' is required but missing"
+            continue
+        if reason := mismatch(given[name].shape, one.shape, f"{dot}{name}"):
+            return reason
+    if want.values is None:
+        for name, one in given.items():
+            if name not in wanted and one.required:
+                return f"the field '{dot}{name}' is not accepted"
+    return ""
+
+
+def _words(shape: Schema) -> str:
+    return " or ".join(shape.types)

@@ -2,9 +2,8 @@
 
 from typing import Literal, NamedTuple
 
-from toolmd._skills.section import folded
 from toolmd._types.call_spec import seconds
-from toolmd._types.skill import Loop, SkillSpec, Step, Way, value_text
+from toolmd._types.skill import Loop, SkillSpec, Step, Way, folded, value_text
 
 BoxKind = Literal["use", "ask", "choose", "return", "stop", "wait", "note"]
 

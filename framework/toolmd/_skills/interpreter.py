@@ -89,8 +89,8 @@ async def _run_skill(run: Run, around: Run | None) -> SkillResult:
         return SkillResult(success=True, message=message, data=dict(end.data))
     left = [*ready.doubts, *await ready.roll_back()]
     message = " ".join([sentence(end.message), *left]) if left else end.message
-    error = end.error or end.message
-    return SkillResult(success=False, message=message, error=error, code=end.code)
+    why = end.error or end.message
+    return SkillResult(success=False, message=message, error=why, code=end.code)
 
 
 def _admit(run: Run) -> Run | SkillResult:

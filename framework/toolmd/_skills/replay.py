@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from toolmd._skills.graph.states import states_of
+from toolmd._skills.graph.chart import states_of
 from toolmd._skills.interpreter import Interpreter
 from toolmd._skills.journal import (
     CancelledRunError,

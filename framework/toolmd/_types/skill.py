@@ -127,8 +127,6 @@ class StepKey:
     """Whether it makes an item of the list a step; a step has one such key, Wait apart."""
     each: bool = False
     """Whether a step with For each performs it for each item."""
-    gives: tuple[str, ...] = ()
-    """The types that its expression may give; empty for any."""
     reads: Literal["outside", "item", "after"] = "item"
     """The names that its value can read: without the loop's item, with it, or the result too."""
     needs: tuple[str, ...] = ()
@@ -170,8 +168,8 @@ class Step(Noun):
     places: dict[str, Position] = Field(default_factory=dict)
     """The position of each key's value."""
     when: Annotated[Expression | None, StepKey(
-        "When", "expression", "An expression; the step is skipped if it is false.", "when",
-        gives=("boolean",), reads="outside", needs=_ACTIONS, guards=True,
+        "When", "condition", "An expression; the step is skipped if it is false.", "when",
+        reads="outside", needs=_ACTIONS, guards=True,
         instead="If, Condition, Conditions, Only If, Only When, Unless, Guard, Where, Skip If, "
         "Skip When, Skip Unless, Run If, Precondition, Preconditions, Conditional, Provided, "
         "Provided That, Requires")] = None
@@ -189,7 +187,7 @@ class Step(Noun):
     wait: Annotated[float | Expression | None, StepKey(
         "Wait", "moment",
         "A duration (`2h`), or an expression that gives a time: the step waits for it first.",
-        "wait", run="wait", acts=True, each=True, gives=("date-time", "duration"), guards=True,
+        "wait", run="wait", acts=True, each=True, guards=True,
         instead="Waits, Wait For, Wait Until, Delay, Sleep, Pause, Hold")] = None
     """The seconds to wait, or the expression that gives a time or a duration."""
     ask: Annotated[Template | None, StepKey(
@@ -249,8 +247,8 @@ class Step(Noun):
         run="branch", reads="after", needs=_GIVING,
         instead="If None, If Nothing, On Empty, When Empty, If Not Found, If Missing")] = None
     check: Annotated[Expression | None, StepKey(
-        "Check", "expression", "An expression that must be true after the step.", "check",
-        run="check", gives=("boolean",), reads="after", needs=_GIVING, guards=True,
+        "Check", "condition", "An expression that must be true after the step.", "check",
+        run="check", reads="after", needs=_GIVING, guards=True,
         instead="Assert, Verify, Validate, Validation, Ensure, Expect, Require, Must, Checks, "
         "Postcondition, Must Hold")] = None
     on_error: Annotated[OnError | None, StepKey(

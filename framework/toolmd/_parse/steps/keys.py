@@ -206,6 +206,7 @@ class Reader(NamedTuple):
 READERS: dict[str, Reader] = {
     "callee": Reader(lambda page, entry, _: Use(name=_callee(page, entry))),
     "arguments": Reader(_with, takes=(Bullets,)),
+    "condition": Reader(lambda page, entry, _: bare_expression(page, entry)),
     "expression": Reader(lambda page, entry, _: bare_expression(page, entry)),
     "question": Reader(_question, takes=(Paragraph,)),
     "data": Reader(_return, takes=(Bullets,)),

@@ -128,6 +128,7 @@ WRITERS: Mapping[str, Callable[[Any], list[str]]] = {
     "callee": lambda use: [use.name],
     "arguments": lambda arguments: ["", *_arguments(arguments)],
     "count": lambda number: [str(number)],
+    "condition": lambda value: [code(value.cel)],
     "expression": lambda value: [code(value.cel)],
     "question": lambda value: [value_text(value)],
     "data": lambda arguments: ["", *_arguments(arguments)],

@@ -26,6 +26,8 @@ from toolmd._types.source import Position
 from toolmd._types.tool import ToolSpec
 from toolmd.errors import did_you_mean
 
+_BOOLEAN = Schema(types=("boolean",))
+_TIMES = (None, "date-time", "duration")
 _LIST = Schema(types=("array",))
 _OBJECT = Schema(types=("object",))
 
@@ -142,19 +144,19 @@ class StepCheck:
         checked = self._scopes[key.reads].check(expression, self._found, tolerant=tolerant)
         return None if checked is None else checked.schema
 
-    def _expression(self, key: StepKey, value: Expression) -> None:
-        got = self._type(key, value)
-        if key.gives and (reason := mismatch(got, Schema(types=key.gives))):
+    def _condition(self, key: StepKey, value: Expression) -> None:
+        if reason := mismatch(self._type(key, value), _BOOLEAN):
             message = f"{key.name} must be true or false: {reason}"
             self._found.at(value, Code.NOT_A_CONDITION, Severity.ERROR, message)
-        if key.acts:
-            self._result = got
+
+    def _expression(self, key: StepKey, value: Expression) -> None:
+        self._result = self._type(key, value)
 
     def _moment(self, key: StepKey, value: float | Expression) -> None:
         got = self._type(key, value) if isinstance(value, Expression) else None
         if got is None or not got.types or isinstance(value, float):
             return
-        if "string" in got.types and got.format in (None, *key.gives):
+        if "string" in got.types and got.format in _TIMES:
             return
         kind = got.format if "string" in got.types else " or ".join(got.types)
         message = f"{key.name} needs a duration or a time: `{value.cel}` gives {kind}"

@@ -43,10 +43,9 @@ class Interpreter:
         with hiding(hide if sensitive else None):
             result = await _run_skill(run, None)
         error = None if result.error is None else hide(result.error)
-        message, notes = result.message, [failed.note for failed in run.failures]
+        message, notes = result.message, [note for _, note in run.failures]
         if result.success and run.failures:
-            titles = dict.fromkeys(failed.title for failed in run.failures)
-            message += f" Not done: {', '.join(titles)}."
+            message += f" Not done: {', '.join(dict(run.failures))}."
         if (more := len(notes) - MAX_NOTES) > 0:
             notes[MAX_NOTES:] = [f"{more} more of its steps failed."]
         hidden = tuple(map(hide, (*result.notes, *notes)))

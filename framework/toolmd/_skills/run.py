@@ -60,6 +60,8 @@ class Go(NamedTuple):
     """Continue in another section."""
 
     target: str
+    item: str = ""
+    """The key of the item of a loop that failed or was declined, where one did."""
 
 
 class End(NamedTuple):
@@ -70,6 +72,7 @@ class End(NamedTuple):
     data: Mapping[str, Any] = {}
     error: str | None = None
     code: str = ""
+    item: str = ""
 
     @classmethod
     def stop(cls, message: str, code: str = "stopped", error: str | None = None) -> "End":
@@ -81,16 +84,6 @@ Jump = Go | End | None
 """Where a step leads; None is the next step."""
 
 
-class ItemError(Exception):
-    """An item of a loop failed or was declined, and its jump applies to the whole step."""
-
-    def __init__(self, jump: Go | End, key: str) -> None:
-        super().__init__(key)
-        self.jump = jump
-        self.key = key
-        """The item's own key."""
-
-
 class Undo(NamedTuple):
     """A compensating call, bound when its step succeeded."""
 
@@ -100,14 +93,6 @@ class Undo(NamedTuple):
     arguments: dict[str, Any]
     run: "Run"
     """The skill whose step it undoes; it may have ended within another skill."""
-
-
-class StepFailure(NamedTuple):
-    """A step that failed, although the skill continued."""
-
-    title: str
-    note: str
-    """Which step failed, and why."""
 
 
 RunSkill = Callable[["Run", "Run | None"], Awaitable[SkillResult]]
@@ -138,8 +123,8 @@ class Run:
     undos: list[Undo] = field(default_factory=list)
     secrets: Secrets | None = None
     """The Sensitive values that the run has met so far; None where it can meet none."""
-    failures: list[StepFailure] = field(default_factory=list)
-    """The steps of the run that failed and continued."""
+    failures: list[tuple[str, str]] = field(default_factory=list)
+    """The title of each step of the run that failed and continued, and why it failed."""
     doubts: list[str] = field(default_factory=list)
     """Sentences on calls of a cancelled run that began, and whose outcome is not known."""
 
@@ -173,13 +158,14 @@ class Run:
                     break
         except DeclinedError as declined:
             return self.decline(step, declined)
-        except ItemError as item:
-            self.tell("failed", step, f"at {item.key}")
-            return item.jump
         except StepError as error:
             return self.fail(step, error)
-        self.tell("done", step)
-        return value if isinstance(value, (Go, End)) else None
+        jump = value if isinstance(value, (Go, End)) else None
+        if jump is not None and jump.item:
+            self.tell("failed", step, f"at {jump.item}")
+        else:
+            self.tell("done", step)
+        return jump
 
     async def each(self, step: Step, value: Any) -> list[Any] | Go | End:
         """Carry out a step for each item; return the results in order, or an item's jump."""
@@ -215,8 +201,9 @@ class Run:
             raise StepError("not_a_time", f"Wait: '{given}' is too far away") from None
         if until > now:
             at = f"{until:%Y-%m-%d %H:%M:%S} UTC"
-            question = self.question(step, f"{self.key(step)}:wait", f"Waits until {at}.")
-            await self.journal.answer(question._replace(kind="wait", until=until.isoformat()))
+            prompt, moment = f"Waits until {at}.", until.isoformat()
+            key = f"{self.key(step)}:wait"
+            await self.journal.answer(self.question(step, key, prompt, kind="wait", until=moment))
         return value
 
     async def ask(self, step: Step, value: Any) -> Any:
@@ -224,9 +211,10 @@ class Run:
         if step.use is not None:
             return value
         assert step.ask is not None
-        question = self.question(step, f"{self.key(step)}:ask", self.text(step.ask))
-        asked = question._replace(timeout_s=step.timeout_s, saves=step.save_as)
-        answer = await self.answer(step, self.hide(asked))
+        key, prompt = f"{self.key(step)}:ask", self.text(step.ask)
+        answer = await self.answer(
+            step, self.question(step, key, prompt, timeout_s=step.timeout_s, saves=step.save_as)
+        )
         return True if answer.text is None else answer.text
 
     async def use(self, step: Step, value: Any) -> Any:
@@ -245,7 +233,12 @@ class Run:
         try:
             arguments = self.bind_arguments(use)
             if step.ask is not None:
-                asked = self._approval(step, step.ask, use.name, arguments)
+                spec = self.tool(use.name)
+                asked = self.question(
+                    step, f"{self.key(step)}:ask", self.text(step.ask), tool=use.name,
+                    arguments=arguments, timeout_s=step.timeout_s,
+                    sensitivity=(spec.safety.sensitivity if spec is not None else None) or "low",
+                )  # fmt: skip
                 answer = await self.answer(step, asked)
                 # A person who edits a critical call sees it once more in the form that will run.
                 approved = not (answer.arguments and asked.sensitivity == "critical")
@@ -257,7 +250,8 @@ class Run:
                     data = await call.once(approved=approved)
                     if step.undo is not None:
                         self._bind_undo(step, step.undo, data)
-                    self._hold_check(step, data)
+                    if step.for_each is None:
+                        self._hold(step, data, passing=True)
                 except StepError as error:
                     if attempt >= self._tries(step, use.name, error):
                         raise
@@ -265,7 +259,8 @@ class Run:
                 else:
                     return data
         except InsteadError as instead:
-            self._hold_check(step, instead.words)
+            if step.for_each is None:
+                self._hold(step, instead.words, passing=True)
             return instead.words
         raise AssertionError("counting does not end")
 
@@ -313,7 +308,7 @@ class Run:
     async def check(self, step: Step, value: Any) -> Any:
         """Evaluate Check on a value; `use` does so for its call, because it can retry the call."""
         if step.use is None or step.for_each is not None:
-            self._hold(step, self, passing=False)
+            self._hold(step, value, passing=False)
         return value
 
     def fail(self, step: Step, error: StepError) -> Jump:
@@ -324,7 +319,7 @@ class Run:
             return End.stop(message, error.code, f"{error.code}: {error.message}")
         jump = self._jump(step.on_error.then)
         if jump is None:
-            self.failures.append(StepFailure(step.title, message))
+            self.failures.append((step.title, message))
         return jump
 
     def decline(self, step: Step, declined: DeclinedError) -> Jump:
@@ -436,25 +431,17 @@ class Run:
         return bound
 
     def _argument(self, argument: Argument, parameter: Parameter) -> Any:
-        optional = not parameter.required
-        if optional and self._is_absent(argument):
+        """Return the value; an optional argument that is only a name may have none."""
+        value, optional, types = argument.value, not parameter.required, parameter.shape.types
+        only = value.expression if optional and isinstance(value, Template) else None
+        named = only is not None and only.cel.isidentifier()
+        if only is not None and named and self._program(only).names.isdisjoint(self.names):
             return MISSING
         try:
-            value = value_of(argument.value, parameter.shape, self.evaluate)
+            given = value_of(value, parameter.shape, self.evaluate)
         except ValueTextError as error:
             raise StepError("invalid_arguments", f"{argument.name}: {error}") from None
-        types = parameter.shape.types
-        return MISSING if value is None and optional and types and "null" not in types else value
-
-    def _is_absent(self, argument: Argument) -> bool:
-        """Return whether the argument is only a name, and that name has no value."""
-        value = argument.value
-        expression = value.expression if isinstance(value, Template) else None
-        return (
-            expression is not None
-            and expression.cel.isidentifier()
-            and self._program(expression).names.isdisjoint(self.names)
-        )
+        return MISSING if given is None and optional and types and "null" not in types else given
 
     def _program(self, expression: Expression) -> Program:
         names = [*self.names, *(parameter.name for parameter in self.spec.parameters)]
@@ -482,12 +469,9 @@ class Run:
     def _with(self, step: Step, value: Any) -> "Run":
         return self.within({step.save_as: value} if step.save_as else {}, self.item)
 
-    def _hold_check(self, step: Step, value: Any) -> None:
-        if step.check is not None and step.for_each is None:
-            self._hold(step, self._with(step, value), passing=True)
-
-    def _hold(self, step: Step, run: "Run", *, passing: bool) -> None:
-        if step.check is not None and not run.holds(step.check):
+    def _hold(self, step: Step, value: Any, *, passing: bool) -> None:
+        """Raise StepError where Check does not hold for a value."""
+        if step.check is not None and not self._with(step, value).holds(step.check):
             message = f"the check `{step.check.cel}` does not hold"
             raise StepError("check_failed", message, passing=passing)
 
@@ -507,31 +491,17 @@ class Run:
 
     # What people see of it: questions and events.
 
-    def question(self, step: Step, key: str, prompt: str) -> Question:
-        """Build a question of a step."""
-        return Question(self.order.id, key, self.spec.name, step.title, prompt)
-
-    def _approval(
-        self, step: Step, ask: Template, tool: str, arguments: dict[str, Any]
-    ) -> Question:
-        """Build the question of a step's Ask for exactly this call."""
-        spec = self.tool(tool)
-        asked = self.question(step, f"{self.key(step)}:ask", self.text(ask))._replace(
-            tool=tool, arguments=arguments, timeout_s=step.timeout_s,
-            sensitivity=(spec.safety.sensitivity if spec is not None else None) or "low",
-        )  # fmt: skip
-        return self.hide(asked)
-
-    def hide(self, asked: Question) -> Question:
-        """Return a question as it may be stored and shown: without Sensitive values."""
-        secrets, arguments = self.secrets, asked.arguments
-        if secrets is None:
+    def question(self, step: Step, key: str, prompt: str, **parts: Any) -> Question:
+        """Build a question of a step without Sensitive values; `parts` are further fields."""
+        asked = Question(self.order.id, key, self.spec.name, step.title, prompt, **parts)
+        if (secrets := self.secrets) is None:
             return asked
-        if asked.tool is not None and arguments is not None:
+        if asked.tool is not None and asked.arguments is not None:
             parameters = self.parameters(asked.tool)
-            secrets.learn(arguments, parameters)
-            arguments = secrets.hide_in(redacted(arguments, parameters))
-        return asked._replace(prompt=secrets.hide(asked.prompt), arguments=arguments)
+            secrets.learn(asked.arguments, parameters)
+            shown = secrets.hide_in(redacted(asked.arguments, parameters))
+            asked = asked._replace(arguments=shown)
+        return asked._replace(prompt=secrets.hide(prompt))
 
     async def answer(self, step: Step, asked: Question) -> Answer:
         """Return an approval; a no or silence raises DeclinedError, a text answer InsteadError."""
@@ -651,19 +621,16 @@ class ToolCall:
         """Ask for approval and take over what the person edits, or reject the confirmation."""
         run, form = self.run, held.form
         shown = self.arguments if form is None else Asked("", form).defaults
-        question = run.question(self.step, f"{self.key}:ask{number}", held.prompt)._replace(
-            tool=self.tool, arguments=shown, sensitivity=held.sensitivity,
-            timeout_s=self.step.timeout_s, form=None if form is None else dict(form),
-            kind="review" if review else None,
+        question = run.question(
+            self.step, f"{self.key}:ask{number}", held.prompt, tool=self.tool, arguments=shown,
+            sensitivity=held.sensitivity, timeout_s=self.step.timeout_s,
+            kind="review" if review else None, form=None if form is None else dict(form),
         )  # fmt: skip
-        reject = f"{self.key}:reject{number}"
         try:
-            answer = await run.answer(self.step, run.hide(question))
-        except (DeclinedError, InsteadError) as no:
-            await run.journal.perform(reject, partial(self._reject, held, no.by), undoing=True)
-            raise
-        except CancelledRunError:
-            await run.journal.perform(reject, partial(self._reject, held, None), undoing=True)
+            answer = await run.answer(self.step, question)
+        except (DeclinedError, InsteadError, CancelledRunError) as no:
+            reject = partial(self._reject, held, getattr(no, "by", None))
+            await run.journal.perform(f"{self.key}:reject{number}", reject, undoing=True)
             raise
         self.by = answer.by
         if form is not None:
@@ -701,10 +668,8 @@ class ToolCall:
         run, tool = self.run, self.run.tool(self.tool)
         if tool is None or tool.is_repeatable:
             return None
-        question = run.hide(
-            run.question(self.step, key, "")._replace(
-                tool=self.tool, arguments=self.arguments, sensitivity="high"
-            )
+        question = run.question(
+            self.step, key, "", tool=self.tool, arguments=self.arguments, sensitivity="high"
         )
         given = (question.arguments or {}).items()
         called = f" with {', '.join(f'{k}: {shown_value(v)}' for k, v in given)}" if given else ""
@@ -734,14 +699,13 @@ class _Loop:
         self._items = items
         self._next = 0
         self._results: dict[int, Any] = {}
-        self._failed: set[int] = set()
         self._undos: dict[int, list[Undo]] = {}
         self._parked: list[ParkedError] = []
         self._cancelled = False
         self._halted = False
 
     async def run(self) -> list[Any] | Go | End:
-        """Return the results, or the jump of an item; raises ItemError where that one failed."""
+        """Return the results, or the jump of an item."""
         assert self._step.for_each is not None
         workers = min(max(self._step.for_each.at_once, 1), MAX_AT_ONCE, max(len(self._items), 1))
         tasks = [asyncio.ensure_future(self._worker()) for _ in range(workers)]
@@ -757,13 +721,9 @@ class _Loop:
             raise CancelledRunError
         if self._parked and not self._halted:
             raise ParkedError(*(q for parked in self._parked for q in parked.questions))
-        ordered = sorted(self._results.items())
-        for index, value in ordered:
-            if isinstance(value, (Go, End)):
-                if index in self._failed:
-                    raise ItemError(value, self._key(index))
-                return value
-        return [value for _, value in ordered if value is not _LEFT_OUT]
+        ordered = [value for _, value in sorted(self._results.items()) if value is not _LEFT_OUT]
+        jumps = (value for value in ordered if isinstance(value, (Go, End)))
+        return next(jumps, ordered)
 
     def _key(self, index: int) -> str:
         return f"{self._run.key(self._step)}[{index}]"
@@ -803,8 +763,7 @@ class _Loop:
             return value
         finally:
             self._undos[index] = run.undos
-        self._failed.add(index)
-        return _LEFT_OUT if jump is None else jump
+        return _LEFT_OUT if jump is None else jump._replace(item=self._key(index))
 
 
 def _section_below(sections: tuple[WorkflowSection, ...], target: str, at: int) -> int:

@@ -36,12 +36,10 @@ def check_skill(
     _check_durable(spec, tools, found)
     _check_schedule(spec, tools, found, runs=runs)
     if not runs:
-        found.add(
-            Code.NOT_EXECUTABLE,
-            Severity.HINT,
-            spec.source.line,
-            f"{spec.name} is not executable by itself: its workflow is prose",
-            "put a Python file of the same stem next to it, or give its steps keys such as **Use**",
+        message = f"{spec.name} is not executable by itself: its workflow is prose"
+        hint = "put a Python file of the same stem next to it, or give its steps keys such as "
+        found.report(
+            Code.NOT_EXECUTABLE, spec.source.line, message, f"{hint}**Use**", Severity.HINT
         )
     elif not implemented:
         walk = Walk(spec, tools, skills, found, partial=partial)
@@ -51,7 +49,7 @@ def check_skill(
                 message = f"the {kind} {name} is required, and no step uses it"
                 hint = f"remove it from Required {kind.title()}s, or use it"
                 at = place(spec, field, name)
-                found.add(Code.UNUSED_REQUIREMENT, Severity.WARNING, at, message, hint)
+                found.report(Code.UNUSED_REQUIREMENT, at, message, hint, Severity.WARNING)
     return found.sorted()
 
 
@@ -83,7 +81,7 @@ def _check_lists(
             code = Code.UNKNOWN_TOOL if kind == "tool" else Code.UNKNOWN_SKILL
             message = f"Required {kind.title()}s names {name}, but the project has no such {kind}"
             hint = did_you_mean(name, known)
-            found.add(code, severity, place(spec, field, name), message, hint)
+            found.report(code, place(spec, field, name), message, hint, severity)
 
 
 def _check_circle(spec: SkillSpec, skills: Mapping[str, SkillSpec], found: StepFindings) -> None:
@@ -95,7 +93,7 @@ def _check_circle(spec: SkillSpec, skills: Mapping[str, SkillSpec], found: StepF
         if way[-1] == spec.name:
             at = place(spec, "required_skills", way[1])
             message = f"skills use each other in a cycle: {' → '.join(way)}"
-            found.error(Code.SKILL_CIRCLE, at, message, "take one of them out of Required Skills")
+            found.report(Code.SKILL_CIRCLE, at, message, "take one of them out of Required Skills")
             return
         if way[-1] in skills and way[-1] not in seen:
             seen.add(way[-1])
@@ -110,14 +108,13 @@ def _check_context(spec: SkillSpec, tools: Mapping[str, ToolSpec], found: StepFi
     for fact, names in needing.items():
         if fact not in spec.context:
             verb = "require" if len(names) > 1 else "requires"
-            found.add(
-                Code.CONTEXT,
-                Severity.HINT,
-                place(spec, "required_tools", names[0]),
-                f"{', '.join(names)} {verb} the context `{fact}`, and no input supplies it",
+            message = f"{', '.join(names)} {verb} the context `{fact}`, and no input supplies it"
+            hint = (
                 f"the caller should supply the {fact}, as the host does for a tool; "
-                f"`**Context**: {fact} from INPUT` trusts the input, which a model may write",
+                f"`**Context**: {fact} from INPUT` trusts the input, which a model may write"
             )
+            at = place(spec, "required_tools", names[0])
+            found.report(Code.CONTEXT, at, message, hint, Severity.HINT)
     inputs = {parameter.name: parameter for parameter in spec.parameters}
     for fact, named in spec.context.items():
         if named not in inputs:
@@ -128,7 +125,7 @@ def _check_context(spec: SkillSpec, tools: Mapping[str, ToolSpec], found: StepFi
             hint = f"make {named} a string, or name the input that holds the {fact}"
         else:
             continue
-        found.error(Code.CONTEXT, place(spec, "context"), message, hint)
+        found.report(Code.CONTEXT, place(spec, "context"), message, hint)
 
 
 def _check_durable(spec: SkillSpec, tools: Mapping[str, ToolSpec], found: StepFindings) -> None:
@@ -143,7 +140,7 @@ def _check_durable(spec: SkillSpec, tools: Mapping[str, ToolSpec], found: StepFi
     for problem in problems:
         message = f"Durable is no, and {problem}"
         hint = "remove **Durable**: without it, an interrupted run can't resume"
-        found.add(Code.NOT_DURABLE, Severity.WARNING, place(spec, "durable"), message, hint)
+        found.report(Code.NOT_DURABLE, place(spec, "durable"), message, hint, Severity.WARNING)
 
 
 def _check_schedule(
@@ -155,22 +152,22 @@ def _check_schedule(
     if spec.schedule is None:
         if spec.schedule_inputs:
             message = "Schedule Inputs are for a Schedule, which is missing"
-            found.error(Code.INVALID_SCHEDULE, inputs_at, message, "add **Schedule**")
+            found.report(Code.INVALID_SCHEDULE, inputs_at, message, "add **Schedule**")
         return
     if not runs or not spec.durable:
         why = "is not durable, so each process would run it" if runs else "can't run"
         message = f"Schedule starts no runs: {spec.name} {why}"
         hint = "remove **Durable**" if runs else "give its steps keys such as **Use**"
-        found.error(Code.INVALID_SCHEDULE, at, message, hint)
+        found.report(Code.INVALID_SCHEDULE, at, message, hint)
     try:
         schedule_inputs(spec)
     except InvalidScheduleError as error:
         hint = "write `- input: value` below **Schedule Inputs**"
-        found.error(Code.INVALID_SCHEDULE, inputs_at, f"Schedule Inputs: {error}", hint)
+        found.report(Code.INVALID_SCHEDULE, inputs_at, f"Schedule Inputs: {error}", hint)
     for why in _needs_of_a_person(spec, tools):
         message = f"a run of the Schedule has no user: {why}"
         hint = "somebody must decide it under `toolmd pending`, or take that out of the skill"
-        found.add(Code.UNATTENDED, Severity.WARNING, at, message, hint)
+        found.report(Code.UNATTENDED, at, message, hint, Severity.WARNING)
 
 
 def _needs_of_a_person(spec: SkillSpec, tools: Mapping[str, ToolSpec]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from toolmd._expressions import CheckedExpression, Checker, ExpressionError
-from toolmd._skills.text import ValueTextError, meant, read_text, takes_text
+from toolmd._skills.text import ValueTextError, read_text, shape_for, takes_text
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.schema import Parameter, Schema
@@ -17,6 +17,8 @@ from toolmd._validation import problems
 from toolmd.errors import did_you_mean
 
 ANYTHING = Schema()
+_LINE = 60
+"""How much of an expression a message shows."""
 _SPAN = re.compile(r"`(([^\W\d]\w*)[^`]*)`")
 
 
@@ -29,64 +31,36 @@ class StepFindings:
         self.scopes: dict[tuple[int, int], Mapping[str, Schema]] = {}
         """The names that each expression can read, by its line and column."""
 
-    def add(
+    def report(
         self,
         code: Code,
-        severity: Severity,
-        at: int | Position,
+        at: int | Position | Expression,
         message: str,
-        help: str = "",  # noqa: A002 - the word of a diagnostic
+        hint: str = "",
+        severity: Severity = Severity.ERROR,
     ) -> None:
-        """Add a finding at a position or a line; a line of 0 means the definition's title."""
-        line, column, end_column = (at, 1, 0) if isinstance(at, int) else at
-        line = line or self._source.line
-        column = max(column, 1)
-        span = Span(self._source.path, line, column, line, max(end_column, column + 1))
-        self._found[Diagnostic(span, code, severity, message, help)] = None
+        """Add a finding at a line, a position or an expression; line 0 is the title."""
+        if isinstance(at, Expression):
+            start = max(at.column, 1)
+            at = Position(at.line, start, start + len(at.cel))
+        line, column, end = (at, 1, 0) if isinstance(at, int) else at
+        line, column = line or self._source.line, max(column, 1)
+        span = Span(self._source.path, line, column, line, max(end, column + 1))
+        self._found[Diagnostic(span, code, severity, message, hint)] = None
 
-    def error(
-        self,
-        code: Code,
-        at: int | Position,
-        message: str,
-        help: str = "",  # noqa: A002
-    ) -> None:
-        """Add an error at a position or a line."""
-        self.add(code, Severity.ERROR, at, message, help)
-
-    def at(
-        self,
-        expression: Expression,
-        code: Code,
-        severity: Severity,
-        message: str,
-        help: str = "",  # noqa: A002
-    ) -> None:
-        """Add a finding on a whole expression."""
-        column = max(expression.column, 1)
-        end = column + len(expression.cel)
-        self.add(code, severity, Position(expression.line, column, end), message, help)
-
-    def broken(self, expression: Expression, error: ExpressionError) -> None:
+    def report_broken(self, expression: Expression, error: ExpressionError) -> None:
         """Add an expression's syntax error at its place in the file."""
         line = expression.line + error.line - 1 if expression.line else 0
         first = error.line == 1
         column = error.column + (max(expression.column, 1) - 1 if first else 0)
-        self.add(
-            Code.INVALID_EXPRESSION,
-            Severity.ERROR,
-            Position(line, column, column + 1),
-            f"`{_short(expression.cel)}`: {error.message}",
-            error.help,
-        )
+        cel = expression.cel
+        shown = cel if len(cel) <= _LINE else f"{cel[: _LINE - 1]}…"
+        at, message = Position(line, column, column + 1), f"`{shown}`: {error.message}"
+        self.report(Code.INVALID_EXPRESSION, at, message, error.help)
 
     def sorted(self) -> tuple[Diagnostic, ...]:
         """Return the findings in the file's order."""
         return tuple(sorted(self._found, key=lambda d: (d.span.line, d.span.column, d.code)))
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:59]}…"  # noqa: PLR2004 - a line's worth
 
 
 @dataclass(frozen=True)
@@ -133,16 +107,12 @@ class Scope:
         try:
             checked = self.checker.check(expression.cel)
         except ExpressionError as error:
-            found.broken(expression, error)
+            found.report_broken(expression, error)
             return None
         for name in sorted(checked.unguarded & self.unsure) if not tolerant else ():
-            found.at(
-                expression,
-                Code.MAY_BE_UNSET,
-                Severity.WARNING,
-                f"'{name}' may have no value here",
-                f"guard it: `has({name}) ? … : …`, or give the step a **When**: `has({name})`",
-            )
+            message = f"'{name}' may have no value here"
+            hint = f"guard it: `has({name}) ? … : …`, or give the step a **When**: `has({name})`"
+            found.report(Code.MAY_BE_UNSET, expression, message, hint, Severity.WARNING)
         return checked
 
 
@@ -167,7 +137,7 @@ class ValueCheck:
         for argument in written:
             parameter = known.get(argument.name)
             if parameter is None:
-                self._found.error(
+                self._found.report(
                     Code.UNKNOWN_ARGUMENT,
                     argument.place or at,
                     f"{callee} has no parameter '{argument.name}'",
@@ -180,7 +150,7 @@ class ValueCheck:
         given = {argument.name for argument in written}
         for name, parameter in known.items():
             if parameter.required and not parameter.shape.has_default and name not in given:
-                self._found.error(
+                self._found.report(
                     Code.MISSING_ARGUMENT,
                     at,
                     f"{callee} needs '{name}', which the step does not set",
@@ -203,9 +173,10 @@ class ValueCheck:
         checked = self._scope.check(expression, self._found, tolerant=True)
         if checked is not None and (found := excess(checked.schema, parameter.shape)):
             over, takes = found
+            code = Code.ARGUMENT_MISMATCH
             message = f"`{expression.cel}` may be {over}, but '{argument.name}' of {callee} {takes}"
             hint = "declare the same values in both places, or skip the step with When"
-            self._found.at(expression, Code.ARGUMENT_MISMATCH, Severity.WARNING, message, hint)
+            self._found.report(code, expression, message, hint, Severity.WARNING)
 
     def value(self, value: Value, shape: Schema, name: str, at: int | Position) -> None:
         """Check one value for a parameter of this shape."""
@@ -234,7 +205,7 @@ class ValueCheck:
             if name in self._scope.names:
                 message = f"`{span}` stays as it is within text, although '{name}' is a name"
                 hint = f"write `{{{span}}}` for its value"
-                self._found.add(Code.WORD_OR_NAME, Severity.HINT, at, message, hint)
+                self._found.report(Code.WORD_OR_NAME, at, message, hint, Severity.HINT)
 
     def _expression(self, expression: Expression, shape: Schema, name: str) -> None:
         checked = self._scope.check(expression, self._found, tolerant=self._tolerant)
@@ -242,7 +213,7 @@ class ValueCheck:
             return
         if reason := mismatch(checked.schema, shape):
             message = f"'{name}': {reason}"
-            self._found.at(expression, Code.ARGUMENT_MISMATCH, Severity.ERROR, message)
+            self._found.report(Code.ARGUMENT_MISMATCH, expression, message)
 
     def _text(self, text: str, shape: Schema, name: str, at: int | Position) -> None:
         named = text in self._scope.names
@@ -251,21 +222,21 @@ class ValueCheck:
         try:
             wrong = problems(read_text(text, shape), shape, path=name)
         except ValueTextError as error:
-            self._found.error(Code.ARGUMENT_MISMATCH, at, f"'{name}': {error}", hint)
+            self._found.report(Code.ARGUMENT_MISMATCH, at, f"'{name}': {error}", hint)
             return
         for problem in wrong:
-            self._found.error(Code.ARGUMENT_MISMATCH, at, problem.message, hint)
+            self._found.report(Code.ARGUMENT_MISMATCH, at, problem.message, hint)
         if named and not wrong:
             message = f"'{name}' has the text '{text}', which is also a name"
             keep = f'; write `"{text}"` in one for the word'
-            self._found.add(Code.WORD_OR_NAME, Severity.HINT, at, message, hint + keep)
+            self._found.report(Code.WORD_OR_NAME, at, message, hint + keep, Severity.HINT)
 
     def _nested(self, value: Values, shape: Schema, name: str, at: int | Position) -> None:
         kind = "object" if value.fields else "array"
         if shape.types and kind not in shape.types:
             message = f"'{name}': {kind} where {' or '.join(shape.types)} is needed"
-            self._found.error(Code.ARGUMENT_MISMATCH, at, message, _way_of_writing(shape))
-        elif value.fields and (properties := meant(value, shape).properties) is not None:
+            self._found.report(Code.ARGUMENT_MISMATCH, at, message, _way_of_writing(shape))
+        elif value.fields and (properties := shape_for(value, shape).properties) is not None:
             self.arguments(f"'{name}'", properties, value.fields, at)
         else:
             for field in value.fields:

@@ -67,7 +67,7 @@ class Walk:
             if folded(section.name) in seen:
                 message = f"two sections are called '{section.name}'"
                 hint = "rename one of them"
-                self.found.error(Code.DUPLICATE_SECTION, section.line, message, hint)
+                self.found.report(Code.DUPLICATE_SECTION, section.line, message, hint)
             seen.add(folded(section.name))
             self._at = index
             scope = self._entries.get(index)
@@ -91,7 +91,7 @@ class Walk:
         return scope
 
     def _unreachable(self, line: int, message: str, hint: str) -> None:
-        self.found.add(Code.UNREACHABLE_STEP, Severity.HINT, line, message, hint)
+        self.found.report(Code.UNREACHABLE_STEP, line, message, hint, Severity.HINT)
 
     def jump(self, target: str, at: int | Position, scope: Scope) -> None:
         """Check a `go to`, and add the names with which it enters its section."""
@@ -101,13 +101,13 @@ class Walk:
             known = [section.name for section in sections if section.name]
             message = f"there is no section '{target}' to go to"
             hint = did_you_mean(target, known) or f"write `### {target}` below the steps"
-            self.found.error(Code.UNKNOWN_JUMP, at, message, hint)
+            self.found.report(Code.UNKNOWN_JUMP, at, message, hint)
             return
         index = names.index(wanted)
         if index <= self._at:
             message = f"`go to {target}` leads back: steps run forward only"
             hint = f"put `### {target}` below this section"
-            self.found.error(Code.JUMP_BACKWARDS, at, message, hint)
+            self.found.report(Code.JUMP_BACKWARDS, at, message, hint)
             return
         entry = self._entries.get(index)
         self._entries[index] = scope if entry is None else entry.met(scope)
@@ -147,7 +147,7 @@ class StepCheck:
     def _condition(self, key: StepKey, value: Expression) -> None:
         if reason := mismatch(self._type(key, value), _BOOLEAN):
             message = f"{key.name} must be true or false: {reason}"
-            self._found.at(value, Code.NOT_A_CONDITION, Severity.ERROR, message)
+            self._found.report(Code.NOT_A_CONDITION, value, message)
 
     def _expression(self, key: StepKey, value: Expression) -> None:
         self._result = self._type(key, value)
@@ -161,14 +161,14 @@ class StepCheck:
         kind = got.format if "string" in got.types else " or ".join(got.types)
         message = f"{key.name} needs a duration or a time: `{value.cel}` gives {kind}"
         hint = 'write `2h`, `duration("2h")`, or `timestamp(…)` of text with a time zone'
-        self._found.at(value, Code.NOT_A_TIME, Severity.ERROR, message, hint)
+        self._found.report(Code.NOT_A_TIME, value, message, hint)
 
     def _loop(self, key: StepKey, loop: Loop) -> None:
         self._new_name(key, loop.name)
         got = self._type(key, loop.over)
         if reason := mismatch(got, _LIST):
             message = f"the value of {key.name} is not a list: {reason}"
-            self._found.at(loop.over, Code.NOT_A_LIST, Severity.ERROR, message)
+            self._found.report(Code.NOT_A_LIST, loop.over, message)
         items = None if got is None or reason else got.items
         self._scopes["item"] = self._scopes["outside"].also(loop.name, items)
 
@@ -216,11 +216,11 @@ class StepCheck:
             kind = "Skills" if call.name in walk.skills else "Tools"
             message = f"'{title}' uses {call.name}, which Required {kind} does not name"
             hint = did_you_mean(call.name, required) or f"add {call.name} to Required {kind}"
-            self._found.error(Code.NOT_REQUIRED, at, message, hint)
+            self._found.report(Code.NOT_REQUIRED, at, message, hint)
         else:
             message = f"'{title}' uses {call.name}, but the project has no such tool or skill"
             hint = did_you_mean(call.name, (*required, *walk.tools, *walk.skills))
-            self._found.error(Code.UNKNOWN_TOOL, at, message, hint)
+            self._found.report(Code.UNKNOWN_TOOL, at, message, hint)
 
     def _arguments(self, key: StepKey, value: Any) -> None:
         """Do nothing: the check of the call has checked its arguments."""
@@ -234,7 +234,7 @@ class StepCheck:
         if use is not None and use.name in self._walk.skills:
             message = f"a {key.name} can't end the skill {use.name} half-way"
             hint = "put it on the steps of that skill"
-            self._found.error(Code.INVALID_STEP, self._at(key), message, hint)
+            self._found.report(Code.INVALID_STEP, self._at(key), message, hint)
 
     def _name(self, key: StepKey, name: str) -> None:
         self._new_name(key, name)
@@ -256,7 +256,7 @@ class StepCheck:
             code, problem = Code.DUPLICATE_SAVE, "is already the name of something else"
         else:
             return
-        self._found.error(code, self._at(key), f"{key.name}: '{name}' {problem}", hint)
+        self._found.report(code, self._at(key), f"{key.name}: '{name}' {problem}", hint)
 
     def _way(self, key: StepKey, way: Way) -> None:
         self._text(key, way.text)
@@ -280,4 +280,4 @@ class StepCheck:
             name = f"'{self._step.title}'" if use is None else use.name
             message = f"{name} can't be tried again: it is neither Read Only nor Idempotent"
             hint = "a retry might act twice; if it can't, declare that in the tool's file"
-            self._found.error(Code.UNSAFE_RETRY, self._at(key), message, hint)
+            self._found.report(Code.UNSAFE_RETRY, self._at(key), message, hint)

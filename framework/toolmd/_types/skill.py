@@ -176,7 +176,8 @@ class Step(Noun):
     for_each: Annotated[
         Loop | None,
         StepKey(
-            "For each", "loop", "`` day in `next_days(date, 3)` ``: the step runs for each.",
+            "For each", "loop",
+            "`` day in `next_days(date, 3)` ``: the step runs for each; its result is the list.",
             "for each", run="each", reads="outside", needs=("Use", "Choose"), holds=False,
             instead="Loop, Loop Over, For Every, For All, For, Each, Repeat, Iterate"),
         StepKey(
@@ -212,8 +213,9 @@ class Step(Noun):
     use: Annotated[
         Use | None,
         StepKey(
-            "Use", "callee", "Calls this tool or skill.", "use", run="use", acts=True, each=True,
-            holds=False,
+            "Use", "callee",
+            "Calls this tool or skill, one of Required Tools or Required Skills.", "use",
+            run="use", acts=True, each=True, holds=False,
             instead="Call, Calls, Run, Runs, Tool, Tools, Execute, Invoke, Uses, Action, Function, "
             "Skill, Use Tool, Call Tool, Run Tool"),
         StepKey(
@@ -226,8 +228,8 @@ class Step(Noun):
         run="choose", acts=True, each=True, holds=False,
         instead="Pick, Select, Compute, Calculate, Evaluate, Let, Decide")] = None
     or_else: Annotated[Way | None, StepKey(
-        "Or else", "choice", "The action when Choose returns no value.", "none",
-        needs=("Choose",), instead="Else, Otherwise, Fallback, Default")] = None
+        "Or else", "choice", "The action, or another expression, when Choose gives no value.",
+        "none", needs=("Choose",), instead="Else, Otherwise, Fallback, Default")] = None
     returns: Annotated[tuple[Argument, ...] | None, StepKey(
         "Return", "data", "Ends the skill with success; nested bullets are the data.", "give",
         run="end", acts=True, holds=False,
@@ -259,7 +261,7 @@ class Step(Noun):
         "Error Handling, On Exception, Retry, Retries, Try")] = None
     undo: Annotated[Use | None, StepKey(
         "Undo", "call",
-        "The compensating tool and its arguments, called when a later step stops the skill.",
+        "The tool that undoes the step if the skill stops later, with its arguments below.",
         "undo", needs=("Use",),
         instead="Rollback, Roll Back, Compensate, Compensation, Compensate With, Revert, "
         "On Rollback, Undo With, Reverse")] = None

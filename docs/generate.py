@@ -22,6 +22,7 @@ from toolmd._parse.fields.parameter import PARAMETER
 from toolmd._parse.fields.table import TABLES
 from toolmd._types import settings
 from toolmd._types.code import Code
+from toolmd._types.skill import STEP_KEYS
 from toolmd.config import values
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -82,9 +83,13 @@ def fields_page() -> str:
                 parts.append(
                     "Below each `###`: the [fields of a parameter](#fields-of-a-parameter).\n"
                 )
+            elif section.children == "steps":
+                parts.append("Below each step: the [keys of a step](#keys-of-a-step).\n")
             elif section.fields:
                 parts.append(_field_table(section.fields))
     parts.append(f"## Fields of a parameter\n\n{_field_table(PARAMETER.fields)}")
+    keys = [(f"**{k.name}**", k.says, " or ".join(k.needs)) for k in STEP_KEYS.values()]
+    parts.append(f"## Keys of a step\n\n{table(('key', 'meaning', 'beside'), keys)}")
     return "\n".join(parts)
 
 

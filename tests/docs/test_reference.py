@@ -19,7 +19,7 @@ from toolmd._expressions.messages import FUNCTIONS
 from toolmd._parse.fields import table as fields
 from toolmd._types.code import Code
 from toolmd._types.result import Result
-from toolmd._types.skill import SkillSpec
+from toolmd._types.skill import STEP_KEYS, SkillSpec
 from toolmd._types.tool import ToolSpec
 from toolmd.config.values import READERS
 
@@ -109,7 +109,8 @@ def test_every_field_has_a_row() -> None:
     rows = set(re.findall(r"^\| \*\*(.+?)\*\* ", page("fields.md"), re.MULTILINE))
     tables = [section.fields for table in fields.TABLES.values() for section in table]
 
-    assert {f.name for table in [*tables, fields.PARAMETER.fields] for f in table} == rows
+    named = {f.name for table in [*tables, fields.PARAMETER.fields] for f in table}
+    assert {*named, *STEP_KEYS} == rows
 
 
 @pytest.mark.parametrize("spec", [ToolSpec, SkillSpec])

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from toolmd._skills.graph.states import states_of
+from toolmd._skills.graph.chart import states_of
 from toolmd._skills.interpreter import Interpreter
 from toolmd._skills.journal import (
     CancelledRunError,
@@ -17,7 +17,7 @@ from toolmd._skills.journal import (
 )
 from toolmd._skills.python import result_key
 from toolmd._types.call import Call
-from toolmd._types.result import Result, SkillResult
+from toolmd._types.result import SkillResult
 from toolmd._types.run import Answer, Order, Question, RunEvent, RunTrace, RunView
 from toolmd._types.schema import Parameter
 from toolmd._validation.redact import HIDDEN, Secrets, redacted
@@ -146,25 +146,17 @@ class _Shown:
         if self._cancelled:
             raise CancelledRunError
 
-    async def wait(self, key: str, tried: int) -> bool:
-        raise AssertionError(f"{key} waits while a record is read: {tried}")
-
     def tell(self, event: RunEvent) -> None:
         self.events.append(event)
 
     def reach(self, executor: Executor) -> Executor:
         return executor
 
-    async def call(self, call: Call) -> Result:
-        raise AssertionError(f"{call.tool} is called while a record is read")
+    async def call(self, *call: Any) -> Any:
+        """Refuse: while a record is read, nothing is called and nothing waits."""
+        raise AssertionError(f"{call} is called while a record is read")
 
-    async def confirm(self, held: str, call: Call, by: str | None = None) -> Result:
-        del by
-        raise AssertionError(f"{held} is confirmed while a record is read: {call.tool}")
-
-    async def reject(self, held: str, call: Call, by: str | None = None) -> None:
-        del by
-        raise AssertionError(f"{held} is rejected while a record is read: {call.tool}")
+    confirm = reject = wait = call
 
     async def python(self, call: Call, through: Through) -> Any:
         """Make the recorded calls of a skill's Python in order, then return its recorded result."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from toolmd._expressions.rewrite import CLASHING
+from toolmd._expressions import RESERVED
 from toolmd._skills.check.findings import StepFindings
 from toolmd._skills.check.fit import mismatch
 from toolmd._skills.check.scope import ANYTHING, Scope
@@ -201,8 +201,8 @@ class Walk:
             message = f"{key}: '{name}' is not a valid name"
             hint = "write a letter, then letters, digits and _"
             self._found.error(Code.INVALID_NAME, _place(step, key), message, hint)
-        elif name in CLASHING:
-            message = f"{key}: '{name}' is a reserved word of CEL"
+        elif name in RESERVED:
+            message = f"{key}: '{name}' is a word of expressions"
             self._found.error(Code.INVALID_NAME, _place(step, key), message, "choose another name")
         elif name in scope.names:
             message = f"{key}: '{name}' is already the name of something else"

@@ -46,22 +46,26 @@ has(cluster_id) != has(pmids)
 slots.filter(s, s.free).sortBy(s, s.time).first()
 ```
 
-- **Values** are text in single or double quotes, whole numbers and fractions, `true`, `false`, `null`, lists such as
-  `[1, 2]`, and objects such as `{{'name': 'Ann'}}`. In text, `\\\\`, `\\'`, `\\"`, `\\n`, `\\t`, `\\r` and `\\u00e9` stand for a character.
-- **Names** are the parameters, in steps also the saved results. A field is `slot.time`, and an item is `slots[0]`.
-  `slot.?room` is an optional value: it has no value if the field is absent. A comment begins with `//`.
-- **Numbers** of both kinds mix: `price * 2` works for 20 and for 20.5. An integer has 64 bits, and a greater one is an
-  error. So is a division by zero.
-- **Unlike types** are never equal: `1 == '1'` is an error, which denies in a rule. `null` compares with anything.
-- **An optional value** comes from `first()`, `last()` and `.?`. A field of an optional value is optional, too. As a
-  result, an optional value is its value or `null`.
-- **A time** becomes ISO 8601 text as a result, and a duration becomes text such as `90s`.
-- **Limits**: {MAX_LENGTH:,} characters, {MAX_DEPTH} levels, and for each evaluation {functions.MAX_STEPS:,} steps of loops and
-  {functions.MAX_BYTES >> 20} MiB that it makes or reads. An expression that exceeds a limit has no value.
+- **Values** are text in single or double quotes, whole numbers and fractions, `true`, `false`,
+  `null`, lists such as `[1, 2]`, and objects such as `{{'name': 'Ann'}}`. In text, `\\\\`, `\\'`,
+  `\\"`, `\\n`, `\\t`, `\\r` and `\\u00e9` stand for a character. A comment begins with `//`.
+- **Names** are the parameters, and in steps also the saved results. A field is `slot.time`, and an
+  item is `slots[0]`. `slot.?room` is an optional value, because the field may be absent.
+- **Numbers** of both kinds mix: `price * 2` works for 20 and for 20.5. An integer has 64 bits, and
+  a greater one is an error. So is a division by zero.
+- **Unlike types** are never compared: `1 == '1'` is an error, and an error in a rule denies the
+  call. `null` compares with anything.
+- **An optional value** comes from `first()`, `last()` and `.?`. A field of an optional value is
+  optional, too. As a result, an optional value is its value or `null`.
+- **Times** become ISO 8601 text as a result, and durations become text such as `90s`.
+- **Limits** are {MAX_LENGTH:,} characters, {MAX_DEPTH} levels, and for each evaluation
+  {functions.MAX_STEPS:,} steps of loops and {functions.MAX_BYTES >> 20} MiB that it makes or reads.
+  An expression that exceeds a limit has no value.
 
-CEL's unsigned integers, bytes, raw strings, bit functions and functions that are not below are not part of the
-language. In the tables, `T` and `B` are any type, `number` is an integer or a double, `x` is a name that you
-choose for each item, and `*` marks an argument that may be repeated.
+CEL's unsigned integers, bytes, raw strings and bit functions are not part of the language, and
+neither is any function that is not below. In the tables, `T` and `B` are any type, `number` is an
+integer or a double, and `x` is a name that you choose for each item. `*` marks an argument that may
+be repeated.
 """
 DIAGNOSTICS = """# Diagnostics
 
@@ -148,8 +152,8 @@ def expressions_page() -> str:
 
 
 def _signatures(row: functions.Function) -> Iterator[str]:
-    for signature in row.text.split("; "):
-        call, _, gives = signature.rpartition(" ")
+    for one in row.text.split("; "):
+        call, _, gives = one.rpartition(" ")
         name, _, takes = call.removesuffix(")").partition("(")
         kinds = takes.replace("*", "").split(", ")
         if name == "? :":

@@ -18,6 +18,7 @@ cel = pytest.importorskip(
 EACH = 1000
 """The expressions of one case."""
 QUICK = 4
+"""The cases that `make quick` runs."""
 CASES = [
     pytest.param(seed, marks=[pytest.mark.slow] if seed >= QUICK else []) for seed in range(20)
 ]
@@ -57,6 +58,7 @@ DIFFERENCES = (
     Difference("lists.range is bounded", "CEL", "lists.range gives at most"),
     Difference("a pattern is checked before it is needed", "CEL", "is no RE2 expression"),
     Difference("the parts of ? : have one type", "CEL", r"'\? :' does not take"),
+    Difference("or takes optional values only", "CEL", "'or' takes optional values"),
     Difference("a boolean is no integer", "CEL", "'int' does not take boolean"),
     Difference("the rest of a division never overflows", "ours", "integer overflow", "%"),
     Difference(
@@ -115,9 +117,8 @@ def kind_of_difference(source: str, values: dict[str, Any]) -> str:
     (ours, our_error), (theirs, their_error) = of_ours(source, values), of_cel(source, values)
     if our_error and their_error:
         return "both have an error"
-    if not our_error and not their_error:
-        if ours == theirs:
-            return "both have the value"
+    if not our_error and not their_error and ours == theirs:
+        return "both have the value"
     only = "CEL" if our_error else "ours" if their_error else "both"
     fitting = (
         d.reason

@@ -45,10 +45,10 @@ SLOW_S = 3.0
 @pytest.mark.parametrize("what", BOMBS)
 def test_an_expression_that_must_take_too_much_is_an_error_of_the_check(what: str) -> None:
     for read in (compile_expression, Checker({}).check):
-        began = time.perf_counter()
+        began = time.process_time()
         with pytest.raises(ExpressionError) as refused:
             read(BOMBS[what])
-        assert time.perf_counter() - began < SLOW_S
+        assert time.process_time() - began < SLOW_S
         if "nested too deeply" not in refused.value.message:
             assert "too many steps" in refused.value.message or "MiB" in refused.value.message
             assert "compute it in a tool" in refused.value.help
@@ -70,7 +70,7 @@ def test_an_expression_that_would_grow_too_large_is_stopped(
 ) -> None:
     program = compile_expression(source)
     tracemalloc.start()
-    with pytest.raises(EvaluationError, match="too many steps|over 64 MiB|too large"):
+    with pytest.raises(EvaluationError, match=r"too many steps|over 64 MiB|too large"):
         program.evaluate(values)
     assert tracemalloc.get_traced_memory()[1] < 200 << 20
     tracemalloc.stop()
@@ -93,10 +93,10 @@ def test_an_expression_that_would_take_too_long_is_stopped(
     source: str, values: dict[str, Any]
 ) -> None:
     program = compile_expression(source)
-    began = time.perf_counter()
-    with pytest.raises(EvaluationError, match="too many steps|over 64 MiB|too large"):
+    began = time.process_time()
+    with pytest.raises(EvaluationError, match=r"too many steps|over 64 MiB|too large"):
         program.evaluate(values)
-    assert time.perf_counter() - began < SLOW_S
+    assert time.process_time() - began < SLOW_S
     program.evaluate({name: value[:20] for name, value in values.items()})
 
 

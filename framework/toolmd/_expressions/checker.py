@@ -118,7 +118,6 @@ class _Walk:
         return program, found
 
     def type(self, node: Node) -> Type:
-        """Return the type of a node; raises ExpressionError."""
         match node.kind:
             case "value":
                 return kind_of(node.value)
@@ -136,11 +135,14 @@ class _Walk:
             case "object":
                 for key in node.parts[::2]:
                     if self.type(key).kind not in ("string", "any"):
-                        raise error_at(self._source, key.at, "a key of an object must be text")
+                        raise self._error(key.at, "a key of an object must be text")
                 return Type("object", self._items(node, node.parts[1::2]))
             case "macro":
                 return self._macro(node)
         return self._call(node)
+
+    def _error(self, at: int, message: str, help_: str = "") -> ExpressionError:
+        return error_at(self._source, at, message, help_)
 
     def _has(self, what: Node) -> None:
         before = self._read.copy()
@@ -161,7 +163,7 @@ class _Walk:
         hint = did_you_mean(node.name, self._names) or (
             f"write '{node.name}' in quotes if it is text" if self._names else ""
         )
-        raise error_at(self._source, node.at, f"unknown name '{node.name}'", hint)
+        raise self._error(node.at, f"unknown name '{node.name}'", hint)
 
     def _items(self, node: Node, parts: Sequence[Node]) -> Type:
         found: Type | None = None
@@ -169,7 +171,7 @@ class _Walk:
             one = self.type(part)
             if one.kind == "optional":
                 help_ = "unwrap it by `.orValue(…)`"
-                raise error_at(self._source, node.at, "an optional lies inside the result", help_)
+                raise self._error(node.at, "an optional lies inside the result", help_)
             found = one if found is None else common(found, one) or ANY
         return found or ANY
 
@@ -186,11 +188,11 @@ class _Walk:
             if name not in fields:
                 known = f"known: {', '.join([*fields][:12])}" if fields else ""
                 hint = did_you_mean(name, fields) or known
-                raise error_at(self._source, node.at, f"no field '{name}' here", hint)
+                raise self._error(node.at, f"no field '{name}' here", hint)
             return type_of(fields[name])
         if over.kind not in ("object", "any"):
             message = f"no field '{name}' here: {over.shown} has no fields"
-            raise error_at(self._source, node.at, message)
+            raise self._error(node.at, message)
         return over.inner or ANY
 
     def _index(self, node: Node) -> Type:
@@ -203,7 +205,7 @@ class _Walk:
         over = self.type(node.parts[0])
         if over.kind not in ("list", "object", "any"):
             message = f"{over.shown} is no list to go through"
-            raise error_at(self._source, node.parts[0].at, message)
+            raise self._error(node.parts[0].at, message)
         variable = str(node.value)
         outer = self._own.copy()
         self._own[variable] = Type("string") if over.kind == "object" else over.inner or ANY
@@ -214,27 +216,23 @@ class _Walk:
     def _call(self, node: Node) -> Type:
         function = FUNCTIONS.get(node.name)
         if node.name in CLOCK and not self._functions:
-            raise error_at(self._source, node.at, f"'{node.name}' stands in a skill's steps only")
-        name, over = node.name.lstrip("."), node.parts[0] if node.name[0] == "." else None
-        known = self._own.keys() | (self._names or {}).keys()
-        if over is not None and over.kind == "name" and over.name in _SPACES - known:
-            if function is None or self._names is not None:
+            raise self._error(node.at, f"'{node.name}' stands in a skill's steps only")
+        name, over = node.name.lstrip("."), node.parts[0] if node.name[0] == "." else node
+        spaces = _SPACES - self._own.keys() - (self._names or {}).keys()
+        is_spaced = over.kind == "name" and over.name in spaces
+        if (is_spaced and self._names is not None) or function is None or function.is_macro:
+            if is_spaced:
                 name = f"{over.name}.{name}"
-                raise error_at(
-                    self._source, over.at, f"unknown function '{name}'", _function_hint(name)
-                )
-        if function is None or function.is_macro:
-            if over is not None:
+            elif over is not node:
                 self.type(over)
-            raise error_at(
-                self._source, node.at, f"unknown function '{name}'", _function_hint(name)
-            )
+            at = over.at if is_spaced else node.at
+            raise self._error(at, f"unknown function '{name}'", _function_hint(name))
         types = [self.type(part) for part in node.parts]
         if node.name in (".matches", "matches") and isinstance(node.parts[-1].value, str):
             try:
                 pattern(node.parts[-1].value)
             except EvaluationError as error:
-                raise error_at(self._source, node.parts[-1].at, str(error)) from None
+                raise self._error(node.parts[-1].at, str(error)) from None
         return self._fit(node, function, types)
 
     def _fit(self, node: Node, function: Function, types: list[Type]) -> Type:
@@ -243,11 +241,10 @@ class _Walk:
             return found
         shown = ", ".join(one.shown for one in types) or "nothing"
         message = f"'{node.name.lstrip('.')}' does not take {shown}"
-        raise error_at(self._source, node.at, message, _mismatch_hint(node.name, function, types))
+        raise self._error(node.at, message, _mismatch_hint(node.name, function, types))
 
 
 def _function_hint(name: str) -> str:
-    """Suggest a function for an unknown one."""
     space, _, bare = name.rpartition(".")
     known = [key.lstrip(".") for key in FUNCTIONS if key.lstrip(".")[0].isalpha()]
     if name in known:
@@ -260,7 +257,6 @@ def _function_hint(name: str) -> str:
 
 
 def _mismatch_hint(name: str, function: Function, types: Sequence[Type]) -> str:
-    """Say what to write where a type does not fit."""
     if any(one.kind == "optional" for one in types):
         return "unwrap the optional by `.orValue(…)`"
     if not function.result([Type("integer") if t.shown == "number" else t for t in types]):

@@ -58,11 +58,8 @@ def at_cursor(
 ) -> CursorScope | None:
     """Return the scope at an offset of an expression; None within a string or a number.
 
-    Args:
-        source: The expression, which may be unfinished.
-        at: The offset of the cursor.
-        names: The names that the expression may read, with their types.
-        functions: Whether `now` and `next_days()` are available.
+    The expression may be unfinished. `names` are those that it may read, and `functions` is
+    whether `now` and `next_days()` are available.
     """
     marks = tokens(source)
     index = next((i for i, m in enumerate(marks) if at <= m.at + len(m.text)), len(marks))

@@ -28,6 +28,11 @@ MAX_DEPTH, MAX_NODES = 64, 100_000
 _LIMIT = 2**63
 """The integers from -_LIMIT to below it are exact."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_JSON: Mapping[type, Callable[[Any], object]] = {
+    str: lambda v: not _SURROGATE.search(v), int: lambda v: -_LIMIT <= v < _LIMIT,
+    float: math.isfinite, bool: lambda _: True, type(None): lambda _: True,
+}  # fmt: skip
+"""The types of JSON, each with the test of a value that expressions can hold."""
 Run = Callable[[Evaluation], Any]
 """A node that can be evaluated."""
 
@@ -41,10 +46,10 @@ class Program:
         self.names = frozenset(reads.values())
         """The variables that the expression names, those within `has()` among them."""
         self.unguarded = frozenset(given for name, given in reads.items() if name not in tested)
-        """The names that are read and never tested by `has()`: without a value of one of them
-        the expression may give none."""
+        """The names that are read and never tested by `has()`."""
         self._reads = tuple(reads.items())
-        self._is_path = _is_path(tree)
+        # Such as `a.b.c`: a value that only passes through needs no check.
+        self._is_path = bool(reads) and re.fullmatch(r"[\w.]+", source) is not None
         self._run = _compiled(tree)
 
     def evaluate(self, values: Mapping[str, Any], *, now: dt.datetime | None = None) -> Any:
@@ -54,7 +59,7 @@ class Program:
         `now` and `now()`. Raises EvaluationError.
         """
         names = {name: values[given] for name, given in self._reads if given in values}
-        if self._is_path and self._reads:
+        if self._is_path:
             return self._run(Evaluation(names, now))
         for name, value in names.items():
             _check(value, name)
@@ -63,15 +68,8 @@ class Program:
         try:
             result = self._run(Evaluation(names, now))
             return _plain(result.value if isinstance(result, Maybe) else result)
-        except (RecursionError, MemoryError):
+        except (RecursionError, MemoryError, OverflowError):
             raise EvaluationError("the result is too large, or nested too deeply") from None
-
-
-def _is_path(tree: Node) -> bool:
-    """Return whether an expression is `a.b.c` and nothing else: it needs no check of the value."""
-    while tree.kind == "field" and not tree.optional:
-        tree = tree.parts[0]
-    return tree.kind == "name"
 
 
 def _compiled(node: Node) -> Run:  # noqa: PLR0911 - a return for each kind
@@ -96,7 +94,8 @@ def _compiled(node: Node) -> Run:  # noqa: PLR0911 - a return for each kind
         case "list":
             return lambda e: e.made([part(e) for part in parts])
         case "object":
-            return _object(parts[::2], parts[1::2])
+            pairs = list(zip(parts[::2], parts[1::2], strict=True))
+            return lambda e: e.made({_key(key(e)): item(e) for key, item in pairs})
         case "macro":
             return _macro(node, *parts)
     if node.name == "? :":
@@ -130,26 +129,19 @@ def _field(over: Run, name: str, *, optional: bool) -> Run:
     return run
 
 
-def _object(keys: list[Run], items: list[Run]) -> Run:
-    def run(evaluation: Evaluation) -> Any:
-        names = [key(evaluation) for key in keys]
-        if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
-            fail("each key of an object must be text, and stand there once")
-        return evaluation.made(
-            {name: item(evaluation) for name, item in zip(names, items, strict=True)}
-        )
-
-    return run
+def _key(value: Any) -> str:
+    return value if isinstance(value, str) else fail("a key of an object must be text")
 
 
 def _or(one: Run, other: Run, *, unwraps: bool) -> Run:
     def run(evaluation: Evaluation) -> Any:
         value = one(evaluation)
-        if isinstance(value, Maybe) and value.given:
+        if not isinstance(value, Maybe):
+            fail(f"'or' takes an optional value, not {kind_of(value).shown}")
+        if value.given:
             return value.value if unwraps else value
-        found = other(evaluation) if isinstance(value, Maybe) else value
-        is_right = isinstance(value, Maybe) and (unwraps or isinstance(found, Maybe))
-        return found if is_right else fail(f"'or' takes optionals, not {kind_of(found).shown}")
+        found = other(evaluation)
+        return found if unwraps or isinstance(found, Maybe) else fail("'or' takes optional values")
 
     return run
 
@@ -197,7 +189,7 @@ def _call(function: Function, parts: list[Run]) -> Run:
                 if isinstance(value, str):
                     evaluation.spend(len(value))
                 elif isinstance(value, list):
-                    evaluation.spend(8 * len(value))
+                    evaluation.spend(32 * len(value))
         try:
             found = code(evaluation, *values) if needs_evaluation else code(*values)
         except ZeroDivisionError:
@@ -223,7 +215,7 @@ def _check(value: Any, name: str) -> None:
                 below += [*item, *item.values()]
             elif isinstance(item, list):
                 below += item
-            elif not _is_scalar(item):
+            elif not _JSON.get(type(item), lambda _: False)(item):
                 fail(f"'{name}' has a value that is no JSON, or a number of more than 64 bits")
         count += len(below)
         if count > MAX_NODES:
@@ -232,15 +224,6 @@ def _check(value: Any, name: str) -> None:
         if not level:
             return
     fail(f"'{name}' is nested deeper than {MAX_DEPTH} levels")
-
-
-def _is_scalar(value: Any) -> bool:
-    kind = type(value)
-    if kind is str:
-        return not _SURROGATE.search(value)
-    if kind is float:
-        return math.isfinite(value)
-    return -_LIMIT <= value < _LIMIT if kind is int else kind is bool or value is None
 
 
 def _plain(value: Any) -> Any:

@@ -1,7 +1,4 @@
-"""The language of expressions, one row a function: its types, its code and its sentence.
-
-The checker, the evaluator, completion and the reference page read the rows.
-"""
+"""The language of expressions, one row a function: its types, its code and its sentence."""
 
 import datetime as dt
 import math
@@ -43,8 +40,6 @@ NONE = Maybe(given=False)
 
 class Evaluation:
     """The names of one evaluation, its clock, and the steps and bytes that are left."""
-
-    __slots__ = ("_bytes", "_steps", "names", "now")
 
     def __init__(self, names: dict[str, Any], now: dt.datetime | None) -> None:
         self.names, self.now = names, now
@@ -109,16 +104,14 @@ def common(one: Type, other: Type) -> Type | None:
     """Return the type of either of two types; None if they are unlike."""
     if one == other:
         return one
-    if "any" in (one.kind, other.kind) or "null" in (one.kind, other.kind):
+    if not {"any", "null"}.isdisjoint((one.kind, other.kind)):
         return ANY
-    if one.kind in _NUMBERS and other.kind in _NUMBERS:
+    if {one.kind, other.kind} <= _NUMBERS:
         return Type("number")
     if one.shown == other.shown == "object":
         return Type("object", ANY)
-    if one.kind != other.kind:
-        return None
-    inner = common(one.inner or ANY, other.inner or ANY)
-    return Type(one.kind, inner) if inner is not None else None
+    inner = common(one.inner or ANY, other.inner or ANY) if one.kind == other.kind else None
+    return Type(one.kind, inner if one.inner else None) if inner else None
 
 
 def _matches(wanted: Type, given: Type, bound: dict[str, Type]) -> bool:
@@ -222,7 +215,7 @@ def true(value: Any) -> bool:
     return value if value is True or value is False else fail("a condition is not true or false")
 
 
-_SCALARS = frozenset((str, int, float, bool, type(None), dt.datetime, dt.timedelta))
+_SCALARS = _KINDS.keys() - {list, dict, Maybe}
 
 
 def same(evaluation: Evaluation, one: Any, other: Any) -> bool:
@@ -264,6 +257,7 @@ def any_of(items: Iterable[Any], test: Callable[[Any], Any]) -> bool:
 def _contains(evaluation: Evaluation, item: Any, items: Any) -> bool:
     kind = type(item)
     if isinstance(items, dict) or (kind in _SCALARS and set(map(type, items)) == {kind}):
+        evaluation.spend(24 * len(items))
         return item in items
     evaluation.step(len(items))
     return any_of(items, lambda one: same(evaluation, item, one))
@@ -271,12 +265,10 @@ def _contains(evaluation: Evaluation, item: Any, items: Any) -> bool:
 
 def _ordered(evaluation: Evaluation, items: list[Any], keys: list[Any]) -> list[Any]:
     kinds = set(map(type, keys))
-    if len(kinds) > 1 and not kinds <= {int, float}:
-        return fail("a list is sorted by values of several types")
-    if kinds & {list, dict, Maybe, type(None)}:
-        return fail(f"a list can't be sorted by {kind_of(keys[0]).shown}")
+    if (len(kinds) > 1 and not kinds <= {int, float}) or kinds & {list, dict, Maybe, type(None)}:
+        return fail("a list is sorted by values of several types, or by no number or text")
     size = sum(map(len, keys)) if kinds == {str} else 0
-    evaluation.spend((8 * len(keys) + size) * len(keys).bit_length())
+    evaluation.spend((16 * len(keys) + size) * len(keys).bit_length())
     return [items[n] for n in sorted(range(len(keys)), key=keys.__getitem__)]
 
 
@@ -326,9 +318,8 @@ def _part(value: Any, start: int, *ends: int) -> Any:
 def _item(value: Any, key: Any) -> Any:
     if isinstance(value, dict):
         return value[key] if key in value else fail(f"there is no field '{key}'")
-    if key != int(key) or not 0 <= key < len(value):
-        return fail(f"there is no item {key}: the list has {len(value)}")
-    return value[int(key)]
+    is_right = key == int(key) and 0 <= key < len(value)
+    return value[int(key)] if is_right else fail(f"there is no item {key} in {len(value)}")
 
 
 def _split(evaluation: Evaluation, text: str, by: str) -> list[str]:
@@ -365,16 +356,6 @@ def pattern(text: str) -> Any:
         raise EvaluationError(f"the pattern '{text[:40]}' is no RE2 expression") from None
 
 
-def _sum(items: list[Any]) -> Any:
-    is_right = set(map(type, items)) <= {int, float}
-    return sum(items) if is_right else fail("'sum' takes a list of numbers")
-
-
-def _round(number: float) -> float:
-    fraction, whole = math.modf(number)
-    return whole + math.trunc(2 * fraction)
-
-
 def _integer(value: Any) -> int:
     if isinstance(value, str):
         is_number = re.fullmatch(r"-?[0-9]{1,19}", value, re.ASCII)
@@ -395,24 +376,18 @@ def text_of(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return f"{value:.0f}" if value.is_integer() and abs(value) < _EXACT else repr(value)
+        return f"{value:.0f}" if value.is_integer() and abs(value) < 10**15 else repr(value)
     if isinstance(value, dt.datetime):
-        return value.isoformat(timespec=_digits(value.microsecond)).replace("+00:00", "Z")
+        return _ZEROS.sub("Z", value.isoformat(timespec="microseconds"))
     if isinstance(value, dt.timedelta):
-        clock = (_EPOCH + abs(value)).isoformat(timespec=_digits(value.microseconds))
-        fraction = clock[19:].removesuffix("+00:00")
-        return f"{'-' if value < dt.timedelta() else ''}{abs(value) // _SECOND}{fraction}s"
+        sign, fraction = "-" if value < dt.timedelta() else "", text_of(_EPOCH + abs(value))[19:-1]
+        return f"{sign}{abs(value) // _SECOND}{fraction}s"
     return str(value)
 
 
-def _digits(micro: int) -> str:
-    """Return how a fraction of a second is written: not at all, or by 3 or 6 digits."""
-    return "seconds" if not micro else "microseconds" if micro % 1000 else "milliseconds"
-
-
+_ZEROS = re.compile(r"((\.000)?000)?\+00:00")
+"""What a time in UTC ends with: a fraction of a second has no digits, 3 or 6."""
 _SECOND = dt.timedelta(seconds=1)
-_EXACT = 10**15
-"""Below it a double has all the digits of a whole number."""
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)", re.ASCII)
 _SPAN = r"(\d+\.?\d*|\.\d+)(h|ms|us|ns|m|s)"
@@ -505,17 +480,11 @@ def _rows(text: str, *rows: tuple[str, Callable[..., Any], str]) -> Iterator[Fun
         yield _row(text.replace("@", name), code, says)
 
 
-_NUMERIC = (
-    "@(integer, integer) integer; @(double, number) double; @(number, double) double; "
-    "@(number, number) number"
-)
-_ORDER = (
-    "@(number, number) boolean; @(string, string) boolean; @(boolean, boolean) boolean; "
-    "@(timestamp, timestamp) boolean; @(duration, duration) boolean"
-)
-_OF_TIME = "timestamp.@() integer; timestamp.@(string) integer"
 # ruff: noqa: E501 - a row of the table is a line, however long
 # fmt: off
+_NUMERIC = "@(integer, integer) integer; @(double, number) double; @(number, double) double; @(number, number) number"
+_ORDER = "; ".join(f"@({kind}, {kind}) boolean" for kind in "number string boolean timestamp duration".split())
+_OF_TIME = "timestamp.@() integer; timestamp.@(string) integer"
 TABLE: Mapping[str, tuple[Function, ...]] = {
     "Operators": (
         _row("||(boolean, boolean*) boolean", None, "True if a side is true. An error on one side counts only if no other side is true."),
@@ -530,65 +499,48 @@ TABLE: Mapping[str, tuple[Function, ...]] = {
             (">", lambda a, b: a > b, "The first is greater."),
             (">=", lambda a, b: a >= b, "The first is greater or equal.")),
         _row("in(T, list<T>) boolean; in(string, object) boolean", _contains, "A list has the item, or an object has the field.", "evaluation"),
-        _row(_NUMERIC.replace("@", "+") + "; +(string, string) string; +(list<T>, list<T>) list<T>"
-             "; +(timestamp, duration) timestamp; +(duration, timestamp) timestamp; +(duration, duration) duration", _added,
-             "Adds numbers and durations, and joins texts or lists."),
-        _row(_NUMERIC.replace("@", "-") + "; -(timestamp, timestamp) duration; -(timestamp, duration) timestamp; -(duration, duration) duration"
-             "; -(integer) integer; -(double) double; -(number) number", lambda a, b=None: -a if b is None else a - b,
-             "Subtracts. Without a value before it, the opposite number."),
+        _row(_NUMERIC.replace("@", "+") + "; +(string, string) string; +(list<T>, list<T>) list<T>; +(timestamp, duration) timestamp; +(duration, timestamp) timestamp; +(duration, duration) duration", _added, "Adds numbers and durations, and joins texts or lists."),
+        _row(_NUMERIC.replace("@", "-") + "; -(timestamp, timestamp) duration; -(timestamp, duration) timestamp; -(duration, duration) duration; -(integer) integer; -(double) double; -(number) number", lambda a, b=None: -a if b is None else a - b, "Subtracts. Without a value before it, the opposite number."),
         _row(_NUMERIC.replace("@", "*"), lambda a, b: a * b, "Multiplies."),
-        _row("/(integer, integer) integer; /(double, number) double; /(number, double) double",
-             _divided, "Divides. Two integers give an integer, without the rest."),
+        _row("/(integer, integer) integer; /(double, number) double; /(number, double) double", _divided, "Divides. Two integers give an integer, without the rest."),
         _row("%(integer, integer) integer", _remainder, "The rest of a division, with the sign of the first number."),
         _row("[](list<T>, number) T; [](object<T>, string) T", _item, "`list[0]` is the first item, and `object['name']` a field.", "constant"),
         _row("has(any) boolean", None, "`has(name)`: a value was given. `has(a.b)`: `a` has `b`."),
     ),
     "Any value": (
-        _row("string(string) string; string(number) string; string(boolean) string"
-             "; string(timestamp) string; string(duration) string", text_of, "The value as text."),
-        _row("int(number) integer; int(string) integer; int(timestamp) integer", _integer,
-             "The integer in a text, a number without its fraction, or the seconds since 1970."),
+        _row("string(string) string; string(number) string; string(boolean) string; string(timestamp) string; string(duration) string", text_of, "The value as text."),
+        _row("int(number) integer; int(string) integer; int(timestamp) integer", _integer, "The integer in a text, a number without its fraction, or the seconds since 1970."),
         _row("double(number) double; double(string) double", _double, "The number as a double, or the number in a text."),
         _row("dyn(any) any", lambda a: a, "The same value, without a type for the check.", "constant"),
     ),
     "Text": (
-        _row("string.size() integer; list.size() integer; object.size() integer; size(string) integer; size(list) integer; size(object) integer", len,
-             "How many characters, items or fields there are.", "constant"),
+        _row("string.size() integer; list.size() integer; object.size() integer; size(string) integer; size(list) integer; size(object) integer", len, "How many characters, items or fields there are.", "constant"),
         _row("string.contains(string) boolean", lambda a, b: b in a, "The text contains another."),
         _row("string.startsWith(string) boolean", str.startswith, "The text begins with another."),
         _row("string.endsWith(string) boolean", str.endswith, "The text ends with another."),
-        _row("string.matches(string) boolean; matches(string, string) boolean", lambda a, b: pattern(b).search(a) is not None,
-             "A part of the text matches a regular expression (RE2)."),
+        _row("string.matches(string) boolean; matches(string, string) boolean", lambda a, b: pattern(b).search(a) is not None, "A part of the text matches a regular expression (RE2)."),
         _row("string.lowerAscii() string", lambda a: a.translate(_LOWER), "The text with A to Z in lower case."),
         _row("string.upperAscii() string", lambda a: a.translate(_UPPER), "The text with a to z in upper case."),
         _row("string.trim() string", lambda a: a.strip(), "The text without spaces at both ends."),
         _row("string.split(string) list<string>", _split, "The parts of a text between each occurrence of another.", "evaluation"),
         _row("list<string>.join() string; list<string>.join(string) string", _joined, "One text of a list of texts, with another between them."),
         _row("string.replace(string, string) string", _replaced, "The text with each occurrence of a text replaced by another."),
-        _row("string.substring(integer) string; string.substring(integer, integer) string", _part,
-             "The part from a place, counted from 0, up to another place."),
+        _row("string.substring(integer) string; string.substring(integer, integer) string", _part, "The part from a place, counted from 0, up to another place."),
     ),
     "Lists": (
-        _row("list<T>.filter(x, boolean) list<T>; object.filter(x, boolean) list<string>", lambda items, body: [item for item in items if true(body(item))],
-             "The items for which the expression is true; of an object, its names."),
-        _row("list.map(x, B) list<B>; object.map(x, B) list<B>", lambda items, body: [body(item) for item in items],
-             "The value of the expression for each item."),
-        _row("list.all(x, boolean) boolean; object.all(x, boolean) boolean", lambda items, body: not any_of(items, lambda item: not true(body(item))),
-             "True if the expression is true for every item, and for an empty list."),
+        _row("list<T>.filter(x, boolean) list<T>; object.filter(x, boolean) list<string>", lambda items, body: [item for item in items if true(body(item))], "The items for which the expression is true; of an object, its names."),
+        _row("list.map(x, B) list<B>; object.map(x, B) list<B>", lambda items, body: [body(item) for item in items], "The value of the expression for each item."),
+        _row("list.all(x, boolean) boolean; object.all(x, boolean) boolean", lambda items, body: not any_of(items, lambda item: not true(body(item))), "True if the expression is true for every item, and for an empty list."),
         _row("list.exists(x, boolean) boolean; object.exists(x, boolean) boolean", any_of, "True if the expression is true for an item."),
-        _row("list.exists_one(x, boolean) boolean; object.exists_one(x, boolean) boolean", lambda items, body: sum([true(body(item)) for item in items]) == 1,
-             "True if the expression is true for exactly one item."),
-        _row("list<T>.sortBy(x, any) list<T>", lambda e, items, body: _ordered(e, items, [body(item) for item in items]),
-             "The items in the order of the expression's values.", "evaluation"),
+        _row("list.exists_one(x, boolean) boolean; object.exists_one(x, boolean) boolean", lambda items, body: sum([true(body(item)) for item in items]) == 1, "True if the expression is true for exactly one item."),
+        _row("list<T>.sortBy(x, any) list<T>", lambda e, items, body: _ordered(e, items, [body(item) for item in items]), "The items in the order of the expression's values.", "evaluation"),
         _row("list<T>.first() optional<T>", lambda a: Maybe(a[0]) if a else NONE, "The first item, if there is one.", "constant"),
         _row("list<T>.last() optional<T>", lambda a: Maybe(a[-1]) if a else NONE, "The last item, if there is one.", "constant"),
         _row("list<T>.slice(integer, integer) list<T>", _part, "The items from a place, counted from 0, up to another place."),
         _row("list<T>.distinct() list<T>", _distinct, "The items, each only once.", "evaluation"),
-        _row("list<list<T>>.flatten() list<T>; list.flatten() list<any>", lambda a: list(
-             chain.from_iterable(one if isinstance(one, list) else [one] for one in a)), "The items of the lists in a list."),
-        _row("list<integer>.sum() integer; list<double>.sum() double; list<number>.sum() number", _sum, "The numbers added up, or 0 for none."),
-        _row("lists.range(integer) list<integer>", lambda a: list(range(a)) if a <= MAX_RANGE
-             else fail(f"lists.range gives at most {MAX_RANGE} numbers, not {a}"), f"The integers from 0, at most {MAX_RANGE} of them."),
+        _row("list<list<T>>.flatten() list<T>; list.flatten() list<any>", lambda a: list(chain.from_iterable(one if isinstance(one, list) else [one] for one in a)), "The items of the lists in a list."),
+        _row("list<integer>.sum() integer; list<double>.sum() double; list<number>.sum() number", lambda a: sum(a) if {*map(type, a)} <= {int, float} else fail("'sum' takes a list of numbers"), "The numbers added up, or 0 for none."),
+        _row("lists.range(integer) list<integer>", lambda a: list(range(a)) if a <= MAX_RANGE else fail(f"lists.range gives at most {MAX_RANGE} numbers, not {a}"), f"The integers from 0, at most {MAX_RANGE} of them."),
     ),
     "Numbers": (
         *_rows("math.@(integer*) integer; math.@(double*) double; math.@(number*) number",
@@ -599,12 +551,11 @@ TABLE: Mapping[str, tuple[Function, ...]] = {
         *_rows("math.@(number) double",
             ("ceil", lambda a: float(math.ceil(a)), "The number, rounded up."),
             ("floor", lambda a: float(math.floor(a)), "The number, rounded down."),
-            ("round", _round, "The number, rounded, and a half away from 0."),
+            ("round", lambda a: math.trunc(a) + float(math.trunc(2 * math.fmod(a, 1))), "The number, rounded, and a half away from 0."),
             ("sqrt", lambda a: math.sqrt(a) if a >= 0 else fail("no root of a negative number"), "The square root.")),
     ),
     "Times": (
-        _row("timestamp(string) timestamp; timestamp(integer) timestamp", _timestamp,
-             "The time in a text such as `2026-03-02T10:30:00Z`, or so many seconds after 1970."),
+        _row("timestamp(string) timestamp; timestamp(integer) timestamp", _timestamp, "The time in a text such as `2026-03-02T10:30:00Z`, or so many seconds after 1970."),
         _row("duration(string) duration", _duration, "The duration in a text such as `1h30m`, `90s` or `500ms`."),
         *_rows(_OF_TIME,
             ("getFullYear", _of_time(lambda t: t.year), "The year, in UTC or in a time zone."),
@@ -619,8 +570,7 @@ TABLE: Mapping[str, tuple[Function, ...]] = {
             ("getSeconds", _of_time(lambda t: t.second), "The second, or all seconds of a duration."),
             ("getMilliseconds", _of_time(lambda t: t.microsecond // 1000, 0.001), "The thousandths of the second.")),
         _row("now() timestamp", lambda e: e.now or fail("now() has no clock here"), "The time, in a skill's steps. `now` alone is the same.", "evaluation"),
-        _row("next_days(string, number) list<string>; next_days(timestamp, number) list<string>",
-             next_days, f"The dates of the days after a date, at most {MAX_DAYS}, in a skill's steps."),
+        _row("next_days(string, number) list<string>; next_days(timestamp, number) list<string>", next_days, f"The dates of the days after a date, at most {MAX_DAYS}, in a skill's steps."),
     ),
     "Optional values": (
         _row("optional<T>.orValue(T) T", None, "The value, or another if there is none."),

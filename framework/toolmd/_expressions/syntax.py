@@ -15,12 +15,10 @@ MAX_DEPTH = 32
 """Levels of an expression: brackets, calls, and the links of a chain such as `a.b.c`."""
 RESERVED: Mapping[str, Any] = {"true": True, "false": False, "null": None, "in": None}
 """The words that are no names."""
-TokenKind = Literal["string", "comment", "space", "name", "number", "mark"]
 _TOKEN = re.compile(
     r"""
     (?P<string> "(?:\\.|[^"\\\r\n])*" | '(?:\\.|[^'\\\r\n])*')
-    | (?P<comment> //[^\n]*)
-    | (?P<space> \s+)
+    | (?P<space> \s+ | //[^\n]*)
     | (?P<name> [A-Za-z_][A-Za-z0-9_]*)
     | (?P<number> (?:[0-9]*\.[0-9]+|[0-9]+)(?:[eE][+-]?[0-9]+)?)
     | (?P<mark> && | \|\| | ===? | !==? | <[=>]? | >=? | =[<>]? | (?s:.))
@@ -41,17 +39,18 @@ _ELSEWHERE = {
 
 
 class ExpressionError(ToolmdError):
-    """An expression that can't be compiled, or does not fit the types of its names."""
+    """An expression that can't be compiled, or does not fit the types of its names.
+
+    Its line and its column, in code points, count from 1. Its help is what to write instead, or
+    empty.
+    """
 
     def __init__(self, message: str, column: int = 1, *, line: int = 1, help: str = "") -> None:  # noqa: A002 - the word of a diagnostic
         super().__init__(message)
         self.message = message
         self.line = line
-        """From 1, within the expression."""
         self.column = column
-        """From 1, in code points within that line."""
         self.help = help
-        """What to write instead; empty if there is no suggestion."""
 
 
 def error_at(source: str, at: int, message: str, help_: str = "") -> ExpressionError:
@@ -61,9 +60,9 @@ def error_at(source: str, at: int, message: str, help_: str = "") -> ExpressionE
 
 
 class Token(NamedTuple):
-    """A piece of an expression, and the offset of its first character."""
+    """A piece of an expression: a string, name, number or mark, with the offset where it begins."""
 
-    kind: TokenKind
+    kind: str
     text: str
     at: int
 
@@ -74,26 +73,26 @@ def tokens(source: str) -> list[Token]:
     It never fails: a character that begins no token is a mark, and the parser reports the error.
     """
     return [
-        Token(match.lastgroup, match.group(), match.start())  # type: ignore[arg-type]
+        Token(str(match.lastgroup), match.group(), match.start())
         for match in _TOKEN.finditer(source)
-        if match.lastgroup not in ("space", "comment")
+        if match.lastgroup != "space"
     ]
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node of the tree of an expression."""
+    """A node of the tree of an expression, with the offset that an error marks.
+
+    Its name is that of a name, of a field, or of a function: its key in FUNCTIONS. Its value is
+    that of a literal, or the name that a macro binds. A field is optional in `a.?b`.
+    """
 
     kind: Literal["value", "name", "has", "field", "index", "call", "macro", "list", "object"]
     at: int
-    """The offset that an error marks."""
     name: str = ""
-    """Of a name, a field, or a function: its key in FUNCTIONS."""
     parts: tuple["Node", ...] = ()
     value: Any = None
-    """Of a literal: its value. Of a macro: the name that it binds."""
     optional: bool = False
-    """Whether a field may be missing: `a.?b`."""
     depth: int = 1
     size: int = 1
     """The number of nodes."""
@@ -116,7 +115,7 @@ def parse(source: str) -> Node:
 
 
 class _Parser:
-    """A parser by precedence: each method reads one form from the marks."""
+    """A parser by precedence: each method reads one form from the marks, and goes on."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -131,7 +130,6 @@ class _Parser:
         return self.marks[self.at].text
 
     def take(self, *texts: str) -> Token | None:
-        """Return the next mark and go on, if its text is one of these."""
         if self.text not in texts:
             return None
         self.at += 1
@@ -142,14 +140,12 @@ class _Parser:
             raise self.stuck()
 
     def name(self) -> Token:
-        """Return the next mark, which must be a name, and go on."""
         if self.at >= len(self.marks) or self.marks[self.at].kind != "name":
             raise self.stuck()
         self.at += 1
         return self.marks[self.at - 1]
 
     def node(self, kind: Any, at: int, name: str = "", *parts: Node, **more: Any) -> Node:
-        """Build a node with its depth and its size."""
         depth = 1 + max((part.depth for part in parts), default=0)
         if depth > MAX_DEPTH:
             raise self.too_deep(at)
@@ -212,11 +208,7 @@ class _Parser:
         signs: list[Token] = []
         while (mark := self.take("!", "-")) is not None:
             signs.append(mark)
-        is_number = self.at < len(self.marks) and self.marks[self.at].kind == "number"
-        if is_number and signs and signs[-1].text == "-":
-            node = self.member(self.number(signs.pop()))
-        else:
-            node = self.member(self.primary())
+        node = self.member(self.primary())
         for mark in reversed(signs):
             node = self.node("call", mark.at, mark.text, node)
         return node
@@ -252,10 +244,13 @@ class _Parser:
             return self.node("macro", name.at, key, over, body, value=variable.name)
         return self.node("call", name.at, key, over, *arguments)
 
-    def arguments(self, close: str) -> list[Node]:
+    def arguments(self, close: str, *, are_pairs: bool = False) -> list[Node]:
         found: list[Node] = []
         while not self.take(close):
             found.append(self.expression())
+            if are_pairs:
+                self.need(":")
+                found.append(self.expression())
             if not self.take(","):
                 self.need(close)
                 break
@@ -265,10 +260,10 @@ class _Parser:
         if self.at >= len(self.marks):
             raise self.stuck()
         mark = self.marks[self.at]
-        if mark.kind == "number":
-            return self.number()
         self.at += 1
         match mark:
+            case Token("number"):
+                return self.number(mark)
             case Token("string"):
                 return Node("value", mark.at, value=self.string(mark))
             case Token("name", "true" | "false" | "null"):
@@ -282,7 +277,7 @@ class _Parser:
             case Token(_, "["):
                 return self.node("list", mark.at, "", *self.arguments("]"))
             case Token(_, "{"):
-                return self.object(mark)
+                return self.node("object", mark.at, "", *self.arguments("}", are_pairs=True))
         self.at -= 1
         raise self.stuck()
 
@@ -297,32 +292,14 @@ class _Parser:
             raise error_at(self.source, mark.at, "'has' takes a name or a field", help_)
         return self.node("has", mark.at, "has", *arguments)
 
-    def object(self, mark: Token) -> Node:
-        parts: list[Node] = []
-        while not self.take("}"):
-            key = self.expression()
-            if key.kind == "value" and not isinstance(key.value, str):
-                raise error_at(self.source, key.at, "a key of an object must be text")
-            self.need(":")
-            parts += [key, self.expression()]
-            if not self.take(","):
-                self.need("}")
-                break
-        return self.node("object", mark.at, "", *parts)
-
-    def number(self, sign: Token | None = None) -> Node:
-        mark = self.marks[self.at]
-        self.at += 1
-        text = f"-{mark.text}" if sign else mark.text
-        value = float(text) if re.search("[.eE]", text) else int(text)
-        is_right = -(2**63) <= value < 2**63 if isinstance(value, int) else math.isfinite(value)
-        if not is_right:
+    def number(self, mark: Token) -> Node:
+        is_whole = re.fullmatch("[0-9]+", mark.text)
+        value = int(mark.text) if is_whole else float(mark.text)
+        if value >= 2**63 if is_whole else not math.isfinite(value):
             raise error_at(self.source, mark.at, "the number is too large")
-        return Node("value", (sign or mark).at, value=value)
+        return Node("value", mark.at, value=value)
 
     def string(self, mark: Token) -> str:
-        """Return the text of a string, with its escapes replaced."""
-
         def escaped(found: re.Match[str]) -> str:
             code = found[1]
             letter = chr(int(code[1:], 16)) if code[1:] else _ESCAPES.get(code, "")

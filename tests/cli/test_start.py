@@ -11,8 +11,6 @@ HEAVY = {
     "anthropic",
     "apprise",
     "asyncio",
-    "cel_expr_python",
-    "google.protobuf",
     "httpx",
     "jsonschema",
     "markdown_it",

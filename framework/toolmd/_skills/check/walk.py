@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from toolmd._expressions.rewrite import CLASHING
+from toolmd._expressions import RESERVED
 from toolmd._skills.check.values import ANYTHING, Scope, StepFindings, ValueCheck, mismatch
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Severity
@@ -250,8 +250,8 @@ class StepCheck:
         code, hint = Code.INVALID_NAME, "choose another name"
         if not name.isidentifier() or not name.isascii() or name.startswith("__"):
             problem, hint = "is not a valid name", "write a letter, then letters, digits and _"
-        elif name in CLASHING:
-            problem = "is a reserved word of CEL"
+        elif name in RESERVED:
+            problem = "is a word of expressions"
         elif name in self._scopes["outside"].names:
             code, problem = Code.DUPLICATE_SAVE, "is already the name of something else"
         else:

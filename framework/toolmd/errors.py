@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 from toolmd._types.diagnostic import Diagnostic
 
 NO_POSTGRES_DRIVER = (
-    "Postgres' driver, psycopg, is missing; install it: pip install 'toolmd[postgres]'"
+    "Postgres' driver, psycopg, is missing; install it: pip install 'toolmd[fleet]'"
 )
-"""The message if `store` names a Postgres and the extra `postgres` is not installed."""
+"""The message if `store` names a Postgres and the extra `fleet` is not installed."""
 SEE_NAMES = "`toolmd list` shows what is there, and `toolmd check` what is broken"
 """The remedy for a name that nothing has."""
 

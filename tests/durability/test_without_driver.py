@@ -16,9 +16,7 @@ try:
 except ConfigError as error:
     print(error)
 """
-MESSAGE = (
-    "store: Postgres' driver, psycopg, is missing; install it: pip install 'toolmd[postgres]'\n"
-)
+MESSAGE = "store: Postgres' driver, psycopg, is missing; install it: pip install 'toolmd[fleet]'\n"
 
 
 def printed(script: str, *words: object) -> str:

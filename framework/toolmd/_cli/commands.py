@@ -184,14 +184,28 @@ def _read_plain_values(command: Any) -> None:
 
 def _process_value(parameter: Any, ctx: Any, value: Any) -> Any:
     """Return the value of an option or argument: a plain one at once, any other as Typer does."""
-    descriptor = getattr(parameter, "type_descriptor", None)
-    kind = getattr(descriptor, "annotation", None)
-    if value is None and kind is not None and not parameter.required:
-        plain: Any = () if parameter.multiple or parameter.nargs == -1 else None
-    elif kind in (str, Path) and isinstance(value, str):
-        plain = kind(value)
-    elif kind == list[str] and value:
-        plain = [*value]
-    else:
+    try:
+        plain = _plain_value(parameter, value)
+    except (ValueError, AttributeError):
         return type(parameter).process_value(parameter, ctx, value)
     return plain if parameter.callback is None else parameter.callback(ctx, parameter, plain)
+
+
+def _plain_value(parameter: Any, value: Any) -> Any:
+    """Return a value as its option has it; raise ValueError for what Typer must read or reject."""
+    kind, rules = parameter.type_descriptor.annotation, parameter.type_descriptor.parameter_info
+    if value is None and not parameter.required:
+        return () if parameter.multiple or parameter.nargs == -1 else None
+    if kind in (str, Path) and isinstance(value, str):
+        return kind(value)
+    if kind == list[str] and value:
+        return [*value]
+    if kind in (int, float) and value is not None:
+        number = kind(value)
+        least = number if rules.min is None else rules.min
+        most = number if rules.max is None else rules.max
+        if least <= number <= most:
+            return number
+    elif isinstance(kind, type) and isinstance(value, kind):
+        return value  # a flag, or the default of a choice
+    raise ValueError(value)

@@ -18,7 +18,7 @@ from toolmd import Workspace, load_settings
 # What a run needs, imported once: a process that is killed again and again must not spend its
 # life on imports. None of it starts a thread.
 for name in (
-    "cel_expr_python", "fastapi", "httpx2", "opentelemetry.trace", "svcs",
+    "cel_expr_python", "fastapi", "httpx2", "opentelemetry.trace",
     "toolmd._call.confirmation.flow", "toolmd._call.decisions", "toolmd._dialect",
     "toolmd._egress", "toolmd._expressions.environment", "toolmd._parse.writing.formatter",
     "toolmd._skills.check", "toolmd._skills.engine.durable.engine", "toolmd._store.confirmations",

@@ -11,7 +11,7 @@ import typer
 
 import toolmd
 from toolmd import database, hooks, testing
-from toolmd._cli.main import make_app
+from toolmd._cli.commands import make_app
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._dialect import DIALECTS
 from toolmd._export.targets import TARGETS

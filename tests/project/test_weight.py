@@ -13,8 +13,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
-MOST_PACKAGES = 36
-MOST_MB = 104 if sys.version_info < (3, 14) else 108
+MOST_PACKAGES = 34
+MOST_MB = 52 if sys.version_info < (3, 14) else 56
 """Wheels for Python 3.14 are larger."""
 DRIVER = {"psycopg", "psycopg-binary"}
 """DBOS itself requires the Postgres driver, so a plain install has it, used or not."""

@@ -16,9 +16,9 @@ from docs.http_page import http_page
 
 import toolmd
 from toolmd import config, database, hooks, importing, testing
+from toolmd._cli.commands import make_app
 from toolmd._expressions import functions
 from toolmd._expressions.syntax import MAX_DEPTH, MAX_LENGTH
-from toolmd._cli.commands import make_app
 from toolmd._parse.fields.field import Field
 from toolmd._parse.fields.parameter import PARAMETER
 from toolmd._parse.fields.table import TABLES

@@ -87,7 +87,7 @@ def test_a_renewed_place_stays_taken_until_its_call_leaves(store: Store, change:
     assert store.limits.enter("act", 2) is None
 
 
-def test_the_use_of_the_limits_is_told_by_tool(store: Store) -> None:
+def test_the_use_of_the_limits_is_reported_by_tool(store: Store) -> None:
     before = time.time()
     store.limits.take("rated", 1.0)
     store.limits.enter("narrow", 5)

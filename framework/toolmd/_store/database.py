@@ -199,7 +199,7 @@ class SqliteDatabase:
             connection.lock.release()
 
     def _check(self, connection: "_Connection") -> None:
-        """Open the file anew where another one is at its path: nobody would find the records."""
+        """Open the file again where another one is at its path: nobody would find the records."""
         if self._closed:
             raise UnreachableError("the store is closed: open the workspace again")
         there = _identity(self._file)
@@ -329,7 +329,7 @@ class _Connection:
             db.close()
 
     def abandon(self) -> None:
-        """Begin anew in a forked process, without a connection of its parent."""
+        """Begin again in a forked process, without a connection of its parent."""
         self.lock = Lock()
         if self._db is not None:
             _abandoned.append(self._db)

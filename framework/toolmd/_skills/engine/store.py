@@ -338,7 +338,7 @@ class RunStore:
                 some = wanted[first : first + SOME]
                 rows += tx.execute(
                     "SELECT run.id, plan.plan, run.inputs, run.caller, run.confidence FROM run"
-                    f" JOIN plan ON plan.hash = run.plan WHERE run.id IN ({_marks(some)})",  # noqa: S608
+                    f" JOIN plan ON plan.hash = run.plan WHERE run.id IN ({_marks(some)})",
                     *some,
                 )
         return tuple(

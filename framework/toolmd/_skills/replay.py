@@ -153,7 +153,7 @@ class _Shown:
         return executor
 
     async def call(self, *call: Any) -> Any:
-        """Refuse: while a record is read, nothing is called and nothing waits."""
+        """Raise an error: while a record is read, nothing is called and nothing waits."""
         raise AssertionError(f"{call} is called while a record is read")
 
     confirm = reject = wait = call

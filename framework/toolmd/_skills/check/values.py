@@ -1,10 +1,9 @@
 """Check the values of steps: the names that they can read, their types, and their places."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from toolmd._expressions import CheckedExpression, Checker, ExpressionError
 from toolmd._skills.text import ValueTextError, read_text, shape_for, takes_text
@@ -137,12 +136,11 @@ class ValueCheck:
         for argument in written:
             parameter = known.get(argument.name)
             if parameter is None:
-                self._found.report(
-                    Code.UNKNOWN_ARGUMENT,
-                    argument.place or at,
-                    f"{callee} has no parameter '{argument.name}'",
-                    did_you_mean(argument.name, known) or _known(list(known)),
-                )
+                names = ", ".join([*known][:12])
+                every = f"its parameters: {names}" if known else "it has no parameters"
+                hint = did_you_mean(argument.name, known) or every
+                message = f"{callee} has no parameter '{argument.name}'"
+                self._found.report(Code.UNKNOWN_ARGUMENT, argument.place or at, message, hint)
             else:
                 self._argument(argument, parameter, argument.value_place or at)
                 if not self._tolerant:
@@ -150,17 +148,15 @@ class ValueCheck:
         given = {argument.name for argument in written}
         for name, parameter in known.items():
             if parameter.required and not parameter.shape.has_default and name not in given:
-                self._found.report(
-                    Code.MISSING_ARGUMENT,
-                    at,
-                    f"{callee} needs '{name}', which the step does not set",
-                    f"add `- {name}: …` below **With**",
-                )
+                message = f"{callee} needs '{name}', which the step does not set"
+                hint = f"add `- {name}: …` below **With**"
+                self._found.report(Code.MISSING_ARGUMENT, at, message, hint)
 
     def _argument(self, argument: Argument, parameter: Parameter, at: int | Position) -> None:
         value = argument.value
+        only = value.expression if isinstance(value, Template) else None
         # A bare name without a value leaves an optional argument out.
-        lone = not parameter.required and isinstance(value, Template) and _is_name(value)
+        lone = not parameter.required and only is not None and only.cel.isidentifier()
         check = ValueCheck(self._scope, self._found, tolerant=True) if lone else self
         check.value(value, parameter.shape, argument.name, at)
 
@@ -209,11 +205,8 @@ class ValueCheck:
 
     def _expression(self, expression: Expression, shape: Schema, name: str) -> None:
         checked = self._scope.check(expression, self._found, tolerant=self._tolerant)
-        if checked is None:
-            return
-        if reason := mismatch(checked.schema, shape):
-            message = f"'{name}': {reason}"
-            self._found.report(Code.ARGUMENT_MISMATCH, expression, message)
+        if checked is not None and (reason := mismatch(checked.schema, shape)):
+            self._found.report(Code.ARGUMENT_MISMATCH, expression, f"'{name}': {reason}")
 
     def _text(self, text: str, shape: Schema, name: str, at: int | Position) -> None:
         named = text in self._scope.names
@@ -246,15 +239,6 @@ class ValueCheck:
                 self.value(item, shape.items or ANYTHING, f"{name}[]", at)
 
 
-def _is_name(template: Template) -> bool:
-    expression = template.expression
-    return expression is not None and expression.cel.isidentifier()
-
-
-def _known(names: list[str]) -> str:
-    return f"its parameters: {', '.join(names[:12])}" if names else "it has no parameters"
-
-
 def _way_of_writing(shape: Schema) -> str:
     if "object" in shape.types:
         return "write `- field: value` below it, one per line"
@@ -273,9 +257,9 @@ def mismatch(got: Schema | None, want: Schema, path: str = "") -> str:
     shared = [kind for kind in got.types if _takes(want, kind)]
     where = f"{path} is " if path else ""
     if not shared:
-        return f"{where}{_words(got)} where {_words(want)} is needed"
+        return f"{where}{' or '.join(got.types)} where {' or '.join(want.types)} is needed"
     if got.enum and want.enum and not any(value in want.enum for value in got.enum):
-        return f"{where}none of {_listed(want.enum)}"
+        return f"{where}none of {', '.join(map(str, want.enum))}"
     if shared == ["array"] and got.items is not None and want.items is not None:
         return mismatch(got.items, want.items, f"{path}[]")
     if shared == ["object"]:
@@ -293,16 +277,12 @@ def excess(got: Schema | None, want: Schema) -> tuple[str, str] | None:
     if got is None:
         return None
     if got.enum and want.enum and (over := [v for v in got.enum if v not in want.enum]):
-        return _listed(over), f"takes only {_listed(want.enum)}"
+        return ", ".join(map(str, over)), f"takes only {', '.join(map(str, want.enum))}"
     if got.minimum is not None and want.minimum is not None and got.minimum < want.minimum:
         return str(got.minimum), f"has the Minimum {want.minimum}"
     if got.maximum is not None and want.maximum is not None and got.maximum > want.maximum:
         return str(got.maximum), f"has the Maximum {want.maximum}"
     return None if got.items is None or want.items is None else excess(got.items, want.items)
-
-
-def _listed(values: Iterable[Any]) -> str:
-    return ", ".join(map(str, values))
 
 
 def _takes(want: Schema, kind: str) -> bool:
@@ -329,7 +309,3 @@ def _object_mismatch(got: Schema, want: Schema, path: str) -> str:
             if name not in wanted and one.required:
                 return f"the field '{dot}{name}' is not accepted"
     return ""
-
-
-def _words(shape: Schema) -> str:
-    return " or ".join(shape.types)

@@ -223,10 +223,9 @@ class StepCheck:
             self._found.report(Code.UNKNOWN_TOOL, at, message, hint)
 
     def _arguments(self, key: StepKey, value: Any) -> None:
-        """Do nothing: the check of the call has checked its arguments."""
+        """Do nothing: the check of the key that it completes, or the parser, has checked it."""
 
-    def _count(self, key: StepKey, value: int) -> None:
-        """Do nothing: the parser has read a whole number."""
+    _count = _arguments
 
     def _duration(self, key: StepKey, value: float) -> None:
         del value

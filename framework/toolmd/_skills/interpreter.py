@@ -37,7 +37,7 @@ class Interpreter:
         self.secrets, plan = Secrets(), order.plan
         hide, sensitive = self.secrets.hide, plan.holds_sensitive
         run = Run(
-            plan.skill, order, journal, journal.reach(self._executor), order.caller,
+            plan.skill, order, journal, self._executor, order.caller,
             dict(order.inputs), _run_skill, secrets=self.secrets if sensitive else None,
         )  # fmt: skip
         with hiding(hide if sensitive else None):

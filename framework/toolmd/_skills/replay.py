@@ -10,7 +10,6 @@ from toolmd._skills.interpreter import Interpreter
 from toolmd._skills.journal import (
     CancelledRunError,
     Effect,
-    Executor,
     ParkedError,
     Through,
     UncertainOutcome,
@@ -133,9 +132,6 @@ class _Record:
 
     def tell(self, event: RunEvent) -> None:
         self.events.append(event)
-
-    def reach(self, executor: Executor) -> Executor:
-        return executor
 
     async def call(self, *call: Any) -> Any:
         """Raise an error: while a record is read, nothing is called and nothing waits."""

@@ -11,7 +11,6 @@ from toolmd._skills.engine.store import RunStore, StoredQuestion
 from toolmd._skills.journal import (
     CancelledRunError,
     Effect,
-    Executor,
     ParkedError,
     UncertainOutcome,
 )
@@ -91,10 +90,6 @@ class RunJournal:
     def now(self) -> dt.datetime:
         """Return the time of the last recorded step."""
         return self._now
-
-    def reach(self, executor: Executor) -> Executor:
-        """Return the executor: the run executes in the loop of its tools."""
-        return executor
 
     def has(self, key: str) -> bool:
         """Return whether the step is recorded."""

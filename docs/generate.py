@@ -16,12 +16,15 @@ from docs.http_page import http_page
 
 import toolmd
 from toolmd import config, database, hooks, importing, testing
-from toolmd._cli.main import make_app
+from toolmd._cli.commands import make_app
+from toolmd._expressions import functions
+from toolmd._expressions.syntax import MAX_DEPTH, MAX_LENGTH
 from toolmd._parse.fields.field import Field
 from toolmd._parse.fields.parameter import PARAMETER
 from toolmd._parse.fields.table import TABLES
 from toolmd._types import settings
 from toolmd._types.code import Code
+from toolmd._types.skill import STEP_KEYS
 from toolmd.config import values
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -32,6 +35,38 @@ FIELDS = """# Fields
 Each field of a definition, written as `- **Name**: value`. A misspelt field is read as the nearest
 one, with a warning. A field marked **restricts** restricts calls; if it can't be read, the tool
 does not load. A synonym ("read with a warning") is read as that field, with a warning and a fix.
+"""
+EXPRESSIONS = f"""# Expressions
+
+Expressions are a subset of CEL, the Common Expression Language. This page has all of it.
+
+```text
+diastolic < systolic
+has(cluster_id) != has(pmids)
+'support' in roles || amount <= 100
+slots.filter(s, s.free).sortBy(s, s.time).first()
+```
+
+- **Values** are text in single or double quotes, whole numbers and fractions, `true`, `false`,
+  `null`, lists such as `[1, 2]`, and objects such as `{{'name': 'Ann'}}`. In text, `\\\\`, `\\'`,
+  `\\"`, `\\n`, `\\t`, `\\r` and `\\u00e9` stand for a character. A comment begins with `//`.
+- **Names** are the parameters, and in steps also the saved results. A field is `slot.time`, and an
+  item is `slots[0]`. `slot.?room` is an optional value, because the field may be absent.
+- **Numbers** of both kinds mix: `price * 2` works for 20 and for 20.5. An integer has 64 bits, and
+  a greater one is an error. So is a division by zero.
+- **Unlike types** are never compared: `1 == '1'` is an error, and an error in a rule denies the
+  call. `null` compares with anything.
+- **An optional value** comes from `first()`, `last()` and `.?`. A field of an optional value is
+  optional, too. As a result, an optional value is its value or `null`.
+- **Times** become ISO 8601 text as a result, and durations become text such as `90s`.
+- **Limits** are {MAX_LENGTH:,} characters, {MAX_DEPTH} levels, and for each evaluation
+  {functions.MAX_STEPS:,} steps of loops and {functions.MAX_BYTES >> 20} MiB that it makes or reads.
+  An expression that exceeds a limit has no value.
+
+CEL's unsigned integers, bytes, raw strings and bit functions are not part of the language, and
+neither is any function that is not below. In the tables, `T` and `B` are any type, `number` is an
+integer or a double, and `x` is a name that you choose for each item. `*` marks an argument that may
+be repeated.
 """
 DIAGNOSTICS = """# Diagnostics
 
@@ -82,9 +117,13 @@ def fields_page() -> str:
                 parts.append(
                     "Below each `###`: the [fields of a parameter](#fields-of-a-parameter).\n"
                 )
+            elif section.children == "steps":
+                parts.append("Below each step: the [keys of a step](#keys-of-a-step).\n")
             elif section.fields:
                 parts.append(_field_table(section.fields))
     parts.append(f"## Fields of a parameter\n\n{_field_table(PARAMETER.fields)}")
+    keys = [(f"**{k.name}**", k.says, " or ".join(k.needs)) for k in STEP_KEYS.values()]
+    parts.append(f"## Keys of a step\n\n{table(('key', 'meaning', 'beside'), keys)}")
     return "\n".join(parts)
 
 
@@ -103,6 +142,32 @@ def _field_table(rows: Iterable[Field]) -> str:
 
     heads = ("field", "meaning", "default", "", "also read as", "read with a warning")
     return table(heads, map(row, rows))
+
+
+def expressions_page() -> str:
+    """Build the page of the whole language of expressions from its table."""
+    parts = [EXPRESSIONS]
+    for subject, rows in functions.TABLE.items():
+        told = (
+            (f"`{row.names[0].lstrip('.')}`", "<br>".join(_signatures(row)), row.says)
+            for row in rows
+        )
+        parts.append(f"## {subject}\n\n{table(('', 'types', 'meaning'), told)}")
+    return "\n".join(parts)
+
+
+def _signatures(row: functions.Function) -> Iterator[str]:
+    for one in row.text.split("; "):
+        call, _, gives = one.rpartition(" ")
+        name, _, takes = call.removesuffix(")").partition("(")
+        kinds = takes.replace("*", "").split(", ")
+        if name == "? :":
+            call = "boolean ? T : T"
+        elif name == "[]":
+            call = f"{kinds[0]}[{kinds[1]}]"
+        elif name == "in" or not name[-1].isalpha():
+            call = f" {name} ".join(kinds) if len(kinds) > 1 else f"{name}{kinds[0]}"
+        yield f"`{call}` → `{gives}`"
 
 
 def diagnostics_page() -> str:
@@ -263,6 +328,7 @@ def _toml(value: object) -> str:
 
 PAGES: dict[str, Callable[[], str]] = {
     "fields.md": fields_page,
+    "expressions.md": expressions_page,
     "diagnostics.md": diagnostics_page,
     "hooks.md": hooks_page,
     "configuration.md": configuration_page,

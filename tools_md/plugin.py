@@ -10,21 +10,18 @@ from ._clinic.resources import Reception
 from ._clinic.store import Clinic
 
 if TYPE_CHECKING:
-    import svcs
     import typer
 
-    from toolmd import Settings
+    from toolmd import Resources, Settings
 
 
 @hookimpl
-def toolmd_resources(registry: "svcs.Registry", settings: "Settings") -> None:
+def toolmd_resources(registry: "Resources", settings: "Settings") -> None:
     """Register the clinic, the notifier of parents, and the insurer's address."""
     reception = Reception(settings)
-    registry.register_factory(
-        Clinic, reception.clinic, enter=False, on_registry_close=reception.close
-    )
-    registry.register_factory(Notifier, reception.notifier, enter=False)
-    registry.register_factory(EligibilityService, reception.eligibility_service, enter=False)
+    registry.register_factory(Clinic, reception.clinic, on_registry_close=reception.close)
+    registry.register_factory(Notifier, reception.notifier)
+    registry.register_factory(EligibilityService, reception.eligibility_service)
 
 
 @hookimpl

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from toolmd._types.pending_change import PendingChange, Weakening
     from toolmd._types.registry import Bound, Registry
     from toolmd._types.reply import Dialect, Parsed
+    from toolmd._types.resources import Resources
     from toolmd._types.result import ConfirmationRequest, Event, Failure, Result, SkillResult
     from toolmd._types.run import Answer, Question, RunEvent, RunTrace, RunView
     from toolmd._types.schema import Parameter, Schema
@@ -60,6 +61,7 @@ _ROOMS = {
     "toolmd._types.confirmation": ("Confirmation",),
     "toolmd._types.registry": ("Bound", "Registry"),
     "toolmd._types.reply": ("Dialect", "Parsed"),
+    "toolmd._types.resources": ("Resources",),
     "toolmd._types.result": ("Event", "Failure", "ConfirmationRequest", "Result", "SkillResult"),
     "toolmd._types.schema": ("Parameter", "Schema"),
     "toolmd._types.settings": ("Settings",),
@@ -133,6 +135,7 @@ __all__ = [
     "Problem",
     "Question",
     "Registry",
+    "Resources",
     "Result",
     "RunEvent",
     "RunTrace",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pluggy
 
 from toolmd._types.call import Call
+from toolmd._types.resources import Resources
 from toolmd._types.result import Result
 from toolmd._types.settings import Settings
 from toolmd._types.verdict import Verdict
@@ -22,8 +23,6 @@ from toolmd._types.verdict import Verdict
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-    # svcs imports every web framework that is installed: half a second, for a tool with resources.
-    import svcs
     import typer
 
     from toolmd._types.imported import Imported
@@ -127,7 +126,7 @@ def toolmd_implementation(
 
 
 @hookspec
-def toolmd_resources(registry: "svcs.Registry", settings: Settings) -> None:
+def toolmd_resources(registry: Resources, settings: Settings) -> None:
     """Register resources by type; implementations request them as keyword-only parameters.
 
     Called once per snapshot, before its first call that needs a resource. A registered value lives

@@ -7,7 +7,7 @@ from toolmd import parse_skill
 from toolmd._load.python.fits import mismatch
 from toolmd._load.python.gives import unwritable
 from toolmd._parse import parse_tool
-from toolmd._skills.text import meant, value_of
+from toolmd._skills.text import shape_for, value_of
 from toolmd._types.schema import Schema
 from toolmd._types.skill import Argument, Template, Values
 from toolmd.testing import memory_workspace
@@ -134,7 +134,7 @@ def test_a_steps_argument_is_read_by_the_shape_that_it_names() -> None:
     fields = [Argument(name=n, value=Template(parts=(text,))) for n, text in said.items()]
     written = Values(fields=tuple(fields))
 
-    assert meant(written, shape()) == shape().objects[0]
+    assert shape_for(written, shape()) == shape().objects[0]
     assert value_of(written, shape(), lambda _: None) == {**said, "months": 3}
 
 

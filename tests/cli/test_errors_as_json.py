@@ -5,7 +5,7 @@ import json
 import pytest
 import typer
 
-from toolmd._cli.main import make_app
+from toolmd._cli.commands import make_app
 
 FAILING: dict[str, tuple[str, int]] = {
     "init": ("init tools_md/sell_flowers.py", 2),

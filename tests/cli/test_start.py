@@ -7,35 +7,33 @@ import sys
 
 import pytest
 
-HEAVY = {
-    "anthropic",
-    "apprise",
-    "asyncio",
-    "cel_expr_python",
-    "google.protobuf",
-    "httpx",
-    "jsonschema",
-    "markdown_it",
-    "mcp",
-    "openai",
-    "pydantic",
-    "pydantic_core",
-    "pygls",
-    "re2",
-    "rich",
-    "sqlite3",
-    "sqlalchemy",
-    "svcs",
-    "dbos",
-    "watchdog",
-    "yaml",
-}
-FOR_SKILLS_AND_SERVERS = {
-    "apprise", "croniter", "dateutil", "greenlet", "httpx", "jinja2", "mcp", "openai",
-    "opentelemetry.sdk", "psycopg", "pygls", "pygments", "rich", "sqlalchemy", "starlette",
-    "dbos", "uvicorn", "watchdog",
+PARSING = {"markdown_it", "toolmd._parse", "yaml"}
+SERVING = {"fastapi", "jinja2", "mcp", "pygls", "starlette", "uvicorn"}
+ELSEWHERE = {
+    "anthropic", "apprise", "httpx", "jsonschema", "numpy", "openai", "opentelemetry", "watchdog",
 }  # fmt: skip
-"""Modules that a call of a tool does not need."""
+OPTIONS = {"pydantic", "typer._adapters"}
+"""Modules with which Typer would read options."""
+NOTHING_NEEDED = PARSING | SERVING | ELSEWHERE | OPTIONS | {"psycopg", "re2", "rich"}
+"""Modules that a verb over a warm cache does without."""
+SKILLS = {"toolmd._skills.engine"}
+PROJECT = {"asyncio", "pydantic_core", "sqlite3", "toolmd._workspace"}
+"""Modules that a verb needs only with a project."""
+FORBIDDEN = {
+    "--help": NOTHING_NEEDED | SKILLS | PROJECT,
+    "--version": NOTHING_NEEDED | SKILLS | PROJECT,
+    "check --help": NOTHING_NEEDED | SKILLS | PROJECT,
+    "rule": NOTHING_NEEDED | SKILLS | PROJECT,
+    "plugins": NOTHING_NEEDED | SKILLS | {"asyncio"},
+    "check": NOTHING_NEEDED | SKILLS | {"asyncio"},
+    "list": (NOTHING_NEEDED | SKILLS | {"asyncio"}) - {"pydantic"},
+    "show sell_flowers": (NOTHING_NEEDED | SKILLS | {"asyncio"}) - {"pydantic"},
+    "call sell_flowers kind=rose number=2": NOTHING_NEEDED | SKILLS,
+    "call sell_flowers kind=rose number=2 --confidence 0.9 --user ana --context shop=1 --json": (
+        NOTHING_NEEDED | SKILLS
+    ),
+}
+"""The modules that each command must not import on a warm cache."""
 OPEN = """
 import json, sys
 from toolmd import Workspace
@@ -49,9 +47,7 @@ with Workspace.open(".") as workspace:
     code = not workspace.call_sync("sell_flowers", {"kind": "rose", "number": 2}).success
 print(json.dumps([code, sorted(sys.modules)]), file=sys.__stderr__)
 """
-OF_TYPER = {"pydantic", "pydantic_core"}
-"""With what Typer itself reads the values of options."""
-LIST = """
+COMMAND = """
 import json, sys
 from toolmd._cli.main import main
 code = main(sys.argv[1:])
@@ -59,7 +55,7 @@ print(json.dumps([code, sorted(sys.modules)]), file=sys.__stderr__)
 """
 
 
-def imported(folder, *words: str, script: str = LIST, among: set[str] = HEAVY) -> set[str]:
+def imported(folder, *words: str, script: str = COMMAND) -> set[str]:
     done = subprocess.run(
         [sys.executable, "-c", script, *words],
         cwd=folder,
@@ -70,36 +66,21 @@ def imported(folder, *words: str, script: str = LIST, among: set[str] = HEAVY) -
     )
     code, modules = json.loads(done.stderr.splitlines()[-1])
     assert code == 0
-    return among & set(modules)
+    return set(modules)
 
 
-@pytest.mark.parametrize("words", [("--help",), ("--version",)])
-def test_help_imports_nothing_heavy(tmp_path, words: tuple[str, ...]) -> None:
-    assert imported(tmp_path, *words) == set()
-
-
-@pytest.mark.parametrize("words", [("check", "--help"), ("rule",)])
-def test_a_small_verb_imports_no_more_than_typer_does(tmp_path, words: tuple[str, ...]) -> None:
-    assert imported(tmp_path, *words) <= OF_TYPER
-
-
-def test_check_on_a_warm_cache_imports_no_parser_and_no_expressions(shop) -> None:
+@pytest.mark.parametrize("words", FORBIDDEN)
+def test_a_command_imports_only_what_it_needs(shop, words: str) -> None:
     shop("check")
-    assert imported(shop.folder, "check") <= OF_TYPER
+
+    assert imported(shop.folder, *words.split()) & FORBIDDEN[words] == set()
 
 
-@pytest.mark.parametrize(
-    ("script", "words"),
-    [
-        (LIST, ("check",)),
-        (LIST, ("call", "sell_flowers", "kind=rose", "number=2")),
-        (OPEN, ()),
-        (OPEN_AND_CALL, ()),
-    ],
-    ids=["check", "call", "Workspace.open", "Workspace.call"],
-)
-def test_a_project_of_tools_imports_nothing_of_skills_and_servers(shop, script, words) -> None:
-    assert imported(shop.folder, *words, script=script, among=FOR_SKILLS_AND_SERVERS) == set()
+@pytest.mark.parametrize("script", [OPEN, OPEN_AND_CALL])
+def test_a_program_with_tools_imports_nothing_of_skills_and_servers(shop, script: str) -> None:
+    shop("check")
+
+    assert imported(shop.folder, script=script) & (NOTHING_NEEDED | SKILLS) == set()
 
 
 def completed(folder, words: str) -> subprocess.CompletedProcess[str]:
@@ -132,4 +113,4 @@ def test_completion_imports_nothing_heavy(tmp_path) -> None:
     done = completed(tmp_path, "toolmd ex")
     assert "export" in done.stdout
     modules = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    assert HEAVY & modules <= OF_TYPER
+    assert FORBIDDEN["--help"] & modules == set()

@@ -11,15 +11,15 @@ import typer
 
 import toolmd
 from toolmd import database, hooks, testing
-from toolmd._cli.main import make_app
+from toolmd._cli.commands import make_app
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._dialect import DIALECTS
 from toolmd._export.targets import TARGETS
-from toolmd._expressions.messages import FUNCTIONS
+from toolmd._expressions.functions import FUNCTIONS
 from toolmd._parse.fields import table as fields
 from toolmd._types.code import Code
 from toolmd._types.result import Result
-from toolmd._types.skill import SkillSpec
+from toolmd._types.skill import STEP_KEYS, SkillSpec
 from toolmd._types.tool import ToolSpec
 from toolmd.config.values import READERS
 
@@ -61,9 +61,9 @@ def test_no_page_shows_the_address_of_an_object() -> None:
 
 
 def test_every_function_of_expressions_is_documented() -> None:
-    told = set(re.findall(r"\b[\w.]*\w", page("format.md").partition("## Expressions")[2]))
+    rows = set(re.findall(r"^\| `(.+?)` ", page("expressions.md"), re.MULTILINE))
 
-    assert not set(FUNCTIONS) - told
+    assert {name.lstrip(".") for name in FUNCTIONS} == {row.replace("\\|", "|") for row in rows}
 
 
 def test_every_hook_has_a_section() -> None:
@@ -109,7 +109,8 @@ def test_every_field_has_a_row() -> None:
     rows = set(re.findall(r"^\| \*\*(.+?)\*\* ", page("fields.md"), re.MULTILINE))
     tables = [section.fields for table in fields.TABLES.values() for section in table]
 
-    assert {f.name for table in [*tables, fields.PARAMETER.fields] for f in table} == rows
+    named = {f.name for table in [*tables, fields.PARAMETER.fields] for f in table}
+    assert {*named, *STEP_KEYS} == rows
 
 
 @pytest.mark.parametrize("spec", [ToolSpec, SkillSpec])

@@ -18,11 +18,16 @@ def database(postgres: str) -> Iterator[PostgresDatabase]:
     database.close()
 
 
+def heartbeats(database: PostgresDatabase) -> tuple[Heartbeat, Heartbeat]:
+    """Return those of two processes."""
+    return Heartbeat(database, database.connect), Heartbeat(database, database.connect)
+
+
 @pytest.mark.parametrize("jump_s", [-LONG_S, LONG_S])
 def test_a_jump_of_the_servers_clock_makes_no_live_process_dead(
     database: PostgresDatabase, jump_s: float
 ) -> None:
-    one, other = Heartbeat(database), Heartbeat(database)
+    one, other = heartbeats(database)
     one.live()
     other.live()
     try:
@@ -40,7 +45,7 @@ def test_a_jump_of_the_servers_clock_makes_no_live_process_dead(
 
 
 def test_a_process_that_ended_in_order_is_dead_at_once(database: PostgresDatabase) -> None:
-    one, other = Heartbeat(database), Heartbeat(database)
+    one, other = heartbeats(database)
     one.live()
     other.live()
     other.end()
@@ -58,7 +63,9 @@ def test_a_process_that_ended_in_order_is_dead_at_once(database: PostgresDatabas
 def test_the_clock_of_the_server_counts_where_a_machine_has_another(
     database: PostgresDatabase, apart_s: float
 ) -> None:
-    one = Heartbeat(database, epoch=lambda: time.time() + apart_s)
+    one = Heartbeat(database, database.connect, epoch=lambda: time.time() + apart_s)
+    one.live()
+    one.end()
 
     expected = -apart_s if apart_s != 0.5 else 0.0
     assert abs(one.ahead.total_seconds() - expected) < 1
@@ -67,7 +74,7 @@ def test_the_clock_of_the_server_counts_where_a_machine_has_another(
 def test_a_process_that_lost_its_session_declares_no_other_dead(
     database: PostgresDatabase,
 ) -> None:
-    one, other = Heartbeat(database), Heartbeat(database)
+    one, other = heartbeats(database)
     one.live()
     other.live()
     other.end()

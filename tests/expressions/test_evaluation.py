@@ -26,19 +26,31 @@ def value(source: str, /, **values: Any) -> Any:
         ("slots[0].time", "10:30"),
         ("timestamp('2026-03-02T10:30:00Z').getHours()", 10),
         ("timestamp('2026-03-02T10:30:00Z')", "2026-03-02T10:30:00Z"),
-        ("duration('90s') + duration('500ms')", "90.5s"),
-        ("cel.bind(x, slots.size(), x * 2)", 4),
+        ("duration('90s') + duration('500ms')", "90.500s"),
+        ("slots.map(s, s.n).sum()", 3),
+        ("[1, 2.5, 2, 1.0].distinct()", [1, 2.5, 2]),
+        ("[[1, 2], [3]].flatten().slice(1, 3)", [2, 3]),
         ("math.greatest(1, 2)", 2),
-        ("slots[0][?'none'].orValue('none')", "none"),
-        ("b'abc'", "YWJj"),
+        ("slots[0].?none.orValue('none')", "none"),
+        ("slots.first().time", "10:30"),
+        ("[].first().or(slots.last()).time", "09:00"),
+        ("' A b '.trim().lowerAscii().split(' ').join('-')", "a-b"),
+        ("'%s'.replace('s', '%').substring(1)", "%"),
+        ("timestamp('2026-03-02T23:30:00.5Z').getDate('Europe/Berlin')", 3),
+        (
+            "string(timestamp('2026-03-02T23:30:00.5Z') - duration('30m'))",
+            "2026-03-02T23:00:00.500Z",
+        ),
+        ("'abc'.matches('^a') && !matches('abc', 'd$')", True),
         ("{'b': 1, 'a': [1.5, null]}", {"a": [1.5, None], "b": 1}),
         ("lists.range(3)", [0, 1, 2]),
         ("// a comment 'with a quote\n1 + 1", 2),
-        (".slots[0].n in .slots.map(s, s.n)", True),
+        ("slots[0].n in slots.map(s, s.n)", True),
+        ("slots.exists_one(n, n.n == 2) && 'n' in slots[0]", True),
         ("{'slots': 3}.?slots.orValue(0)", 3),
     ],
 )
-def test_the_official_extensions_are_there(source: str, expected: Any) -> None:
+def test_each_part_of_the_language_has_its_value(source: str, expected: Any) -> None:
     assert value(source, slots=SLOTS) == expected
 
 
@@ -48,7 +60,7 @@ def test_an_optional_is_unwrapped_and_none_is_null() -> None:
     assert value("yes ? dyn(xs.first()) : dyn(2)", xs=[7], yes=True) == 7
 
 
-@pytest.mark.parametrize("source", ["[xs.first()]", "{'a': xs.first()}", "dyn({'a': xs.first()})"])
+@pytest.mark.parametrize("source", ["[dyn(xs.first())]", "{'a': dyn(xs.first())}"])
 def test_an_optional_inside_a_result_is_an_error_and_no_crash(source: str) -> None:
     with pytest.raises(EvaluationError, match="optional"):
         value(source, xs=[1])
@@ -62,7 +74,7 @@ def test_has_checks_if_a_bare_name_is_given() -> None:
 
 
 def test_has_inside_strings_and_comments_is_text() -> None:
-    assert value("'has(x)' + \"has(x)\" + '''has(x)''' + r'has(x)' // has(x)") == "has(x)" * 4
+    assert value("'has(x)' + \"has(x)\" // has(x)") == "has(x)" * 2
 
 
 def test_has_on_a_field_stays_unchanged() -> None:
@@ -81,7 +93,7 @@ def test_names_and_unguarded_names_are_returned() -> None:
     assert program.unguarded == {"b", "cs", "e"}
 
 
-def test_names_that_are_words_of_cel_or_no_identifiers_are_reached() -> None:
+def test_names_that_are_functions_or_no_identifiers_are_reached() -> None:
     names = frozenset({"type", "package", "child-name"})
     program = compile_expression("type + package + child_name", names)
     assert program.names == names
@@ -109,16 +121,29 @@ def test_next_days_returns_the_days_after_a_date() -> None:
         ("next_days(x, 1)", "does not take"),
         ("now()", "no clock"),
         ("lists.range(1001)", "at most 1000"),
-        (".lists.range(100000000)", "at most 1000"),
-        ("[1].map(x, .lists . range(100000000))", "at most 1000"),
+        ("[1].map(x, lists . range(100000000))", "at most 1000"),
         ("x / 0", "divide by zero"),
-        ("1.0 / 0.0", "not a number"),
+        ("1.0 / 0.0", "divide by zero"),
+        ("9223372036854775807 + x", "too large"),
+        ("1e308 * 10", "too large"),
+        ("x == 'a'", "'==' does not take integer, string"),
+        ("[x] != ['a']", "'==' does not take integer, string"),
+        ("'1' in [x, 2]", "'==' does not take string, integer"),
+        ("m == x", "'==' does not take object, integer"),
+        ("math.sqrt(-1)", "no root"),
+        ("[1, 'a'].sum()", "a list of numbers"),
+        ("[dyn(1), 'a'].sortBy(e, e)", "several types"),
+        ("{x: 1}", "must be text"),
+        ("int('1.5')", "no integer"),
+        ("timestamp('2026-03-02')", "no time"),
+        ("duration('soon')", "no duration"),
+        ("m.time.matches(m.time + '(')", "no RE2 expression"),
+        ("[1][1]", "no item 1"),
         ("x ? 1 : 2", "not true or false"),
         ("x + 'a'", "does not take integer, string"),
         ("m.tme", "no field 'tme'"),
         ("m.tme.a", "no field 'tme'"),
         ("x.a", "no field 'a'"),
-        ("type(x)", "no JSON value"),
     ],
 )
 def test_an_error_states_its_reason(source: str, reason: str) -> None:
@@ -141,10 +166,42 @@ def test_a_rule_has_no_clock_and_no_days(source: str) -> None:
         compile_expression(source)
 
 
-@pytest.mark.parametrize("text", ["a\0b", ["a\0b"], {"a\0b": 1}, [{"k": "a\0"}]])
-def test_text_that_the_binding_would_truncate_is_rejected(text: Any) -> None:
-    with pytest.raises(EvaluationError, match="NUL"):
-        value("x == 'a'", x=text)
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("x == null", False),
+        ("y == null", True),
+        ("null != x", True),
+        ("[x, null] == [1, 2]", False),
+        ("[x, 'a'] == [2, 3]", False),
+        ("{'a': x} == {'a': 1.0}", True),
+        ("'a' in ['b', null]", False),
+        ("x in [1.0, 'a']", True),
+    ],
+)
+def test_null_compares_with_anything_and_one_difference_decides(
+    source: str, expected: bool
+) -> None:
+    assert value(source, x=1, y=None) is expected
+
+
+@pytest.mark.parametrize("error", ["x.a", "x == 'a'", "1 / 0 > 0", "absent"])
+def test_an_error_on_one_side_counts_only_if_the_other_does_not_decide(error: str) -> None:
+    assert value(f"{error} || true || {error}", x=1)
+    assert not value(f"{error} && false", x=1)
+    assert value(f"[1, 2].exists(e, e == 2 || {error})", x=1)
+    for undecided in (f"{error} || false", f"true && {error}", f"[1].all(e, {error})"):
+        with pytest.raises(EvaluationError):
+            value(undecided, x=1)
+
+
+def test_now_is_a_name_unless_something_else_is_called_so() -> None:
+    now = dt.datetime(2026, 3, 2, 9, tzinfo=dt.UTC)
+    assert compile_expression("now.getHours()", functions=True).evaluate({}, now=now) == 9
+    assert compile_expression("[1].map(now, now + 1)", functions=True).evaluate({}, now=now) == [2]
+    named = compile_expression("now", {"now"}, functions=True)
+    assert named.names == {"now"}
+    assert named.evaluate({"now": "x"}, now=now) == "x"
 
 
 def endless() -> list[Any]:
@@ -175,8 +232,8 @@ def test_a_runaway_loop_is_stopped() -> None:
         value("x.all(a, x.all(b, x.all(c, a >= b || c >= 0)))", x=list(range(300)))
 
 
-texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
-numbers = st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False)
+texts = st.text(st.characters(exclude_categories=["Cs"]))
+numbers = st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False)
 json_values = st.recursive(
     st.none() | st.booleans() | numbers | texts,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4),
@@ -203,7 +260,7 @@ def test_any_text_has_a_value_or_one_of_two_errors(source: str, given_value: Any
     st.lists(
         st.sampled_from(
             ["x", "has(", ")", "(", "[", "]", ".", "'", '"', "\\", "1", "+", "&&", "?", ":", "{",
-             "}", ",", "first()", "map(a, ", "optional.of(", "null", "//", "\n", "r'", "-", "in"]
+             "}", ",", "first()", "map(a, ", "[a, ", "null", "//", "\n", "r'", "-", "in"]
         ),
         max_size=25,
     )

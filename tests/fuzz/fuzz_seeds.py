@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from toolmd._dialect import DIALECTS
+from toolmd._expressions.functions import FUNCTIONS
 from toolmd._parse.fields import table
 
 ROOT = Path(__file__).parents[2]
@@ -54,21 +55,16 @@ _EXPRESSIONS = (
     "next_days(date, 3).map(d, d + ' 09:00').join(', ')",
     "timestamp(date + 'T00:00:00Z').getDayOfWeek() in [0, 6]",
     "lists.range(count).map(i, i * 2).filter(i, i % 3 == 0)",
-    "cel.bind(x, either, type(x) == string ? x : 'none')",
-    "{'a': slot, 'b': [1.5, null, true], 'c': b'\\x00'}",
-    "optional.of(price).orValue(0.0) + math.greatest(1.0, 2.0)",
+    "{'a': slot, 'b': [1.5, null, true], 'c': '\\u0000'}",
+    "[price].first().orValue(0.0) + math.greatest(1.0, 2)",
     "duration('90s') + duration('1h') > duration('5m')",
-    'child_name.matches(\'^[a-z]+$\') ? """a""" : r\'\\d\'',
-    "slot[?'time'].hasValue() && twin.aB == odd['a-b']",
-    "now() - timestamp(0) > duration('0s')",
+    "child_name.matches('^[a-z]+$') ? \"a\" : '\\\\d'",
+    "slot.?time.orValue('') == loose['a']",
+    "now - timestamp(0) > duration('0s')",
 )
 _WORDS_OF_EXPRESSIONS = """
-    && || ! == != <= >= ? : [? .? {? ( ) [ ] { } . , + - * / % in has( size( map( filter( all(
-    exists( exists_one( sortBy( first() last() orValue( optMap( optional.none() cel.bind(
-    lists.range( flatten( slice( reverse( distinct( join( split( replace( substring( format(
-    charAt( indexOf( quote( math.greatest( math.least( math.round( math.bitXor( string( bytes(
-    int( uint( double( timestamp( duration( dyn( type( matches( now() next_days( true false null
-    0x7fffffffffffffff 1e308 9u r' b' \"\"\" ''' // slots slot date count price flag loose either
+    ? : .? ( ) [ ] { } . , true false null x ' \"
+    1e308 9u 9223372036854775807 // slots slot date count price flag loose either
 """.split()
 
 
@@ -131,4 +127,4 @@ def words_of_replies() -> list[str]:
 
 def words_of_expressions() -> list[str]:
     """Return words with a meaning in an expression."""
-    return list(_WORDS_OF_EXPRESSIONS)
+    return [*_WORDS_OF_EXPRESSIONS, *FUNCTIONS]

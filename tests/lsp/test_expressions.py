@@ -23,7 +23,7 @@ def completed(editor: Editor, name: str, old: str, new: str) -> list[str]:
         (PICK, "`amount > 20`", "`am", ["treeName: string", "amount: integer", "basket: object"]),
         (PICK, "`amount > 20`", "`basket.", ["size: integer", "owner: string"]),
         (PICK, "`amount > 20`", "`basket.size > am", ["treeName: string", "amount: integer"]),
-        (PICK, "`amount > 20`", "`treeName.", ["charAt: function", "contains: function"]),
+        (PICK, "`amount > 20`", "`treeName.", ["contains: function", "endsWith: function"]),
         (HARVEST, "`rounds * 5`", "`ro", ["tree: string", "rounds: integer"]),
     ],
 )

@@ -109,4 +109,4 @@ def test_every_dependency_is_locked() -> None:
     names = {re.split(r"[\s<>=!~;\[]", text)[0].lower().replace("_", "-") for text in wanted}
 
     locked = set(re.findall(r"^([a-z0-9.-]+)==", TEXTS["constraints.txt"], re.MULTILINE))
-    assert names <= locked
+    assert names - {"toolmd"} <= locked  # the extra `all` names the others

@@ -8,9 +8,9 @@ from typing import Any
 
 from toolmd._parse import parse_skill, parse_tool
 from toolmd._skills.engine.engine import Engine
-from toolmd._store.database import SqliteDatabase
 from toolmd._skills.interpreter import Interpreter
 from toolmd._skills.plan import make_plan
+from toolmd._store.database import SqliteDatabase
 from toolmd._types.call import Call, Caller
 from toolmd._types.result import ConfirmationRequest, Failure, Result, SkillResult
 from toolmd._types.run import Answer, Order, Question, RunEvent

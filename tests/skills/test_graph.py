@@ -1,6 +1,7 @@
 """A skill as a picture."""
 
 import xml.etree.ElementTree as ET
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,6 @@ from run_world import skill
 
 from toolmd._parse import parse_skill
 from toolmd._skills.graph import STYLE, WORDS, chart_of, mermaid, svg
-from toolmd._skills.graph.layout import lay_out
 from toolmd._types.skill import SkillSpec
 
 HERE = Path(__file__).parent
@@ -121,14 +121,16 @@ def test_any_text_is_drawn_without_overlap(steps) -> None:
     if spec is None:
         return
     chart = chart_of(spec)
-    ET.fromstring(svg(chart))
     mermaid(chart)
-    layout = lay_out(chart)
-    for place, below in zip(layout.places, layout.places[1:], strict=False):
-        if place.left == below.left:
-            assert place.top + place.height < below.top
-        assert place.left + 320 <= layout.width
-        assert below.top + below.height <= layout.height
+    drawing = svg(chart)
+    root = ET.fromstring(drawing)
+    cards = [[int(card.get(name) or "") for name in ("x", "y", "width", "height")]
+             for card in nodes(drawing, "card")]  # fmt: skip
+    for (x, y, width, height), below in pairwise(cards):
+        if x == below[0]:
+            assert y + height < below[1]
+        assert x + width <= int(root.get("width") or "")
+        assert below[1] + below[3] <= int(root.get("height") or "")
 
 
 def test_markup_in_a_text_is_drawn_as_text() -> None:

@@ -6,10 +6,15 @@ import pytest
 
 from toolmd._lsp.place import place_at
 from toolmd._parse import parse_skill, skill_text
-from toolmd._parse.fields.step import KEY_BY_FOLD, STEP_KEYS, key_meant
+from toolmd._parse.fields.step import KEY_BY_FOLD, key_meant
+from toolmd._parse.steps.keys import READERS
 from toolmd._parse.words.keys import fold
+from toolmd._parse.writing.skill_text import WRITERS
 from toolmd._skills.check import check_skill
-from toolmd._types.skill import SkillSpec, Step, step_json
+from toolmd._skills.check.walk import StepCheck
+from toolmd._skills.graph import chart_of
+from toolmd._skills.run import Run
+from toolmd._types.skill import STEP_KEYS, SkillSpec, Step, StepKey, step_json
 
 SKILL = """# Send
 
@@ -92,6 +97,31 @@ def test_every_key_has_a_case_and_every_attribute_a_key() -> None:
     assert {key.attribute for key in STEP_KEYS.values()} - {""} == {*Step.model_fields} - head
 
 
+@pytest.mark.parametrize("row", STEP_KEYS.values(), ids=lambda row: row.name)
+def test_a_row_has_every_part(row: StepKey) -> None:
+    assert row.says.endswith(".")
+    assert row.kind in READERS
+    assert row.kind in WRITERS
+    assert callable(getattr(StepCheck, f"_{row.kind}"))
+    assert row.word or row.part, "a drawing shows the key, or another key shows it"
+    assert callable(getattr(Run, row.run)) if row.run else row.needs
+    assert row.instead
+
+
+def test_no_kind_of_value_is_left_over() -> None:
+    kinds = {row.kind for row in STEP_KEYS.values()}
+
+    assert READERS.keys() == WRITERS.keys() == kinds
+
+
+@pytest.mark.parametrize("name", sorted({*STEP_KEYS} - {"With"}))
+def test_a_key_is_in_the_drawing(name: str) -> None:
+    spec = parsed(written(name, CASES[name].beside, CASES[name].value))
+
+    assert STEP_KEYS[name].word in [line.word.split(" until")[0]
+                                    for line in chart_of(spec).boxes[0].lines]  # fmt: skip
+
+
 @pytest.mark.parametrize("name", STEP_KEYS)
 def test_a_key_is_read_and_written_back(name: str) -> None:
     spec = parsed(written(name, CASES[name].beside, CASES[name].value))
@@ -107,7 +137,7 @@ def test_a_key_is_read_and_written_back(name: str) -> None:
 def test_a_key_is_in_the_canonical_json(name: str) -> None:
     spec = parsed(written(name, CASES[name].beside, CASES[name].value))
     (step,) = spec.workflow_sections[0].steps
-    key = STEP_KEYS[name].attribute or "with"
+    key = "with" if name == "With" else STEP_KEYS[name].attribute
 
     key = {"returns": "return", "wait": "wait_until"}.get(key, key)
     assert step_json(step)[key] == CASES[name].json

@@ -68,9 +68,6 @@ class KeptJournal:
     def tell(self, event: RunEvent) -> None:
         del event
 
-    def reach(self, hands: World) -> World:
-        return hands
-
 
 def play(world: World, order: Order, journal: KeptJournal) -> SkillResult:
     return asyncio.run(Interpreter(world).execute(order, journal))

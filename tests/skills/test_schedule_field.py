@@ -44,6 +44,7 @@ def test_a_schedule_is_a_cron_expression_or_a_period(text: str, canonical: str) 
 @pytest.mark.parametrize(
     "text",
     ["daily", "@daily", "* * * *", "* * * * * *", "61 * * * *", "0 0 30 2 *", "R * * * *",
+     "L * * * *", "0 0 0 * *", "*/0 * * * *", "0 0 * * 8", "0 0 * * 5#6",
      "0 7 * * * in Nowhere/City", "every", "every 0s", "every 1.5s", "every monday", "7:00"],
 )  # fmt: skip
 def test_an_unreadable_schedule_is_an_error(text: str) -> None:
@@ -86,6 +87,52 @@ def test_an_hour_that_comes_twice_counts_once_unless_each_hour_does(
     assert [last_tick(vienna, tick) for tick in ticks] == ticks
     second = dt.timedelta(seconds=1)
     assert [last_tick(vienna, tick - second) for tick in ticks[1:]] == ticks[:-1]
+
+
+@pytest.mark.parametrize(
+    ("schedule", "found"),
+    [
+        ("30 2 * * *", ["03-29 01:00", "03-30 00:30"]),
+        ("*/30 2 * * *", ["03-29 01:00", "03-30 00:00"]),
+        ("0 */2 * * *", ["03-29 01:00", "03-29 02:00"]),
+        ("30 * * * *", ["03-29 00:30", "03-29 01:30"]),
+    ],
+)
+def test_a_time_that_the_clock_skips_comes_right_after_the_gap(
+    schedule: str, found: list[str]
+) -> None:
+    # The clock of Vienna is put forward from 2:00 to 3:00 at 1:00 UTC.
+    vienna = f"{schedule} in Europe/Vienna"
+    first = next_tick(vienna, dt.datetime(2026, 3, 29, 0, 15, tzinfo=dt.UTC))
+
+    ticks = [first, next_tick(vienna, first)]
+    assert [f"{tick:%m-%d %H:%M}" for tick in ticks] == found
+    assert [last_tick(vienna, tick) for tick in ticks] == ticks
+
+
+@pytest.mark.parametrize(
+    ("schedule", "tick"),
+    [
+        ("0 0 L * *", "03-31"),
+        ("0 0 * * 5#2", "04-10"),
+        ("0 0 * * FRIL", "04-24"),
+        ("0 0 */10 * *", "03-31"),
+        ("0 0 13 * SAT-SUN", "03-29"),
+        ("0 0 29 2 MON", "02-01"),
+        ("0 0 1 NOV-FEB *", "11-01"),
+    ],
+)
+def test_days_are_counted_from_either_end_and_around(schedule: str, tick: str) -> None:
+    assert f"{next_tick(schedule, NOW):%m-%d}" == tick
+
+
+def test_the_ticks_of_a_zone_with_half_an_hour_of_summer_time_leave_none_out() -> None:
+    lord_howe = "*/15 7 * * SUN in Australia/Lord_Howe"
+    ticks = [next_tick(lord_howe, dt.datetime(2026, 4, 4, 13, tzinfo=dt.UTC))]
+    while len(ticks) < 4:
+        ticks.append(next_tick(lord_howe, ticks[-1]))
+
+    assert [f"{tick:%H:%M}" for tick in ticks] == ["20:30", "20:45", "21:00", "21:15"]
 
 
 @pytest.mark.parametrize("schedule", ["every 900s", "30 12 * * *"])

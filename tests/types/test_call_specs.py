@@ -21,7 +21,7 @@ import asyncio, sys
 from toolmd import Workspace
 with Workspace.open(sys.argv[1]) as workspace:
     assert asyncio.run(workspace.call("give", '{"count": 3}')).data == 3
-print(*{name.partition(".")[0] for name in sys.modules} & {"pydantic", "svcs", "httpx"})
+print(*{name.partition(".")[0] for name in sys.modules} & {"pydantic", "httpx"})
 """
 GIVE = """\
 # Give

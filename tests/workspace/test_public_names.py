@@ -57,7 +57,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 
 def test_the_import_alone_brings_nothing_with_it() -> None:
-    heavy = "pydantic", "pluggy", "asyncio", "markdown_it", "svcs", "toolmd._types"
+    heavy = "pydantic", "pluggy", "asyncio", "markdown_it", "toolmd._types"
 
     loaded = run(f"import sys, toolmd; print([m for m in {heavy!r} if m in sys.modules])")
 
@@ -66,7 +66,7 @@ def test_the_import_alone_brings_nothing_with_it() -> None:
 
 def test_a_project_is_opened_without_what_only_calls_need(tmp_path) -> None:
     (tmp_path / "tools_md").mkdir()
-    heavy = "asyncio", "markdown_it", "svcs", "httpx", "rich", "celpy", "typer"
+    heavy = "asyncio", "markdown_it", "httpx", "rich", "celpy", "typer"
     code = (
         f"import sys, toolmd; ws = toolmd.Workspace.open({str(tmp_path)!r},"
         " overrides={'plugins': []}); ws.registry.diagnostics;"

@@ -1,4 +1,4 @@
-"""The entry point `toolmd`: the commands, and the exit code of each kind of error."""
+"""The entry point `toolmd`: run one command, and return the exit code of each kind of error."""
 
 import atexit
 import errno
@@ -6,171 +6,17 @@ import gc
 import os
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
-from toolmd._cli.added import added_commands
+from toolmd._cli.commands import COMMANDS, make_app
 from toolmd._cli.terminal.crash import report_crash
 from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.options import ProjectOption
-from toolmd._cli.terminal.screen import complain, drop, errors_as_json, out, send_off
+from toolmd._cli.terminal.screen import complain, drop, errors_as_json, send_off
 from toolmd._cli.terminal.usage import empty_in, is_usage, tell_usage
-from toolmd._cli.verbs import (
-    about,
-    accept,
-    audit,
-    call,
-    chat,
-    check,
-    crises,
-    decide,
-    dev,
-    examples,
-    export,
-    fmt,
-    graph,
-    handle,
-    importing,
-    lsp,
-    new,
-    run,
-    runs,
-    serve,
-    servers,
-    show,
-    tokens,
-    worker,
-)
 from toolmd.errors import ArgumentError, ConfigError, NotFoundError, ToolmdError, UnreachableError
-
-COMMANDS: Mapping[str, Mapping[str, Callable[..., None] | typer.Typer]] = {
-    "Write": {
-        "init": new.init,
-        "new": new.GROUP,
-        "import": importing.import_,
-        "check": check.check,
-        "fmt": fmt.fmt,
-        "test": examples.try_out,
-        "lsp": lsp.lsp,
-    },
-    "Inspect": {
-        "list": show.list_,
-        "show": show.show,
-        "graph": graph.graph,
-        "export": export.export,
-    },
-    "Run": {
-        "call": call.call,
-        "handle": handle.handle,
-        "pending": decide.pending,
-        "confirm": decide.confirm,
-        "reject": decide.reject,
-        "respond": decide.respond,
-        "crises": crises.crises,
-        "accept": accept.accept,
-        "servers": servers.servers,
-        "run": run.run,
-        "runs": runs.GROUP,
-        "worker": worker.worker,
-        "dev": dev.dev,
-        "serve": serve.serve,
-        "tokens": tokens.GROUP,
-        "chat": chat.chat,
-        "audit": audit.audit,
-    },
-    "Help": {
-        "plugins": about.plugins,
-        "rule": about.rule,
-        "doctor": about.doctor,
-    },
-}
-"""The commands and groups of commands by heading, in the order of `--help`."""
-
-
-class Verbs(TyperGroup):
-    """The commands under their headings, in the order of a project's life."""
-
-    plugins: object = None
-    """The plugins whose commands were added; they must stay alive while one runs."""
-
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  # Typer's signature
-        """Return the names in the order of COMMANDS; Typer lists groups after the others."""
-        return list(dict.fromkeys((*(name for rows in COMMANDS.values() for name in rows),
-                                   *self.commands)))  # fmt: skip
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return Toolmd's own command, or one that a plugin of the project adds."""
-        own = super().get_command(ctx, cmd_name)
-        if own is not None or ctx.resilient_parsing:
-            return own
-        added, self.plugins = added_commands(ctx.params.get("project"))
-        for name, command in added.items():
-            self.commands.setdefault(name, command)
-        return self.commands.get(cmd_name)
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write a section for each heading."""
-        sections: dict[str, list[tuple[str, str]]] = {}
-        longest = max(map(len, self.commands))
-        for name in self.list_commands(ctx):
-            command = self.commands[name]
-            if not command.hidden:
-                heading = getattr(command, "rich_help_panel", None) or "Commands"
-                # Show the whole first sentence; the formatter wraps it on a narrow terminal.
-                row = (name.ljust(longest), command.get_short_help_str(formatter.width * 10))
-                sections.setdefault(str(heading), []).append(row)
-        for heading, rows in sections.items():
-            with formatter.section(heading):
-                formatter.write_dl(rows)
-
-
-def make_app() -> typer.Typer:
-    """Return the app, without the commands of plugins."""
-    app = typer.Typer(
-        name="toolmd",
-        cls=Verbs,
-        help="Write agent tools in markdown: check them, call them, and serve them to models.",
-        no_args_is_help=True,
-        # Rich's help costs as much as the whole start; plain help needs no import.
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        epilog="Plugins can add commands: `toolmd plugins` lists them.",
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    app.callback()(_options)
-    for heading, commands in COMMANDS.items():
-        for name, command in commands.items():
-            if isinstance(command, typer.Typer):
-                app.add_typer(command, name=name, rich_help_panel=heading)
-            else:
-                app.command(name, rich_help_panel=heading)(command)
-    return app
-
-
-def _tell_version(value: bool) -> None:  # noqa: FBT001  # Typer's signature
-    if value:
-        from importlib.metadata import version
-
-        out(f"toolmd {version('toolmd')}")
-        raise typer.Exit
-
-
-def _options(
-    *,
-    project: ProjectOption = None,  # the commands read it, by ProjectOption
-    _version: Annotated[
-        bool,
-        typer.Option(
-            "--version", help="Print the version and exit.", callback=_tell_version, is_eager=True
-        ),
-    ] = False,
-) -> None:
-    """Read the options that stand before a command."""
-
 
 # Nothing of a process that ends needs to be collected: to look at it all takes a tenth of a second.
 atexit.register(gc.freeze)

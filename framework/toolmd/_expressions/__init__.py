@@ -1,18 +1,22 @@
-"""Expressions: CEL compiled, checked against types, and evaluated within bounds."""
+"""Expressions: a subset of CEL, compiled, checked against types, and evaluated within bounds."""
 
-from toolmd._expressions.check import CheckedExpression, Checker
+from toolmd._expressions.checker import CheckedExpression, Checker, compile_expression
 from toolmd._expressions.cursor import CursorScope, at_cursor, names_read
-from toolmd._expressions.error import EvaluationError, ExpressionError
-from toolmd._expressions.program import Program, compile_expression
+from toolmd._expressions.evaluator import Program
+from toolmd._expressions.functions import EvaluationError
+from toolmd._expressions.syntax import RESERVED, ExpressionError, Token, tokens
 
 __all__ = [
+    "RESERVED",
     "CheckedExpression",
     "Checker",
     "CursorScope",
     "EvaluationError",
     "ExpressionError",
     "Program",
+    "Token",
     "at_cursor",
     "compile_expression",
     "names_read",
+    "tokens",
 ]

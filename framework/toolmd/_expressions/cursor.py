@@ -4,23 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from toolmd._expressions.check import Checker
-from toolmd._expressions.error import ExpressionError
-from toolmd._expressions.lexer import Token, tokens
-from toolmd._expressions.messages import FUNCTIONS
-from toolmd._types.schema import Parameter, Schema
+from toolmd._expressions.checker import Checker, type_of
+from toolmd._expressions.functions import CLOCK, FUNCTIONS, Function
+from toolmd._expressions.syntax import ExpressionError, Token, tokens
+from toolmd._types.schema import Schema
 
 _OPENS, _CLOSES = {"(", "[", "{"}, {")", "]", "}"}
-_OVER_ITEMS = frozenset("all exists exists_one filter map sortBy".split())
-_BINDS = _OVER_ITEMS | {"optMap", "optFlatMap", "bind"}
-_MEMBERS: Mapping[str, str] = {
-    "string": """charAt contains endsWith indexOf lastIndexOf lowerAscii matches replace reverse
-        size split startsWith substring trim upperAscii""",
-    "array": """all distinct exists exists_one filter first flatten join last map reverse size
-        slice sort sortBy""",
-    "object": "all exists exists_one filter map size",
-}
-"""The functions that are called on a value, by its type."""
+_MACROS = frozenset(key[1:] for key, row in FUNCTIONS.items() if row.is_macro)
+_NOTHING = Token("mark", "", 0)
 
 
 @dataclass(frozen=True)
@@ -45,28 +36,21 @@ class CursorScope:
     @property
     def shape(self) -> Schema | None:
         """The type of the word at the cursor, with the value that it is a field of."""
-        if not self.receiver:
-            return self.names.get(self.word.text)
-        return dict(self._fields).get(self.word.text)
+        found = (what for name, what in self.words if name == self.word.text)
+        return next((what for what in found if isinstance(what, Schema)), None)
 
     @property
-    def _fields(self) -> list[tuple[str, Schema]]:
-        shape = self.type_of(self.receiver) or Schema()
-        found: list[Parameter] = [p for one in shape.objects for p in one.properties or ()]
-        return [(field.name, field.shape) for field in found]
-
-    @property
-    def words(self) -> list[tuple[str, Schema | None]]:
-        """What may be written here: names or fields with their types, and functions."""
+    def words(self) -> list[tuple[str, Schema | Function]]:
+        """The words that may be written here: names and fields with types, and functions."""
         if not self.receiver:
-            members = {word for words in _MEMBERS.values() for word in words.split()} - {"size"}
-            clock = () if self.functions else ("now", "next_days")
-            calls = [name for name in FUNCTIONS if name not in {*members, *clock}]
-            return [*self.names.items(), *((name, None) for name in calls)]
-        shape = self.type_of(self.receiver) or Schema()
-        types: tuple[str, ...] = shape.types or tuple(_MEMBERS)
-        calls = list(dict.fromkeys(w for t in types for w in _MEMBERS.get(t, "").split()))
-        return [*self._fields, *((name, None) for name in calls)]
+            hidden = {"in"} if self.functions else {"in", *CLOCK}
+            calls = [key for key in FUNCTIONS if key[0].isalpha() and key not in hidden]
+            return [*self.names.items(), *((key, FUNCTIONS[key]) for key in calls)]
+        over = self.type_of(self.receiver) or Schema()
+        fields = [(p.name, p.shape) for one in over.objects for p in one.properties or ()]
+        kind = type_of(over)
+        methods = [key for key, row in FUNCTIONS.items() if key[0] == "." and row.follows(kind)]
+        return [*fields, *((key[1:], FUNCTIONS[key]) for key in sorted(methods))]
 
 
 def at_cursor(
@@ -74,11 +58,8 @@ def at_cursor(
 ) -> CursorScope | None:
     """Return the scope at an offset of an expression; None within a string or a number.
 
-    Args:
-        source: The expression, which may be unfinished.
-        at: The offset of the cursor.
-        names: The names that the expression may read, with their types.
-        functions: Whether `now()` and `next_days()` are available.
+    The expression may be unfinished. `names` are those that it may read, and `functions` is
+    whether `now` and `next_days()` are available.
     """
     marks = tokens(source)
     index = next((i for i, m in enumerate(marks) if at <= m.at + len(m.text)), len(marks))
@@ -89,33 +70,30 @@ def at_cursor(
         index += 1 if word.text and word.at < at else 0
         word = Token("name", "", at)
     dot = index - 2 if index > 1 and marks[index - 1].text == "?" else index - 1
-    receiver = ""
-    if dot > 0 and marks[dot].text == ".":
-        start = _chain(marks, dot - 1)
-        receiver = source[marks[start].at : marks[dot].at]
+    is_field = dot > 0 and marks[dot].text == "."
+    receiver = source[marks[_chain(marks, dot - 1)].at : marks[dot].at] if is_field else ""
     scope = CursorScope(word, receiver, {**names}, functions)
     for macro, end in _macros(marks):
         if macro + 2 < index <= end:
-            bound = marks[macro + 2].text
-            scope = CursorScope(
-                word, receiver, {**scope.names, bound: _bound(source, marks, macro, scope)},
-                functions,
-            )  # fmt: skip
+            over = source[marks[_chain(marks, macro - 2)].at : marks[macro - 1].at]
+            items = (scope.type_of(over) or Schema()).items or Schema()
+            own = {**scope.names, marks[macro + 2].text: items}
+            scope = CursorScope(word, receiver, own, functions)
     return scope
 
 
 def names_read(source: str) -> list[Token]:
     """Return the tokens of variables, without fields, functions, and names that macros bind."""
     marks = tokens(source)
-    bound: set[int] = set()
+    own: set[int] = set()
     for macro, end in _macros(marks):
         text = marks[macro + 2].text
-        bound |= {i for i in range(macro + 2, min(end, len(marks))) if marks[i].text == text}
+        own |= {i for i in range(macro + 2, min(end, len(marks))) if marks[i].text == text}
     return [
         mark
-        for i, (before, mark) in enumerate(pairwise([Token("mark", "", 0), *marks]))
+        for i, (before, mark) in enumerate(pairwise([_NOTHING, *marks]))
         if mark.kind == "name"
-        and i not in bound
+        and i not in own
         and not (before.text == "." or (before.text == "?" and i > 1 and marks[i - 2].text == "."))
         and (i + 1 == len(marks) or marks[i + 1].text != "(")
     ]
@@ -126,43 +104,21 @@ def _macros(marks: list[Token]) -> list[tuple[int, int]]:
     return [
         (i, _end(marks, i + 1))
         for i in range(1, len(marks) - 3)
-        if marks[i].text in _BINDS
-        and marks[i - 1].text == "."
-        and marks[i + 1].text == "("
+        if marks[i].text in _MACROS
+        and [marks[i - 1].text, marks[i + 1].text, marks[i + 3].text] == [".", "(", ","]
         and marks[i + 2].kind == "name"
-        and marks[i + 3].text == ","
     ]
-
-
-def _bound(source: str, marks: list[Token], macro: int, scope: CursorScope) -> Schema:
-    """Return the type of the name that a macro binds."""
-    name = marks[macro].text
-    if name == "bind":
-        comma = next((i for i in range(macro + 4, len(marks)) if marks[i].text == ","), len(marks))
-        end = marks[comma].at if comma < len(marks) else len(source)
-        return scope.type_of(source[marks[macro + 3].at + 1 : end]) or Schema()
-    shape = scope.type_of(source[marks[_chain(marks, macro - 2)].at : marks[macro - 1].at])
-    if shape is None:
-        return Schema()
-    return (shape.items or Schema()) if name in _OVER_ITEMS else shape
 
 
 def _chain(marks: list[Token], index: int) -> int:
     """Return the first token of the value that ends at a token: `a.b(c)[0]` is one value."""
     depth = 0
     for at in range(index, -1, -1):
-        text, before = marks[at].text, marks[at - 1] if at else Token("mark", "", 0)
-        if marks[at].kind != "mark" or text not in _OPENS | _CLOSES:
-            called = depth or text == "." or before.text == "."
-        elif text in _CLOSES:
-            depth += 1
-            called = True
-        else:
-            depth -= 1
-            called = depth > 0 or (
-                text != "{" and (before.kind == "name" or before.text in _CLOSES)
-            )
-        if not called:
+        text, before = marks[at].text, marks[at - 1] if at else _NOTHING
+        depth += (text in _CLOSES) - (text in _OPENS)
+        is_called = before.kind == "name" or before.text in _CLOSES
+        goes_on = depth or "." in (text, before.text) or text in _CLOSES
+        if not goes_on and not (text in ("(", "[") and is_called):
             return at
     return 0
 

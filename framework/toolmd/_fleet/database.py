@@ -86,7 +86,7 @@ class PostgresDatabase:
 
     def workers(self) -> Workers:
         """Return how processes see each other, by their heartbeats."""
-        return Heartbeat(self)
+        return Heartbeat(self, self.connect)
 
     def close(self) -> None:
         """Close the connections for good, after the transactions in progress."""
@@ -102,16 +102,16 @@ class PostgresDatabase:
         _abandoned.extend(self._idle)
         self._changed, self._idle, self._used = Condition(), [], 0
 
-    def connect(self, **settings: object) -> psycopg.Connection[Row]:
-        """Open a connection of its own, in autocommit mode, with these session settings."""
+    def connect(self) -> psycopg.Connection[Row]:
+        """Open a connection of its own, in autocommit mode."""
         own = {name: value for name, value in _CLIENT_TCP.items() if name not in self._url}
         try:
             connection = psycopg.connect(
                 **{**self._url, **own}, autocommit=True, cursor_factory=psycopg.ClientCursor
             )
             try:
-                values = _SESSION | settings
-                connection.execute("; ".join(f"SET {name} = {values[name]}" for name in values))
+                settings = (f"SET {name} = {value}" for name, value in _SESSION.items())
+                connection.execute("; ".join(settings))
             except BaseException:
                 connection.close()
                 raise

@@ -10,14 +10,12 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
 
 from toolmd._skills.engine.outage import Outage
-
-if TYPE_CHECKING:
-    from toolmd._fleet.database import PostgresDatabase
+from toolmd._store.database import Database
 
 BEAT_S = 0.5
 """How often a process writes the time, in seconds."""
@@ -49,14 +47,22 @@ class Heartbeat:
     """
 
     def __init__(
-        self, database: "PostgresDatabase", epoch: Callable[[], float] = time.time
+        self,
+        database: Database,
+        connect: Callable[[], psycopg.Connection[Any]],
+        epoch: Callable[[], float] = time.time,
     ) -> None:
-        """Keep the database; `epoch` returns this machine's seconds since the epoch."""
+        """Keep the database; `connect` opens a session that no pool has.
+
+        `epoch` returns this machine's seconds since the epoch.
+        """
         self._database = database
+        self._connect = connect
         self._epoch = epoch
         self.own = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
         """The unique name of this process, never reused."""
-        self._ahead: dt.timedelta | None = None
+        self.ahead = dt.timedelta()
+        """How far the server's clock is ahead of this machine's, by seconds or more."""
         self._session: psycopg.Connection[Any] | None = None
         self._locked = False
         """Whether the session has the lock; at first the lost session before it may keep it."""
@@ -69,15 +75,6 @@ class Heartbeat:
         """Since when no heartbeat was late, by the monotonic clock."""
         self._since = 0.0
         """Since when this process has its session."""
-
-    @property
-    def ahead(self) -> dt.timedelta:
-        """How far the server's clock is ahead of this machine's, by seconds or more."""
-        if self._ahead is None:
-            with self._database.read() as tx:
-                self._compare(tx.now(0.0))
-        assert self._ahead is not None
-        return self._ahead
 
     def live(self) -> None:
         """Show that this process is alive, before it accepts any work."""
@@ -96,7 +93,7 @@ class Heartbeat:
         stalled = now - self._last > STALL_S or now - self._steady < TTL_S
         with self._database.write() as tx:
             late = f"SELECT id, {_AGE} FROM worker WHERE {_AGE} > ?"  # noqa: S608 - constants
-            ages: dict[str, float] = dict(tx.execute(late, LATE_S))  # type: ignore[arg-type]
+            ages: dict[str, float] = dict(tx.execute(late, LATE_S))
             # If its own row is late, too, the server's clock jumped, or this machine was stopped.
             stalled = stalled or ages.pop(self.own, 0.0) > STALL_S
             ttl_s = float("inf") if stalled else TTL_S
@@ -156,7 +153,7 @@ class Heartbeat:
                 with self._database.read():
                     pass  # The tables are there from now on.
             # No pool has the session: the lock ends with it.
-            self._session = self._database.connect()
+            self._session = self._connect()
             self._locked = False
         if not self._locked:
             self._locked = bool(self._ask("SELECT pg_try_advisory_lock(%s)", _key(self.own)))
@@ -170,13 +167,13 @@ class Heartbeat:
 
     def _ask(self, statement: str, value: object) -> Any:
         assert self._session is not None
-        row = self._session.execute(statement, [value]).fetchone()  # type: ignore[arg-type]
+        row = self._session.execute(statement, [value]).fetchone()
         assert row is not None
         return row[0]
 
     def _compare(self, server: float) -> None:
         ahead = server - self._epoch()
-        self._ahead = dt.timedelta(seconds=ahead if abs(ahead) > APART_S else 0.0)
+        self.ahead = dt.timedelta(seconds=ahead if abs(ahead) > APART_S else 0.0)
 
     def _leave(self) -> None:
         session, self._session = self._session, None

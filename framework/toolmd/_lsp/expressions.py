@@ -64,13 +64,13 @@ def completions(
     return [
         types.CompletionItem(
             name,
-            kind=_kind(scope, shape),
-            detail=type_words(shape, " | ") if shape is not None else "function",
-            documentation=(shape.description or None) if shape is not None else None,
+            kind=_kind(scope, what),
+            detail=type_words(what, " | ") if isinstance(what, Schema) else "function",
+            documentation=(what.description if isinstance(what, Schema) else what.says) or None,
             sort_text=f"{number:03}",
             text_edit=types.TextEdit(at, name),
         )
-        for number, (name, shape) in enumerate(scope.words)
+        for number, (name, what) in enumerate(scope.words)
     ]
 
 
@@ -84,7 +84,7 @@ def explanation(expression: PlacedExpression, scope: CursorScope) -> str:
     return "\n\n".join(parts)
 
 
-def _kind(scope: CursorScope, shape: Schema | None) -> types.CompletionItemKind:
-    if shape is None:
+def _kind(scope: CursorScope, what: object) -> types.CompletionItemKind:
+    if not isinstance(what, Schema):
         return types.CompletionItemKind.Function
     return types.CompletionItemKind.Field if scope.receiver else types.CompletionItemKind.Variable

@@ -7,8 +7,7 @@ from itertools import pairwise
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from toolmd._expressions import names_read
-from toolmd._expressions.lexer import Token, tokens
+from toolmd._expressions import Token, names_read, tokens
 from toolmd._lsp.page import EditorPage
 from toolmd._parse.kinds import PARSERS
 from toolmd._parse.source.places import CodePlace, Places, located

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from lsprotocol import types
 from pygls import uris
 
-from toolmd._expressions.lexer import Token
+from toolmd._expressions import Token
 from toolmd._lsp import messages
 from toolmd._lsp.index import FileIndex, Symbol
 from toolmd._lsp.navigation import span_of

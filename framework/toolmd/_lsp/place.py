@@ -7,10 +7,10 @@ from functools import cached_property
 
 from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._parse.fields.parameter import PARAMETER
-from toolmd._parse.fields.step import STEP_KEYS
 from toolmd._parse.fields.table import section_of
 from toolmd._parse.source.page import Mark
 from toolmd._parse.words.keys import fold, heading_text, split
+from toolmd._types.skill import STEP_KEYS
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _BULLET = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")

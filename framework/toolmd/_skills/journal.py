@@ -72,9 +72,6 @@ class Journal(Protocol):
     def tell(self, event: RunEvent) -> None:
         """Report an event to the listener, once."""
 
-    def reach(self, executor: "Executor") -> "Executor":
-        """Return an executor that works from the loop in which the run executes."""
-
 
 async def loaded(journal: Journal, key: str, work: Callable[[], Awaitable[T]]) -> T:
     """Do work that imports Python; where that comes late, do it again if the run may wait."""

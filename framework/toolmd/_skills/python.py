@@ -7,9 +7,9 @@ from typing import Any
 
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
-from toolmd._skills.action import StepActions, require
-from toolmd._skills.frame import DeclinedError, Frame, InsteadError, StepError
+from toolmd._skills.call import DeclinedError, InsteadError, StepError
 from toolmd._skills.journal import CancelledRunError, ParkedError, loaded
+from toolmd._skills.run import Run, ToolCall
 from toolmd._types.result import Failure, Result, SkillResult
 from toolmd._types.skill import Step
 from toolmd.errors import ToolError, ToolmdError, logged
@@ -17,23 +17,23 @@ from toolmd.errors import ToolError, ToolmdError, logged
 _PARTS = {"success", "message", "data", "error"}
 
 
-async def run_python(frame: Frame, actions: StepActions) -> SkillResult:
+async def run_python(run: Run) -> SkillResult:
     """Run the implementation with the skill's inputs and build a SkillResult from its value.
 
     A resumed implementation runs from its beginning, and its calls return their recorded results:
     it must make the same calls with the same arguments in the same order. Once its result is
     recorded, it does not run again. Raises ParkedError and CancelledRunError.
     """
-    key = f"{frame.prefix}{result_key(frame.spec.name)}"
-    ran = None if frame.journal.has(key) else await _run(frame, actions)
-    if ran is not None and ran.code == "cancelled":
-        return ran
+    key = f"{run.prefix}{result_key(run.spec.name)}"
+    result = None if run.journal.has(key) else await _execute(run)
+    if result is not None and result.code == "cancelled":
+        return result
 
-    async def came_to() -> dict[str, Any]:
-        assert ran is not None
-        return {**ran.to_dict(), "code": ran.code}
+    async def record() -> dict[str, Any]:
+        assert result is not None
+        return {**result.to_dict(), "code": result.code}
 
-    return SkillResult(**await frame.perform(key, came_to))
+    return SkillResult(**await run.perform(key, record))
 
 
 def result_key(name: str) -> str:
@@ -41,14 +41,13 @@ def result_key(name: str) -> str:
     return f"{name}:result"
 
 
-async def _run(frame: Frame, actions: StepActions) -> SkillResult:
+async def _execute(run: Run) -> SkillResult:
     """Run the implementation from its beginning."""
-    spec = frame.spec
-    calls = _Calls(frame, actions)
-    call = frame.call(spec.name, frame.names, f"{frame.prefix}{spec.name}")
+    spec, calls = run.spec, _Calls(run)
+    call = run.call(spec.name, run.names, f"{run.prefix}{spec.name}")
     try:
         value = await loaded(
-            frame.journal, call.key or "", lambda: frame.executor.python(call, calls.through)
+            run.journal, call.key or "", lambda: run.executor.python(call, calls.through)
         )
     except ToolError as error:
         value = SkillResult.failed(error.code, str(error))
@@ -103,29 +102,27 @@ def _data(value: Any) -> dict[str, Any]:
 class _Calls:
     """The calls of one Python skill, numbered as they are made."""
 
-    def __init__(self, frame: Frame, actions: StepActions) -> None:
-        self._frame = frame
-        self._actions = actions
-        self._made = 0
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._number = 0
         self.parked: ParkedError | None = None
         self.strayed: StepError | None = None
         """Why the skill can make no more calls: one of them differs from the recorded one."""
 
     async def through(self, name: str, arguments: Mapping[str, Any]) -> Result:
         """Make a call and return its result; a failure is a result, not an exception."""
-        self._made += 1
-        number = str(self._made)
-        frame = self._frame
-        step = Step(id=number, title=name)
+        self._number += 1
+        run, step = self._run, Step(id=str(self._number), title=name)
+        key = f"{run.key(step)}:{name}"
         try:
             if self.strayed is not None:
                 raise self.strayed
-            require(frame, name)
-            await self._same(number, name, arguments)
-            frame.tell("started", step)
-            data = await self._actions.call(frame, step, name, dict(arguments))
+            run.require(name)
+            await self._compare(step, name, arguments)
+            run.tell("started", step)
+            data = await ToolCall(run, step, name, dict(arguments), key, key).once(approved=False)
         except StepError as error:
-            frame.tell("failed", step, error.message)
+            run.tell("failed", step, error.message)
             failure = Failure(error.code, error.message)
             return Result(success=False, tool=name, outcome="failed", error=failure)
         except InsteadError as instead:
@@ -136,22 +133,21 @@ class _Calls:
         except ParkedError as parked:
             self.parked = parked
             raise
-        frame.tell("done", step)
+        run.tell("done", step)
         return Result(success=True, tool=name, outcome="ok", data=data)
 
-    async def _same(self, number: str, name: str, arguments: Mapping[str, Any]) -> None:
+    async def _compare(self, step: Step, name: str, arguments: Mapping[str, Any]) -> None:
         """Record what the call is, and raise an error where a resumed run makes another one."""
 
-        async def said() -> dict[str, Any]:
+        async def describe() -> dict[str, Any]:
             return {"name": name, "arguments": dict(arguments)}
 
-        frame = self._frame
-        recorded = await frame.perform(f"{frame.prefix}{number}:call", said)
+        recorded = await self._run.perform(f"{self._run.key(step)}:call", describe)
         was, now = _shown(recorded["name"], recorded["arguments"]), _shown(name, arguments)
         if was != now:
             message = (
-                f"call {number} was {was} and is now {now}: when a run resumes, the Python of "
-                f"{frame.spec.name} must make the same calls in the same order; it must take "
+                f"call {step.id} was {was} and is now {now}: when a run resumes, the Python of "
+                f"{self._run.spec.name} must make the same calls in the same order; it must take "
                 f"values that vary (time, randomness, the order of a set) from a call"
             )
             self.strayed = StepError("not_repeatable", message)

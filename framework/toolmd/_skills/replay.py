@@ -5,21 +5,19 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from toolmd._skills.graph.states import states_of
+from toolmd._skills.graph.chart import states_of
 from toolmd._skills.interpreter import Interpreter
 from toolmd._skills.journal import (
     CancelledRunError,
     Effect,
-    Executor,
     ParkedError,
     Through,
     UncertainOutcome,
 )
 from toolmd._skills.python import result_key
 from toolmd._types.call import Call
-from toolmd._types.result import Result, SkillResult
+from toolmd._types.result import SkillResult
 from toolmd._types.run import Answer, Order, Question, RunEvent, RunTrace, RunView
-from toolmd._types.schema import Parameter
 from toolmd._validation.redact import HIDDEN, Secrets, redacted
 
 
@@ -29,19 +27,19 @@ async def trace(order: Order, view: RunView) -> RunTrace:
     The record does not contain skipped steps and chosen ways: they follow from the recorded
     values. Nothing is called.
     """
-    shown, skill = _Shown(order, view), order.plan.skill
-    interpreter = Interpreter(shown)
+    record, skill = _Record(order, view), order.plan.skill
+    interpreter = Interpreter(record)
     with suppress(ParkedError):
         if view.state == "scheduled":
             raise ParkedError
-        await interpreter.execute(order, shown)
-    events = (*shown.events, *_cancelled(shown.events, view))
+        await interpreter.execute(order, record)
+    events = (*record.events, *_end_open(record.events, view))
     in_python = skill.name in order.plan.python
     states = {} if in_python else states_of(skill.name, events, view.questions)
-    return RunTrace(_veiled(view, order, interpreter.secrets), skill, events, states)
+    return RunTrace(_hide(view, order, interpreter.secrets), skill, events, states)
 
 
-def _cancelled(events: Iterable[RunEvent], view: RunView) -> list[RunEvent]:
+def _end_open(events: Iterable[RunEvent], view: RunView) -> list[RunEvent]:
     """Return the ends of the steps that were open when their run was cancelled."""
     if view.state != "cancelled" or view.result is None:
         return []
@@ -62,47 +60,33 @@ def listed(view: RunView, order: Order) -> RunView:
     view, result = view._replace(entries=()), view.result
     if result is not None and result.data is not None and order.plan.holds_sensitive:
         view = view._replace(result=result._replace(data=HIDDEN, parts={}))
-    return _veiled(view, order, Secrets())
+    return _hide(view, order, Secrets())
 
 
-def _veiled(view: RunView, order: Order, secrets: Secrets) -> RunView:
+def _hide(view: RunView, order: Order, secrets: Secrets) -> RunView:
     """Return a view of a run with the values of its Sensitive parameters and `secrets` masked."""
-    if not order.plan.holds_sensitive:
+    plan = order.plan
+    if not plan.holds_sensitive:
         return view
-    parameters, known = order.plan.skill.parameters, _sensitive(order)
-    secrets.learn(order.inputs, parameters)
+    specs = (plan.skill, *plan.skills.values(), *plan.tools.values())
+    known = tuple(p for spec in specs for p in spec.parameters if p.shape.holds_sensitive)
+    secrets.learn(order.inputs, plan.skill.parameters)
+    values = []
     for entry in view.entries:
-        if isinstance(entry.value, dict):
-            secrets.learn(_object(entry.value.get("arguments")), known)
-    entries = (
-        entry._replace(value=_without(entry.value, known, secrets)) for entry in view.entries
-    )
-    inputs = secrets.hide_in(redacted(view.inputs, parameters))
-    result = view.result
+        value = entry.value
+        if isinstance(value, dict) and isinstance(value.get("arguments"), dict):
+            secrets.learn(value["arguments"], known)
+            value = {**value, "arguments": redacted(value["arguments"], known)}
+        values.append(value)
+    pairs = zip(view.entries, values, strict=True)
+    entries = tuple(entry._replace(value=secrets.hide_in(value)) for entry, value in pairs)
+    inputs, result = secrets.hide_in(redacted(view.inputs, plan.skill.parameters)), view.result
     if result is not None and result.data is not None:
         result = result._replace(data=secrets.hide_in(result.data))
-    return view._replace(inputs=inputs, entries=tuple(entries), result=result)
+    return view._replace(inputs=inputs, entries=entries, result=result)
 
 
-def _without(value: Any, known: tuple[Parameter, ...], secrets: Secrets) -> Any:
-    """Return the value of an entry without Sensitive values; `arguments` are those of a call."""
-    if isinstance(value, dict) and isinstance(value.get("arguments"), dict):
-        value = {**value, "arguments": redacted(value["arguments"], known)}
-    return secrets.hide_in(value)
-
-
-def _sensitive(order: Order) -> tuple[Parameter, ...]:
-    """Return the Sensitive parameters of everything that a run may call."""
-    plan = order.plan
-    specs = (plan.skill, *plan.skills.values(), *plan.tools.values())
-    return tuple(p for spec in specs for p in spec.parameters if p.shape.holds_sensitive)
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-class _Shown:
+class _Record:
     """A read-only record, and an executor that calls nothing."""
 
     def __init__(self, order: Order, view: RunView) -> None:
@@ -146,25 +130,14 @@ class _Shown:
         if self._cancelled:
             raise CancelledRunError
 
-    async def wait(self, key: str, tried: int) -> bool:
-        raise AssertionError(f"{key} waits while a record is read: {tried}")
-
     def tell(self, event: RunEvent) -> None:
         self.events.append(event)
 
-    def reach(self, executor: Executor) -> Executor:
-        return executor
+    async def call(self, *call: Any) -> Any:
+        """Raise an error: while a record is read, nothing is called and nothing waits."""
+        raise AssertionError(f"{call} is called while a record is read")
 
-    async def call(self, call: Call) -> Result:
-        raise AssertionError(f"{call.tool} is called while a record is read")
-
-    async def confirm(self, held: str, call: Call, by: str | None = None) -> Result:
-        del by
-        raise AssertionError(f"{held} is confirmed while a record is read: {call.tool}")
-
-    async def reject(self, held: str, call: Call, by: str | None = None) -> None:
-        del by
-        raise AssertionError(f"{held} is rejected while a record is read: {call.tool}")
+    confirm = reject = wait = call
 
     async def python(self, call: Call, through: Through) -> Any:
         """Make the recorded calls of a skill's Python in order, then return its recorded result."""

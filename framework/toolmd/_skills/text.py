@@ -25,7 +25,7 @@ class ValueTextError(ValueError):
     """Text that can't be read as the wanted type; the message names the type."""
 
 
-def shown(value: Any) -> str:
+def as_text(value: Any) -> str:
     """Format a value as text: lists joined by commas, integers without a decimal point."""
     match value:
         case None:
@@ -35,7 +35,7 @@ def shown(value: Any) -> str:
         case float():
             return str(int(value)) if value.is_integer() and abs(value) < _EXACT else repr(value)
         case list():
-            return ", ".join(shown(item) for item in value)
+            return ", ".join(as_text(item) for item in value)
         case dict():
             return json.dumps(value, ensure_ascii=False)
         case _:
@@ -49,7 +49,7 @@ def sentence(text: str) -> str:
 
 def text_of(template: Template, evaluate: Evaluate) -> str:
     """Return the template's text with the value of each expression inserted."""
-    return "".join(p if isinstance(p, str) else shown(evaluate(p)) for p in template.parts)
+    return "".join(p if isinstance(p, str) else as_text(evaluate(p)) for p in template.parts)
 
 
 def value_of(value: Value, shape: Schema, evaluate: Evaluate) -> Any:
@@ -61,24 +61,24 @@ def value_of(value: Value, shape: Schema, evaluate: Evaluate) -> Any:
     if isinstance(value, Values):
         return _nested(value, shape, evaluate)
     if value.code and value.expression is not None:
-        return fitted(evaluate(value.expression), shape)
+        return as_whole(evaluate(value.expression), shape)
     only = value.parts[0] if len(value.parts) == 1 else None
     if isinstance(only, Expression) and not takes_text(shape):
-        return fitted(evaluate(only), shape)
+        return as_whole(evaluate(only), shape)
     return read_text(text_of(value, evaluate), shape)
 
 
 def _nested(value: Values, shape: Schema, evaluate: Evaluate) -> Any:
     if value.items and not value.fields:
         return [value_of(item, shape.items or _ANY, evaluate) for item in value.items]
-    one = meant(value, shape)
+    one = shape_for(value, shape)
     return {
         a.name: value_of(a.value, (one.of_field(a.name) or (_ANY,))[0], evaluate)
         for a in value.fields
     }
 
 
-def meant(value: Values, shape: Schema) -> Schema:
+def shape_for(value: Values, shape: Schema) -> Schema:
     """Return the object that written fields mean: of One Of, the shape that they fit best."""
     names = {a.name for a in value.fields}
 
@@ -103,7 +103,7 @@ def takes_text(shape: Schema) -> bool:
     return not shape.types or "string" in shape.types
 
 
-def fitted(value: Any, shape: Schema) -> Any:
+def as_whole(value: Any, shape: Schema) -> Any:
     """Return a whole double as an integer if only integers fit: CEL's division returns doubles."""
     whole = isinstance(value, float) and value.is_integer()
     if whole and "integer" in shape.types and "number" not in shape.types:

@@ -1,25 +1,27 @@
 """A skill's Schedule: a cron expression of five fields, or `every 15m`, and its ticks."""
 
+import calendar
 import datetime as dt
-import re
-from typing import Any
+from bisect import bisect
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import chain, product
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-_COLUMNS = 5
-_NAMES = frozenset("JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC SUN MON TUE WED THU FRI SAT L"
-                   .split())  # fmt: skip
-_SECOND = dt.timedelta(seconds=1)
+_MONTHS = "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC".split()
+_WEEKDAYS = "SUN MON TUE WED THU FRI SAT".split()
+_FARTHEST = 41 * 366
+"""The days to search for a tick: 29 February is a Monday once in 28 or 40 years."""
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+_DAY = dt.timedelta(days=1)
+_MINUTE = dt.timedelta(minutes=1)
 
 
 def cron_text(text: str) -> str | None:
     """Return a cron expression, or one `in ZONE`, in its canonical form; None if unreadable."""
     words, joint, zone = text.partition(" in ")
-    columns = words.upper().split()
-    names = set(re.findall("[A-Z]+", words.upper()))
-    if len(columns) != _COLUMNS or not names <= _NAMES:
-        return None
-    canonical = " ".join(columns) + joint + zone.strip()
+    canonical = " ".join(words.upper().split()) + joint + zone.strip()
     try:
         next_tick(canonical, _EPOCH)
     except (ValueError, KeyError, OSError):  # ZoneInfo raises KeyError for an unknown zone.
@@ -31,26 +33,16 @@ def next_tick(schedule: str, now: dt.datetime) -> dt.datetime:
     """Return the first time of a schedule after a time, in UTC."""
     if (every := _period(schedule)) is not None:
         return last_tick(schedule, now) + every
-    tick = _cron(schedule, now).get_next(dt.datetime).astimezone(dt.UTC)
-    return next_tick(schedule, tick) if _comes_again(schedule, tick) else tick
+    following = (ticks[bisect(ticks, now) :] for ticks in _days_from(schedule, now, 1))
+    return next(ticks[0] for ticks in following if ticks)
 
 
 def last_tick(schedule: str, now: dt.datetime) -> dt.datetime:
     """Return the last time of a schedule up to and including a time, in UTC."""
     if (every := _period(schedule)) is not None:
         return now.astimezone(dt.UTC) - (now - _EPOCH) % every
-    later = now.replace(microsecond=0) + _SECOND
-    tick = _cron(schedule, later).get_prev(dt.datetime).astimezone(dt.UTC)
-    return last_tick(schedule, tick - _SECOND) if _comes_again(schedule, tick) else tick
-
-
-def _comes_again(schedule: str, tick: dt.datetime) -> bool:
-    """Return whether a tick repeats a local time, because the clock was set back.
-
-    It counts only with `*` as the hour.
-    """
-    columns, zone = _parts(schedule)
-    return columns.split()[1] != "*" and tick.astimezone(zone).fold == 1
+    before = (ticks[: bisect(ticks, now)] for ticks in _days_from(schedule, now, -1))
+    return next(ticks[-1] for ticks in before if ticks)
 
 
 def _period(schedule: str) -> dt.timedelta | None:
@@ -59,14 +51,101 @@ def _period(schedule: str) -> dt.timedelta | None:
     return None if words == schedule else dt.timedelta(seconds=int(words.removesuffix("s")))
 
 
-def _cron(schedule: str, now: dt.datetime) -> Any:
-    # Few projects have a schedule, so the library is imported where one is read.
-    from croniter import croniter
+class _Cron(NamedTuple):
+    """A cron expression, as sets of numbers."""
 
-    columns, zone = _parts(schedule)
-    return croniter(columns, now.astimezone(zone))
+    minutes: frozenset[int]
+    hours: frozenset[int]
+    each_hour: bool
+    """Whether the hours are `*`, so that an hour that the clock repeats counts twice."""
+    days: frozenset[int]
+    """Days of the month; 0 is the last one."""
+    months: frozenset[int]
+    weekdays: frozenset[tuple[int, int]]
+    """Days of the week, Sunday is 0, each with its number in the month: -1 for the last, or 0."""
+    either: bool
+    """Whether day and weekday are both restricted: then one of them is enough."""
+
+    def has(self, day: dt.date) -> bool:
+        """Check whether the expression has ticks on a day."""
+        last = calendar.monthrange(day.year, day.month)[1]
+        weekday, number = day.isoweekday() % 7, (day.day + 6) // 7
+        in_month = day.day in self.days or (day.day == last and 0 in self.days)
+        numbers = {0, number, -1} if day.day + 7 > last else {0, number}
+        in_week = any((weekday, one) in self.weekdays for one in numbers)
+        matches = in_month or in_week if self.either else in_month and in_week
+        return matches and day.month in self.months
 
 
-def _parts(schedule: str) -> tuple[str, ZoneInfo]:
-    columns, _, zone = schedule.partition(" in ")
-    return columns, ZoneInfo(zone or "UTC")
+def _days_from(schedule: str, now: dt.datetime, step: int) -> Iterator[tuple[dt.datetime, ...]]:
+    """Yield the ticks of each day from the day before a time on; with -1, from the day after back.
+
+    Raises ValueError where no tick comes for years.
+    """
+    columns, _, name = schedule.partition(" in ")
+    cron, zone = _read(columns), ZoneInfo(name or "UTC")
+    first = now.astimezone(zone).date() - step * _DAY
+    for count in range(_FARTHEST):
+        if cron.has(day := first + step * count * _DAY):
+            yield _ticks_of(cron, zone, day)
+    raise ValueError(f"{schedule} has no tick")
+
+
+@lru_cache(maxsize=16)
+def _ticks_of(cron: _Cron, zone: ZoneInfo, day: dt.date) -> tuple[dt.datetime, ...]:
+    """Return the ticks of a day in a zone, in UTC."""
+    ticks = set()
+    for hour, minute in product(cron.hours, cron.minutes):
+        local = dt.datetime.combine(day, dt.time(hour, minute), zone)
+        if cron.each_hour:
+            # What the clock skips is left out, what it repeats counts twice.
+            both = {local.replace(fold=fold).astimezone(dt.UTC) for fold in (0, 1)}
+            ticks |= {tick for tick in both if tick.astimezone(zone) == local}
+            continue
+        while local.astimezone(dt.UTC).astimezone(zone) != local:
+            local += _MINUTE  # the clock skips this time: the tick is right after the gap
+        ticks.add(local.astimezone(dt.UTC))
+    return tuple(sorted(ticks))
+
+
+@lru_cache(maxsize=64)
+def _read(columns: str) -> _Cron:
+    minutes, hours, days, months, weekdays = columns.split()
+    return _Cron(
+        frozenset(chain(*(_numbers(part, 0, 59) for part in minutes.split(",")))),
+        frozenset(chain(*(_numbers(part, 0, 23) for part in hours.split(",")))),
+        hours == "*",
+        frozenset(
+            chain(*({0} if part == "L" else _numbers(part, 1, 31) for part in days.split(",")))
+        ),
+        frozenset(chain(*(_numbers(part, 1, 12, _MONTHS) for part in months.split(",")))),
+        frozenset(chain(*map(_weekdays, weekdays.split(",")))),
+        days != "*" and weekdays != "*",
+    )
+
+
+def _weekdays(part: str) -> set[tuple[int, int]]:
+    """Return the weekdays of `MON-FRI`, `5#2` (the second Friday) or `5L` (the last one)."""
+    days, hash_, number = part.partition("#")
+    which = _number(number, 1, 5) if hash_ else -1 if "L" in part else 0
+    return {(day % 7, which) for day in _numbers(days.strip("L"), 0, 7, _WEEKDAYS)}
+
+
+def _numbers(part: str, first: int, last: int, names: Sequence[str] = ()) -> set[int]:
+    """Return the numbers of `*`, `5`, `1-5`, `*/15`, `10/20` or `FRI-MON`."""
+    span, slash, step = part.partition("/")
+    start, dash, end = span.partition("-")
+    low, high = first, last
+    if span != "*":
+        low = _number(start, first, last, names)
+        high = _number(end, first, last, names) if dash else last if slash else low
+    around = [*range(low, last + 1), *range(first, high + 1)]
+    numbers = [*range(low, high + 1)] if low <= high else around
+    return set(numbers[:: _number(step, 1, last) if slash else 1])
+
+
+def _number(text: str, first: int, last: int, names: Sequence[str] = ()) -> int:
+    number = names.index(text) + first if text in names else int(text)
+    if not (text in names or (text.isascii() and text.isdecimal())) or not first <= number <= last:
+        raise ValueError(f"{text!r} is not between {first} and {last}")
+    return number

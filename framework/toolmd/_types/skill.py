@@ -1,7 +1,9 @@
 """The content of a `.skill.md` file."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -103,8 +105,59 @@ class OnError(Noun):
     then: Way
 
 
+@dataclass(frozen=True, slots=True)
+class StepKey:
+    """The row of a step's key: everything that the rest of Toolmd knows about the key.
+
+    The field of `Step` that a key sets carries the row. The parser, the formatter, the check, the
+    run, the drawings and the editor read the rows, so a new key is a row and, where it acts, a
+    method of `Run`.
+    """
+
+    name: str
+    kind: str
+    """The kind of its value: how the value is read, written, checked and drawn."""
+    says: str
+    """The sentence for the editor and the reference."""
+    word: str
+    """The word before its value in a drawing; empty where the drawing does not show it."""
+    run: str = ""
+    """The method of `Run` that performs it; empty for a key that completes those it needs."""
+    acts: bool = False
+    """Whether it makes an item of the list a step; a step has one such key, Wait apart."""
+    each: bool = False
+    """Whether a step with For each performs it for each item."""
+    reads: Literal["outside", "item", "after"] = "item"
+    """The names that its value can read: without the loop's item, with it, or the result too."""
+    needs: tuple[str, ...] = ()
+    """The keys of which one must be in the same step."""
+    holds: bool = True
+    """Whether it holds back the step, or handles its failure."""
+    guards: bool = False
+    """Whether it is reported outside of a step, where it would guard nothing."""
+    part: str = ""
+    """The part of the field's value that it sets, for a key that completes another one."""
+    instead: str = ""
+    """The words that people write for it; none of them is read as the key."""
+    attribute: str = ""
+    """The field of `Step` that carries it."""
+
+    def value(self, step: "Step") -> Any:
+        """Return the value that a step has for the key; None where the step lacks it."""
+        value = getattr(step, self.attribute)
+        if not self.part or value is None:
+            return value
+        default = type(value).model_fields[self.part].default
+        return None if (part := getattr(value, self.part)) == default else part
+
+
+_ACTIONS = ("Use", "Choose", "Ask", "Return", "Stop", "Wait")
+_GIVING = ("Use", "Choose", "Ask")
+
+
+# fmt: off
 class Step(Noun):
-    """One item of the workflow's list (format.md, "Steps")."""
+    """One item of the workflow's list (format.md, "Steps"): its keys, in the order of a step."""
 
     id: str
     """`1`, `2`, …; in a named section `No slots/1`."""
@@ -114,37 +167,144 @@ class Step(Noun):
     line: int = 0
     places: dict[str, Position] = Field(default_factory=dict)
     """The position of each key's value."""
-    when: Expression | None = None
-    wait: float | Expression | None = None
+    when: Annotated[Expression | None, StepKey(
+        "When", "condition", "An expression; the step is skipped if it is false.", "when",
+        reads="outside", needs=_ACTIONS, guards=True,
+        instead="If, Condition, Conditions, Only If, Only When, Unless, Guard, Where, Skip If, "
+        "Skip When, Skip Unless, Run If, Precondition, Preconditions, Conditional, Provided, "
+        "Provided That, Requires")] = None
+    for_each: Annotated[
+        Loop | None,
+        StepKey(
+            "For each", "loop",
+            "`` day in `next_days(date, 3)` ``: the step runs for each; its result is the list.",
+            "for each", run="each", reads="outside", needs=("Use", "Choose"), holds=False,
+            instead="Loop, Loop Over, For Every, For All, For, Each, Repeat, Iterate"),
+        StepKey(
+            "At Once", "count", "The number of For each runs in parallel; 1 by default.",
+            "at once", needs=("For each",), part="at_once",
+            instead="Parallel, In Parallel, Concurrency, Max Parallel, Max Concurrent"),
+    ] = None
+    wait: Annotated[float | Expression | None, StepKey(
+        "Wait", "moment",
+        "A duration (`2h`), or an expression that gives a time: the step waits for it first.",
+        "wait", run="wait", acts=True, each=True, guards=True,
+        instead="Waits, Wait For, Wait Until, Delay, Sleep, Pause, Hold")] = None
     """The seconds to wait, or the expression that gives a time or a duration."""
-    for_each: Loop | None = None
-    ask: Template | None = None
-    if_no: Way | None = None
-    use: Use | None = None
-    choose: Expression | None = None
-    or_else: Way | None = None
-    returns: tuple[Argument, ...] | None = None
+    ask: Annotated[Template | None, StepKey(
+        "Ask", "question",
+        "A person must answer; with Use, the confirmation of exactly that call.",
+        "ask", run="ask", acts=True, each=True, guards=True,
+        instead="Confirm, Confirms, Confirmation, Confirm With, Confirm First, Consent, "
+        "Require Confirmation, Requires Confirmation, Confirmation Required, "
+        "Needs Confirmation, Confirm With User, Confirm With The User, Get Confirmation, "
+        "User Confirmation, Human Confirmation, Manual Confirmation, Must Confirm, Approve, "
+        "Approves, Approval, Approved By, Approver, Require Approval, Requires Approval, "
+        "Approval Required, Needs Approval, Get Approval, User Approval, Human Approval, "
+        "Manual Approval, Sign Off, Permission, Ask The User, Ask User, Ask First, "
+        "Ask A Person, Ask A Human, Ask Human, Ask For, Ask For Confirmation, "
+        "Ask For Approval, Ask For Permission, Asks, Human In The Loop, Human, Review, "
+        "Human Review, Question, Prompt")] = None
+    if_no: Annotated[Way | None, StepKey(
+        "If no", "way", "The action when the person says no.", "no",
+        needs=("Ask", "Use"), guards=True,
+        instead="If Rejected, If Declined, If Denied, If Not Approved, On No, "
+        "On Reject, On Rejection, On Decline, When No, If Not Confirmed, If Refused")] = None
+    use: Annotated[
+        Use | None,
+        StepKey(
+            "Use", "callee",
+            "Calls this tool or skill, one of Required Tools or Required Skills.", "use",
+            run="use", acts=True, each=True, holds=False,
+            instead="Call, Calls, Run, Runs, Tool, Tools, Execute, Invoke, Uses, Action, Function, "
+            "Skill, Use Tool, Call Tool, Run Tool"),
+        StepKey(
+            "With", "arguments", "The arguments: nested bullets `- argument: value`.", "",
+            needs=("Use",), holds=False, part="arguments",
+            instead="Arguments, Args, Parameters, Params, Inputs, Input, Given"),
+    ] = None
+    choose: Annotated[Expression | None, StepKey(
+        "Choose", "expression", "An expression; its value is the step's result.", "choose",
+        run="choose", acts=True, each=True, holds=False,
+        instead="Pick, Select, Compute, Calculate, Evaluate, Let, Decide")] = None
+    or_else: Annotated[Way | None, StepKey(
+        "Or else", "choice", "The action, or another expression, when Choose gives no value.",
+        "none", needs=("Choose",), instead="Else, Otherwise, Fallback, Default")] = None
+    returns: Annotated[tuple[Argument, ...] | None, StepKey(
+        "Return", "data", "Ends the skill with success; nested bullets are the data.", "give",
+        run="end", acts=True, holds=False,
+        instead="Returns, Finish, Respond, Reply, Answer")] = None
     message: Template | None = None
     """The message of the result when the skill returns."""
-    stop: Template | None = None
-    save_as: str | None = None
-    if_empty: Way | None = None
-    check: Expression | None = None
-    on_error: OnError | None = None
-    undo: Use | None = None
-    timeout_s: float | None = None
+    stop: Annotated[Template | None, StepKey(
+        "Stop", "text", "Ends the skill without success; the text is the message.", "say",
+        run="end", acts=True, holds=False,
+        instead="Abort, Fail, Exit, End, Halt, Cancel, Raise, Quit")] = None
+    save_as: Annotated[str | None, StepKey(
+        "Save as", "name", "The name under which later steps read the result.", "save as",
+        run="save", needs=_GIVING, holds=False,
+        instead="Save, Save To, Store, Store As, Assign, Output, Outputs, Result")] = None
+    if_empty: Annotated[Way | None, StepKey(
+        "If empty", "way", "The action on an empty result.", "empty",
+        run="branch", reads="after", needs=_GIVING,
+        instead="If None, If Nothing, On Empty, When Empty, If Not Found, If Missing")] = None
+    check: Annotated[Expression | None, StepKey(
+        "Check", "condition", "An expression that must be true after the step.", "check",
+        run="check", reads="after", needs=_GIVING, guards=True,
+        instead="Assert, Verify, Validate, Validation, Ensure, Expect, Require, Must, Checks, "
+        "Postcondition, Must Hold")] = None
+    on_error: Annotated[OnError | None, StepKey(
+        "On error", "failure",
+        'The action when the step fails: `stop "text"`, `continue`, `go to NAME`, '
+        "`retry N times, then …`.", "error", needs=_ACTIONS,
+        instead="Catch, On Failure, On Fail, If Error, If It Fails, If Fails, If Failed, "
+        "Error Handling, On Exception, Retry, Retries, Try")] = None
+    undo: Annotated[Use | None, StepKey(
+        "Undo", "call",
+        "The tool that undoes the step if the skill stops later, with its arguments below.",
+        "undo", needs=("Use",),
+        instead="Rollback, Roll Back, Compensate, Compensation, Compensate With, Revert, "
+        "On Rollback, Undo With, Reverse")] = None
+    timeout_s: Annotated[float | None, StepKey(
+        "Timeout", "duration", "The longest time for Use or Ask.", "within",
+        needs=("Use", "Ask"),
+        instead="Time Limit, Deadline, Max Time, Max Wait, Expires, Expires In")] = None
+    # fmt: on
 
-    @property
+    @cached_property
+    def keys(self) -> tuple[StepKey, ...]:
+        """The rows of the keys that the step has, in the order of a step."""
+        return tuple(key for key in STEP_KEYS.values() if key.value(self) is not None)
+
+    @cached_property
     def acts(self) -> bool:
         """Whether the step does anything; a step without an action is documentation."""
-        return (
-            self.wait is not None
-            or self.use is not None
-            or self.choose is not None
-            or self.ask is not None
-            or self.returns is not None
-            or self.stop is not None
-        )
+        return any(key.acts for key in self.keys)
+
+    @property
+    def ends(self) -> bool:
+        """Whether the step ends the skill."""
+        return "end" in self.methods
+
+    @cached_property
+    def methods(self) -> tuple[str, ...]:
+        """The methods of `Run` that carry out the step, in order."""
+        loops = self.for_each is not None
+        return tuple(key.run for key in self.keys if key.run and not (loops and key.each))
+
+    @cached_property
+    def item_methods(self) -> tuple[str, ...]:
+        """The methods of `Run` that carry out the step for one item of its loop, in order."""
+        return tuple(key.run for key in self.keys if key.each)
+
+
+STEP_KEYS: Mapping[str, StepKey] = {
+    row.name: replace(row, attribute=name)
+    for name, field in Step.model_fields.items()
+    for row in field.metadata
+    if isinstance(row, StepKey)
+}
+"""The closed set of a step's keys by their name, in the order of a step."""
 
 
 class WorkflowSection(Noun):
@@ -226,6 +386,11 @@ class SkillSpec(FileSpec):
             "workflow": self.workflow,
             "steps": self.steps,
         }
+
+
+def folded(name: str) -> str:
+    """Return a section's name in the form for comparison: case-folded, with single spaces."""
+    return " ".join(name.casefold().split()).rstrip(".")
 
 
 def step_json(step: Step, section: str = "") -> dict[str, Any]:

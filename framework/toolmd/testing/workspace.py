@@ -4,8 +4,9 @@ import datetime as dt
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from toolmd._types.resources import Resources
 from toolmd._types.settings import Settings
 from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
@@ -13,9 +14,6 @@ from toolmd._workspace import Workspace
 from toolmd.config import load_settings
 from toolmd.errors import ArgumentError
 from toolmd.hooks import hookimpl
-
-if TYPE_CHECKING:
-    import svcs
 
 FOLDER = "definitions"
 """The folder of the definitions, below the root of the workspace."""
@@ -88,7 +86,7 @@ class _Functions:
         return self._functions.get(spec.name)
 
     @hookimpl
-    def toolmd_resources(self, registry: "svcs.Registry", settings: Settings) -> None:
+    def toolmd_resources(self, registry: Resources, settings: Settings) -> None:
         del settings
         for kind, value in self._resources.items():
             registry.register_value(kind, value)

@@ -119,3 +119,28 @@ def test_the_provider_that_the_program_installed_is_used(tmp_path: Path) -> None
     )  # fmt: skip
 
     assert (done.stdout, done.stderr) == ("True\n", "")
+
+
+WITHOUT = """
+import sys
+sys.modules["opentelemetry"] = None
+from toolmd import Workspace
+with Workspace.open(sys.argv[1]) as opened:
+    print(opened.call_sync("none", "{}").error.code)
+"""
+
+
+@pytest.mark.slow
+def test_a_provider_without_opentelemetry_is_a_warning_and_stops_nothing(tmp_path: Path) -> None:
+    (tmp_path / "toolmd.toml").touch()
+    variables = "OTEL_PYTHON_METER_PROVIDER", "OTEL_PYTHON_TRACER_PROVIDER"
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT, str(tmp_path)], capture_output=True, text=True,
+        env={**os.environ, "TOOLMD_LOAD_PLUGINS": "", **dict.fromkeys(variables, "sdk")},
+        check=False, timeout=60,
+    )  # fmt: skip
+
+    assert done.stdout == "unknown_tool\n"
+    for variable in variables:
+        missing = f"{variable} is set, but OpenTelemetry is missing: pip install 'toolmd[trace]'"
+        assert missing in done.stderr

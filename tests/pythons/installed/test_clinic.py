@@ -3,6 +3,7 @@
 import shutil
 
 import pytest
+
 from conftest import CLINIC, Project
 
 

@@ -107,6 +107,8 @@ class Project:
     def known(self) -> list[str]:
         """Return the schedules that the store has."""
         file = self.folder / ".toolmd" / STORE_FILE
+        if not file.exists():
+            return []
         with closing(sqlite3.connect(file)) as store:
             tables = "SELECT 1 FROM sqlite_master WHERE name = 'schedule'"
             if store.execute(tables).fetchone() is None:

@@ -1,16 +1,21 @@
 """Count and time calls as OpenTelemetry metrics, where a provider is installed."""
 
+import logging
 import os
 import sys
-from typing import Any
+from importlib import import_module
+from typing import Any, Literal
 
 from toolmd._types.call import Call
 from toolmd._types.result import Result
 from toolmd.errors import logged
 
-API = "opentelemetry.metrics"
-PROVIDER = "OTEL_PYTHON_METER_PROVIDER"
-"""Names a provider that the API loads by itself."""
+_PROVIDERS = {
+    "metrics": "OTEL_PYTHON_METER_PROVIDER",
+    "trace": "OTEL_PYTHON_TRACER_PROVIDER",
+}
+"""The variable that names a provider, which the API then loads by itself."""
+_log = logging.getLogger(__name__)
 NAME = "toolmd"
 OTHER = "_OTHER"
 """Stands for a name that no tool or skill has: a model's inventions would be endless."""
@@ -51,16 +56,31 @@ class Metrics:
             logged(error, "a running call of %s could not be counted", tool)
 
 
+def opentelemetry(part: Literal["metrics", "trace"]) -> Any:
+    """Return this part of OpenTelemetry's API; None where no provider can be installed.
+
+    A provider exists only where the program imported the API, or where a variable names one.
+    """
+    module, variable = f"opentelemetry.{part}", _PROVIDERS[part]
+    if module not in sys.modules and variable not in os.environ:
+        return None
+    try:
+        return import_module(module)
+    except ModuleNotFoundError:
+        remedy = "pip install 'toolmd[trace]'"
+        _log.warning("%s is set, but OpenTelemetry is missing: %s", variable, remedy)
+        return None
+
+
 def meter_of(provider: Any = None) -> Any:
     """Return the meter, or None where no provider is installed.
 
     `provider` is OpenTelemetry's; None uses the one that the program installed.
     """
     if provider is None:
-        # A provider exists only where the API is imported.
-        if API not in sys.modules and PROVIDER not in os.environ:
+        metrics = opentelemetry("metrics")
+        if metrics is None:
             return None
-        from opentelemetry import metrics
         from opentelemetry.metrics import _internal
 
         provider = metrics.get_meter_provider()

@@ -1,15 +1,13 @@
 """Trace each call as an OpenTelemetry span `execute_tool NAME`, denied and pending ones too."""
 
 import json
-import os
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from toolmd._call.invoke.context import CallServices
 from toolmd._call.invoke.invoker import Invoker
-from toolmd._call.invoke.metrics import OTHER
+from toolmd._call.invoke.metrics import NAME, OTHER, opentelemetry
 from toolmd._call.invoke.work import Arguments
 from toolmd._call.limits.call_limits import CallLimits
 from toolmd._types.call import Call
@@ -20,11 +18,6 @@ from toolmd._types.schema import Parameter, Schema
 from toolmd._types.settings import Settings
 from toolmd._validation.redact import HIDDEN, redacted, redacted_value
 from toolmd.errors import logged
-
-API = "opentelemetry.trace"
-PROVIDER = "OTEL_PYTHON_TRACER_PROVIDER"
-"""Names a provider that the API loads by itself."""
-NAME = "toolmd"
 
 
 class Tracing(NamedTuple):
@@ -136,11 +129,9 @@ def tracing_of(settings: Settings, provider: Any = None) -> Tracing | None:
     `provider` is OpenTelemetry's; None uses the one that the program installed.
     """
     if provider is None:
-        # A provider exists only where the API is imported.
-        if API not in sys.modules and PROVIDER not in os.environ:
+        trace = opentelemetry("trace")
+        if trace is None:
             return None
-        from opentelemetry import trace
-
         provider = trace.get_tracer_provider()
         if isinstance(provider, trace.ProxyTracerProvider | trace.NoOpTracerProvider):
             return None

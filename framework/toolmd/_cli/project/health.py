@@ -7,7 +7,6 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +22,11 @@ _EXTRAS = {
     "fleet": ("psycopg", "a store on Postgres"),
     "lsp": ("pygls", "`toolmd lsp`"),
     "mcp": ("mcp", "`toolmd serve`"),
-    "python": ("docstring_parser", "`toolmd import python`"),
+    "python": ("docstring-parser", "`toolmd import python`"),
     "server": ("starlette", "`toolmd dev` and `toolmd serve --transport http`"),
+    "trace": ("opentelemetry-api", "traces and metrics"),
 }
-"""Each extra: a module of one of its packages, and the feature that needs it."""
+"""Each extra: one of its packages, and the feature that needs it."""
 
 
 _RECORDS = {".sqlite3", ".journal", ".jsonl"}
@@ -101,13 +101,14 @@ def _package(requirement: str) -> Sign:
 
 
 def _extra(name: str) -> Sign:
-    from importlib.metadata import version
+    from importlib.metadata import PackageNotFoundError, version
 
     package, whose = _EXTRAS[name]
-    if find_spec(package) is not None:
+    try:
         return Sign(f"extra {name}", "ok", f"for {whose}: {package} {version(package)}")
-    remedy = f"pip install 'toolmd[{name}]'"
-    return Sign(f"extra {name}", "note", f"not installed; only for {whose}", remedy)
+    except PackageNotFoundError:
+        remedy = f"pip install 'toolmd[{name}]'"
+        return Sign(f"extra {name}", "note", f"not installed; only for {whose}", remedy)
 
 
 def _folders(settings: Settings) -> Iterator[Sign]:

@@ -7,9 +7,6 @@ import typer
 
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.screen import complain
-from toolmd._types.call import fact_name
-from toolmd.config.origin import Origin
-from toolmd.config.values import token_rights
 
 if TYPE_CHECKING:
     from toolmd._types.settings import Right
@@ -99,6 +96,8 @@ def context_of(stated: list[str] | None) -> dict[str, str]:
 
 def allowed_of(stated: list[str] | None) -> dict[str, tuple[str, ...]]:
     """Return the values of each fact of `--context KEY=VALUE`, which may be repeated."""
+    from toolmd._types.call import fact_name
+
     facts: dict[str, tuple[str, ...]] = {}
     for text in stated or ():
         name, equals, value = text.partition("=")
@@ -111,6 +110,9 @@ def allowed_of(stated: list[str] | None) -> dict[str, tuple[str, ...]]:
 
 def rights_of(words: str) -> "tuple[Right, ...]":
     """Return the rights of `--may call,decide`; raise ConfigError for an unknown one."""
+    from toolmd.config.origin import Origin
+    from toolmd.config.values import token_rights
+
     return token_rights(
         [word.strip() for word in words.split(",")], Origin("command line", "--may")
     )

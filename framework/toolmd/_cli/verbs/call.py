@@ -110,7 +110,7 @@ def _known(workspace: Any, name: str) -> tuple[str, Any, str]:
     folded = name.replace("-", "_")
     bound = workspace.tools.get(name) or workspace.tools.get(folded)
     if bound is not None:
-        return bound.name, bound.spec.parameters, ""
+        return bound.name, bound.call_spec.parameters, ""
     if folded in workspace.skills:
         return folded, (), ""
     return name, (), not_loaded(name, workspace) or SEE_NAMES
@@ -123,12 +123,12 @@ def _remedy(result: Any, workspace: Any, supplied: Mapping[str, str]) -> str:
             sign = look_at_state(workspace.settings.state)
             return "" if sign.state == "ok" else f"{sign.found}; {sign.remedy}"
         case "not_implemented":
-            path = Path(workspace.tools[result.tool].spec.source.path)
+            path = Path(workspace.tools[result.tool].call_spec.source.path)
             return wanted_python(result.tool, path, workspace.settings.root)
         case "auth_required":
             return "add --user ID, the user who makes the call"
         case "context_required":
-            facts = workspace.tools[result.tool].spec.requires_context
+            facts = workspace.tools[result.tool].call_spec.requires_context
             lacking = [f"--context {fact}=VALUE" for fact in facts if not supplied.get(fact)]
             return f"add {' '.join(lacking)}, what the host knows about the caller"
         case "missing_confidence":

@@ -1,20 +1,23 @@
 """Provide what implementations ask for by type: a registry per snapshot, a container per call."""
 
 import contextlib
+import logging
 import threading
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, TypeVar
 
 from toolmd._load.plugins.manager import Plugins, reason
+from toolmd._types.resources import Resources
 from toolmd._types.settings import Settings
 from toolmd.errors import ImplementationError
 
 _T = TypeVar("_T")
+_log = logging.getLogger(__name__)
 
 
 class SnapshotResources:
-    """The resources of one snapshot; nothing is made, nor svcs imported, before one is wanted.
+    """The resources of one snapshot; nothing is made before one is wanted.
 
     Registered values live as long as the snapshot is in use, products of factories as long as
     one call. A snapshot that was replaced is closed when the last call on it has ended.
@@ -23,7 +26,7 @@ class SnapshotResources:
     def __init__(self, plugins: Plugins, settings: Settings) -> None:
         self._plugins = plugins
         self._settings = settings
-        self._registry: Any = None
+        self._registry: Resources | None = None
         self._lock = threading.Lock()
         # Apart from the other one, which the event loop takes: plugins may fill for long.
         self._filling = threading.RLock()
@@ -43,8 +46,8 @@ class SnapshotResources:
             self._close_unused()
 
     @property
-    def registry(self) -> Any:
-        """The svcs registry, filled by the plugins on first use."""
+    def registry(self) -> Resources:
+        """The registry, filled by the plugins on first use."""
         with self._filling:
             if (registry := self._registry) is None:
                 registry = self._registry = self._filled()
@@ -55,10 +58,8 @@ class SnapshotResources:
         """Check whether the registry is there, so that asking for it runs no plugin."""
         return self._registry is not None
 
-    def _filled(self) -> Any:
-        import svcs
-
-        registry = svcs.Registry()
+    def _filled(self) -> Resources:
+        registry = Resources()
         asked = self._plugins.ask("toolmd_resources", registry=registry, settings=self._settings)
         for answer in asked:
             if answer.error is not None:
@@ -105,7 +106,7 @@ class SnapshotResources:
         if (registry := self._take_unused()) is not None:
             registry.close()
 
-    def _take_unused(self) -> Any:
+    def _take_unused(self) -> Resources | None:
         with self._lock:
             if not self._retired or self._users:
                 return None
@@ -114,36 +115,33 @@ class SnapshotResources:
 
 
 class CallResources:
-    """One call's resources; a container is made with the first."""
+    """One call's resources: each is made once."""
 
-    __slots__ = ("_container", "_resources")
+    __slots__ = ("_made", "_resources", "_stack")
 
     def __init__(self, resources: SnapshotResources) -> None:
         self._resources = resources
-        self._container: Any = None
+        self._made: dict[type, Any] = {}
+        self._stack = contextlib.AsyncExitStack()
 
     async def get(self, wanted: type[_T]) -> _T:
         """Return the resource of this type; its factory may be async."""
-        if self._container is None:
-            self._container = await self._opened()
-        found: _T = await self._container.aget(wanted)
+        if wanted not in self._made:
+            if not self._resources.filled:
+                # Only here: opening a project does not wait for the import.
+                import asyncio
+
+                await asyncio.to_thread(lambda: self._resources.registry)
+            registry = self._resources.registry
+            self._made[wanted] = await registry.provide(wanted, self._stack)
+        found: _T = self._made[wanted]
         return found
 
-    async def _opened(self) -> Any:
-        if not self._resources.filled:
-            # Only here: opening a project does not wait for the import.
-            import asyncio
-
-            await asyncio.to_thread(lambda: self._resources.registry)
-        import svcs
-
-        return svcs.Container(self._resources.registry)
-
     async def close(self) -> None:
-        """Close what factories made for this call."""
-        container, self._container = self._container, None
+        """Close what factories made for this call, the last one first; log a failure."""
         try:
-            if container is not None:
-                await container.aclose()
+            await self._stack.aclose()
+        except Exception:  # noqa: BLE001  # the call has its result
+            _log.exception("closing a resource of a call failed")
         finally:
             self._resources.release()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from toolmd._expressions.lexer import tokens
+from toolmd._expressions import tokens
 from toolmd._parse.blocks.block import Block, Bullets, Fence, Item, Paragraph, Part
 from toolmd._parse.document.definition import Definition
 from toolmd._parse.fields.entries import item_entry

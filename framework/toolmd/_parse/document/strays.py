@@ -15,7 +15,7 @@ from toolmd._parse.fields.restrictions import (
     restriction_of,
     starts,
 )
-from toolmd._parse.fields.step import STEP_KEYS, StepKey, key_meant
+from toolmd._parse.fields.step import key_meant
 from toolmd._parse.source.page import Mark, Page, replace
 from toolmd._parse.words import scalars
 from toolmd._parse.words.keys import Pair, fold, heading_text, plain, split
@@ -24,6 +24,7 @@ from toolmd._parse.words.slips import nearest
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Severity
 from toolmd._types.imported import RESTRICTION
+from toolmd._types.skill import STEP_KEYS, StepKey
 
 
 def report_strays(

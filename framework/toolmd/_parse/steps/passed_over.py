@@ -7,11 +7,12 @@ from toolmd._parse.blocks.prose_lines import lines_of, pairs
 from toolmd._parse.document.strays import is_setting, report_restriction, report_strays
 from toolmd._parse.fields.entries import Entry
 from toolmd._parse.fields.restrictions import names_restriction, restriction_of
-from toolmd._parse.fields.step import ACTIONS, HOLDING, KEY_BY_FOLD, STEP_KEYS, key_meant
+from toolmd._parse.fields.step import ACTIONS, HOLDING, KEY_BY_FOLD, key_meant
 from toolmd._parse.source.page import Mark, Page, replace
 from toolmd._parse.words.keys import COLONS, Pair, fold, plain, split
 from toolmd._parse.words.slips import nearest
 from toolmd._types.code import Code
+from toolmd._types.skill import STEP_KEYS
 
 _MOST_WORDS = 3
 """A plain key of more words than this is the beginning of a sentence."""

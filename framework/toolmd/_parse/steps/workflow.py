@@ -7,12 +7,10 @@ from toolmd._parse.blocks.block import Block, Bullets, Comment, Item, Part, mark
 from toolmd._parse.blocks.prose import prose, with_headings
 from toolmd._parse.document.strays import report_restriction, report_strays
 from toolmd._parse.fields.entries import Entry, bare_entry, item_entry
-from toolmd._parse.fields.step import ACTIONS, KEY_BY_FOLD, STEP_KEYS
+from toolmd._parse.fields.step import ACTIONS, KEY_BY_FOLD
 from toolmd._parse.source.page import Mark, Page
-from toolmd._parse.steps.keys import READERS, record_arguments
+from toolmd._parse.steps.keys import READERS
 from toolmd._parse.steps.passed_over import MissedKeys, workflow_acts
-from toolmd._parse.steps.templates import read_arguments
-from toolmd._parse.words import scalars
 from toolmd._parse.words.keys import (
     DASHES,
     flow,
@@ -23,7 +21,7 @@ from toolmd._parse.words.keys import (
     without_invisible,
 )
 from toolmd._types.code import Code
-from toolmd._types.skill import Step, WorkflowSection
+from toolmd._types.skill import STEP_KEYS, Step, WorkflowSection
 
 _ALONE = {"return", "stop"}
 _MAX_STEPS = 100
@@ -113,10 +111,10 @@ class _Reader:
         for key, entry in entries.items():
             self._nothing_unread(key, entry)
             self.missed.check_values(entry)
-        for key, entry in entries.items():
-            if (row := STEP_KEYS[key]).attribute:
-                said |= READERS[row.kind](self.page, entry, row.attribute)
-        self._join(entries, said)
+        for key, row in STEP_KEYS.items():
+            if (read := entries.get(key)) is not None:
+                value = READERS[row.kind].read(self.page, read, said.get(row.attribute))
+                said |= value if isinstance(value, dict) else {row.attribute: value}
         said["places"] = {key: entry.mark.place for key, entry in entries.items()}
         return Step(**said)
 
@@ -131,7 +129,7 @@ class _Reader:
 
     def _nothing_unread(self, key: str, entry: Entry) -> None:
         """Report blocks below a key that accepts none."""
-        takes = (Comment, *STEP_KEYS[key].takes)
+        takes = (Comment, *READERS[STEP_KEYS[key].kind].takes)
         unread = next((b for b in entry.blocks if not isinstance(b, takes)), None)
         if unread is not None:
             self.page.error(
@@ -201,30 +199,6 @@ class _Reader:
                     f"'{key}' needs {' or '.join(needs)} in the same step",
                     f"add `- **{needs[0]}**: …`, or remove '{key}'",
                 )
-
-    def _join(self, entries: dict[str, Entry], said: dict[str, Any]) -> None:
-        """Add With to Use and At Once to For each."""
-        with_ = entries.get("With")
-        if with_ is not None:
-            if with_.text:
-                self.page.error(
-                    Code.INVALID_STEP,
-                    with_.value,
-                    "the arguments of With are nested bullets",
-                    "write `- argument: value` below it, one on each line",
-                )
-            arguments = read_arguments(self.page, with_.items, "With")
-            if "use" in said:
-                said["use"] = said["use"].model_copy(update={"arguments": arguments})
-                record_arguments(self.page, said["use"])
-        at_once = entries.get("At Once")
-        if at_once is not None and "for_each" in said:
-            many = scalars.whole(at_once.text)
-            if not many:
-                self.page.error(
-                    Code.INVALID_STEP, at_once.value, "At Once is a whole number", "write `3`"
-                )
-            said["for_each"] = said["for_each"].model_copy(update={"at_once": many or 1})
 
 
 def _bare_key(item: Item) -> Entry | None:

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from toolmd._parse.fields.step import ACTIONS, STEP_KEYS
 from toolmd._parse.fields.table import SKILL, SKILL_METADATA
 from toolmd._parse.writing.compact import compact_parameters
 from toolmd._parse.writing.fields import code, fields_text, indented, parameters_text
 from toolmd._parse.writing.tool_text import extra_lines, head, others, section
 from toolmd._types.call_spec import seconds
 from toolmd._types.skill import (
+    STEP_KEYS,
     Argument,
     OnError,
     SkillSpec,
@@ -95,24 +95,18 @@ def _step(step: Step) -> Iterator[str]:
 def _own_action(step: Step) -> str | None:
     """Return the first line of a step that is itself its action: `**Return**:`."""
     for key, lines in _keys(step):
-        if key == step.title and key in ACTIONS:
+        if key == step.title and STEP_KEYS[key].acts:
             return f"**{key}**:{lines[0]}"
     return None
 
 
 def _keys(step: Step) -> Iterator[tuple[str, list[str]]]:
     """Yield each key with the text after its colon and the lines below it."""
-    for key in _IN_ORDER:
-        if (value := getattr(step, key.attribute)) is None:
-            continue
-        first, *below = WRITERS[key.kind](value)
+    for key in step.keys:
+        first, *below = WRITERS[key.kind](key.value(step))
         if key.name == "Return" and step.message:
             first = value_text(step.message)
         yield key.name, [f" {first}" if first else "", *below]
-        if key.name == "For each" and value.at_once != 1:
-            yield "At Once", [f" {value.at_once}"]
-        if key.name == "Use" and value.arguments:
-            yield "With", ["", *_arguments(value.arguments)]
 
 
 def _arguments(arguments: tuple[Argument, ...]) -> list[str]:
@@ -132,6 +126,9 @@ def _retry(value: OnError) -> str:
 
 WRITERS: Mapping[str, Callable[[Any], list[str]]] = {
     "callee": lambda use: [use.name],
+    "arguments": lambda arguments: ["", *_arguments(arguments)],
+    "count": lambda number: [str(number)],
+    "condition": lambda value: [code(value.cel)],
     "expression": lambda value: [code(value.cel)],
     "question": lambda value: [value_text(value)],
     "data": lambda arguments: ["", *_arguments(arguments)],
@@ -146,6 +143,3 @@ WRITERS: Mapping[str, Callable[[Any], list[str]]] = {
     "moment": lambda at: [seconds(at) if isinstance(at, float) else code(at.cel)],
 }
 """The kinds of values, each with the text after the colon and the lines below."""
-_ROWS = {key.attribute: key for key in STEP_KEYS.values()}
-_IN_ORDER = [_ROWS[name] for name in Step.model_fields if name in _ROWS]
-"""The keys in the order in which a step has them."""

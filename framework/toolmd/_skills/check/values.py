@@ -1,20 +1,118 @@
-"""Check the arguments of a step against the parameters of the tool or skill that it calls."""
+"""Check the values of steps: the names that they can read, their types, and their places."""
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 
-from toolmd._skills.check.findings import StepFindings
-from toolmd._skills.check.fit import excess, mismatch
-from toolmd._skills.check.scope import ANYTHING, Scope
-from toolmd._skills.text import ValueTextError, meant, read_text, takes_text
+from toolmd._expressions import CheckedExpression, Checker, ExpressionError
+from toolmd._skills.text import ValueTextError, read_text, shape_for, takes_text
 from toolmd._types.code import Code
-from toolmd._types.diagnostic import Severity
+from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.skill import Argument, Expression, Template, Value, Values
-from toolmd._types.source import Position
+from toolmd._types.source import Position, Source, Span
 from toolmd._validation import problems
 from toolmd.errors import did_you_mean
 
+ANYTHING = Schema()
+_LINE = 60
+"""How much of an expression a message shows."""
 _SPAN = re.compile(r"`(([^\W\d]\w*)[^`]*)`")
+
+
+class StepFindings:
+    """Diagnostics of one file, without duplicates."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._found: dict[Diagnostic, None] = {}
+        self.scopes: dict[tuple[int, int], Mapping[str, Schema]] = {}
+        """The names that each expression can read, by its line and column."""
+
+    def report(
+        self,
+        code: Code,
+        at: int | Position | Expression,
+        message: str,
+        hint: str = "",
+        severity: Severity = Severity.ERROR,
+    ) -> None:
+        """Add a finding at a line, a position or an expression; line 0 is the title."""
+        if isinstance(at, Expression):
+            start = max(at.column, 1)
+            at = Position(at.line, start, start + len(at.cel))
+        line, column, end = (at, 1, 0) if isinstance(at, int) else at
+        line, column = line or self._source.line, max(column, 1)
+        span = Span(self._source.path, line, column, line, max(end, column + 1))
+        self._found[Diagnostic(span, code, severity, message, hint)] = None
+
+    def report_broken(self, expression: Expression, error: ExpressionError) -> None:
+        """Add an expression's syntax error at its place in the file."""
+        line = expression.line + error.line - 1 if expression.line else 0
+        first = error.line == 1
+        column = error.column + (max(expression.column, 1) - 1 if first else 0)
+        cel = expression.cel
+        shown = cel if len(cel) <= _LINE else f"{cel[: _LINE - 1]}…"
+        at, message = Position(line, column, column + 1), f"`{shown}`: {error.message}"
+        self.report(Code.INVALID_EXPRESSION, at, message, error.help)
+
+    def sorted(self) -> tuple[Diagnostic, ...]:
+        """Return the findings in the file's order."""
+        return tuple(sorted(self._found, key=lambda d: (d.span.line, d.span.column, d.code)))
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The names at one point of the workflow."""
+
+    names: dict[str, Schema] = field(default_factory=dict)
+    unsure: frozenset[str] = frozenset()
+    """The names that may have no value."""
+
+    @classmethod
+    def of(cls, parameters: tuple[Parameter, ...]) -> "Scope":
+        """Return a scope with the inputs; an optional one without a default is unsure."""
+        unsure = {p.name for p in parameters if not p.required and not p.shape.has_default}
+        return cls({p.name: p.shape for p in parameters}, frozenset(unsure))
+
+    def also(self, name: str, shape: Schema | None, *, sure: bool = True) -> "Scope":
+        """Return this scope with one more name."""
+        unsure = self.unsure - {name} if sure else self.unsure | {name}
+        return Scope({**self.names, name: shape or ANYTHING}, unsure)
+
+    def met(self, other: "Scope") -> "Scope":
+        """Return the scope where two paths meet: a name of only one path is unsure."""
+        names = {**self.names, **other.names}
+        for name in self.names.keys() & other.names.keys():
+            if self.names[name] != other.names[name]:
+                names[name] = ANYTHING
+        lone = self.names.keys() ^ other.names.keys()
+        return Scope(names, self.unsure | other.unsure | lone)
+
+    @cached_property
+    def checker(self) -> Checker:
+        """Return the checker of expressions over these names."""
+        return Checker(self.names, functions=True)
+
+    def check(
+        self, expression: Expression, found: StepFindings, *, tolerant: bool = False
+    ) -> CheckedExpression | None:
+        """Check an expression and report its errors; return None where it can't be compiled.
+
+        With `tolerant`, a name that may have no value is not reported.
+        """
+        found.scopes[expression.line, expression.column] = self.names
+        try:
+            checked = self.checker.check(expression.cel)
+        except ExpressionError as error:
+            found.report_broken(expression, error)
+            return None
+        for name in sorted(checked.unguarded & self.unsure) if not tolerant else ():
+            message = f"'{name}' may have no value here"
+            hint = f"guard it: `has({name}) ? … : …`, or give the step a **When**: `has({name})`"
+            found.report(Code.MAY_BE_UNSET, expression, message, hint, Severity.WARNING)
+        return checked
 
 
 class ValueCheck:
@@ -38,12 +136,11 @@ class ValueCheck:
         for argument in written:
             parameter = known.get(argument.name)
             if parameter is None:
-                self._found.error(
-                    Code.UNKNOWN_ARGUMENT,
-                    argument.place or at,
-                    f"{callee} has no parameter '{argument.name}'",
-                    did_you_mean(argument.name, known) or _known(list(known)),
-                )
+                names = ", ".join([*known][:12])
+                every = f"its parameters: {names}" if known else "it has no parameters"
+                hint = did_you_mean(argument.name, known) or every
+                message = f"{callee} has no parameter '{argument.name}'"
+                self._found.report(Code.UNKNOWN_ARGUMENT, argument.place or at, message, hint)
             else:
                 self._argument(argument, parameter, argument.value_place or at)
                 if not self._tolerant:
@@ -51,17 +148,15 @@ class ValueCheck:
         given = {argument.name for argument in written}
         for name, parameter in known.items():
             if parameter.required and not parameter.shape.has_default and name not in given:
-                self._found.error(
-                    Code.MISSING_ARGUMENT,
-                    at,
-                    f"{callee} needs '{name}', which the step does not set",
-                    f"add `- {name}: …` below **With**",
-                )
+                message = f"{callee} needs '{name}', which the step does not set"
+                hint = f"add `- {name}: …` below **With**"
+                self._found.report(Code.MISSING_ARGUMENT, at, message, hint)
 
     def _argument(self, argument: Argument, parameter: Parameter, at: int | Position) -> None:
         value = argument.value
+        only = value.expression if isinstance(value, Template) else None
         # A bare name without a value leaves an optional argument out.
-        lone = not parameter.required and isinstance(value, Template) and _is_name(value)
+        lone = not parameter.required and only is not None and only.cel.isidentifier()
         check = ValueCheck(self._scope, self._found, tolerant=True) if lone else self
         check.value(value, parameter.shape, argument.name, at)
 
@@ -74,9 +169,10 @@ class ValueCheck:
         checked = self._scope.check(expression, self._found, tolerant=True)
         if checked is not None and (found := excess(checked.schema, parameter.shape)):
             over, takes = found
+            code = Code.ARGUMENT_MISMATCH
             message = f"`{expression.cel}` may be {over}, but '{argument.name}' of {callee} {takes}"
             hint = "declare the same values in both places, or skip the step with When"
-            self._found.at(expression, Code.ARGUMENT_MISMATCH, Severity.WARNING, message, hint)
+            self._found.report(code, expression, message, hint, Severity.WARNING)
 
     def value(self, value: Value, shape: Schema, name: str, at: int | Position) -> None:
         """Check one value for a parameter of this shape."""
@@ -105,15 +201,12 @@ class ValueCheck:
             if name in self._scope.names:
                 message = f"`{span}` stays as it is within text, although '{name}' is a name"
                 hint = f"write `{{{span}}}` for its value"
-                self._found.add(Code.WORD_OR_NAME, Severity.HINT, at, message, hint)
+                self._found.report(Code.WORD_OR_NAME, at, message, hint, Severity.HINT)
 
     def _expression(self, expression: Expression, shape: Schema, name: str) -> None:
         checked = self._scope.check(expression, self._found, tolerant=self._tolerant)
-        if checked is None:
-            return
-        if reason := mismatch(checked.schema, shape):
-            message = f"'{name}': {reason}"
-            self._found.at(expression, Code.ARGUMENT_MISMATCH, Severity.ERROR, message)
+        if checked is not None and (reason := mismatch(checked.schema, shape)):
+            self._found.report(Code.ARGUMENT_MISMATCH, expression, f"'{name}': {reason}")
 
     def _text(self, text: str, shape: Schema, name: str, at: int | Position) -> None:
         named = text in self._scope.names
@@ -122,21 +215,21 @@ class ValueCheck:
         try:
             wrong = problems(read_text(text, shape), shape, path=name)
         except ValueTextError as error:
-            self._found.error(Code.ARGUMENT_MISMATCH, at, f"'{name}': {error}", hint)
+            self._found.report(Code.ARGUMENT_MISMATCH, at, f"'{name}': {error}", hint)
             return
         for problem in wrong:
-            self._found.error(Code.ARGUMENT_MISMATCH, at, problem.message, hint)
+            self._found.report(Code.ARGUMENT_MISMATCH, at, problem.message, hint)
         if named and not wrong:
             message = f"'{name}' has the text '{text}', which is also a name"
             keep = f'; write `"{text}"` in one for the word'
-            self._found.add(Code.WORD_OR_NAME, Severity.HINT, at, message, hint + keep)
+            self._found.report(Code.WORD_OR_NAME, at, message, hint + keep, Severity.HINT)
 
     def _nested(self, value: Values, shape: Schema, name: str, at: int | Position) -> None:
         kind = "object" if value.fields else "array"
         if shape.types and kind not in shape.types:
             message = f"'{name}': {kind} where {' or '.join(shape.types)} is needed"
-            self._found.error(Code.ARGUMENT_MISMATCH, at, message, _way_of_writing(shape))
-        elif value.fields and (properties := meant(value, shape).properties) is not None:
+            self._found.report(Code.ARGUMENT_MISMATCH, at, message, _way_of_writing(shape))
+        elif value.fields and (properties := shape_for(value, shape).properties) is not None:
             self.arguments(f"'{name}'", properties, value.fields, at)
         else:
             for field in value.fields:
@@ -146,18 +239,73 @@ class ValueCheck:
                 self.value(item, shape.items or ANYTHING, f"{name}[]", at)
 
 
-def _is_name(template: Template) -> bool:
-    expression = template.expression
-    return expression is not None and expression.cel.isidentifier()
-
-
-def _known(names: list[str]) -> str:
-    return f"its parameters: {', '.join(names[:12])}" if names else "it has no parameters"
-
-
 def _way_of_writing(shape: Schema) -> str:
     if "object" in shape.types:
         return "write `- field: value` below it, one per line"
     if "array" in shape.types:
         return "write `- value` below it, one per line"
     return "write one value after its colon"
+
+
+def mismatch(got: Schema | None, want: Schema, path: str = "") -> str:
+    """Return why no value of `got` fits `want`; empty where one may fit.
+
+    Undecidable cases pass, such as a JSON number for an integer: the call checks the value.
+    """
+    if got is None or not got.types or not want.types:
+        return ""
+    shared = [kind for kind in got.types if _takes(want, kind)]
+    where = f"{path} is " if path else ""
+    if not shared:
+        return f"{where}{' or '.join(got.types)} where {' or '.join(want.types)} is needed"
+    if got.enum and want.enum and not any(value in want.enum for value in got.enum):
+        return f"{where}none of {', '.join(map(str, want.enum))}"
+    if shared == ["array"] and got.items is not None and want.items is not None:
+        return mismatch(got.items, want.items, f"{path}[]")
+    if shared == ["object"]:
+        pairs = [(one, other) for one in got.objects for other in want.objects]
+        reasons = [_object_mismatch(one, other, path) for one, other in pairs]
+        return "" if "" in reasons else reasons[0]
+    return ""
+
+
+def excess(got: Schema | None, want: Schema) -> tuple[str, str] | None:
+    """Return declared values of `got` that do not fit, and what `want` takes; None if all fit.
+
+    A shape that declares no enum or no bound declares no values, so nothing is known about it.
+    """
+    if got is None:
+        return None
+    if got.enum and want.enum and (over := [v for v in got.enum if v not in want.enum]):
+        return ", ".join(map(str, over)), f"takes only {', '.join(map(str, want.enum))}"
+    if got.minimum is not None and want.minimum is not None and got.minimum < want.minimum:
+        return str(got.minimum), f"has the Minimum {want.minimum}"
+    if got.maximum is not None and want.maximum is not None and got.maximum > want.maximum:
+        return str(got.maximum), f"has the Maximum {want.maximum}"
+    return None if got.items is None or want.items is None else excess(got.items, want.items)
+
+
+def _takes(want: Schema, kind: str) -> bool:
+    # A number may be whole at run time, so the call checks it.
+    alike = {"integer": "number", "number": "integer"}
+    return kind in want.types or alike.get(kind) in want.types
+
+
+def _object_mismatch(got: Schema, want: Schema, path: str) -> str:
+    if got.properties is None or want.properties is None:
+        return ""
+    given = {one.name: one for one in got.properties}
+    wanted = {one.name: one for one in want.properties}
+    dot = f"{path}." if path else ""
+    for name, one in wanted.items():
+        if name not in given:
+            if one.required:
+                return f"the field '{dot}{name}' is required but missing"
+            continue
+        if reason := mismatch(given[name].shape, one.shape, f"{dot}{name}"):
+            return reason
+    if want.values is None:
+        for name, one in given.items():
+            if name not in wanted and one.required:
+                return f"the field '{dot}{name}' is not accepted"
+    return ""

@@ -1,17 +1,27 @@
 """Walk through a skill's steps as a run would, tracking the names that each step can read."""
 
 from collections.abc import Mapping
+from typing import Any
 
-from toolmd._expressions.rewrite import CLASHING
-from toolmd._skills.check.findings import StepFindings
-from toolmd._skills.check.fit import mismatch
-from toolmd._skills.check.scope import ANYTHING, Scope
-from toolmd._skills.check.values import ValueCheck
-from toolmd._skills.section import folded
+from toolmd._expressions import RESERVED
+from toolmd._skills.check.values import ANYTHING, Scope, StepFindings, ValueCheck, mismatch
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Severity
-from toolmd._types.schema import Parameter, Schema
-from toolmd._types.skill import Expression, SkillSpec, Step, Use, Way, WorkflowSection
+from toolmd._types.schema import Schema
+from toolmd._types.skill import (
+    Argument,
+    Expression,
+    Loop,
+    OnError,
+    SkillSpec,
+    Step,
+    StepKey,
+    Template,
+    Use,
+    Way,
+    WorkflowSection,
+    folded,
+)
 from toolmd._types.source import Position
 from toolmd._types.tool import ToolSpec
 from toolmd.errors import did_you_mean
@@ -20,6 +30,12 @@ _BOOLEAN = Schema(types=("boolean",))
 _TIMES = (None, "date-time", "duration")
 _LIST = Schema(types=("array",))
 _OBJECT = Schema(types=("object",))
+
+
+def place(spec: SkillSpec, field: str, name: str = "") -> int | Position:
+    """Return where the Metadata has it, as exactly as known; else the title."""
+    known = spec.places.get(f"{field}/{name}") or spec.places.get(field)
+    return known or spec.source.line
 
 
 class Walk:
@@ -35,20 +51,24 @@ class Walk:
         partial: bool,
     ) -> None:
         self.used: set[str] = set()
-        self._spec = spec
-        self._partial = partial
-        self._tools = tools
-        self._skills = skills
-        self._found = found
-        self._sections = spec.workflow_sections
+        self.spec = spec
+        self.partial = partial
+        self.tools = tools
+        self.skills = skills
+        self.found = found
         self._entries: dict[int, Scope] = {0: Scope.of(spec.parameters)}
         self._at = 0
 
     def run(self) -> None:
         """Check every step, also unreachable ones."""
-        self._check_names()
-        everything = self._entries[0]
-        for index, section in enumerate(self._sections):
+        everything, seen = self._entries[0], set[str]()
+        for index, section in enumerate(self.spec.workflow_sections):
+            # Jumps and records name a section.
+            if folded(section.name) in seen:
+                message = f"two sections are called '{section.name}'"
+                hint = "rename one of them"
+                self.found.report(Code.DUPLICATE_SECTION, section.line, message, hint)
+            seen.add(folded(section.name))
             self._at = index
             scope = self._entries.get(index)
             if scope is None:
@@ -58,218 +78,205 @@ class Walk:
                 scope = everything
             everything = everything.met(self._section(section, scope))
 
-    def _check_names(self) -> None:
-        """Check that section names are unique: jumps and records use them."""
-        seen: set[str] = set()
-        for section in self._sections:
-            if folded(section.name) in seen:
-                message = f"two sections are called '{section.name}'"
-                hint = "rename one of them"
-                self._found.error(Code.DUPLICATE_SECTION, section.line, message, hint)
-            seen.add(folded(section.name))
-
     def _section(self, section: WorkflowSection, scope: Scope) -> Scope:
         ended = False
         for step in section.steps:
-            if ended and step.acts:
+            if not step.acts:
+                continue
+            if ended:
                 message = f"'{step.title}' is never reached: the skill has ended"
                 self._unreachable(step.line, message, "remove it, or move it above the end")
-                ended = False
-            if step.acts:
-                scope = self._step(step, scope)
-                ended = _ends(step)
+            scope = StepCheck(self, step, scope).run()
+            ended = step.ends and step.when is None and step.if_no is None
         return scope
 
     def _unreachable(self, line: int, message: str, hint: str) -> None:
-        self._found.add(Code.UNREACHABLE_STEP, Severity.HINT, line, message, hint)
+        self.found.report(Code.UNREACHABLE_STEP, line, message, hint, Severity.HINT)
 
-    def _step(self, step: Step, scope: Scope) -> Scope:
-        """Check one step and return the names that the next one can read."""
-        if step.when is not None:
-            self._condition(step.when, scope, "When")
-        inner = self._loop(step, scope)
-        check = ValueCheck(inner, self._found, tolerant=step.when is not None)
-        self._wait(step, inner)
-        for key, text in (("Ask", step.ask), ("Stop", step.stop), ("Return", step.message)):
-            check.template(text, _place(step, key))
-        for argument in step.returns or ():
-            check.value(argument.value, ANYTHING, argument.name, argument.value_place or step.line)
-        result = self._result(step, inner, check)
-        after = self._saved(step, scope, result)
-        self._undo(step, inner, result)
-        if step.check is not None:
-            self._condition(step.check, after, "Check", tolerant=True)
-        self._ways(step, inner, after)
-        return after
-
-    def _condition(
-        self, expression: Expression, scope: Scope, key: str, *, tolerant: bool = False
-    ) -> None:
-        checked = scope.check(expression, self._found, tolerant=tolerant)
-        if checked is not None and (reason := mismatch(checked.schema, _BOOLEAN)):
-            message = f"{key} must be true or false: {reason}"
-            self._found.at(expression, Code.NOT_A_CONDITION, Severity.ERROR, message)
-
-    def _wait(self, step: Step, scope: Scope) -> None:
-        if not isinstance(step.wait, Expression):
-            return
-        checked = scope.check(step.wait, self._found, tolerant=step.when is not None)
-        got = checked.schema if checked is not None else None
-        if got is None or not got.types or ("string" in got.types and got.format in _TIMES):
-            return
-        kind = got.format if "string" in got.types else " or ".join(got.types)
-        message = f"Wait needs a duration or a time: `{step.wait.cel}` gives {kind}"
-        hint = 'write `2h`, `duration("2h")`, or `timestamp(…)` of text with a time zone'
-        self._found.at(step.wait, Code.NOT_A_TIME, Severity.ERROR, message, hint)
-
-    def _loop(self, step: Step, scope: Scope) -> Scope:
-        loop = step.for_each
-        if loop is None:
-            return scope
-        self._new_name(loop.name, step, scope, "For each")
-        checked = scope.check(loop.over, self._found, tolerant=step.when is not None)
-        items = None
-        if checked is not None:
-            if reason := mismatch(checked.schema, _LIST):
-                message = f"the value of For each is not a list: {reason}"
-                self._found.at(loop.over, Code.NOT_A_LIST, Severity.ERROR, message)
-            elif checked.schema is not None:
-                items = checked.schema.items
-        return scope.also(loop.name, items)
-
-    def _result(self, step: Step, scope: Scope, check: ValueCheck) -> Schema | None:
-        """Check a step's action and return the shape of its result, of one item in a loop."""
-        tolerant = step.when is not None
-        if step.use is not None:
-            return self._called(step.use, step, check)
-        if step.choose is not None:
-            checked = scope.check(step.choose, self._found, tolerant=tolerant)
-            if step.or_else is not None and step.or_else.choose is not None:
-                other = scope.check(step.or_else.choose, self._found, tolerant=tolerant)
-                if checked is None or other is None or checked.schema != other.schema:
-                    return None
-            return checked.schema if checked is not None else None
-        return None
-
-    def _called(self, call: Use, step: Step, check: ValueCheck) -> Schema | None:
-        """Check a call of a tool or skill and return the shape of its result."""
-        self.used.add(call.name)
-        if call.name in self._skills and step.timeout_s is not None and call is step.use:
-            message = f"a Timeout can't end the skill {call.name} half-way"
-            hint = "put it on the steps of that skill"
-            self._found.error(Code.INVALID_STEP, _place(step, "Timeout"), message, hint)
-        required = (*self._spec.required_tools, *self._spec.required_skills)
-        callee = self._tools.get(call.name) or self._skills.get(call.name)
-        if call.name not in required:
-            self._not_required(call, step, known=self._partial or callee is not None)
-        place = _place(step, "Use" if call is step.use else "Undo")
-        if callee is None:
-            for argument in call.arguments:
-                check.value(argument.value, ANYTHING, argument.name, argument.value_place or place)
-            return None
-        parameters: tuple[Parameter, ...] = callee.parameters
-        file = f"{callee.source.path}:{callee.source.line}"
-        check.arguments(call.name, parameters, call.arguments, place, file)
-        return callee.returns if isinstance(callee, ToolSpec) else _OBJECT
-
-    def _not_required(self, call: Use, step: Step, *, known: bool) -> None:
-        required = (*self._spec.required_tools, *self._spec.required_skills)
-        kind = "Skills" if call.name in self._skills else "Tools"
-        place = _place(step, "Use" if call is step.use else "Undo")
-        if known:
-            message = f"'{step.title}' uses {call.name}, which Required {kind} does not name"
-            hint = did_you_mean(call.name, required) or f"add {call.name} to Required {kind}"
-            self._found.error(Code.NOT_REQUIRED, place, message, hint)
-        else:
-            message = f"'{step.title}' uses {call.name}, but the project has no such tool or skill"
-            hint = did_you_mean(call.name, (*required, *self._tools, *self._skills))
-            self._found.error(Code.UNKNOWN_TOOL, place, message, hint)
-
-    def _saved(self, step: Step, scope: Scope, result: Schema | None) -> Scope:
-        if step.save_as is None:
-            return scope
-        self._new_name(step.save_as, step, scope, "Save as")
-        if step.for_each is not None:
-            result = Schema(types=("array",), items=result)
-        ways = [step.if_no, step.on_error.then if step.on_error else None]
-        left_open = any(way is not None and way.kind == "continue" for way in ways)
-        sure = step.when is None and (not left_open or step.for_each is not None)
-        return scope.also(step.save_as, result, sure=sure)
-
-    def _new_name(self, name: str, step: Step, scope: Scope, key: str) -> None:
-        if not name.isidentifier() or not name.isascii() or name.startswith("__"):
-            message = f"{key}: '{name}' is not a valid name"
-            hint = "write a letter, then letters, digits and _"
-            self._found.error(Code.INVALID_NAME, _place(step, key), message, hint)
-        elif name in CLASHING:
-            message = f"{key}: '{name}' is a reserved word of CEL"
-            self._found.error(Code.INVALID_NAME, _place(step, key), message, "choose another name")
-        elif name in scope.names:
-            message = f"{key}: '{name}' is already the name of something else"
-            self._found.error(
-                Code.DUPLICATE_SAVE, _place(step, key), message, "choose another name"
-            )
-
-    def _undo(self, step: Step, scope: Scope, result: Schema | None) -> None:
-        if step.undo is None:
-            return
-        if step.save_as is not None:
-            scope = scope.also(step.save_as, result)
-        check = ValueCheck(scope, self._found, tolerant=step.when is not None)
-        self._called(step.undo, step, check)
-
-    def _ways(self, step: Step, before: Scope, after: Scope) -> None:
-        self._way(step.if_no, step, "If no", before)
-        self._way(step.or_else, step, "Or else", before)
-        self._way(step.if_empty, step, "If empty", after)
-        if step.on_error is not None:
-            self._way(step.on_error.then, step, "On error", before)
-            if step.on_error.retries:
-                self._retry(step)
-
-    def _way(self, way: Way | None, step: Step, key: str, scope: Scope) -> None:
-        if way is None:
-            return
-        check = ValueCheck(scope, self._found, tolerant=step.when is not None)
-        check.template(way.text, _place(step, key))
-        if way.kind == "go":
-            self._jump(way.target, _place(step, key), scope)
-
-    def _jump(self, target: str, place: int | Position, scope: Scope) -> None:
-        names = [folded(section.name) for section in self._sections]
-        wanted = folded(target)
+    def jump(self, target: str, at: int | Position, scope: Scope) -> None:
+        """Check a `go to`, and add the names with which it enters its section."""
+        sections = self.spec.workflow_sections
+        names, wanted = [folded(section.name) for section in sections], folded(target)
         if wanted not in names or not wanted:
-            known = [section.name for section in self._sections if section.name]
+            known = [section.name for section in sections if section.name]
             message = f"there is no section '{target}' to go to"
             hint = did_you_mean(target, known) or f"write `### {target}` below the steps"
-            self._found.error(Code.UNKNOWN_JUMP, place, message, hint)
+            self.found.report(Code.UNKNOWN_JUMP, at, message, hint)
             return
         index = names.index(wanted)
         if index <= self._at:
             message = f"`go to {target}` leads back: steps run forward only"
             hint = f"put `### {target}` below this section"
-            self._found.error(Code.JUMP_BACKWARDS, place, message, hint)
+            self.found.report(Code.JUMP_BACKWARDS, at, message, hint)
             return
         entry = self._entries.get(index)
         self._entries[index] = scope if entry is None else entry.met(scope)
 
-    def _retry(self, step: Step) -> None:
-        tool = self._tools.get(step.use.name) if step.use is not None else None
-        if tool is not None and tool.is_repeatable:
+
+class StepCheck:
+    """The check of one step: a method for each kind of value, in the order of the step's keys."""
+
+    def __init__(self, walk: Walk, step: Step, scope: Scope) -> None:
+        self._walk = walk
+        self._found = walk.found
+        self._step = step
+        self._scopes = {"outside": scope, "item": scope, "after": scope}
+        self._result: Schema | None = None
+        """The shape of the action's result, of one item in a loop."""
+
+    def run(self) -> Scope:
+        """Check the value of each key, and return the names that the next step can read."""
+        for key in self._step.keys:
+            getattr(self, f"_{key.kind}")(key, key.value(self._step))
+        return self._scopes["after"]
+
+    def _at(self, key: StepKey) -> int | Position:
+        """Return where a key's value is, else the step's line."""
+        return self._step.places.get(key.name, self._step.line)
+
+    def _values(self, scope: Scope) -> ValueCheck:
+        return ValueCheck(scope, self._found, tolerant=self._step.when is not None)
+
+    def _type(self, key: StepKey, expression: Expression) -> Schema | None:
+        """Check an expression and return the shape of its value."""
+        guarded = self._step.when is not None and key.name != "When"
+        tolerant = guarded or key.reads == "after"
+        checked = self._scopes[key.reads].check(expression, self._found, tolerant=tolerant)
+        return None if checked is None else checked.schema
+
+    def _condition(self, key: StepKey, value: Expression) -> None:
+        if reason := mismatch(self._type(key, value), _BOOLEAN):
+            message = f"{key.name} must be true or false: {reason}"
+            self._found.report(Code.NOT_A_CONDITION, value, message)
+
+    def _expression(self, key: StepKey, value: Expression) -> None:
+        self._result = self._type(key, value)
+
+    def _moment(self, key: StepKey, value: float | Expression) -> None:
+        got = self._type(key, value) if isinstance(value, Expression) else None
+        if got is None or not got.types or isinstance(value, float):
             return
-        name = step.use.name if step.use is not None else f"'{step.title}'"
-        if step.use is not None and tool is None and step.use.name not in self._skills:
+        if "string" in got.types and got.format in _TIMES:
+            return
+        kind = got.format if "string" in got.types else " or ".join(got.types)
+        message = f"{key.name} needs a duration or a time: `{value.cel}` gives {kind}"
+        hint = 'write `2h`, `duration("2h")`, or `timestamp(…)` of text with a time zone'
+        self._found.report(Code.NOT_A_TIME, value, message, hint)
+
+    def _loop(self, key: StepKey, loop: Loop) -> None:
+        self._new_name(key, loop.name)
+        got = self._type(key, loop.over)
+        if reason := mismatch(got, _LIST):
+            message = f"the value of {key.name} is not a list: {reason}"
+            self._found.report(Code.NOT_A_LIST, loop.over, message)
+        items = None if got is None or reason else got.items
+        self._scopes["item"] = self._scopes["outside"].also(loop.name, items)
+
+    def _text(self, key: StepKey, value: Template | None) -> None:
+        self._values(self._scopes[key.reads]).template(value, self._at(key))
+
+    _question = _text
+
+    def _data(self, key: StepKey, value: tuple[Argument, ...]) -> None:
+        self._text(key, self._step.message)
+        check = self._values(self._scopes["item"])
+        for argument in value:
+            at = argument.value_place or self._step.line
+            check.value(argument.value, ANYTHING, argument.name, at)
+
+    def _callee(self, key: StepKey, use: Use) -> None:
+        self._result = self._call(key, use)
+
+    def _call(self, key: StepKey, call: Use) -> Schema | None:
+        """Check a call of a tool or skill and return the shape of its result."""
+        walk, step, at = self._walk, self._step, self._at(key)
+        walk.used.add(call.name)
+        scope = self._scopes["item"]
+        if not key.acts and step.save_as is not None:
+            # It is bound when the step has succeeded.
+            scope = scope.also(step.save_as, self._result)
+        check = self._values(scope)
+        callee = walk.tools.get(call.name) or walk.skills.get(call.name)
+        required = (*walk.spec.required_tools, *walk.spec.required_skills)
+        if call.name not in required:
+            self._not_required(call, at, required, known=walk.partial or callee is not None)
+        if callee is None:
+            for argument in call.arguments:
+                check.value(argument.value, ANYTHING, argument.name, argument.value_place or at)
+            return None
+        file = f"{callee.source.path}:{callee.source.line}"
+        check.arguments(call.name, callee.parameters, call.arguments, at, file)
+        return callee.returns if isinstance(callee, ToolSpec) else _OBJECT
+
+    def _not_required(
+        self, call: Use, at: int | Position, required: tuple[str, ...], *, known: bool
+    ) -> None:
+        walk, title = self._walk, self._step.title
+        if known:
+            kind = "Skills" if call.name in walk.skills else "Tools"
+            message = f"'{title}' uses {call.name}, which Required {kind} does not name"
+            hint = did_you_mean(call.name, required) or f"add {call.name} to Required {kind}"
+            self._found.report(Code.NOT_REQUIRED, at, message, hint)
+        else:
+            message = f"'{title}' uses {call.name}, but the project has no such tool or skill"
+            hint = did_you_mean(call.name, (*required, *walk.tools, *walk.skills))
+            self._found.report(Code.UNKNOWN_TOOL, at, message, hint)
+
+    def _arguments(self, key: StepKey, value: Any) -> None:
+        """Do nothing: the check of the key that it completes, or the parser, has checked it."""
+
+    _count = _arguments
+
+    def _duration(self, key: StepKey, value: float) -> None:
+        del value
+        use = self._step.use
+        if use is not None and use.name in self._walk.skills:
+            message = f"a {key.name} can't end the skill {use.name} half-way"
+            hint = "put it on the steps of that skill"
+            self._found.report(Code.INVALID_STEP, self._at(key), message, hint)
+
+    def _name(self, key: StepKey, name: str) -> None:
+        self._new_name(key, name)
+        step, result = self._step, self._result
+        if step.for_each is not None:
+            result = Schema(types=("array",), items=result)
+        ways = [step.if_no, step.on_error.then if step.on_error else None]
+        left_open = any(way is not None and way.kind == "continue" for way in ways)
+        sure = step.when is None and (not left_open or step.for_each is not None)
+        self._scopes["after"] = self._scopes["outside"].also(name, result, sure=sure)
+
+    def _new_name(self, key: StepKey, name: str) -> None:
+        code, hint = Code.INVALID_NAME, "choose another name"
+        if not name.isidentifier() or not name.isascii() or name.startswith("__"):
+            problem, hint = "is not a valid name", "write a letter, then letters, digits and _"
+        elif name in RESERVED:
+            problem = "is a word of expressions"
+        elif name in self._scopes["outside"].names:
+            code, problem = Code.DUPLICATE_SAVE, "is already the name of something else"
+        else:
+            return
+        self._found.report(code, self._at(key), f"{key.name}: '{name}' {problem}", hint)
+
+    def _way(self, key: StepKey, way: Way) -> None:
+        self._text(key, way.text)
+        if way.kind == "go":
+            self._walk.jump(way.target, self._at(key), self._scopes[key.reads])
+
+    def _choice(self, key: StepKey, way: Way) -> None:
+        self._way(key, way)
+        if way.choose is not None and self._type(key, way.choose) != self._result:
+            self._result = None
+
+    def _failure(self, key: StepKey, value: OnError) -> None:
+        self._way(key, value.then)
+        if not value.retries:
+            return
+        use, walk = self._step.use, self._walk
+        tool = None if use is None else walk.tools.get(use.name)
+        if use is not None and tool is None and use.name not in walk.skills:
             return  # Another finding reports the missing tool.
-        message = f"{name} can't be tried again: it is neither Read Only nor Idempotent"
-        hint = "a retry might act twice; if it can't, declare that in the tool's file"
-        self._found.error(Code.UNSAFE_RETRY, _place(step, "On error"), message, hint)
-
-
-def _place(step: Step, key: str) -> int | Position:
-    """Return where a key's value is, else the step's line."""
-    return step.places.get(key, step.line)
-
-
-def _ends(step: Step) -> bool:
-    ends = step.returns is not None or step.stop is not None
-    return ends and step.when is None and step.if_no is None
+        if tool is None or not tool.is_repeatable:
+            name = f"'{self._step.title}'" if use is None else use.name
+            message = f"{name} can't be tried again: it is neither Read Only nor Idempotent"
+            hint = "a retry might act twice; if it can't, declare that in the tool's file"
+            self._found.report(Code.UNSAFE_RETRY, self._at(key), message, hint)

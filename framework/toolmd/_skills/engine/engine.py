@@ -16,7 +16,7 @@ from functools import partial
 from typing import TypeVar
 
 from toolmd._skills.engine import ALL_RUNS, Ask, Execute, utc_now
-from toolmd._skills.engine.journal import LostRunError, RunJournal
+from toolmd._skills.engine.journal import LostRunError, Record, RunJournal
 from toolmd._skills.engine.outage import Outage
 from toolmd._skills.engine.outcomes import (
     AnsweredError,
@@ -41,7 +41,6 @@ from toolmd._types.result import SkillResult
 from toolmd._types.run import (
     Answer,
     Clock,
-    JournalEntry,
     Order,
     Question,
     RunEvent,
@@ -483,13 +482,12 @@ class Engine:
     ) -> SkillResult | None:
         try:
             told = self._told.setdefault(run_id, set())
-            entries: tuple[JournalEntry, ...] = ()
-            asked: tuple[StoredQuestion, ...] = ()
-            if order is None:
-                entries, asked, order = await self.do(partial(self._record_of, run_id))
+            record = Record(order, (), ()) if order is not None else await self.do(
+                partial(self._record_of, run_id)
+            )  # fmt: skip
             tell = partial(_tell, watch, told)
-            journal = RunJournal(self, run_id, began, entries, asked, tell, again=number > 1)
-            result = await self._interpret(run_id, order, journal)
+            journal = RunJournal(self, run_id, began, record, tell, again=number > 1)
+            result = await self._interpret(run_id, record.order, journal)
             if isinstance(result, ParkedError):
                 await self._park(run_id, result, journal)
                 return None
@@ -516,11 +514,9 @@ class Engine:
         await asyncio.sleep(LOOK_S)
         return None
 
-    def _record_of(
-        self, run_id: str
-    ) -> tuple[tuple[JournalEntry, ...], tuple[StoredQuestion, ...], Order]:
+    def _record_of(self, run_id: str) -> Record:
         for order in self.store.orders([run_id]):
-            return self.store.steps(run_id), self.store.asked(run_id), order
+            return Record(order, self.store.steps(run_id), self.store.asked(run_id))
         raise unknown(run_id)
 
     async def _interpret(

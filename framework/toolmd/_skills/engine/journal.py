@@ -3,19 +3,18 @@
 import asyncio
 import datetime as dt
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from toolmd._skills.engine.store import RunStore, StoredQuestion
 from toolmd._skills.journal import (
     CancelledRunError,
     Effect,
-    Executor,
     ParkedError,
     UncertainOutcome,
 )
-from toolmd._types.run import HAPPENED, Answer, Clock, JournalEntry, Question, RunEvent
+from toolmd._types.run import HAPPENED, Answer, Clock, JournalEntry, Order, Question, RunEvent
 
 T = TypeVar("T")
 WAIT_S, LONGEST_WAIT_S = 0.5, 15.0
@@ -29,6 +28,14 @@ class LostRunError(BaseException):
 
     Not an Exception, so that a skill's Python does not treat it as the run's own failure.
     """
+
+
+class Record(NamedTuple):
+    """What is stored of a run when an attempt begins."""
+
+    order: Order
+    entries: tuple[JournalEntry, ...]
+    asked: tuple[StoredQuestion, ...]
 
 
 class Host(Protocol):
@@ -62,8 +69,7 @@ class RunJournal:
         host: Host,
         run_id: str,
         began: dt.datetime,
-        entries: Iterable[JournalEntry],
-        asked: Iterable[StoredQuestion],
+        record: Record,
         tell: Callable[[RunEvent], None],
         *,
         again: bool,
@@ -72,8 +78,8 @@ class RunJournal:
         self._host = host
         self._run_id = run_id
         self._now = began
-        self._entries = {entry.key: entry for entry in entries}
-        self._asked = {one.question.key: one for one in asked}
+        self._entries = {entry.key: entry for entry in record.entries}
+        self._asked = {one.question.key: one for one in record.asked}
         self._again = again
         self.tell = tell
         self.lost: BaseException | None = None
@@ -84,10 +90,6 @@ class RunJournal:
     def now(self) -> dt.datetime:
         """Return the time of the last recorded step."""
         return self._now
-
-    def reach(self, executor: Executor) -> Executor:
-        """Return the executor: the run executes in the loop of its tools."""
-        return executor
 
     def has(self, key: str) -> bool:
         """Return whether the step is recorded."""

@@ -336,9 +336,10 @@ class RunStore:
         with self._database.read() as tx:
             for first in range(0, len(wanted), SOME):
                 some = wanted[first : first + SOME]
+                named = f"run.id IN ({_marks(some)})"
                 rows += tx.execute(
-                    "SELECT run.id, plan.plan, run.inputs, run.caller, run.confidence FROM run"
-                    f" JOIN plan ON plan.hash = run.plan WHERE run.id IN ({_marks(some)})",  # noqa: S608
+                    "SELECT run.id, plan.plan, run.inputs, run.caller, run.confidence"  # noqa: S608
+                    f" FROM run JOIN plan ON plan.hash = run.plan WHERE {named}",
                     *some,
                 )
         return tuple(

@@ -1,15 +1,23 @@
-"""The built-in tool `read_result`: a model reads what is kept of a result, page by page."""
+"""The built-in tool `read_result`: a model reads what is kept of a result, page by page.
+
+Its definition is written in Python: every call of a project asks for it, and to parse it from
+markdown would import the parser.
+"""
 
 from collections.abc import Callable
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
 
 from toolmd._call.result.answer import write
 from toolmd._call.result.shorten import ELLIPSIS, shorten
+from toolmd._types.call_spec import Limits, ToolCallSpec
 from toolmd._types.context import Context
 from toolmd._types.kept import no_result
 from toolmd._types.registry import Binding, Bound, BoundTool, Implementation
+from toolmd._types.schema import TEXT, JsonType, Parameter, Schema
+from toolmd._types.source import Source
 from toolmd._validation.paths import PathError, select
 from toolmd.errors import ToolError
 
@@ -21,79 +29,65 @@ READ_RESULT = "read_result"
 """The name of the tool; a project's own tool of this name goes before it."""
 _OVERHEAD = 1024
 """The bytes of a page's result beside its value."""
-_TEXT = """\
-# Read Result
-
-Reads more of an earlier result that was too large to be shown whole.
-
-## Metadata
-
-- **Name**: read_result
-- **Version**: 1.0.0
-- **Category**: results
-- **Read Only**: true
-
-## When to use
-
-When the `truncated` of a result has a `handle`. A page that has `next_offset` is followed by
-another one: call it again with that `offset`.
-
-## Parameters
-
-### handle
-
-- **Type**: string
-- **Description**: The handle in `truncated`.
-- **Required**: true
-- **Max Length**: 64
-
-### path
-
-- **Type**: string
-- **Description**: The part to read, such as `papers[0].abstract`, or `papers[*].title` for all.
-- **Max Length**: 512
-- **Default**: ""
-
-### offset
-
-- **Type**: integer
-- **Description**: How many items of an array, members of an object or characters to skip.
-- **Minimum**: 0
-- **Default**: 0
-
-### limit
-
-- **Type**: integer
-- **Description**: The most items, members or characters of the page.
-- **Minimum**: 1
-
-## Returns
-
-- **Type**: object
-- **Description**: The page.
-- **Properties**:
-  - **value**:
-    - **Type**: any
-    - **Description**: The part, or as much of it as fits.
-    - **Required**: true
-  - **offset**:
-    - **Type**: integer
-    - **Required**: true
-  - **total**:
-    - **Type**: integer
-    - **Description**: The number of items, members or characters in all.
-    - **Required**: true
-  - **next_offset**:
-    - **Type**: integer
-    - **Description**: The offset of the next page; absent on the last.
-  - **shortened**:
-    - **Type**: boolean
-    - **Description**: Whether the value itself is shortened; read its parts by their paths.
-
-## Limits
-
-- **Max Bytes**: 256 KiB
-"""
+_WHOLE: tuple[JsonType, ...] = ("integer",)
+_CALL_SPEC = ToolCallSpec(
+    name=READ_RESULT,
+    source=Source("read-result.tool.md", 1),
+    read_only=True,
+    parameters=(
+        Parameter(
+            "handle", Schema(TEXT, "The handle in `truncated`.", max_length=64), required=True
+        ),
+        Parameter(
+            "path",
+            Schema(
+                TEXT,
+                "The part to read, such as `papers[0].abstract`, or `papers[*].title` for all.",
+                has_default=True,
+                default="",
+                max_length=512,
+            ),
+        ),
+        Parameter(
+            "offset",
+            Schema(
+                _WHOLE,
+                "How many items of an array, members of an object or characters to skip.",
+                has_default=True,
+                default=0,
+                minimum=0,
+            ),
+        ),
+        Parameter(
+            "limit",
+            Schema(_WHOLE, "The most items, members or characters of the page.", minimum=1),
+        ),
+    ),
+    returns=Schema(
+        ("object",),
+        "The page.",
+        properties=(
+            Parameter("value", Schema((), "The part, or as much of it as fits."), required=True),
+            Parameter("offset", Schema(_WHOLE), required=True),
+            Parameter(
+                "total",
+                Schema(_WHOLE, "The number of items, members or characters in all."),
+                required=True,
+            ),
+            Parameter(
+                "next_offset", Schema(_WHOLE, "The offset of the next page; absent on the last.")
+            ),
+            Parameter(
+                "shortened",
+                Schema(
+                    ("boolean",),
+                    "Whether the value itself is shortened; read its parts by their paths.",
+                ),
+            ),
+        ),
+    ),
+    limits=Limits(max_bytes=256 * 1024),
+)
 
 FindKept = Callable[[str, str | None], "KeptResult | None"]
 """Returns what is kept for a user under a handle; it may block."""
@@ -121,7 +115,7 @@ def read_result_tool(find: FindKept, most: int) -> BoundTool:
 
     bound = Implementation(f"toolmd:{READ_RESULT}", "", read_result, "sync", context="context")
     binding = Binding("entry_point", bound.target, lambda: bound, ready=lambda: True)
-    return Bound(READ_RESULT, _spec, binding)
+    return Bound(READ_RESULT, _spec, binding, call_spec=lambda: _CALL_SPEC)
 
 
 def page_of(value: Any, offset: int, limit: int | None, room: int) -> dict[str, Any]:
@@ -165,8 +159,16 @@ def _fitted(part: Any, room: int) -> tuple[int, Any, bool]:
 
 
 def _spec() -> "ToolSpec":
-    from toolmd._parse import parse_tool
+    from toolmd._types.tool import ToolSpec
 
-    spec, found = parse_tool(_TEXT, "read-result.tool.md")
-    assert spec is not None, found
-    return spec
+    return ToolSpec(
+        **{field.name: getattr(_CALL_SPEC, field.name) for field in fields(_CALL_SPEC)},
+        title="Read Result",
+        description="Reads more of an earlier result that was too large to be shown whole.",
+        when_to_use=(
+            "When the `truncated` of a result has a `handle`. A page that has `next_offset` is "
+            "followed by\nanother one: call it again with that `offset`."
+        ),
+        version="1.0.0",
+        category="results",
+    )

@@ -35,7 +35,6 @@ class NotifyingJournal:
         """How many items each call streamed."""
         self._progressed = float("-inf")
         self.now = journal.now
-        self.reach = journal.reach
         self.has = journal.has
         self.begun = journal.begun
         self.wait = journal.wait

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 PACKAGES = ("_parse", "_types", "_validation", "_expressions", "_skills")
 """The packages whose code decides what is read of a file, or found in a skill."""
 
-_LIBRARIES = ("markdown_it", "pydantic", "pydantic_core", "cel_expr_python", "re2", "yaml")
+_LIBRARIES = ("markdown_it", "pydantic", "pydantic_core", "re2", "yaml")
 """Whose files change when another version is installed."""
 
 

@@ -7,14 +7,12 @@ from importlib.resources.abc import Traversable
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from toolmd import Settings, ToolSpec, hookimpl
+from toolmd import Resources, Settings, ToolSpec, hookimpl
 from toolmd_alara.health import HealthLog
 from toolmd_alara.plain_words import TOOLS, adds_nothing
 from toolmd_alara.zone import Zone
 
 if TYPE_CHECKING:
-    import svcs
-
     from toolmd.hooks import Guard
 
 DEFAULT_MIN = 0.7
@@ -73,12 +71,10 @@ class Alara:
         return [adds_nothing] if spec.name in TOOLS else []
 
     @hookimpl
-    def toolmd_resources(self, registry: "svcs.Registry", settings: Settings) -> None:
+    def toolmd_resources(self, registry: Resources, settings: Settings) -> None:
         """Register the health log; the first call that needs it creates its file."""
         keeper = _Keeper(settings, self._clock, self._zone)
-        registry.register_factory(
-            HealthLog, keeper.open, enter=False, on_registry_close=keeper.close
-        )
+        registry.register_factory(HealthLog, keeper.open, on_registry_close=keeper.close)
 
 
 class _Keeper:

@@ -8,7 +8,7 @@ from importlib.resources.abc import Traversable
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
-from toolmd import Action, Call, Result, Settings, ToolSpec, Verdict, hookimpl
+from toolmd import Action, Call, Resources, Result, Settings, ToolSpec, Verdict, hookimpl
 from toolmd_litreview.configuration import Configuration, origin, read
 from toolmd_litreview.embedding import Embedder, EndpointSource, LocalSource, Source
 from toolmd_litreview.library import Library
@@ -17,8 +17,6 @@ from toolmd_litreview.pace import RateLimiter
 from toolmd_litreview.pubmed import PubMed
 
 if TYPE_CHECKING:
-    import svcs
-
     from toolmd.hooks import Guard
 
 MOST_UNASKED: Final = 800
@@ -113,7 +111,7 @@ class Litreview:
         return [origin(server.url) for server in asked if server is not None]
 
     @hookimpl
-    def toolmd_resources(self, registry: "svcs.Registry", settings: Settings) -> None:
+    def toolmd_resources(self, registry: Resources, settings: Settings) -> None:
         """Register the resources of the tools; the first call reads the environment."""
         desk = _Desk(settings, self._clock, lambda: read(self._environ))
 
@@ -123,10 +121,10 @@ class Litreview:
         def model() -> Model:
             return Model(read(self._environ).model)
 
-        registry.register_factory(Library, desk.library, enter=False, on_registry_close=desk.close)
-        registry.register_factory(Embedder, desk.embedder, enter=False)
-        registry.register_factory(PubMed, pubmed, enter=False)
-        registry.register_factory(Model, model, enter=False)
+        registry.register_factory(Library, desk.library, on_registry_close=desk.close)
+        registry.register_factory(Embedder, desk.embedder)
+        registry.register_factory(PubMed, pubmed)
+        registry.register_factory(Model, model)
 
 
 class _Desk:

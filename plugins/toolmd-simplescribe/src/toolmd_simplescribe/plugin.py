@@ -7,15 +7,13 @@ from importlib.resources.abc import Traversable
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
-from toolmd import Action, Call, Settings, ToolSpec, Verdict, hookimpl
+from toolmd import Action, Call, Resources, Settings, ToolSpec, Verdict, hookimpl
 from toolmd_simplescribe.configuration import TOKEN, method_of, origin, server_url
 from toolmd_simplescribe.fhir.server import FhirServer, TokenOf
 from toolmd_simplescribe.records import PatientRecords, labs_tool
 from toolmd_simplescribe.store import OTHER_PATIENT, PatientStore
 
 if TYPE_CHECKING:
-    import svcs
-
     from toolmd.hooks import Guard
 
 TOOLS: Final = (
@@ -69,7 +67,7 @@ class SimpleScribe:
         )
 
     @hookimpl
-    def toolmd_resources(self, registry: "svcs.Registry", settings: Settings) -> None:
+    def toolmd_resources(self, registry: Resources, settings: Settings) -> None:
         """Register the records; the first call that needs them creates the store's file."""
         keeper = _Keeper(settings, self._environ)
 
@@ -77,9 +75,7 @@ class SimpleScribe:
             url = server_url(self._environ)
             return PatientRecords(keeper.open(), FhirServer(url, self._token) if url else None)
 
-        registry.register_factory(
-            PatientRecords, records, enter=False, on_registry_close=keeper.close
-        )
+        registry.register_factory(PatientRecords, records, on_registry_close=keeper.close)
 
 
 def same_patient(call: Call, arguments: Mapping[str, Any]) -> Verdict | None:

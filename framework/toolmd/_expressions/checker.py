@@ -1,0 +1,298 @@
+"""Check an expression against the types of its names, down to the fields, and compile it."""
+
+import datetime as dt
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from toolmd._expressions.evaluator import Program
+from toolmd._expressions.functions import (
+    ANY,
+    CLOCK,
+    FUNCTIONS,
+    EvaluationError,
+    ExhaustedError,
+    Function,
+    Type,
+    common,
+    kind_of,
+    pattern,
+)
+from toolmd._expressions.syntax import ExpressionError, Node, error_at, parse
+from toolmd._types.schema import Schema
+from toolmd.errors import did_you_mean
+
+_SPACES = frozenset(name.partition(".")[0] for name in FUNCTIONS if name.partition(".")[2])
+_ELSEWHERE = {
+    "len": "size", "length": "size", "count": "size", "lower": "lowerAscii",
+    "upper": "upperAscii", "max": "math.greatest", "min": "math.least",
+}  # fmt: skip
+"""The names of functions in other languages, which no similar name would find."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedExpression:
+    """The result type of an expression, and the names that it reads."""
+
+    schema: Schema | None
+    """The schema of the result, an optional unwrapped; None if only a run can show it."""
+    optional: bool
+    """Whether it may return no value (`slots.first()`)."""
+    unguarded: frozenset[str]
+    """Names that are read and never tested by `has()`."""
+    names: frozenset[str]
+
+
+class Checker:
+    """A checker of expressions over the typed names of one scope.
+
+    An object with known fields is closed: a field that it lacks is an error. With `functions`,
+    `now` and `next_days()` are available.
+    """
+
+    def __init__(self, names: Mapping[str, Schema], *, functions: bool = False) -> None:
+        self._aliases = {fold(name): name for name in names}
+        self._types = {fold(name): type_of(shape) for name, shape in names.items()}
+        self._functions = functions
+
+    def check(self, source: str) -> CheckedExpression:
+        """Return the type of the result; raises ExpressionError with its position."""
+        walk = _Walk(source, self._types, functions=self._functions)
+        program, found = walk.compile(self._aliases)
+        optional = found.kind == "optional"
+        schema = schema_of(found.inner or ANY if optional else found)
+        return CheckedExpression(schema, optional, program.unguarded, program.names)
+
+
+def compile_expression(
+    source: str, names: Iterable[str] = (), *, functions: bool = False
+) -> Program:
+    """Compile without types; cached.
+
+    `names` are variables known to be there, needed only where one is not an identifier
+    (`child-name`, written child_name) or is called `now`. With `functions`, `now` and
+    `next_days()` are available: only skills use them, a rule has no clock. Raises
+    ExpressionError.
+    """
+    odd = frozenset(name for name in names if name == "now" or not name.isidentifier())
+    return _program(source, odd, functions=functions)
+
+
+@lru_cache(maxsize=2048)
+def _program(source: str, names: frozenset[str], *, functions: bool) -> Program:
+    return _Walk(source, None, functions=functions).compile({fold(n): n for n in names})[0]
+
+
+def fold(name: str) -> str:
+    """Return an identifier for any name: child_name for `child-name`."""
+    folded = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    return f"_{folded}" if folded[:1].isdigit() else folded
+
+
+class _Walk:
+    """A walk over a tree that types its nodes; without `names`, each name has any type."""
+
+    def __init__(self, source: str, names: Mapping[str, Type] | None, *, functions: bool) -> None:
+        self._source, self._names, self._functions = source, names, functions
+        self._own: dict[str, Type] = {}
+        self._read, self._tested = set[str](), set[str]()
+
+    def compile(self, aliases: Mapping[str, str]) -> tuple[Program, Type]:
+        """Return the program and the type of its result; raises ExpressionError."""
+        tree = parse(self._source)
+        found = self.type(tree)
+        clock = {"now"} if self._functions and "now" not in aliases else set()
+        names = sorted((self._read | self._tested) - clock)
+        reads = {name: aliases.get(name, name) for name in names}
+        program = Program(self._source, tree, reads, self._tested)
+        if not program.names:  # It takes the same of any values, so it shows here if too much.
+            try:
+                program.evaluate({}, now=dt.datetime.now(dt.UTC))
+            except ExhaustedError as error:
+                message = str(error).removesuffix(" on these values")
+                help_ = "make less of its values in one expression, or compute it in a tool"
+                raise ExpressionError(message, help=help_) from None
+            except EvaluationError:
+                pass  # A run reports it.
+        return program, found
+
+    def type(self, node: Node) -> Type:
+        match node.kind:
+            case "value":
+                return kind_of(node.value)
+            case "name":
+                return self._name(node)
+            case "has":
+                self._has(node.parts[0])
+                return Type("boolean")
+            case "field":
+                return self._field(node)
+            case "index":
+                return self._index(node)
+            case "list":
+                return Type("list", self._items(node, node.parts))
+            case "object":
+                for key in node.parts[::2]:
+                    if self.type(key).kind not in ("string", "any"):
+                        raise self._error(key.at, "a key of an object must be text")
+                return Type("object", self._items(node, node.parts[1::2]))
+            case "macro":
+                return self._macro(node)
+        return self._call(node)
+
+    def _error(self, at: int, message: str, help_: str = "") -> ExpressionError:
+        return error_at(self._source, at, message, help_)
+
+    def _has(self, what: Node) -> None:
+        before = self._read.copy()
+        self.type(what)
+        if what.kind == "name" and what.name not in self._own:
+            self._read, self._tested = before, self._tested | {what.name}
+
+    def _name(self, node: Node) -> Type:
+        if node.name in self._own:
+            return self._own[node.name]
+        self._read.add(node.name)
+        if self._names is None:
+            return ANY
+        if node.name in self._names:
+            return self._names[node.name]
+        if node.name == "now":
+            return self._call(node)
+        hint = did_you_mean(node.name, self._names) or (
+            f"write '{node.name}' in quotes if it is text" if self._names else ""
+        )
+        raise self._error(node.at, f"unknown name '{node.name}'", hint)
+
+    def _items(self, node: Node, parts: Sequence[Node]) -> Type:
+        found: Type | None = None
+        for part in parts:
+            one = self.type(part)
+            if one.kind == "optional":
+                help_ = "unwrap it by `.orValue(…)`"
+                raise self._error(node.at, "an optional lies inside the result", help_)
+            found = one if found is None else common(found, one) or ANY
+        return found or ANY
+
+    def _field(self, node: Node) -> Type:
+        over = self.type(node.parts[0])
+        is_optional = node.optional or over.kind == "optional"
+        found = self._of_field(over.inner or ANY if over.kind == "optional" else over, node)
+        return Type("optional", found) if is_optional else found
+
+    def _of_field(self, over: Type, node: Node) -> Type:
+        name = node.name if node.kind == "field" else str(node.parts[1].value)
+        if over.kind == "record" and over.schema is not None:
+            fields = {field.name: field.shape for field in over.schema.properties or ()}
+            if name not in fields:
+                known = f"known: {', '.join([*fields][:12])}" if fields else ""
+                hint = did_you_mean(name, fields) or known
+                raise self._error(node.at, f"no field '{name}' here", hint)
+            return type_of(fields[name])
+        if over.kind not in ("object", "any"):
+            message = f"no field '{name}' here: {over.shown} has no fields"
+            raise self._error(node.at, message)
+        return over.inner or ANY
+
+    def _index(self, node: Node) -> Type:
+        over, key = (self.type(part) for part in node.parts)
+        if over.kind == "record" and key.kind in ("string", "any"):
+            return self._of_field(over, node) if node.parts[1].kind == "value" else ANY
+        return self._fit(node, FUNCTIONS["[]"], [over, key])
+
+    def _macro(self, node: Node) -> Type:
+        over = self.type(node.parts[0])
+        if over.kind not in ("list", "object", "any"):
+            message = f"{over.shown} is no list to go through"
+            raise self._error(node.parts[0].at, message)
+        variable = str(node.value)
+        outer = self._own.copy()
+        self._own[variable] = Type("string") if over.kind == "object" else over.inner or ANY
+        body = self.type(node.parts[1])
+        self._own = outer
+        return self._fit(node, FUNCTIONS[node.name], [over, body])
+
+    def _call(self, node: Node) -> Type:
+        function = FUNCTIONS.get(node.name)
+        if node.name in CLOCK and not self._functions:
+            raise self._error(node.at, f"'{node.name}' stands in a skill's steps only")
+        name, over = node.name.lstrip("."), node.parts[0] if node.name[0] == "." else node
+        spaces = _SPACES - self._own.keys() - (self._names or {}).keys()
+        is_spaced = over.kind == "name" and over.name in spaces
+        if (is_spaced and self._names is not None) or function is None or function.is_macro:
+            if is_spaced:
+                name = f"{over.name}.{name}"
+            elif over is not node:
+                self.type(over)
+            at = over.at if is_spaced else node.at
+            raise self._error(at, f"unknown function '{name}'", _function_hint(name))
+        types = [self.type(part) for part in node.parts]
+        if node.name in (".matches", "matches") and isinstance(node.parts[-1].value, str):
+            try:
+                pattern(node.parts[-1].value)
+            except EvaluationError as error:
+                raise self._error(node.parts[-1].at, str(error)) from None
+        return self._fit(node, function, types)
+
+    def _fit(self, node: Node, function: Function, types: list[Type]) -> Type:
+        found = function.result(types)
+        if found is not None:
+            return found
+        shown = ", ".join(one.shown for one in types) or "nothing"
+        message = f"'{node.name.lstrip('.')}' does not take {shown}"
+        raise self._error(node.at, message, _mismatch_hint(node.name, function, types))
+
+
+def _function_hint(name: str) -> str:
+    space, _, bare = name.rpartition(".")
+    known = [key.lstrip(".") for key in FUNCTIONS if key.lstrip(".")[0].isalpha()]
+    if name in known:
+        return f"write `value.{name}(…)`" if f".{name}" in FUNCTIONS else f"write `{name}(value)`"
+    same = next((one for one in (f"math.{bare}", bare) if one in known), "")
+    if meant := _ELSEWHERE.get(bare) or same:
+        return f"did you mean '{meant}'?"
+    near = [one for one in known if space and one.startswith(f"{space}.")]
+    return did_you_mean(name, known) or (f"known: {', '.join(near)}" if near else "")
+
+
+def _mismatch_hint(name: str, function: Function, types: Sequence[Type]) -> str:
+    if any(one.kind == "optional" for one in types):
+        return "unwrap the optional by `.orValue(…)`"
+    if not function.result([Type("integer") if t.shown == "number" else t for t in types]):
+        return ""
+    if name == "/":
+        return "write `double(…)` around one of them: two whole numbers divide without a rest"
+    return "write `int(…)` around a number that must be whole"
+
+
+def type_of(shape: Schema) -> Type:
+    """Return the type of a schema."""
+    only = shape.types[0] if len(shape.types) == 1 else "any"
+    if only == "array":
+        return Type("list", type_of(shape.items or Schema()), shape)
+    if only == "object" and shape.properties is not None and shape.one_of is None:
+        return Type("record", None, shape)
+    if only == "object":
+        return Type("object", type_of(shape.values or Schema()), shape)
+    return Type(only, None, shape)
+
+
+def schema_of(found: Type) -> Schema | None:
+    """Return the schema of a type; None if only a run can show it."""
+    if found.schema is not None:
+        return found.schema
+    forms = {"timestamp": "date-time", "duration": "duration"}
+    if found.kind in forms:
+        return Schema(types=("string",), format=forms[found.kind])
+    inner = schema_of(found.inner) if found.inner is not None else None
+    match found.kind:
+        case "list":
+            return Schema(types=("array",), items=inner)
+        case "object":
+            return Schema(types=("object",), values=inner)
+        case "double":
+            return Schema(types=("number",))
+        case "string" | "integer" | "number" | "boolean" | "null" as kind:
+            return Schema(types=(kind,))
+    return None

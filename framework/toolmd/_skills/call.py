@@ -1,0 +1,104 @@
+"""The outcome of a step's call: its record as JSON, its failures, and the errors of a step."""
+
+from typing import Any, NamedTuple
+
+from toolmd._types.result import ConfirmationRequest, Result
+from toolmd._types.tool import ToolSpec
+from toolmd.errors import logged
+
+_PASSING = frozenset({"failed", "unknown"})
+_WAITS = frozenset({"internal_guard_error", "tool_error"})
+"""The codes of calls that never started, if they may be sent again after a while."""
+
+
+class StepError(Exception):
+    """A step failed; the code is stable, the message is for people."""
+
+    def __init__(self, code: str, message: str, *, passing: bool = False) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.passing = passing
+        """Whether trying again may help."""
+
+
+class DeclinedError(Exception):
+    """A person declined, or nobody answered in time."""
+
+    def __init__(self, *, late: bool, by: str | None = None) -> None:
+        super().__init__("late" if late else "refused")
+        self.late = late
+        self.by = by
+        """The person who declined, where their name is known."""
+
+
+class InsteadError(Exception):
+    """A person answered in place of a call: it does not run, and their text is its result."""
+
+    def __init__(self, words: str, by: str | None = None) -> None:
+        super().__init__("answered")
+        self.words = words
+        self.by = by
+        """The person who answered, where their name is known."""
+
+
+class Outcome(NamedTuple):
+    """The outcome of a call as the record stores it: JSON."""
+
+    outcome: str
+    data: Any = None
+    code: str = ""
+    message: str = ""
+    held: ConfirmationRequest | None = None
+
+    @classmethod
+    def of(cls, result: Result) -> "Outcome":
+        """Return the parts of a result that a run needs."""
+        error = result.error
+        code, message = (error.code, error.message) if error else ("", result.message)
+        return cls(result.outcome, result.data, code, message, result.confirmation)
+
+    @classmethod
+    def late(cls, tool: ToolSpec | None, name: str, timeout_s: float | None) -> "Outcome":
+        """Return the outcome of a call that took longer than its step's Timeout."""
+        within = f"{name} did not answer within {timeout_s:g} s"
+        if tool is not None and tool.read_only:
+            return cls("failed", None, "timeout", f"{within}.")
+        message = f"{within}; it may have taken effect all the same."
+        if tool is not None and tool.is_repeatable:
+            return cls("failed", None, "timeout", message)
+        return cls("unknown", None, "outcome_unknown", message)
+
+    @classmethod
+    def broken(cls, name: str, error: Exception) -> "Outcome":
+        """Return the outcome of a call that raised an error on its way, and log the error."""
+        reference = logged(error, "the call of %s did not reach its tool", name)
+        message = (
+            f"the call failed and may have taken effect; the log has the reason under {reference}."
+        )
+        return cls("unknown", None, "outcome_unknown", message)
+
+    @classmethod
+    def from_json(cls, record: dict[str, Any]) -> "Outcome":
+        """Read a record."""
+        held = record["held"]
+        return cls(**record) if held is None else cls(
+            **{**record, "held": ConfirmationRequest(**held)}
+        )  # fmt: skip
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the record."""
+        return {**self._asdict(), "held": self.held and self.held._asdict()}
+
+    def failure(self, name: str) -> StepError:
+        """Return the error of a call that did not succeed."""
+        codes = {"confirm": "confirmation_required", "review": "review_required"}
+        code = self.code or codes.get(self.outcome, "tool_error")
+        passing = self.outcome in _PASSING or code == "rate_limited"
+        return StepError(code, f"{name}: {self.message or code}", passing=passing)
+
+
+def never_started(result: Result) -> bool:
+    """Return whether a call waits for the store or for its Python, and nothing has run."""
+    error = result.error
+    return error is not None and error.code in _WAITS and error.retry_after_ms is not None

@@ -1,6 +1,9 @@
 """A run keeps its own definitions, whatever happens to their files, and has today's Python."""
 
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -306,3 +309,16 @@ def test_a_library_that_is_gone_parks_the_run_instead_of_failing_it(tmp_path: Pa
     project.root.joinpath("tools_md/library.txt").touch()
     project.answer("python:gone")
     assert project.notes() == DONE
+
+
+def test_check_names_the_runs_that_wait_on_changed_python(project: Project) -> None:
+    words = [sys.executable, "-m", "toolmd", "check", "--project", str(project.root)]
+    environment = {**os.environ, "TOOLMD_STORE": "sqlite"}
+
+    def notes() -> str:
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+        return done.stderr
+
+    assert "today's Python" not in notes()
+    project.edit("tools_md/words.py", "did", "CHANGED")
+    assert "note: 1 run of job will go on with today's Python, which changed" in notes()

@@ -14,13 +14,11 @@ def make_plan(
     tools: Mapping[str, ToolSpec],
     skills: Mapping[str, SkillSpec],
     python: Collection[str] = (),
-    given: Collection[str] = (),
     code: str = "",
 ) -> Plan:
     """Collect everything that the skill and its skills may use; missing ones are left out.
 
-    `python` names the skills that have an implementation, `given` the tools and skills whose
-    implementation comes from a package or a plugin; `code` is the hash of the pinned Python.
+    `python` names the skills that have an implementation; `code` is the hash of the Python.
     """
     reached = within_reach(skill, skills)
     every = (skill, *reached.values())
@@ -31,7 +29,6 @@ def make_plan(
         tools={name: tools[name] for name in needed if name in tools},
         python=tuple(sorted({spec.name for spec in every} & set(python))),
         code=code,
-        given=tuple(sorted({*needed, *(spec.name for spec in every)} & set(given))),
     )
 
 

@@ -1,4 +1,4 @@
-"""The pinned definitions of a run, so that no edit of a file changes it."""
+"""The definitions with which a run began, so that no edit of a file changes it."""
 
 from pydantic import Field
 
@@ -8,7 +8,7 @@ from toolmd._types.tool import ToolSpec
 
 
 class Plan(Noun):
-    """The pinned specs and code of a run: an edited file never changes a run that has begun."""
+    """The specs of a run: an edited file never changes a run that has begun."""
 
     skill: SkillSpec
     skills: dict[str, SkillSpec] = Field(default_factory=dict)
@@ -18,9 +18,7 @@ class Plan(Noun):
     python: tuple[str, ...] = ()
     """The skills with a Python implementation, which runs in place of their steps."""
     code: str = ""
-    """The hash of the pinned Python; empty if none is pinned."""
-    given: tuple[str, ...] = ()
-    """The tools and skills whose Python comes from a package or a plugin."""
+    """The hash of the Python with which the run began."""
 
     @property
     def holds_sensitive(self) -> bool:

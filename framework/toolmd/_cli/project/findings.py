@@ -9,11 +9,13 @@ from toolmd._cli.project.opening import open_workspace
 from toolmd._cli.project.paths import STDIN, definitions_among
 from toolmd._cli.reports.diagnostics import LinesOf
 from toolmd._cli.terminal.screen import counted
+from toolmd._store import STORE_FILE
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.settings import Settings
 from toolmd._types.source import SUFFIXES
 from toolmd.config import find_project, load_settings
+from toolmd.errors import ToolmdError
 
 
 class Findings(NamedTuple):
@@ -85,11 +87,27 @@ def _project(
         if state and look_at_state(workspace.settings.state).state == "ok":
             state = []
         kept = tuple(d for d in found if d not in state)
-        notes = tuple(d.message for d in state)
+        notes = (*(d.message for d in state), *_changed_under_runs(workspace))
         bare = _without_python(workspace, at if alone else workspace.tools)
         prompts = counted(len(workspace.registry.prompts), "prompt")
         looked_at = f"{tools}, {skills}" + (f", {prompts}" if workspace.registry.prompts else "")
         return Findings(root, kept, looked_at, None, notes, bare), [*named, *python]
+
+
+def _changed_under_runs(workspace: Any) -> list[str]:
+    """Return a note for each skill whose runs wait, and began with other Python than today's."""
+    settings = workspace.settings
+    if not workspace.skills or not (settings.state / STORE_FILE).exists():
+        return []
+    try:
+        changed = workspace.runs.service.runs_on_changed_python()
+    except ToolmdError:
+        return []  # Each use of the store reports what is wrong.
+    return [
+        f"{counted(number, 'run')} of {skill} will go on with today's Python, which changed since "
+        f"the run began; `toolmd runs` lists the runs"
+        for skill, number in changed.items()
+    ]
 
 
 def _without_python(workspace: Any, names: Iterable[str]) -> dict[str, Path]:

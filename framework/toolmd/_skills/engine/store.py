@@ -22,6 +22,7 @@ from toolmd._skills.engine.record import (
     written,
 )
 from toolmd._store.database import Database, Row, Transaction
+from toolmd._types.plan import Plan
 from toolmd._types.result import SkillResult
 from toolmd._types.run import (
     UNDOING,
@@ -329,6 +330,15 @@ class RunStore:
                 " WHERE result IS NULL GROUP BY shown"
             )
         return {row[0]: row[1] for row in rows}
+
+    def waiting_plans(self) -> tuple[tuple[Plan, int], ...]:
+        """Return the plans of runs that wait, each with the number of its runs."""
+        with self._database.read() as tx:
+            rows = tx.execute(
+                "SELECT plan.plan, count(*) FROM run JOIN plan ON plan.hash = run.plan WHERE"
+                " run.result IS NULL AND run.state IN ('waiting', 'scheduled') GROUP BY plan.plan"
+            )
+        return tuple((plan_of(text), int(number)) for text, number in rows)
 
     def orders(self, ids: Iterable[str]) -> tuple[Order, ...]:
         """Return the orders of these runs with their plans, without missing ones."""

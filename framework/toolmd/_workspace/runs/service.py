@@ -5,7 +5,6 @@ import datetime as dt
 import secrets
 from collections.abc import Awaitable, Callable
 from time import perf_counter
-from typing import Any
 
 from toolmd._call.arguments.argument_errors import mismatch
 from toolmd._call.denial import CallDenied
@@ -17,7 +16,7 @@ from toolmd._skills.replay import listed, trace
 from toolmd._store.store import Store
 from toolmd._types.call import Call
 from toolmd._types.plan import Plan
-from toolmd._types.registry import Bound, Specs
+from toolmd._types.registry import Specs
 from toolmd._types.result import Failure, Result, SkillResult
 from toolmd._types.run import (
     Answer,
@@ -197,6 +196,19 @@ class RunService:
             return False
         return all(tool.is_repeatable for tool in _plan(skill.spec, live, "").tools.values())
 
+    def runs_on_changed_python(self) -> dict[str, int]:
+        """Return how many runs of each skill wait and began with other Python; it blocks.
+
+        Raises UnreachableError where the store can't be used.
+        """
+        changed: dict[str, int] = {}
+        if self.engines.keep:
+            today = self._current().pin.hash
+            for plan, number in self.engines.durable().store.waiting_plans():
+                if plan.code != today:
+                    changed[plan.skill.name] = changed.get(plan.skill.name, 0) + number
+        return changed
+
     def scheduled(self) -> tuple[SkillSpec, ...]:
         """Return the durable skills with a Schedule in today's snapshot."""
         registry = self._current().registry
@@ -284,6 +296,4 @@ def _plan(spec: SkillSpec, live: Live, code: str) -> Plan:
     """Return the plan of a run: the specs and the Python that it is executed with."""
     tools, skills = live.registry.tools, live.registry.skills
     python = [name for name, bound in skills.items() if bound.binding.kind != "none"]
-    every: list[tuple[str, Bound[Any]]] = [*tools.items(), *skills.items()]
-    foreign = [name for name, bound in every if bound.binding.kind == "entry_point"]
-    return make_plan(spec, Specs(tools), Specs(skills), python, foreign, code)
+    return make_plan(spec, Specs(tools), Specs(skills), python, code)

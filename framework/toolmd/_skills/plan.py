@@ -1,4 +1,4 @@
-"""Pin the definitions that a run uses, and check that the caller has what its tools require."""
+"""Collect the definitions that a run keeps, and check that the caller has what they require."""
 
 from collections.abc import Collection, Iterator, Mapping
 
@@ -20,7 +20,7 @@ def make_plan(
     """Collect everything that the skill and its skills may use; missing ones are left out.
 
     `python` names the skills that have an implementation, `given` the tools and skills whose
-    implementation comes from a package or a plugin; `code` is the hash of the pinned Python.
+    implementation comes from a package or a plugin; `code` is the hash of the Python.
     """
     reached = within_reach(skill, skills)
     every = (skill, *reached.values())

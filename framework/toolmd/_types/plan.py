@@ -1,4 +1,4 @@
-"""The pinned definitions of a run, so that no edit of a file changes it."""
+"""The definitions that a run keeps, so that no edit of their files changes it."""
 
 from pydantic import Field
 
@@ -8,7 +8,7 @@ from toolmd._types.tool import ToolSpec
 
 
 class Plan(Noun):
-    """The pinned specs and code of a run: an edited file never changes a run that has begun."""
+    """The specs of a run: an edited definition never changes a run that has begun."""
 
     skill: SkillSpec
     skills: dict[str, SkillSpec] = Field(default_factory=dict)
@@ -18,7 +18,7 @@ class Plan(Noun):
     python: tuple[str, ...] = ()
     """The skills with a Python implementation, which runs in place of their steps."""
     code: str = ""
-    """The hash of the pinned Python; empty if none is pinned."""
+    """The hash of the project's Python when the run began; empty if none was computed."""
     given: tuple[str, ...] = ()
     """The tools and skills whose Python comes from a package or a plugin."""
 

@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import sys
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from finding import Python
 
 ROOT = Path(__file__).parents[2]
 EXTRAS = "chat,clinic,lsp,mcp,server"
-"""What the tests need of them; runs are kept in SQLite."""
+"""The extras that the tests need; runs are stored in SQLite."""
 BESIDE = ("pytest", "hatchling")
 """What runs the tests, and what builds the plugin that one of them writes."""
 NEWER_SQLITE = "pysqlite3==0.6.1"
@@ -72,16 +71,6 @@ class Environment:
         (site,) = self._folder.glob("lib/python*/site-packages")
         (site / "newer_sqlite.pth").write_text(_IN_ITS_PLACE, "utf-8")
         return run(str(self.python), "-c", "import sqlite3; print(sqlite3.sqlite_version)").strip()
-
-    def take_dbos(self, end: str) -> str:
-        """Install the `lowest` or `highest` release of DBOS that Toolmd allows; returns it."""
-        project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-        (allowed,) = (one for one in project["dependencies"] if one.startswith("dbos>"))
-        into = ("pip", "install", "--quiet", "--no-deps", "--upgrade", "--resolution", end)
-        uv(*into, "--python", str(self.python), allowed)
-        uv("pip", "check", "--quiet", "--python", str(self.python))
-        version = "import importlib.metadata; print(importlib.metadata.version('dbos'))"
-        return run(str(self.python), "-c", version).strip()
 
 
 def build_wheels(folder: Path) -> list[Path]:

@@ -2,7 +2,7 @@
 
 Each Python has an environment of its own with the wheels and what constraints.txt locks. There
 the tests of `installed/` run with the SQLite of that Python. Those about what is stored also run
-with a newer SQLite, and with the lowest and the highest release of DBOS that Toolmd allows.
+with a newer SQLite.
 """
 
 import os
@@ -25,7 +25,7 @@ from installing import ROOT, Environment, InstallError, build_wheels
 TESTS = Path(__file__).parent / "installed"
 CLINIC = ("pyproject.toml", "demo", "skills_md", "tools_md")
 STORING = ("environment", "durable_run", "clinic", "plugin_wheels")
-"""The files of tests that are about what is stored, for the later rounds."""
+"""The files of tests that are about what is stored, for the round with a newer SQLite."""
 ALONE = "test_scaffold"
 """Changes the environment, which no other test may see."""
 PYTEST_INI = r"""[pytest]
@@ -114,10 +114,6 @@ def tested(python: Python, folder: Path, wheels: list[Path]) -> Iterator[Row]:
         ended("install a newer SQLite", began)
         storing = [file for file in files if file.stem.removeprefix("test_") in STORING]
         yield round_of(environment, python, sqlite, storing, began)
-        for end in ("lowest", "highest"):
-            began, release = time.monotonic(), environment.take_dbos(end)
-            row = round_of(environment, python, sqlite, storing, began)
-            yield row._replace(said=f"with dbos {release}, the {end}: {row.said}")
     except InstallError as error:
         ended("install", began, str(error))
         yield Row(python.shown, sqlite, "can't be installed", time.monotonic() - began, failed=True)

@@ -255,7 +255,7 @@ class CompiledTools:
 
 
 def _rules(call_spec: ToolCallSpec) -> Any:
-    """Return the tool's compiled Rules; None, and no import for CEL, where it has none."""
+    """Return the tool's compiled Rules; None where it has none, so that it imports no evaluator."""
     if not call_spec.rules:
         return None
     from toolmd._call.arguments.rules import Rules

@@ -264,7 +264,7 @@ class Engine:
     # The life of this process.
 
     def start(self) -> None:
-        """Look for work from now on: orphaned runs, and those that are due."""
+        """Start the thread that looks for work: orphaned runs, and those that are due."""
         with self._starting:
             if self._workers is not None and self._thread is None and self._is_open:
                 self._workers.live()
@@ -463,7 +463,7 @@ class Engine:
             run_id: The run, which this process claimed.
             began: When the run began.
             number: The number of the attempt since the run last waited.
-            watch: Is told the events of the run.
+            watch: Receives the events of the run.
             order: The order of a new run, which has no record.
         """
         work = self._attempted(run_id, began, number, watch, order)
@@ -572,7 +572,7 @@ class Engine:
     async def _look_round(
         self, tasks: set[asyncio.Task[SkillResult | None]], stale: set[str], count: int
     ) -> set[str]:
-        """Take over orphans, end waits, execute what is ready, and delete what is old."""
+        """Reclaim orphans, end waits, execute ready runs, and delete old ones."""
         assert self._workers is not None
         await self.do(self._workers.live)
         # First, since on an overloaded machine all else takes long.
@@ -615,7 +615,7 @@ class Engine:
             self.store.settle(run_id, key, LATE, now)
 
     async def _prepare(self) -> None:
-        """Look for work from now on, and drop the oldest of many runs in memory."""
+        """Start to look for work, and drop the oldest of many runs in memory."""
         if self._thread is None and self.keeps:
             await self.do(self.start)
         elif not self.keeps and self._added > MAX_RUNS // 10:

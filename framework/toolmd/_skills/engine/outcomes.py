@@ -1,4 +1,4 @@
-"""Results and errors of runs and answers, shared by all engines."""
+"""Results and errors of runs and answers, for every store."""
 
 import datetime as dt
 

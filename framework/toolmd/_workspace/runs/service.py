@@ -293,7 +293,7 @@ class RunService:
 
 
 def _plan(spec: SkillSpec, live: Live, code: str) -> Plan:
-    """Return the plan of a run: the specs and the Python that it is executed with."""
+    """Return the plan of a run: the specs with which it executes."""
     tools, skills = live.registry.tools, live.registry.skills
     python = [name for name, bound in skills.items() if bound.binding.kind != "none"]
     return make_plan(spec, Specs(tools), Specs(skills), python, code)

@@ -33,14 +33,9 @@ class FileReader:
         package = Path(__file__).parents[2]
         files = [file for name in PACKAGES for file in _python_of(package / name)]
         for library in _LIBRARIES:
-            if (found := find_spec(library)) is None:
-                continue
-            if found.origin is not None:
+            found = find_spec(library)
+            if found is not None and found.origin is not None:
                 files.append(found.origin)
-            else:
-                # A namespace package has no file of its own.
-                for place in found.submodule_search_locations or ():
-                    files += sorted(map(str, Path(place).glob("*.so")))
         said = [sys.version]
         for file in files:
             status = os.stat(file)  # noqa: PTH116 - as below

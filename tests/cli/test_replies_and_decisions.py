@@ -4,7 +4,6 @@ import json
 import os
 import re
 import sys
-from pathlib import Path
 
 import pytest
 from tests.command import run_command
@@ -263,12 +262,21 @@ def test_a_wait_for_a_rate_is_shown_on_stderr_with_its_length(shop) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
-def test_a_state_folder_that_is_not_utf_8_is_an_error_with_the_remedy(florist) -> None:
+def test_a_state_folder_that_is_not_utf_8_keeps_records_as_any_other(florist) -> None:
     state = os.fsdecode(os.fsencode(florist.folder) + b"/caf\xe9")
-    Path(state).mkdir()
     florist.write("toolmd.toml", "plugins = []\n")
 
-    typed = run_command(florist.folder, "pending", TOOLMD_STATE=state)
+    held = run_command(
+        florist.folder,
+        "call",
+        "gift_flowers",
+        "kind=rose",
+        TOOLMD_STATE=state,
+        TOOLMD_STORE="sqlite",
+    )
+    listed = run_command(
+        florist.folder, "pending", "--json", TOOLMD_STATE=state, TOOLMD_STORE="sqlite"
+    )
 
-    assert typed.code == 2
-    assert "is not UTF-8; name another folder, or rename it" in typed.err
+    assert (held.code, listed.code) == (4, 0), (held, listed)
+    assert len(json.loads(listed.out)) == 1

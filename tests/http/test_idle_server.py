@@ -2,7 +2,9 @@
 
 import asyncio
 import os
+import sqlite3
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from served_workers import act, project_of
 
 from toolmd import Workspace
 from toolmd._cli.server.resuming import Resuming
+from toolmd._store import STORE_FILE
 
 SKILL = """# Act once
 
@@ -107,6 +110,9 @@ def test_runs_of_a_removed_skill_are_still_executed(
     skill = add_skill(project)
     with Workspace.open(project) as workspace:
         assert workspace.run_sync("act_once", {}).success
+    # As a process leaves its run that was killed before the end.
+    with closing(sqlite3.connect(project / ".toolmd" / STORE_FILE)) as store, store:
+        store.execute("UPDATE run SET state = 'ready', result = NULL, ended = NULL")
     skill.unlink()
 
     with Workspace.open(project) as workspace:

@@ -195,8 +195,10 @@ class SqliteDatabase:
                 raise
             raise self._unreachable(error) from error
         finally:
-            connection.roll_back()
-            connection.lock.release()
+            try:
+                connection.roll_back()
+            finally:
+                connection.lock.release()
 
     def _check(self, connection: "_Connection") -> None:
         """Open the file again where another one is at its path: nobody would find the records."""

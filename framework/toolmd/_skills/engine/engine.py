@@ -522,24 +522,26 @@ class Engine:
     async def _interpret(
         self, run_id: str, order: Order, journal: RunJournal
     ) -> SkillResult | ParkedError | None:
-        """Return the run's result or its questions; None where this process lost the run."""
+        """Return the run's result or its questions; None where this process lost the run.
+
+        A step in memory that can't be recorded fails its run: no later attempt could know of it.
+        """
+        result: SkillResult | ParkedError | None = None
         try:
             result = await self._execute(order, journal)
         except ParkedError as parked:
-            return None if journal.lost is not None else parked
-        except LostRunError:
-            return None
-        except UnreachableError:
+            result = parked
+        except (LostRunError, UnreachableError) as error:
             # A store that does not answer is no failure of the run.
-            return None
+            journal.lost = journal.lost or error
         except Exception as error:  # noqa: BLE001 - the run's result reports it
-            if journal.lost is not None:
-                return None
-            reference = logged(error, "run %s broke", run_id)
-            message = f"the run raised an error; its log reference is {reference}."
-            return SkillResult(success=False, message=message, error=message, run_id=run_id,
-                               code="internal_error")  # fmt: skip
-        return None if journal.lost is not None else result
+            if journal.lost is None:
+                return _broken(run_id, error)
+        if journal.lost is None:
+            return result
+        if self.keeps or isinstance(journal.lost, LostRunError):
+            return None
+        return _broken(run_id, journal.lost)
 
     async def _park(self, run_id: str, parked: ParkedError, journal: RunJournal) -> None:
         for question in parked.questions:
@@ -680,6 +682,14 @@ def stuck(run_id: str) -> SkillResult:
     )
     return SkillResult(success=False, message=message, error=f"stuck: {message}", run_id=run_id,
                        code="stuck")  # fmt: skip
+
+
+def _broken(run_id: str, error: BaseException) -> SkillResult:
+    """Return the result of a run that raised an error, which is logged."""
+    reference = logged(error, "run %s broke", run_id)
+    message = f"the run raised an error; its log reference is {reference}."
+    return SkillResult(success=False, message=message, error=message, run_id=run_id,
+                       code="internal_error")  # fmt: skip
 
 
 def _tell(watch: RunListener | None, told: set[tuple[str, str, str]], event: RunEvent) -> None:

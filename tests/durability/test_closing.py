@@ -5,7 +5,7 @@ import logging
 from pathlib import Path
 
 import pytest
-from test_pinned import FILES
+from test_edited_files import FILES
 
 from toolmd import Workspace
 

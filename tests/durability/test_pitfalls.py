@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from kept import Kept
-from test_pinned import Project
+from test_edited_files import Project
 
 from toolmd._types.run import Answer
 from toolmd.errors import ToolmdError

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_pinned import FILES
+from test_edited_files import FILES
 
 STEM = """# Job
 

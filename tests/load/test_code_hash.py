@@ -11,9 +11,7 @@ from bind_project import Project, tool
 from test_plugins import DEFINITIONS, Packages, build_with, packages
 
 from toolmd._load.build import Snapshot
-from toolmd._load.pin import Pinned, pin_of, unpin
 from toolmd._load.source.imports import Import, imports_of
-from toolmd.config import load_settings
 from toolmd.hooks import hookimpl
 
 __all__ = ["packages"]
@@ -228,19 +226,6 @@ def test_a_given_plugins_function_has_a_hash(project: Project) -> None:
     project.tool("pay")
 
     assert hash_of(project.build(given={"mine": Gives()}))
-
-
-def test_a_warm_start_and_a_pinned_snapshot_give_the_same_hash(project: Project) -> None:
-    project.tool("pay", python="from .bank import send\n" + PAY)
-    project.write("tools_md/bank.py", SEND)
-    cold, warm = project.build(cached=True), project.build(cached=True)
-    settings = load_settings(project.root, environ={"TOOLMD_LOAD_PLUGINS": ""})
-    pin = pin_of(cold, project.root)
-
-    spec = cold.registry.tools["pay"].spec
-    pinned = unpin(Pinned((spec,), (), pin.manifest, pin.files), settings)
-
-    assert hash_of(cold) == hash_of(warm) == hash_of(pinned)
 
 
 def test_a_module_of_the_project_that_is_imported_by_its_full_name_is_covered(

@@ -8,8 +8,6 @@ from test_plugins import DEFINITIONS, Packages, build_with, packages
 
 from toolmd import Workspace
 from toolmd._load.build import Snapshot
-from toolmd._load.pin import Pinned, pin_of, unpin
-from toolmd.config import load_settings
 from toolmd.errors import ImplementationError
 from toolmd.hooks import hookimpl
 
@@ -296,36 +294,6 @@ def test_the_modules_of_another_snapshot_are_out_of_reach(project: Project) -> N
 
     with pytest.raises(ImplementationError, match="none is installed"):
         load(project.build(), "cancel")
-
-
-@pytest.mark.parametrize("place", ["../clinic:book", "..clinic:book", "/clinic:book", "a/b:c", ":"])
-def test_a_spec_made_in_python_reaches_no_path_either(project: Project, place: str) -> None:
-    project.write("tools_md/book.tool.md", named("book", "clinic:book"))
-    project.write("clinic.py", "def book(): ...")
-    project.write("tools_md/a/b.py", "def c(): ...")
-    snapshot = project.build()
-    spec = snapshot.registry.tools["book"].spec.model_copy(update={"implemented_by": place})
-    pin = pin_of(snapshot, project.root)
-    settings = load_settings(project.root, environ={"TOOLMD_LOAD_PLUGINS": ""})
-
-    again = unpin(Pinned((spec,), (), pin.manifest, pin.files), settings)
-
-    with pytest.raises(ImplementationError, match="no module"):
-        load(again, "book")
-
-
-def test_a_pinned_run_keeps_its_shared_module(project: Project) -> None:
-    project.write("tools_md/clinic.py", "def book(): return 'old'")
-    project.write("tools_md/book.tool.md", named("book", "clinic:book"))
-    snapshot = project.build()
-    pin = pin_of(snapshot, project.root)
-    project.write("tools_md/clinic.py", "def book(): return 'new'")
-    spec = snapshot.registry.tools["book"].spec
-    settings = load_settings(project.root, environ={"TOOLMD_LOAD_PLUGINS": ""})
-
-    again = unpin(Pinned((spec,), (), pin.manifest, pin.files), settings)
-
-    assert load(again, "book").function() == "old"
 
 
 def test_a_plugin_package_looks_into_its_own_folder_first(

@@ -100,7 +100,7 @@ class Snapshot:
     used: frozenset[str] = frozenset()
     """The definitions whose Python was loaded in a snapshot before."""
     made: Made | None = None
-    """None where it was made of pinned bytes."""
+    """What it was made of; None for one that was not read from files."""
 
 
 def build(  # noqa: PLR0913 - by keyword, but for two

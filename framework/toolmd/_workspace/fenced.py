@@ -19,7 +19,6 @@ from toolmd._call.result.answer import no_json, write
 from toolmd._call.result.parts import lifted
 from toolmd._load.build import build
 from toolmd._load.definitions.cache import Cache
-from toolmd._load.pin import Pinned, unpin
 from toolmd._types.call import Call
 from toolmd._types.registry import BoundTool, Implementation
 from toolmd._types.settings import Settings
@@ -39,7 +38,7 @@ def main() -> None:
         try:
             if functions is None:
                 # Its own kind of process sent it.
-                functions = Functions(*pickle.loads(bytes.fromhex(request.decode())))  # noqa: S301
+                functions = Functions(pickle.loads(bytes.fromhex(request.decode())))  # noqa: S301
                 answer = b'{"ready":true}'
             else:
                 answer = functions.answer(*json.loads(request))
@@ -53,13 +52,10 @@ def main() -> None:
 class Functions:
     """The functions of a project's tools, as its files are now."""
 
-    def __init__(self, settings: Settings, pinned: Pinned | None) -> None:
-        """Read the project, or what a run keeps of it."""
-        if pinned is not None:
-            self._snapshot = unpin(pinned, settings)
-        else:
-            cache = Cache.load(settings.state, READER.fingerprint)
-            self._snapshot = build(settings, READER, cache=cache)
+    def __init__(self, settings: Settings) -> None:
+        """Read the project."""
+        cache = Cache.load(settings.state, READER.fingerprint)
+        self._snapshot = build(settings, READER, cache=cache)
 
     def answer(self, name: str, digest: str, arguments: dict[str, Any]) -> bytes:
         """Return the answer to a request as JSON.

@@ -44,8 +44,6 @@ class SnapshotParts:
     loaded: set[str] = field(default_factory=set)
     """The definitions whose Python was loaded and fits."""
     comparisons: Comparisons = field(default_factory=Comparisons)
-    pinned: object = None
-    """What a run keeps of the project, if the snapshot is of that."""
     code: CodeHashes = field(init=False)
 
     def __post_init__(self) -> None:
@@ -196,7 +194,7 @@ class Loader:
         digest = around.code.of(modules, providers, provided=bool(bond.resources))
         found = found._replace(hash=digest, keeps=around.plugins.modules)
         if isinstance(call_spec, ToolCallSpec) and around.settings.fence.covers(call_spec.name):
-            found = in_fence(found, bond, around.settings, around.pinned)
+            found = in_fence(found, bond, around.settings)
         return found, bond
 
     def _name(self) -> str:

@@ -18,16 +18,13 @@ from toolmd.errors import did_you_mean
 _HELP = "change the function, or take the tool out of [fence] in the settings"
 
 
-def in_fence(
-    found: Implementation, bond: Bond, settings: Settings, pinned: object
-) -> Implementation:
+def in_fence(found: Implementation, bond: Bond, settings: Settings) -> Implementation:
     """Return the implementation in a fence; what can't leave or enter one goes to the bond.
 
     Args:
         found: The implementation in this process.
         bond: The tool's definition and its function.
         settings: The project's settings.
-        pinned: What a run keeps of the project, if its Python is of that.
     """
     # Projects without a fence import none of it.
     from toolmd._remote.fence.functions import fenced_functions
@@ -41,7 +38,7 @@ def in_fence(
         message = f"{spec.name} runs in a fence, from which nothing but one result comes back"
         bond.report(Code.UNFENCEABLE_TOOL, message, _HELP)
     seconds = spec.limits.timeout_s or DEFAULT_TIMEOUT_S
-    function = fenced_functions(settings, pinned).function(spec.name, found.hash, seconds)
+    function = fenced_functions(settings).function(spec.name, found.hash, seconds)
     return found._replace(
         function=function, mode="sync", names={}, resources={},
         converters={name: _Checked(convert) for name, convert in found.converters.items()},

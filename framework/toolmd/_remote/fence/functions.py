@@ -32,14 +32,13 @@ _KINDS = {kind.__name__: kind for kind in (ConnectionRefusedError, ConnectionErr
 class FencedFunctions:
     """The fenced processes of one project; a call starts one where none is idle."""
 
-    def __init__(self, settings: Settings, pinned: object = None) -> None:
-        """Keep the settings, and what a run keeps of the project, if its processes run that."""
+    def __init__(self, settings: Settings) -> None:
+        """Keep the settings."""
         self.settings = settings
-        self._pinned = pinned
         self._places = threading.BoundedSemaphore(MAX_PROCESSES)
         self._lock = threading.Lock()
         self._idle: list[_Process] = []
-        self._closed = pinned is not None
+        self._closed = False
         """Whether a process ends after its call."""
 
     def function(self, name: str, digest: str, seconds: float) -> Callable[..., Any]:
@@ -112,7 +111,7 @@ class FencedFunctions:
             settings, store="memory", serve=ServeSettings(), audit=AuditSettings(enabled=False),
             fence=FenceSettings(),
         )  # fmt: skip
-        first = pickle.dumps((told, self._pinned)).hex().encode()
+        first = pickle.dumps(told).hex().encode()
         ready = process.ask(first + b"\n", until)
         if "ready" not in ready:
             process.end()
@@ -195,13 +194,8 @@ def _own_code(settings: Settings) -> Iterator[str]:
 _OPEN: dict[Path, FencedFunctions] = {}
 
 
-def fenced_functions(settings: Settings, pinned: object) -> FencedFunctions:
-    """Return the fenced processes of a project, the same as long as its settings are.
-
-    Those of `pinned` files are another's, and each ends after its call.
-    """
-    if pinned is not None:
-        return FencedFunctions(settings, pinned)
+def fenced_functions(settings: Settings) -> FencedFunctions:
+    """Return the fenced processes of a project, the same as long as its settings are."""
     known = _OPEN.get(settings.root)
     if known is None or known.settings != settings:
         if known is not None:

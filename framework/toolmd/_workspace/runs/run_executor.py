@@ -15,7 +15,7 @@ from toolmd._types.result import Event, EventListener, Result, SkillResult
 from toolmd._types.run import Order
 from toolmd._workspace.listeners import WorkspaceEventListener
 from toolmd._workspace.runs.journal import NotifyingJournal
-from toolmd._workspace.runs.pinned import PinnedLives, python_gone
+from toolmd._workspace.runs.resumed import ResumedLives, python_gone
 from toolmd._workspace.snapshot.live import Live
 from toolmd.errors import ForeignExitError, ImplementationError, NotFoundError
 
@@ -30,7 +30,7 @@ class RunExecutor:
         """`current` returns today's snapshot, `tell` reports events."""
         self._current = current
         self._tell = tell
-        self._pinned = PinnedLives()
+        self._resumed_lives = ResumedLives()
         self._lives: dict[str, Live] = {}
         self._marks: dict[str, set[tuple[str, str, str]]] = {}
 
@@ -44,7 +44,7 @@ class RunExecutor:
 
     def close(self) -> None:
         """Release all snapshots."""
-        self._pinned.close()
+        self._resumed_lives.close()
 
     async def execute(self, order: Order, journal: Journal) -> SkillResult:
         """Execute a run to its end. Raises ParkedError where it waits."""
@@ -73,7 +73,7 @@ class RunExecutor:
         try:
             return await loaded(
                 journal, "python",
-                lambda: asyncio.to_thread(self._pinned.resume, order, began_on, now),
+                lambda: asyncio.to_thread(self._resumed_lives.resume, order, began_on, now),
             )  # fmt: skip
         except ImplementationError as error:
             await journal.agreed(python_gone(order, error))

@@ -93,7 +93,7 @@ class RunService:
             return await self._done(call, allowed, began)
         await live.settle()
         engine = self.engines.begin(skill.spec)
-        plan = _plan(skill.spec, live, live.pin.hash)
+        plan = _plan(skill.spec, live, live.python_hash)
         run_id = run_id or f"run-{secrets.token_hex(8)}"
         order = Order(run_id, plan, inputs, call.caller, call.confidence)
         self._executor.begin(order.id, live)
@@ -203,7 +203,7 @@ class RunService:
         """
         changed: dict[str, int] = {}
         if self.engines.keep:
-            today = self._current().pin.hash
+            today = self._current().python_hash
             for plan, number in self.engines.durable().store.waiting_plans():
                 if plan.code != today:
                     changed[plan.skill.name] = changed.get(plan.skill.name, 0) + number

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from toolmd._call.limits.counter import CallCounter
     from toolmd._call.threads import Threads
     from toolmd._export.exported import Exported
-    from toolmd._load.pin import Pin
     from toolmd._workspace.kept.keeper import Keeper
     from toolmd._workspace.snapshot.dialects import Dialects
     from toolmd._workspace.snapshot.suspended import SuspendedTools
@@ -144,11 +143,11 @@ class Live:
                     self.snapshot, rehearses=self.rehearses)  # fmt: skip
 
     @cached_property
-    def pin(self) -> "Pin":
-        """The snapshot's Python by its bytes."""
-        from toolmd._load.pin import pin_of
+    def python_hash(self) -> str:
+        """The hex sha256 of the snapshot's Python."""
+        from toolmd._load.python_hash import python_hash
 
-        return pin_of(self.snapshot, self.settings.root.resolve())
+        return python_hash(self.snapshot, self.settings.root.resolve())
 
     def close_dispatcher(self) -> None:
         """Close what the dispatcher keeps open, after the last call."""

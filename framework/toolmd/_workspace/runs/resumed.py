@@ -18,7 +18,7 @@ MOST = 32
 """How many such snapshots are kept for further runs."""
 
 
-class PinnedLives:
+class ResumedLives:
     """The snapshots of runs that began on earlier definitions; safe for threads."""
 
     def __init__(self) -> None:

@@ -93,6 +93,23 @@ def test_resuming_a_run_does_not_start_it_twice(kept):
     assert kept.world.called.count("act") == 1
 
 
+def test_a_run_that_is_ordered_again_while_it_executes_is_executed_once(kept):
+    async def look(**_):
+        # Longer than two looks for runs that nothing executes.
+        await asyncio.sleep(2.5)
+        return {"value": "look"}
+
+    kept.world.functions["look"] = look
+
+    async def order_twice():
+        first = asyncio.ensure_future(kept.engine.run(kept.order()))
+        await asyncio.sleep(0.5)
+        return await asyncio.gather(first, kept.engine.run(kept.order()))
+
+    assert [one.code for one in asyncio.run(order_twice())] == ["waiting", "waiting"]
+    assert kept.world.called == ["look"]
+
+
 def test_an_answer_and_the_end_of_its_time_in_one_instant_wake_a_run_once(kept):
     orders = [kept.order(f"run-{number}") for number in range(5)]
     for order in orders:

@@ -9,6 +9,7 @@ import datetime as dt
 import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -107,8 +108,9 @@ class Engine:
         """The store's time."""
         self.each_second: Callable[[], Awaitable[None]] | None = None
         """Work that is done once a second while this process looks for work."""
-        self._executing: set[str] = set()
-        """The runs that this process executes, and those that it is about to."""
+        self._executing: Counter[str] = Counter()
+        """The runs that this process executes or may be about to, by how many tasks."""
+        self._marking = threading.Lock()
         self._attempts: set[asyncio.Task[SkillResult | None]] = set()
         self._suspect: str | None = None
         """The run within whose present step several attempts ended, while this one executes it."""
@@ -134,14 +136,14 @@ class Engine:
         """
         await self._prepare()
         began = self.clock()
-        self._executing.add(order.id)
+        new = False
+        self._enter(order.id)
         try:
             new = await self.do(partial(self.store.add, order, began, self.own))
-        except BaseException:
-            self._executing.discard(order.id)
-            raise
+        finally:
+            if not new:
+                self._leave(order.id)
         if not new:
-            self._executing.discard(order.id)
             await self.do(partial(self._check_same, order))
             return await self._drive(order.id, ask, watch)
         self._added += 1
@@ -403,15 +405,15 @@ class Engine:
             Whether the answer counts, and the run's result where it ended.
         """
         owner = self.own if self._is_open else None
-        self._executing.add(run.id)
+        attempt = 0
+        self._enter(run.id)
         try:
             settle = partial(self.store.settle, run.id, key, answer, self.clock(), owner)
             first, attempt = await self.do(settle)
-        except BaseException:
-            self._executing.discard(run.id)
-            raise
+        finally:
+            if not attempt:
+                self._leave(run.id)
         if not attempt:
-            self._executing.discard(run.id)
             return first, None
         return first, await self._attempt(run.id, run.began, attempt, watch)
 
@@ -433,19 +435,25 @@ class Engine:
 
         A suspect waits for another one: its step may end this process, and so may the other's.
         """
-        with self._starting:
+        with self._marking:
             is_suspect = run.tried >= SUSPECT
             if run.id in self._executing or (is_suspect and self._suspect is not None):
                 return False
-            self._executing.add(run.id)
+            self._executing[run.id] += 1
             if is_suspect:
                 self._suspect = run.id
         return True
 
+    def _enter(self, run_id: str) -> None:
+        with self._marking:
+            self._executing[run_id] += 1
+
     def _leave(self, run_id: str) -> None:
-        self._executing.discard(run_id)
-        if self._suspect == run_id:
-            self._suspect = None
+        with self._marking:
+            self._executing[run_id] -= 1
+            if not self._executing[run_id]:
+                del self._executing[run_id]
+                self._suspect = None if self._suspect == run_id else self._suspect
 
     async def _attempt(
         self,
@@ -605,7 +613,7 @@ class Engine:
 
     def _release_stale(self, stale: set[str]) -> set[str]:
         """Release runs of this process that two rounds in a row nothing executes."""
-        owned = self.store.owned(self.own) - self._executing
+        owned = self.store.owned(self.own) - self._executing.keys()
         for run_id in owned & stale:
             self.store.release(run_id, self.own)
         return owned - stale

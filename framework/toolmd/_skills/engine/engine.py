@@ -96,7 +96,7 @@ class Engine:
         self._execute = execute
         self._workers = database.workers()
         self._threads: ThreadPoolExecutor | None = None
-        self._reads_inline = not database.spans_machines
+        self._is_local = not database.spans_machines
         self._store_wait_s = store_wait_s
         self.store = RunStore(database)
         """The records."""
@@ -307,11 +307,17 @@ class Engine:
     # What an attempt needs (see Host).
 
     async def do(self, work: Callable[[], T]) -> T:
-        """Do work on the store, in a thread where it may wait for a disk or a server."""
-        if not self.keeps:
+        """Do work on the store, in another thread where it may wait for a disk or a server.
+
+        The thread that looks for work waits for the disk itself: its loop is no server's.
+        """
+        is_own = threading.current_thread() is self._thread and self._is_local
+        if is_own or not self.keeps:
             return work()
         if self._threads is None:
-            self._threads = ThreadPoolExecutor(thread_name_prefix="toolmd-store")
+            # One writes to a file at a time, and one reads meanwhile.
+            most = 2 if self._is_local else None
+            self._threads = ThreadPoolExecutor(most, thread_name_prefix="toolmd-store")
         try:
             doing = asyncio.get_running_loop().run_in_executor(self._threads, work)
         except RuntimeError as error:
@@ -320,7 +326,7 @@ class Engine:
 
     async def look(self, work: Callable[[], T]) -> T:
         """Do work on the store that only reads."""
-        return work() if self._reads_inline else await self.do(work)
+        return work() if self._is_local else await self.do(work)
 
     def progress(self, run_id: str) -> None:
         """Note that an attempt recorded a step, so that its run is no suspect any more."""

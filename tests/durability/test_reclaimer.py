@@ -14,6 +14,7 @@ from run_world import YES
 
 from toolmd._skills.engine import utc_now
 from toolmd._skills.engine.engine import LATE
+from toolmd._types.result import SkillResult
 
 TIMEOUT_S = 30
 
@@ -108,6 +109,20 @@ def test_a_run_that_is_ordered_again_while_it_executes_is_executed_once(kept):
 
     assert [one.code for one in asyncio.run(order_twice())] == ["waiting", "waiting"]
     assert kept.world.called == ["look"]
+
+
+def test_a_result_counts_only_where_the_run_still_belongs_to_its_process(kept):
+    def act(**_):
+        # As another process does that took this one for dead.
+        kept.engine.store.inherit(kept.engine.own)
+        assert kept.engine.store.claim("run-1", "heir")
+        kept.engine.store.finish("run-1", "heir", SkillResult(True, message="heir's"), utc_now())
+        return {"value": "act"}
+
+    kept.world.functions["act"] = act
+    kept.run(kept.order())
+
+    assert kept.answer(YES).message == "heir's"
 
 
 def test_an_answer_and_the_end_of_its_time_in_one_instant_wake_a_run_once(kept):

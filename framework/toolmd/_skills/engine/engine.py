@@ -507,10 +507,10 @@ class Engine:
                 return None
             if result is not None:
                 end = partial(self.store.finish, run_id, self.own, result, self.clock())
-                await self.do(end)
-                self._told.pop(run_id, None)
-                self.progress(run_id)
-                return result
+                if await self.do(end):
+                    self._told.pop(run_id, None)
+                    self.progress(run_id)
+                    return result
             if isinstance(journal.lost, UnreachableError):
                 self._unrecorded.setdefault(run_id, (time.monotonic(), journal.lost))
             await self.do(partial(self.store.release, run_id, self.own))

@@ -258,15 +258,17 @@ class RunStore:
                 owner,
             )
 
-    def finish(self, run_id: str, owner: str, result: SkillResult, now: dt.datetime) -> None:
-        """Store the result of a run, unless the run is no longer this owner's."""
+    def finish(self, run_id: str, owner: str, result: SkillResult, now: dt.datetime) -> bool:
+        """Store the result of a run; return False where the run is no longer this owner's."""
         with self._database.write(f"run {run_id}") as tx:
-            tx.change(
+            ended_here = tx.change(
                 "UPDATE run SET result = ?, ended = ?, state = 'ended', owner = NULL"
                 " WHERE id = ? AND owner = ? AND result IS NULL",
                 written(result), now.isoformat(), run_id, owner,
             )  # fmt: skip
-            _close_questions(tx, run_id)
+            if ended_here:
+                _close_questions(tx, run_id)
+        return bool(ended_here)
 
     def forget(self, before: dt.datetime, most: int = ALL) -> None:
         """Delete the runs that ended before a time or beyond the latest `most`."""

@@ -234,7 +234,7 @@ def test_with_a_file_as_state_folder_calls_are_denied_with_the_reason(project, m
     assert ".toolmd" in typed.err.splitlines()[-1]
     assert "set TOOLMD_STATE" in typed.err.splitlines()[-1]
     typed = project("pending")
-    assert typed.code == 1
+    assert typed.code == 5
     assert "a file is in the place of a folder: move it away" in typed.err
 
 

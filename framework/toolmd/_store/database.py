@@ -376,6 +376,8 @@ def _create(file: Path) -> None:
         raise
     except OSError as error:
         why = error.strerror or type(error).__name__
+        if isinstance(error, FileExistsError | NotADirectoryError):
+            why = "a file is in the place of a folder: move it away"
         raise UnreachableError(
             f"the store {file} can't be written: {why}; `toolmd doctor` checks it"
         ) from error

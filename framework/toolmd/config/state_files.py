@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 
 from toolmd.errors import UnreachableError
 
@@ -12,6 +13,7 @@ LOCK = ".create.lock"
 """In each folder: held while a file is created there."""
 _POLL_S = 0.005
 """Seconds between two tries for a lock."""
+_creating = Lock()
 
 
 class EmptiedError(UnreachableError, OSError):
@@ -45,7 +47,8 @@ def create_file(path: Path, data: bytes, *, leftovers: Iterable[str] = ()) -> bo
     if is_there(path):
         return False
     try:
-        with locked(path.with_name(LOCK)):
+        # Threads of a process have a lock where the system has none for files.
+        with _creating, locked(path.with_name(LOCK)):
             if is_there(path):
                 return False
             for ending in leftovers:

@@ -215,12 +215,9 @@ def toolmd_exporters() -> Mapping[str, Exporter]:  # type: ignore[empty-body]
 def toolmd_importers() -> Mapping[str, Importer]:  # type: ignore[empty-body]
     """Return importers of other programs' files, by the kind of source.
 
-    Called for a kind that is not built in. An importer accepts a path or a URL. With `--model`, an
-    importer that has the parameter `ask` also gets a function that asks the model: it receives
-    instructions, a text and a JSON Schema, and returns a value or raises ModelError. An importer
-    returns markdown by file name, or fills an `ImportReport` of `toolmd.importing` and returns its
-    `close()`. If the hook or an importer fails, the import fails; the message of a ToolmdError is
-    shown unchanged.
+    Called for a kind that is not built in. An importer accepts a path or a URL. It returns markdown
+    by file name, or fills an `ImportReport` of `toolmd.importing` and returns its `close()`. If the
+    hook or an importer fails, the import fails; the message of a ToolmdError is shown unchanged.
     """
 
 

@@ -6,14 +6,10 @@ escapes the prose and writes the canonical text. A draft has no error, but for a
 field expresses.
 """
 
-from typing import Any
-
 from toolmd._import import ImportReport, read_function
-from toolmd._import.names import parameter_name, title_of, tool_name, words_of
+from toolmd._import.names import parameter_name, title_of, tool_name
 from toolmd._parse.parameters.types import TypeProblem
 from toolmd._parse.parameters.types import read_type as _read_type
-from toolmd._parse.words import scalars
-from toolmd._parse.words.restricting import restricts
 from toolmd._types.imported import Draft, Imported, Note
 from toolmd._types.schema import Schema
 from toolmd._validation import problems
@@ -27,11 +23,8 @@ __all__ = [
     "problems",
     "read_function",
     "read_type",
-    "read_value",
-    "restricts",
     "title_of",
     "tool_name",
-    "words_of",
 ]
 
 
@@ -48,16 +41,3 @@ def read_type(text: str) -> Schema | None:
         return _read_type(text).schema()
     except TypeProblem:
         return None
-
-
-def read_value(text: str, shape: Schema) -> tuple[Any, bool]:
-    """Read a value by the type that it should have: `yes`, `1.5`, `[1, 2]`, `a, b`.
-
-    Args:
-        text: The value as a person writes it.
-        shape: Its types decide how the text is read; other fields are not checked.
-
-    Returns:
-        The value, and whether it has one of the types; if not, the value is the text.
-    """
-    return scalars.literal(text, shape)

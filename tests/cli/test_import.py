@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from toolmd._workspace.plugins import unread
-
 ROSES = [
     {
         "type": "function",
@@ -300,26 +298,3 @@ def test_a_plugins_own_error_is_shown_unchanged(shop) -> None:
 
     assert typed.code == 1
     assert typed.err == "error: verse.txt: there is no verse in it\n"
-
-
-def test_an_installed_importer_that_may_not_load_is_named_with_the_remedy(shop) -> None:
-    pytest.importorskip("toolmd_catalog")
-    shop.plugins = "toolmd-alara"
-    typed = shop("import", "catalog", "roses.md")
-
-    assert typed.code == 5
-    assert "toolmd-catalog, which reads 'catalog', is installed" in typed.err
-    assert "add 'toolmd-catalog' to it" in typed.err
-    assert typed.err.count("\n") == 1
-
-
-def test_an_importer_that_is_not_installed_is_named_with_the_remedy() -> None:
-    said = unread("catalog", installed=False, allowed=None, known=())
-
-    assert said == "'catalog' is read by a package of its own: pip install toolmd-catalog"
-
-
-def test_an_importer_that_does_not_load_is_named() -> None:
-    said = unread("catalog", installed=True, allowed=None, known=())
-
-    assert said == "toolmd-catalog, which reads 'catalog', is installed and does not load"

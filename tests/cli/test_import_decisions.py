@@ -1,4 +1,4 @@
-"""`import`: one decision about a sentence of many drafts, and one line for what repeats."""
+"""`import`: what restricts in a source and no field holds waits for a decision in its draft."""
 
 import json
 
@@ -6,113 +6,116 @@ import pytest
 
 from toolmd._cli.reports.imported import tell_imported
 
-SCOPE = "OAuth tokens need the `{}` scope to use this."
-TWICE = "You must never order more than twice a day."
+FUNCTION = {
+    "name": "delete_account",
+    "description": "Delete an account.",
+    "parameters": {
+        "type": "object",
+        "properties": {"id": {"type": "string"}},
+        "required": ["id"],
+        "additionalProperties": False,
+    },
+}
 
 
-def document(operations: int = 2, **more) -> str:
-    paths = {
-        f"/orders/{number}": {
-            "get": {
-                "operationId": f"order_{number}",
-                "description": f"Find orders. {SCOPE.format(f'read:{number}')} {TWICE}",
-                "externalDocs": {"url": f"https://docs.example/{number}"},
-                "responses": {},
-                **more,
-            }
-        }
-        for number in range(operations)
-    }
-    servers = [{"url": "https://shop.example/v1"}]
-    info = {"title": "shop", "version": "1"}
-    return json.dumps({"openapi": "3.1.0", "info": info, "servers": servers, "paths": paths})
+def tool(**more) -> dict:
+    return {"type": "function", "function": FUNCTION, **more}
 
 
-def decide(shop, *sentences: str) -> None:
-    settings = shop.folder / "toolmd.toml"
-    settings.write_text(f"{settings.read_text()}\n[imports]\ndecided = {json.dumps(sentences)}\n")
+def imported(shop, document):
+    shop.write("tools.json", json.dumps(document))
+    typed = shop("import", "openai", "tools.json")
+    assert typed.code == 0, typed.err
+    return typed
 
 
-def drafts(shop) -> list[str]:
-    return [path.read_text() for path in sorted(shop.folder.glob("tools_md/order-[0-9].tool.md"))]
+def safety(shop) -> dict:
+    shown = shop("show", "delete_account", "--json")
+    assert shown.code == 0, shown.err
+    return json.loads(shown.out)["safety"]
 
 
-def test_an_import_counts_the_sentences_that_somebody_must_decide_about(shop) -> None:
-    shop.write("shop.json", document())
-    typed = shop("import", "openapi", "shop.json")
-
-    assert "Next: decide about 3 restricting sentences" in typed.err
-    assert "list the sentence in `[imports] decided` and import again with --force" in typed.err
+RESTRICTED = {"requiresConfirmation": True, "sensitivity": "critical", "minConfidence": 0.95}
 
 
-def test_a_check_names_the_ways_to_decide(shop) -> None:
-    shop.write("shop.json", document())
-    shop("import", "openapi", "shop.json")
-    said = shop("check").out
+@pytest.mark.parametrize(
+    "document",
+    [
+        [tool(**RESTRICTED)],
+        [{**FUNCTION, **RESTRICTED}],
+        [tool(policy=RESTRICTED)],
+        {"tools": [tool()], "TOOL_VALIDATION_RULES": {"delete_account": RESTRICTED}},
+        {"tools": [tool()], **RESTRICTED},
+        [tool(requires_confirmation=True, sensitivity="critical", min_confidence=0.95)],
+        [tool(needsApproval=True, sensitivity="critical", minConfidence=0.95)],
+    ],
+    ids=["beside", "within", "deeper", "by name", "for all", "snake case", "another host's word"],
+)
+def test_each_restriction_of_a_source_is_in_force_in_its_draft(shop, document) -> None:
+    imported(shop, document)
 
-    assert "error[unknown-field] 'Restriction 1' waits for a decision" in said
-    assert "write a field or a rule instead of this line, or delete the line" in said
+    found = safety(shop)
+    assert (found["requires_confirmation"], found["sensitivity"]) == (True, "critical")
+    assert found["min_confidence"] == 0.95
 
 
-def test_a_decided_sentence_has_no_line_in_any_draft_and_a_note(shop) -> None:
-    shop.write("shop.json", document())
-    decide(shop, "oauth tokens need the * scope*")
-    typed = shop("import", "openapi", "shop.json")
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"minConfidence": "high"},
+        {"requiresConfirmation": "sometimes"},
+        {"sensitivity": "dangerous"},
+        {"explicitIntentRequired": True},
+        {"requiresConfirmaton": True},
+        {"permissions": ["admin"]},
+        {"rateLimit": {"calls": 3}},
+    ],
+    ids=lambda keys: next(iter(keys)),
+)
+@pytest.mark.parametrize("place", ["tool", "document"])
+def test_a_restriction_that_can_not_be_read_makes_the_draft_fail(shop, keys, place) -> None:
+    document = [tool(**keys)] if place == "tool" else {"tools": [tool()], "rules": [keys]}
+    typed = imported(shop, document)
 
-    assert [text.count("**Restriction ") for text in drafts(shop)] == [1, 1]
-    assert all(f": {TWICE}\n" in text for text in drafts(shop))
-    assert all(SCOPE.format(f"read:{at}") in text for at, text in enumerate(drafts(shop)))
-    assert f"{SCOPE.format('read:1')!r} stays prose: `[imports] decided` names it" in typed.err
-    assert shop("check").code == 1
+    assert "`check` fails until you decide" in typed.err
+    checked = shop("check")
+    assert checked.code == 1
+    assert shop("call", "delete_account", "id=7").code != 0
 
 
-def test_a_check_passes_once_all_sentences_are_decided(shop) -> None:
-    shop.write("shop.json", document())
-    shop("import", "openapi", "shop.json")
-    assert shop("check").code == 1
-    decide(shop, "OAuth tokens need the * scope*", TWICE)
-    typed = shop("import", "openapi", "shop.json", "--force")
+def test_any_other_key_is_counted_in_the_result(shop) -> None:
+    document = {"tools": [tool(owner="ana", cost=3)], "model": "m"}
+    typed = imported(shop, document)
 
-    assert "Next: review the drafts, then run toolmd check" in typed.err
+    assert 'delete_account: `owner` is not kept: "ana"' in typed.err
+    assert "delete_account: `cost` is not kept: 3" in typed.err
+    assert '`model` is not kept: "m"' in typed.err
     assert shop("check").code == 0
 
 
-@pytest.mark.parametrize("sentence", ["OAuth tokens", "need the * scope", "[O]Auth*"])
-def test_a_part_of_a_sentence_decides_nothing(shop, sentence: str) -> None:
-    shop.write("shop.json", document())
-    decide(shop, sentence)
-    shop("import", "openapi", "shop.json")
+def test_a_key_that_stands_twice_is_an_error_of_the_source(shop) -> None:
+    text = json.dumps([tool(requiresConfirmation=True)])
+    shop.write("tools.json", text.replace('"requires', '"requiresConfirmation": false, "requires'))
+    typed = shop("import", "openai", "tools.json")
 
-    assert [text for text in drafts(shop) if text.count("**Restriction ") != 2] == []
-
-
-def test_a_sentence_without_words_is_an_error_of_the_settings(shop) -> None:
-    decide(shop, "*")
-    shop.write("shop.json", document())
-    typed = shop("import", "openapi", "shop.json")
-
-    assert typed.code != 0
-    assert "'*' has no words, so it would decide about everything" in typed.err
+    assert typed.code == 1
+    assert "occurs twice" in typed.err
 
 
 def test_a_key_that_each_draft_loses_takes_one_line(shop) -> None:
-    shop.write("shop.json", document(7))
-    typed = shop("import", "openapi", "shop.json")
+    names = [f"order_{number}" for number in range(7)]
+    shop.write(
+        "tools.json",
+        json.dumps([{**FUNCTION, "name": one, "url": f"https://docs/{one}"} for one in names]),
+    )
+    typed = shop("import", "openai", "tools.json")
     lines = [line for line in typed.err.splitlines() if "`url` is not kept" in line]
 
-    names = "order_0, order_1, order_2, order_3, order_4 and 2 more"
-    lost = '`url` is not kept: "https://docs.example/0" (--json has the other 6)'
-    assert lines == [f"note: {names}: {lost}"]
-    told = json.loads(shop("import", "openapi", "shop.json", "--force", "--json").out)
+    first = "order_0, order_1, order_2, order_3, order_4 and 2 more"
+    lost = '`url` is not kept: "https://docs/order_0" (--json has the other 6)'
+    assert lines == [f"note: {first}: {lost}"]
+    told = json.loads(shop("import", "openai", "tools.json", "--force", "--json").out)
     assert sum("`url` is not kept" in note["text"] for note in told["notes"]) == 7
-
-
-def test_the_url_of_the_service_is_not_reported_as_lost(shop) -> None:
-    shop.write("shop.json", document())
-    typed = shop("import", "openapi", "shop.json")
-
-    assert "shop.example" not in typed.err
-    assert 'url = "https://shop.example/v1"' in (shop.folder / "toolmd.toml").read_text()
 
 
 def test_notes_on_lines_of_the_source_stay_apart(capsys) -> None:

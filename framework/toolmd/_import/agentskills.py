@@ -1,15 +1,18 @@
 """Import Agent Skills: a public SKILL.md becomes a skill with a prose workflow."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
+from toolmd._import.differences import shown
+from toolmd._import.escaping import fenced, first_and_rest, one_line, plain_line, prose
 from toolmd._import.finish import known_title
 from toolmd._import.names import title_of, tool_name, words_of
+from toolmd._import.policy import Policy, restricting
 from toolmd._import.report import ImportReport
-from toolmd._import.text import fenced, first_and_rest, one_line, plain_line, prose
 from toolmd._parse.blocks.block import Part
 from toolmd._parse.blocks.outline import outline
 from toolmd._parse.blocks.prose import prose as written
@@ -20,10 +23,10 @@ from toolmd._parse.fields.entries import Entry
 from toolmd._parse.fields.table import section_of
 from toolmd._parse.source.page import Page
 from toolmd._parse.words.keys import fold, heading_text
-from toolmd._parse.words.limiting import limiting
 from toolmd._parse.words.scalars import boolean, split_outside, split_words
 from toolmd._parse.writing.fields import word, words_text
-from toolmd._types.imported import RESTRICTION, Imported
+from toolmd._types.diagnostic import Severity
+from toolmd._types.imported import Imported
 
 _WORKFLOW = {"workflow", "steps", "instructions", "process", "procedure", "howitworks"}
 _INPUTS = {"inputs", "input", "inputschema", "parameters", "arguments"}
@@ -34,6 +37,7 @@ _READ = {
     *("disable-model-invocation", "user-invocable", "inputs"),
 }
 """The keys of the front matter that have a place of their own."""
+_MARK = re.compile(r"^\s*(?:(?:[-*+>|#]+|\d+[.)])\s+)+")
 _EMPTY_WORKFLOW = "Follow the instructions below."
 
 
@@ -52,8 +56,8 @@ class _Skill:
     tags: str = ""
     policy: dict[str, str] = field(default_factory=dict)
     """Who may start it and what it may use: the name and the text of each field."""
-    unread: dict[str, str] = field(default_factory=dict)
-    """Keys that restrict in the source, and that no field can express."""
+    unread: list[Policy] = field(default_factory=list)
+    """Keys that restrict in the source, with their values."""
     workflow: str = ""
     inputs: str = ""
     result: str = ""
@@ -67,17 +71,22 @@ def read(text: str, name: str) -> Imported:
     front = read_front_matter(page)
     said: dict[str, Any] = {_key(entry.name): _value(entry) for entry in front.entries}
     said |= {_key(mark.text): data for mark, data in front.nested}
+    unread = [one.message for one in page.diagnostics if one.severity is Severity.ERROR]
     for diagnostic in page.diagnostics:
         report.note("", "", diagnostic.message, diagnostic.span.line)
     skill = _skill(said, outline(page), name, report)
     if skill is None:
         return report.close()
+    # What it restricts can't be known.
+    skill.unread += [("", f"the front matter can't be read: {one}") for one in unread]
     made = report.add_skill(skill.name, _candidates(skill), skill.unread)
     if made and not skill.inputs:
         report.note(skill.name, "", "no inputs in the source: the skill has none")
     if made:
         report.note(skill.name, "", "the workflow is prose: write its steps out to make it run")
-        report.note_lost_lines(skill.name, text)
+        known = "\n".join([report.drafts[-1].text, *(note.text for note in report.notes)])
+        for number, line in _lost_lines(text, known):
+            report.note(skill.name, "", f"not kept: {shown(line)}", number)
     return report.close()
 
 
@@ -138,16 +147,12 @@ def _metadata(
     skill.tools = _names(metadata.get("required-tools"))
     skill.skills = _names(metadata.get("required-skills"))
     skill.tags = ", ".join(_words(said.get("tags")))
-    _policy(skill, said, report)
+    _policy(skill, said)
     skill.inputs = _inputs(said.get("inputs"))
     kept = {"toolmd-name", "version", "category", "required-tools", "required-skills"}
     about = {k: v for k, v in said.items() if k not in _READ}
     about |= {k: v for k, v in metadata.items() if k not in kept}
-    for key in tuple(about):
-        if limiting(key, of_value=False) is not None:
-            skill.unread[key] = _shown(about.pop(key))
-            what = f"{key} is a restriction without a field: `check` fails until you write it as"
-            report.note(skill.name, "", f"{what} Safety, Limits or a rule, or remove it")
+    skill.unread += restricting(about, "skill")
     if "hooks" in about:
         report.note(skill.name, "", "hooks are kept as prose: Toolmd does not run them")
     if about:
@@ -155,9 +160,9 @@ def _metadata(
         skill.sections["About"] = "\n".join(lines)
 
 
-def _policy(skill: _Skill, said: dict[str, Any], report: ImportReport) -> None:
+def _policy(skill: _Skill, said: dict[str, Any]) -> None:
     """Read who may start the skill, and which tools it may use."""
-    for key, name, restricting in (
+    for key, name, restricts in (
         ("disable-model-invocation", "Model Invocation", True),
         ("user-invocable", "User Invocable", False),
     ):
@@ -165,9 +170,8 @@ def _policy(skill: _Skill, said: dict[str, Any], report: ImportReport) -> None:
             continue
         value = boolean(str(said[key]))
         if value is None:
-            skill.unread[key] = _shown(said[key])
-            report.note(skill.name, "", f"{key} is neither true nor false: `check` fails")
-        elif value is restricting:
+            skill.unread.append((name, said[key]))
+        elif value is restricts:
             skill.policy[name] = "false"
     for keys, name in (
         (("allowed-tools", "allowedtools", "tools"), "Allowed Tools"),
@@ -175,8 +179,7 @@ def _policy(skill: _Skill, said: dict[str, Any], report: ImportReport) -> None:
     ):
         listed = [word for key in keys for word in _words(said.get(key))]
         if name == "Allowed Tools" and not listed and any(said.get(key) == [] for key in keys):
-            skill.unread[f"{RESTRICTION} 1"] = "the list of tools is empty: no tool may be used"
-            report.note(skill.name, "", "no field allows no tool at all: `check` fails")
+            skill.unread.append(("", "the list of tools is empty: no tool may be used"))
         if listed:
             skill.policy[name] = words_text([word(one) for one in dict.fromkeys(listed)])
 
@@ -298,3 +301,31 @@ def _text(skill: _Skill, workflow: str, inputs: str, result: str, sections: dict
 
 def _heading(title: str) -> str:
     return plain_line(title) if words_of(title) else "Notes"
+
+
+def _lost_lines(text: str, said: str) -> Iterator[tuple[int, str]]:
+    """Yield each line of a markdown text that another text does not have, with its number.
+
+    Headings are left out: what becomes of them is the reader's business. Of a field of the front
+    matter only the value is compared.
+
+    Args:
+        text: The source.
+        said: All that the draft and the notes say.
+    """
+    known = _letters(said)
+    ends = text.find("\n---", 3) if text.startswith("---") else 0
+    at = 0
+    for number, line in enumerate(text.split("\n"), 1):
+        own = _MARK.sub("", line).strip()
+        if at < ends and not line.lstrip().startswith("#"):
+            own = own.partition(":")[2] or own
+        elif line.startswith("#"):
+            own = "" if at >= ends else own
+        if (folded := _letters(own)) and folded not in known:
+            yield number, line.strip()
+        at += len(line) + 1
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.lower()))

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from toolmd._import.differences import differences
+from toolmd._import.escaping import one_line, plain_line, prose
 from toolmd._import.names import title_of
-from toolmd._import.text import one_line, plain_line, prose
 from toolmd._parse import format_text, parse_skill, parse_tool, tool_text
 from toolmd._parse.fields.table import section_meant, section_of
 from toolmd._types.call_spec import Rule

@@ -1,29 +1,23 @@
 """Convert a function of a model API (name, description, JSON Schema) to a tool."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from toolmd._import.differences import shown
+from toolmd._import.escaping import first_and_rest, plain_line, prose
 from toolmd._import.flatten import TellUnheld
 from toolmd._import.json_schema import SchemaReader
 from toolmd._import.names import RESULTS, title_of, tool_name
+from toolmd._import.policy import Policy
 from toolmd._import.report import ImportReport
 from toolmd._import.sentences import keywords_back, nullable_back
-from toolmd._import.text import first_and_rest, plain_line, prose
-from toolmd._parse.prose_policy import sentences, unexpressed
-from toolmd._parse.words.restricting import restricts
-from toolmd._types.schema import KEYWORDS, Parameter, Schema
+from toolmd._types.schema import Parameter, Schema
 from toolmd._types.source import Source
 from toolmd._types.tool import ToolSpec
 
 SCHEMAS = (
     *("parameters", "input_schema", "inputSchema", "parametersJsonSchema"),
     *("parameters_json_schema", "args_schema", "input_json_schema"),
-)
-_STATE = "state this as a rule or a limit, if a call must keep it"
-_BOUNDS = frozenset(
-    ("enum", "pattern", "format", *(row.word for row in KEYWORDS.values() if row.fits))
 )
 _READ = frozenset(("name", "title", "description", "type", "strict"))
 CONFIDENCE = "_confidence"
@@ -47,15 +41,15 @@ def add_function(  # noqa: PLR0913 - what the sources of functions state, by key
     strict: bool = False,
     line: int = 0,
     also: Collection[str] = (),
-    source: tuple[Any, Any] | None = None,
+    policy: Iterable[Policy] = (),
     places: Mapping[str, str | None] | None = None,
     **known: Any,
 ) -> None:
     """Add the tool of one function to the report; `known` are fields that the source states.
 
-    `places` are where arguments are sent, by their names. A key that neither this function nor its
-    caller reads (`also`) gets a note, and so does each text that is left over of the function, or
-    of its `source`: a value, and its document.
+    `places` are where arguments are sent, by their names, and `policy` what the source says of the
+    tool elsewhere. A key that neither this function nor its caller reads (`also`) gets a note, or
+    becomes a field if it restricts.
     """
     name = tool_name(entry["name"])
     if not name:
@@ -71,47 +65,17 @@ def add_function(  # noqa: PLR0913 - what the sources of functions state, by key
     if result is not None and "returns" not in known:
         known["returns"] = returned_shape(entry[result], name, report, wrapped=False)
         read.add(result)
-    for key in entry.keys() - read:
-        report.note(name, "", f"`{key}` is not kept: {shown(entry[key])}", line)
+    unread = {key: value for key, value in entry.items() if key not in read}
+    policy = [*policy, *report.note_unread(name, unread, line)]
     if said is None:
         return
     if places is not None:
         said["parameters"] = tuple(_sent(one, places) for one in said["parameters"])
-    spec = ToolSpec(**{**said, **known})
-    restrictions = list(unexpressed(spec))
-    for path, text in _values_in_words(spec):
-        if text not in restrictions:
-            report.note(name, path, f"{_STATE}: {text}", line)
-    value, root = source or (entry, None)
-    if root is None and (key := _schema_key(entry)) in value:
-        # What an export of Toolmd says in words is read as fields.
-        root = keywords_back(entry[key], strict=strict)
-        value = {**value, key: root}
-    report.add_tool(spec, line, restrictions, (value, root))
+    report.add_tool(ToolSpec(**{**said, **known}), line, policy)
 
 
 def _sent(one: Parameter, places: Mapping[str, str | None]) -> Parameter:
     return replace(one, shape=replace(one.shape, sent_in=places.get(one.name)))
-
-
-def _values_in_words(spec: ToolSpec) -> Iterator[tuple[str, str]]:
-    """Yield the sentences with restricting words that no field may express, with their paths."""
-    told = [("", spec.description), ("", spec.when_to_use), ("", spec.returns.description)]
-    told += [(path, shape.description) for path, shape in _shapes(spec.parameters, "")]
-    for path, text in told:
-        yield from ((path, one) for one in sentences(text) if restricts(one))
-
-
-def _shapes(parameters: Iterable[Parameter], prefix: str) -> Iterator[tuple[str, Schema]]:
-    """Yield the parameters that no keyword bounds, at any depth."""
-    for parameter in parameters:
-        path, shape = f"{prefix}{parameter.name}", parameter.shape
-        while shape.items is not None and not shape.description:
-            shape = shape.items
-        if not _BOUNDS.intersection(shape.json_schema):
-            yield path, shape
-        inner = shape if shape.items is None else shape.items
-        yield from _shapes(inner.properties or (), f"{path}.")
 
 
 def read_function(

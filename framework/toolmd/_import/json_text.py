@@ -1,11 +1,13 @@
 """Read JSON from a user, or report the place of its error."""
 
-import json
 from typing import Any
 
+from toolmd._validation.strict_json import JsonError
+from toolmd._validation.strict_json import read_json as read_strictly
 from toolmd.errors import ToolmdError
 
 MAX_BYTES = 8 << 20
+_MAX_DEPTH = 256
 
 
 class UnreadableSourceError(ToolmdError):
@@ -13,14 +15,15 @@ class UnreadableSourceError(ToolmdError):
 
 
 def read_json(text: str) -> Any:
-    """Return the value; raises UnreadableSourceError with line and column."""
+    """Return the value; raises UnreadableSourceError with line and column.
+
+    A key that occurs twice in an object is an error: one of both may restrict.
+    """
     if len(text) > MAX_BYTES:
         raise UnreadableSourceError(f"over {MAX_BYTES >> 20} MiB: pass only the tools")
     try:
-        return json.loads(text.removeprefix("\ufeff"))
-    except json.JSONDecodeError as error:
+        return read_strictly(text.removeprefix("\ufeff"), depth=_MAX_DEPTH, halves=True)
+    except JsonError as error:
         raise UnreadableSourceError(
-            f"line {error.lineno}, column {error.colno}: not valid JSON: {error.msg}"
+            f"line {error.line}, column {error.column}: not valid JSON: {error.reason}"
         ) from None
-    except (ValueError, RecursionError) as error:
-        raise UnreadableSourceError(f"not valid JSON: {error}") from None

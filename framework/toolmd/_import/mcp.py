@@ -9,6 +9,7 @@ from toolmd._import.differences import shown
 from toolmd._import.functions import add_function, is_function, returned_shape
 from toolmd._import.json_text import read_json
 from toolmd._import.names import tool_name
+from toolmd._import.policy import Policy, policy_of, restricting
 from toolmd._import.report import ImportReport
 from toolmd._types.call_spec import Limits, Rule, Safety
 from toolmd._types.definition import Noun
@@ -36,7 +37,14 @@ def read(text: str, _name: str) -> Imported:
 def read_tools(listed: Iterable[Any], server: str = "", around: Any = None) -> Imported:
     """Read listed tools, and note what is around them; with a server's name, the drafts call it."""
     report = ImportReport()
-    for entry in listed:
+    entries = list(listed)
+    names = [tool_name(entry["name"]) for entry in entries if is_function(entry)]
+    inner = around.get("result") if isinstance(around, Mapping) else None
+    parts = [one for one in (around, inner) if isinstance(one, Mapping) and not is_function(one)]
+    about = {key: part[key] for part in parts for key in part if key not in _AROUND}
+    policy, unread = policy_of(about, names)
+    report.note_unread("", unread)
+    for entry in entries:
         if not is_function(entry):
             report.reject(str(entry)[:40], "no tool: it has no name, or no inputSchema")
             continue
@@ -47,12 +55,16 @@ def read_tools(listed: Iterable[Any], server: str = "", around: Any = None) -> I
                 report.reject(entry["name"], "Implemented By can't hold this name")
                 continue
             known = {"implemented_by": str(remote), **_cautious(entry, report), **known}
-        add_function(entry, report, also=_READ, **known)
-    for part in (around, around.get("result") if isinstance(around, Mapping) else None):
-        if isinstance(part, Mapping) and not is_function(part):
-            about = {key: part[key] for key in part.keys() - _AROUND}
-            report.note_leftovers("", (about, None))
+        own = [*policy[tool_name(entry["name"])], *_unread_policy(entry)]
+        add_function(entry, report, also=_READ, policy=own, **known)
     return report.close()
+
+
+def _unread_policy(entry: Mapping[str, Any]) -> list[Policy]:
+    """Return what restricts below `annotations` and `_meta`, beside an export's own policy."""
+    meta = entry.get("_meta")
+    meta = {key: meta[key] for key in meta if key != _POLICY} if isinstance(meta, Mapping) else {}
+    return [*restricting(entry.get("annotations")), *restricting(meta)]
 
 
 def _cautious(entry: Mapping[str, Any], report: ImportReport) -> dict[str, Any]:

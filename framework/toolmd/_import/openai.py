@@ -5,9 +5,12 @@ from typing import Any
 
 from toolmd._import.functions import add_function, is_function
 from toolmd._import.json_text import read_json
+from toolmd._import.names import tool_name
+from toolmd._import.policy import policy_of
 from toolmd._import.report import ImportReport
 from toolmd._types.imported import Imported
 
+_AROUND = frozenset(("type", "function", "strict"))
 _LISTS = ("tools", "functions", "function_declarations", "functionDeclarations")
 
 
@@ -20,15 +23,19 @@ def read(text: str, _name: str) -> Imported:
         "",
         "no version, category or result in this form: 1.0.0, `general`, any value",
     )
-    found = 0
-    for entry in entries(value):
-        found += 1
-        function, strict = function_of(entry)
+    found = [(entry, *function_of(entry)) for entry in entries(value)]
+    names = [tool_name(function["name"]) for _, function, _ in found if function is not None]
+    is_document = isinstance(value, Mapping) and not is_function(value) and "type" not in value
+    around = {key: value[key] for key in value if key not in _LISTS} if is_document else {}
+    policy, unread = policy_of(around, names)
+    report.note_unread("", unread)
+    for entry, function, strict in found:
         if function is None:
             report.reject(_kind(entry), "no function: only the host can run it")
-        else:
-            around = {**entry, "function": None} if function is not entry else {}
-            add_function(function, report, strict=strict, source=({**around, **function}, None))
+            continue
+        own = policy[tool_name(function["name"])]
+        about = {} if function is entry else {k: v for k, v in entry.items() if k not in _AROUND}
+        add_function({**about, **function}, report, strict=strict, policy=own)
     if not found:
         report.reject("", "no tool in it: expected a list of tools, or an object with `tools`")
     return report.close()

@@ -59,7 +59,7 @@ def read(text: str, name: str) -> Imported:
     return read_service(text, name)[0]
 
 
-_READ = frozenset(("openapi", "paths", "components"))
+_READ = frozenset(("openapi", "info", "paths", "components", "servers", "security"))
 
 
 def read_service(
@@ -84,15 +84,12 @@ def read_service(
     title = str((document.get("info") or {}).get("title") or "service")
     name = "_".join(words_of(named or title))[:64].strip("_") or "service"
     report.note("", "", "no category or result policy in OpenAPI: `general`, version 1.0.0")
-    services = Operations(document, report, only).read(name)
+    about = {key: value for key, value in document.items() if key not in _READ}
+    policy = report.note_unread("", about)
+    services = Operations(document, report, only, policy).read(name)
     url = _url(document, source, report)
     if not report.drafts and not report.rejected:
         report.reject("", f"the document has no {'such ' if only else ''}operation")
-    about = {key: value for key, value in document.items() if key not in _READ}
-    if isinstance(components := document.get("components"), dict):
-        about["security schemes"] = components.get("securitySchemes")
-    said = "\n".join([url, *(one.text for one in report.drafts)])
-    report.note_leftovers("", (about, document), said)
     made = [Service(name, url, auth) for name, auth in services.items()]
     return report.close(), tuple(made if report.drafts else ())
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from toolmd._import.found_operations import find_operations
 from toolmd._import.functions import add_function, returned_shape
-from toolmd._import.leftovers import all_of
 from toolmd._import.names import parameter_name
+from toolmd._import.policy import Policy
 from toolmd._import.report import ImportReport
 from toolmd._import.ways import Auth, Ways
 from toolmd._types.call_spec import Safety
@@ -32,11 +32,16 @@ class Operations:
     """Reads the operations of one document."""
 
     def __init__(
-        self, document: Mapping[str, Any], report: ImportReport, only: Sequence[str] = ()
+        self,
+        document: Mapping[str, Any],
+        report: ImportReport,
+        only: Sequence[str] = (),
+        policy: Sequence[Policy] = (),
     ) -> None:
         self._document = document
         self._report = report
         self._only = only
+        self._policies = policy
         self._ways = Ways(document, report, self._resolved)
         self._schemas = _mapping(_mapping(document.get("components")).get("schemas"))
 
@@ -64,8 +69,11 @@ class Operations:
             self._report.note(name, "", "it has servers of its own: the document's are called")
         if operation.get("deprecated") is True:
             self._report.note(name, "", "the document calls it deprecated")
-        if odd := sorted(key for key in operation if key not in _READ and key[:2] != "x-"):
-            self._report.note(name, "", f"not read: {', '.join(odd)}")
+        others = [str(one) for one in _mapping(operation.get("responses")) if str(one)[:1] != "2"]
+        left = {key: operation[key] for key in operation if key not in _READ}
+        left |= {key: one for key, one in item.items() if key[:2] == "x-"}
+        left |= {"responses": others} if others else {}
+        policy = [*self._policies, *self._report.note_unread(name, left)]
         places: dict[str, str | None] = {}
         schema = self._arguments(method, name, operation, item, places)
         if schema is None:
@@ -81,9 +89,7 @@ class Operations:
         known = {"implemented_by": where, **self._policy(method, name)}
         if (result := self._result(operation)) is not None:
             known["returns"] = returned_shape(result, name, self._report, wrapped=False)
-        left = all_of(operation, item, self._resolved) | {"returns": result}
-        root = {**self._document, "$defs": self._schemas}
-        add_function(entry, self._report, source=(left, root), places=places, **known)
+        add_function(entry, self._report, policy=policy, places=places, **known)
 
     def _policy(self, method: str, name: str) -> dict[str, Any]:
         if method in {"GET", "HEAD"}:

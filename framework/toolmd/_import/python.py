@@ -98,9 +98,8 @@ def _add(function: Mapping[str, Any], module: str, report: ImportReport) -> None
         schema = {**(schema or {}), **({"description": returned} if returned else {})}
         known["returns"] = returned_shape(schema, name, report, wrapped=False)
     entry = {"name": name, "description": description, "parameters": function["parameters"]}
-    for text in function["doubts"]:
-        report.doubt(name, text)
-    add_function(entry, report, line=line, **known)
+    doubts = [("", text) for text in function["doubts"]]
+    add_function(entry, report, line=line, policy=doubts, **known)
 
 
 def _documented(doc: str, name: str, report: ImportReport) -> tuple[str, dict[str, str], str]:

@@ -5,14 +5,12 @@ from typing import Any
 
 from toolmd._import.differences import shown
 from toolmd._import.finish import finished_skill, finished_tool
-from toolmd._import.leftovers import RESPONSES, leftovers, lost_lines
-from toolmd._import.names import RESULTS
-from toolmd._import.text import plain_line
+from toolmd._import.policy import restricting, write_policy
 from toolmd._import.unfit import fitting
-from toolmd._parse.words.restricting import restricts_calls
+from toolmd._parse import format_text, parse_skill, parse_tool
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
-from toolmd._types.imported import RESTRICTION, Draft, Imported, Note, undecided
+from toolmd._types.imported import Draft, Imported, Note
 from toolmd._types.schema import Schema
 from toolmd._types.tool import ToolSpec
 
@@ -31,7 +29,6 @@ class ImportReport:
         """The definitions so far, in the order of the source."""
         self.notes: list[Note] = []
         """The guesses and losses so far."""
-        self._doubts: dict[str, list[str]] = {}
         self.rejected: list[Note] = []
         """Entries that could not become a definition, with the reason."""
 
@@ -48,15 +45,6 @@ class ImportReport:
         if note not in self.notes:
             self.notes.append(note)
 
-    def doubt(self, definition: str, text: str) -> None:
-        """Add something about a tool that somebody must decide before `check` passes.
-
-        Args:
-            definition: The tool; it is added afterwards.
-            text: A sentence that states what to decide.
-        """
-        self._doubts.setdefault(definition, []).append(text)
-
     def reject(self, definition: str, text: str, line: int = 0) -> None:
         """Add something that could not be imported.
 
@@ -68,12 +56,7 @@ class ImportReport:
         self.rejected.append(Note(definition, "", text, line))
 
     def add_tool(
-        self,
-        spec: ToolSpec,
-        line: int = 0,
-        restrictions: Iterable[str] = (),
-        source: tuple[Any, Any] | None = None,
-        guesses: Iterable[str] = (),
+        self, spec: ToolSpec, line: int = 0, policy: Iterable[tuple[str, Any]] = ()
     ) -> None:
         """Add a tool as a draft, its prose escaped so that none of it is read as a field.
 
@@ -84,11 +67,8 @@ class ImportReport:
         Args:
             spec: The tool as the importer read it.
             line: Its line in the source, from 1; 0 where there is none.
-            restrictions: Sentences that restrict calls, and that no field expresses: each becomes
-                a line below Metadata, which `check` rejects until somebody has replaced it.
-            source: The JSON of the tool, and the document in which its references lead; what
-                neither the draft nor a note has of it is noted.
-            guesses: What a model guessed: lines that `check` rejects, too, until somebody looked.
+            policy: Keys of the source that restrict calls, with their values: each becomes the
+                field that it names. `check` rejects the draft where it can't read the field.
         """
         if self._is_taken(spec.name, "tool", line):
             return
@@ -99,7 +79,6 @@ class ImportReport:
             draft, changed, found = finished_tool(bare, self._style)
             if draft is not None:
                 self.note(spec.name, "", "the fields of its result are left out: too many", line)
-            source = source and ({**source[0], **dict.fromkeys(RESULTS)}, source[1])
         lost: list[str] = []
         if draft is None:
             spec, lost = fitting(spec)
@@ -109,37 +88,17 @@ class ImportReport:
             return
         for path, text in changed:
             self.note(spec.name, path, text, line)
-        doubts = self._doubts.pop(spec.name, ())
-        texts = [plain_line(text) for text in (*restrictions, *doubts, *lost)]
-        if source is not None:
-            texts += self.note_leftovers(spec.name, source, draft.text, line)
-        open_ones = self._open(spec.name, line, dict.fromkeys(texts), map(plain_line, guesses))
-        self.drafts.append(_with_fields(draft, open_ones))
-
-    def _open(
-        self, name: str, line: int, texts: Iterable[str], guesses: Iterable[str]
-    ) -> dict[str, str]:
-        """Note what somebody must decide, and return it by the keys of its fields."""
-        fields = {}
-        for number, text in enumerate(texts, 1):
-            self.note(name, "", undecided(text), line)
-            fields[f"{RESTRICTION} {number}"] = text
-        for number, text in enumerate(guesses, 1):
-            noted = f"a model guessed that {text}: `check` fails until you decide"
-            self.note(name, "", noted, line)
-            fields[f"Guessed {RESTRICTION} {number}"] = text
-        return fields
+        self._add(draft, [*policy, *(("", text) for text in lost)], line)
 
     def add_skill(
-        self, name: str, candidates: Iterable[str], unread: Mapping[str, str] | None = None
+        self, name: str, candidates: Iterable[str], policy: Iterable[tuple[str, Any]] = ()
     ) -> bool:
         """Add the first text that reads as a skill without an error; return whether one does.
 
         Args:
             name: The skill.
             candidates: Its texts, the best first.
-            unread: Restrictions that no field expresses: they are written as fields, so that the
-                draft has an error until somebody has decided.
+            policy: Keys of the source that restrict, with their values, as for a tool.
         """
         if self._is_taken(name, "skill", 0):
             return False
@@ -147,49 +106,49 @@ class ImportReport:
         if draft is None:
             self._reject_invalid(name, found, 0)
             return False
-        self.drafts.append(_with_fields(draft, unread or {}))
+        self._add(draft, list(policy), 0)
         return True
+
+    def _add(self, draft: Draft, policy: list[tuple[str, Any]], line: int) -> None:
+        """Add a draft with the fields of its policy; note what somebody must decide."""
+        if policy:
+            text = write_policy(draft.text, policy, draft.kind)
+            path = f"{draft.name.replace('_', '-')}.{draft.kind}.md"
+            read, found = (
+                parse_tool(text, path) if draft.kind == "tool" else parse_skill(text, path)
+            )
+            draft = draft._replace(
+                text=text if read is None else format_text(text, path, self._style) or text
+            )
+            for one in found if read is None else ():
+                if one.severity is Severity.ERROR:
+                    said = text.split("\n")[one.span.line - 1].lstrip("- ").replace("**", "")
+                    self.note(draft.name, "", f"`check` fails until you decide: {said}", line)
+        self.drafts.append(draft)
 
     def close(self) -> Imported:
         """Return everything that was gathered."""
         return Imported(tuple(self.drafts), tuple(self.notes), tuple(self.rejected))
 
-    def note_leftovers(
-        self, name: str, source: tuple[Any, Any], text: str = "", line: int = 0
-    ) -> list[str]:
-        """Note the texts of a source that neither a draft nor a note has.
+    def note_unread(
+        self, name: str, unread: Mapping[str, Any], line: int = 0
+    ) -> list[tuple[str, Any]]:
+        """Note each key that an importer does not read, and return what restricts among them.
 
         Args:
-            name: The tool; empty for the whole source.
-            source: A JSON value, and the document in which its references lead.
-            text: The draft.
+            name: The tool or skill; empty for the whole source.
+            unread: The keys and their values.
             line: Its line in the source; 0 if it has none.
 
         Returns:
-            The sentences that restrict calls, which are not noted.
+            The keys that restrict, at any depth, with their values: a policy for `add_tool`.
         """
-        notes = [f"{one.path} {one.text}" for one in self.notes if one.definition in {name, ""}]
-        found: dict[str, list[str]] = {}
-        restrictions = []
-        for place, keyword, one in leftovers(*source, "\n".join([text, *notes])):
-            if keyword != RESPONSES and restricts_calls(one):
-                restrictions.append(plain_line(one))
-            else:
-                found.setdefault(keyword, []).append(f"{place}: {one}" if place else one)
-        for keyword, texts in found.items():
-            self.note(name, "", f"`{keyword}` is not kept: {shown('; '.join(texts))}", line)
-        return restrictions
-
-    def note_lost_lines(self, name: str, text: str) -> None:
-        """Note each line of a skill's source that neither its draft nor a note has.
-
-        Args:
-            name: The skill, which was added last.
-            text: The source.
-        """
-        said = "\n".join([self.drafts[-1].text, *(note.text for note in self.notes)])
-        for number, line in lost_lines(text, said):
-            self.note(name, "", f"not kept: {shown(line)}", number)
+        policy = []
+        for key, value in unread.items():
+            policy += (found := list(restricting({key: value})))
+            if value is not None and found != [(key, value)]:
+                self.note(name, "", f"`{key}` is not kept: {shown(value)}", line)
+        return policy
 
     def _is_taken(self, name: str, kind: str, line: int) -> bool:
         taken = any(draft.name == name and draft.kind == kind for draft in self.drafts)
@@ -200,11 +159,3 @@ class ImportReport:
     def _reject_invalid(self, name: str, found: tuple[Diagnostic, ...], line: int) -> None:
         errors = [d.message for d in found if d.severity is Severity.ERROR]
         self.reject(name, f"a definition can't contain it: {'; '.join(errors[:3])}", line)
-
-
-def _with_fields(draft: Draft, fields: Mapping[str, str]) -> Draft:
-    """Write fields first below Metadata; a key that no field has is an error of the draft."""
-    head, heading, rest = draft.text.partition("## Metadata\n")
-    blank = "\n" if rest.startswith("\n") else ""
-    lines = "".join(f"- **{key}**: {plain_line(text)}\n" for key, text in fields.items())
-    return draft._replace(text=f"{head}{heading}{blank}{lines}{rest.removeprefix(blank)}")

@@ -29,11 +29,6 @@ class Note(NamedTuple):
         return f"{place}{where}: {self.text}" if where else f"{place}{self.text}"
 
 
-def undecided(sentence: str) -> str:
-    """Return the note on a sentence that restricts calls, and that no field expresses."""
-    return f"no field expresses {sentence!r}: `check` fails until you decide"
-
-
 class Draft(NamedTuple):
     """The canonical text of one definition; it parses without errors."""
 

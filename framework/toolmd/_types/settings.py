@@ -71,15 +71,6 @@ class FormatSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class ImportsSettings:
-    """The table `[imports]`: what somebody has decided about imported documents."""
-
-    decided: tuple[str, ...] = ()
-    """Restricting sentences that `toolmd import` writes into no draft, since somebody has looked
-    at them; a `*` stands for any text: `*need the * scope*`."""
-
-
-@dataclass(frozen=True, slots=True)
 class TraceSettings:
     """The table `[trace]`: the content of spans."""
 
@@ -244,8 +235,6 @@ class Settings:
     """The model of `toolmd chat`."""
     format: FormatSettings = field(default_factory=FormatSettings)
     """The form that `toolmd fmt` writes."""
-    imports: ImportsSettings = field(default_factory=ImportsSettings)
-    """What was decided about imported documents."""
     trace: TraceSettings = field(default_factory=TraceSettings)
     """The content of spans."""
     serve: ServeSettings = field(default_factory=ServeSettings)

@@ -13,7 +13,6 @@ from toolmd._types.settings import (
     ChatSettings,
     FenceSettings,
     FormatSettings,
-    ImportsSettings,
     ResultSettings,
     Right,
     SafetySettings,
@@ -57,14 +56,6 @@ def _words(value: Any, place: Origin) -> tuple[str, ...]:
     if not all(word.strip() for word in words):
         raise place.error("an empty word would match everything or nothing; take it out")
     return words
-
-
-def _sentences(value: Any, place: Origin) -> tuple[str, ...]:
-    sentences = _names(value, place)
-    for sentence in sentences:
-        if not any(map(str.isalpha, sentence)):
-            raise place.error(f"{sentence!r} has no words, so it would decide about everything")
-    return sentences
 
 
 def _path(value: Any, place: Origin) -> Path:
@@ -230,7 +221,6 @@ TABLES: Mapping[str, Callable[..., Any]] = {
     "chat": ChatSettings,
     "trace": TraceSettings,
     "format": FormatSettings,
-    "imports": ImportsSettings,
     "serve": ServeSettings,
     "results": ResultSettings,
     "audit": AuditSettings,
@@ -255,7 +245,6 @@ READERS: Mapping[str, Callable[[Any, Origin], Any]] = {
     "chat.prices": read_prices,
     "trace.content": _flag,
     "format.style": _style,
-    "imports.decided": _sentences,
     "serve.tokens": _tokens,
     "serve.max_connections": _count,
     "serve.head_timeout": _count,

@@ -1,6 +1,6 @@
 """The plugins of this repository, from their wheels."""
 
-PLUGINS = {"toolmd-alara", "toolmd-catalog", "toolmd-litreview", "toolmd-simplescribe"}
+PLUGINS = {"toolmd-alara", "toolmd-litreview", "toolmd-simplescribe"}
 LOADED = {"TOOLMD_LOAD_PLUGINS": ",".join(sorted(PLUGINS))}
 
 
@@ -50,11 +50,3 @@ def test_litreview_names_its_missing_settings(project) -> None:
 
     assert done.code != 0
     assert "LITREVIEW_EMBEDDINGS_URL" in done.out + done.err
-
-
-def test_catalog_reads_a_page_of_a_handbook(project) -> None:
-    project.write("handbook.md", "## water_bed\n\nWater a bed.\n\nParams:\n- bed: integer\n")
-    done = project.toolmd("import", "catalog", "handbook.md", **LOADED)
-
-    assert done.code == 0, done
-    assert done.out == "made tools_md/water-bed.tool.md\n"

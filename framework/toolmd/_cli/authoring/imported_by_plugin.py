@@ -1,7 +1,6 @@
-"""Import a source with the plugin that reads its kind, and a model where one is named."""
+"""Import a source with the plugin that reads its kind."""
 
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,26 +13,16 @@ from toolmd._types.imported import Imported
 from toolmd._types.source import SUFFIXES
 
 
-def read_by_plugin(
-    kind: str, source: str, folder: Path | None, model: str
-) -> Imported | Mapping[str, str]:
-    """Import with the plugin of this kind; standard input is passed on as a file.
-
-    `model` names the model that fills in what can't be read; empty for none.
-    """
+def read_by_plugin(kind: str, source: str, folder: Path | None) -> Imported | Mapping[str, str]:
+    """Import with the plugin of this kind; standard input is passed on as a file."""
     from toolmd._workspace.plugins import import_by_plugin
 
-    ask_of = None
-    if model:
-        from toolmd._chat.one_answer import ask_of as ask_model
-
-        ask_of = partial(ask_model, model)
     if source != STDIN:
-        return import_by_plugin(folder, kind, source, ask_of)
+        return import_by_plugin(folder, kind, source)
     with TemporaryDirectory() as place:
         file = Path(place, "stdin")
         file.write_bytes(read_stdin(WANTED))
-        return import_by_plugin(folder, kind, str(file), ask_of)
+        return import_by_plugin(folder, kind, str(file))
 
 
 def checked_names(files: Mapping[str, str]) -> dict[str, str]:

@@ -31,9 +31,8 @@ def tell_imported(imported: dict[str, Any], paths: list[str], *, json: bool) -> 
     if not paths:
         err("Nothing was imported." if imported["refused"] else "There is nothing new to import.")
     elif not json and (left := _undecided(imported["files"])):
-        err(f"Next: decide about {left} restricting {'sentence' if left == 1 else 'sentences'}: "
-            "write a field instead of its line, delete the line, or list the sentence in "
-            "`[imports] decided` and import again with --force; then run toolmd check")  # fmt: skip
+        err(f"Next: decide about {left} {'restriction' if left == 1 else 'restrictions'}: write a "
+            "field instead of its line, or delete the line; then run toolmd check")  # fmt: skip
     elif not json:
         err("Next: review the drafts, then run toolmd check")
 

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from toolmd._cli.authoring.decided import drop_decided
 from toolmd._cli.authoring.existing import HELP, is_there, leave_out
 from toolmd._cli.authoring.imported_by_plugin import checked_names, read_by_plugin
 from toolmd._cli.authoring.live import Live, accept_tools, read_live_server
@@ -26,7 +25,7 @@ from toolmd.config import find_project, load_settings
 KindArgument = Annotated[
     str,
     typer.Argument(
-        metavar="KIND", help="python, openapi, openai, mcp, agentskills, or a plugin's."
+        metavar="KIND", help="python, openapi, openai, mcp, agentskills, text, or a plugin's."
     ),
 ]
 SourceArgument = Annotated[
@@ -61,8 +60,8 @@ ModelOption = Annotated[
     str,
     typer.Option(
         metavar="NAME",
-        help="Send the document, and nothing else, to this model, which fills in what could not"
-        " be read (catalog). Address and key: as for toolmd chat",
+        help="Send the document, and nothing else, to this model, which drafts its tools (text)."
+        " Address and key: as for toolmd chat",
     ),
 ]
 
@@ -86,9 +85,9 @@ def import_(
     Each guess is reported on stderr: review the drafts before they run. Parts that can't be
     read are reported, never invented. Definitions whose file exists are left out. With
     `--live NAME -- COMMAND`, the drafts call an MCP server, behind the checks of Toolmd. Exit
-    codes: 1 something could not be imported, 5 no MCP server answers. The package toolmd-catalog
-    adds `catalog`: prose in markdown. A live MCP server needs the extra `mcp`: pip install
-    'toolmd[mcp]'.
+    codes: 1 something could not be imported, 5 no MCP server answers. `text` drafts from prose with
+    the model that --model names, and needs the extra `chat`. A live MCP server needs the extra
+    `mcp`: pip install 'toolmd[mcp]'.
     """
     sources = source or []
     _check_sources(kind, sources, live, url)
@@ -100,8 +99,6 @@ def import_(
             imported["tables"] = [server.server]
         else:
             imported |= _read(kind, sources[0], project, (service, only or []), model)
-    if project is not None or find_project(Path.cwd().resolve()) is not None:
-        drop_decided(imported, load_settings(project).imports.decided)
     if out_dir is None:
         out_dir = imported["folder"]
     target = partial(_target, folder=project, out_dir=out_dir)
@@ -146,12 +143,18 @@ def _read(
     from toolmd._import import KINDS, read_source
 
     read = _nothing()
+    if (kind == "text") != bool(model):
+        what = "text is read by a model" if kind == "text" else f"{kind} is read without a model"
+        stop(
+            ExitCode.USAGE, what, "name it: --model NAME" if kind == "text" else "leave out --model"
+        )
+    if kind == "text":
+        _add(read, _drafted(source, folder, model))
+        return read
     if kind == "openapi":
         imported, read["tables"], read["published"] = read_document(source, folder, *of_service)
         _add(read, imported)
         return read
-    if kind in KINDS and model:
-        stop(ExitCode.USAGE, f"{kind} is read exactly and needs no model", "leave out --model")
     if kind in KINDS:
         for name, text in texts_of(kind, source):
             imported = read_source(kind, text, name)
@@ -163,12 +166,23 @@ def _read(
 
                 read["folder"] = folder_of(text)
         return read
-    made = read_by_plugin(kind, source, folder, model)
+    made = read_by_plugin(kind, source, folder)
     if isinstance(made, Imported):
         _add(read, made)
     else:
         read["files"] = made
     return {**read, "files": checked_names(read["files"])}
+
+
+def _drafted(source: str, folder: Path | None, model: str) -> Imported:
+    """Draft the tools of a text with a model, as `toolmd chat` reaches it."""
+    from toolmd._chat.one_answer import ask_of
+    from toolmd._import import draft
+    from toolmd._workspace.plugins import settings_here
+
+    ask = ask_of(model, settings_here(folder))
+    ((_, text),) = texts_of("text", source)
+    return draft(text, ask)
 
 
 def _nothing() -> dict[str, Any]:

@@ -179,11 +179,8 @@ def report_unknown(page: Page, entry: Entry, table: SectionTable) -> bool:
     return True
 
 
-_OF_AN_IMPORT = re.compile(rf"(?:Guessed )?{RESTRICTION} \d+")
-_DECIDE = (
-    "write a field or a rule instead of this line, or delete the line; "
-    "`[imports] decided` in the settings decides for many imported files"
-)
+_OF_AN_IMPORT = re.compile(rf"{RESTRICTION} \d+")
+_DECIDE = "write a field or a rule instead of this line, or delete the line"
 _ELSEWHERE = (
     "write it as a field of a parameter, below `## Safety` or `## Limits`, or as a rule; "
     "reword the key if it restricts nothing"

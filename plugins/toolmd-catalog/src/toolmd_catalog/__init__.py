@@ -1,1 +1,0 @@
-"""Import catalogues of tools written for people: markdown prose, tables and code."""

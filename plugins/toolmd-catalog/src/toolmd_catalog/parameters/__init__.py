@@ -1,1 +1,0 @@
-"""The parameters of one tool, from lists, tables, signatures and examples."""

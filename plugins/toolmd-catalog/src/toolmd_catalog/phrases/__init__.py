@@ -1,1 +1,0 @@
-"""Phrases that describe a value: types, bounds, defaults, choices."""

@@ -1,1 +1,0 @@
-"""The policy of a catalogue, sentence by sentence."""

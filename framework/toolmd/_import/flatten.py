@@ -44,6 +44,28 @@ _KINDS: Mapping[str, Callable[[Any], bool]] = {
 """The type that the value of a keyword must have, so that the rest can rely on it."""
 
 
+class _Reference(dict[str, Any]):
+    """A schema with `$ref`, and the references that lead to it: so a cycle ends."""
+
+    seen: tuple[str, ...] = ()
+
+
+def _within(value: Any, seen: tuple[str, ...]) -> Any:
+    """Return a schema whose references know through which others they were reached."""
+    if not isinstance(value, Mapping):
+        return value
+    made = _Reference(value)
+    made.seen = seen
+    for keyword, below in value.items():
+        if isinstance(below, list) and keyword in {*_COMBINING, "prefixItems"}:
+            made[keyword] = [_within(one, seen) for one in below]
+        elif isinstance(below, Mapping) and keyword == "properties":
+            made[keyword] = {name: _within(one, seen) for name, one in below.items()}
+        elif keyword in {"items", "additionalProperties"}:
+            made[keyword] = _within(below, seen)
+    return made
+
+
 class Flattener:
     """Resolves the schemas of one document; nothing outside of it is fetched."""
 
@@ -52,16 +74,18 @@ class Flattener:
         self.tell = tell
         self._references = 0
 
-    def flat(self, schema: Any, path: str, seen: tuple[str, ...] = ()) -> dict[str, Any]:
+    def flat(self, schema: Any, path: str) -> dict[str, Any]:
         """Return the schema without `$ref`, `allOf`, `const` and `nullable`.
 
-        `anyOf` and `oneOf` stay only where they list two or more shapes of an object.
+        `anyOf` and `oneOf` stay only where they list two or more shapes of an object. The schemas
+        below stay as they are: the caller flattens those that it reads.
         """
         if schema is True:
             return {}
         if not isinstance(schema, Mapping):
             self.tell(path, "the schema allows no value here; read as any value")
             return {}
+        seen = schema.seen if isinstance(schema, _Reference) else ()
         schema = with_items(self._sound(schema, path))
         plain = {k: v for k, v in schema.items() if k not in {"$ref", "const", *_COMBINING}}
         if "const" in schema:
@@ -69,10 +93,10 @@ class Flattener:
         if "$ref" in schema:
             plain = self.merged(self._resolved(schema["$ref"], path, seen), plain, path)
         for branch in list_of(schema.get("allOf")):
-            plain = self.merged(plain, self.flat(branch, path, seen), path)
+            plain = self.merged(plain, self.flat(branch, path), path)
         for keyword in ("anyOf", "oneOf"):
             if branches := list_of(schema.get(keyword)):
-                flat = [self.typed(self.flat(branch, path, seen), path) for branch in branches]
+                flat = [self.typed(self.flat(branch, path), path) for branch in branches]
                 titles = [referred(branch) for branch in branches]
                 united = self._united(keyword, flat, titles, plain, path)
                 plain = self.merged(united, plain, path)
@@ -173,24 +197,7 @@ class Flattener:
             else:
                 self.tell(path, f"{ref!r} does not exist: read as any value")
                 return {}
-        resolved = self.flat(target, path, (*seen, ref))
-        return self._deep(resolved, path, (*seen, ref))
-
-    def _deep(self, schema: dict[str, Any], path: str, seen: tuple[str, ...]) -> dict[str, Any]:
-        """Resolve nested references too, so that a cycle is detected."""
-        made = dict(schema)
-        if isinstance(made.get("properties"), Mapping):
-            made["properties"] = {
-                name: self._deep(self.flat(field, f"{path}.{name}", seen), f"{path}.{name}", seen)
-                for name, field in made["properties"].items()
-            }
-        for keyword in SHAPED:
-            if keyword in made:
-                made[keyword] = [self._deep(one, path, seen) for one in made[keyword]]
-        for keyword, below in (("items", f"{path}[]"), ("additionalProperties", f"{path}.*")):
-            if isinstance(made.get(keyword), Mapping):
-                made[keyword] = self._deep(self.flat(made[keyword], below, seen), below, seen)
-        return made
+        return self.flat(_within(target, (*seen, ref)), path)
 
     def merged(self, one: dict[str, Any], two: dict[str, Any], path: str) -> dict[str, Any]:
         """Return a schema for values that fit both schemas."""
@@ -222,8 +229,7 @@ class Flattener:
         if keyword == "items":
             below = f"{path}[]"
             return self.merged(self.flat(one, below), self.flat(two, below), below)
-        if keyword not in _WORDS:
-            self.tell(path, f"two different `{keyword}`: the last one was taken")
+        self.tell(path, f"of two `{keyword}` the last one was taken, and not {shown(one)}")
         return two
 
     def _joined(
@@ -285,6 +291,8 @@ class Flattener:
         alone = owner is not None and not both and speaks == has
         if (both and values[0] == values[1]) or keyword in _WORDS or alone:
             made[keyword] = values[0]
+            if both and values[0] != values[1]:
+                self.tell(path, f"of two `{keyword}` the first was taken, not {shown(values[1])}")
         elif keyword == "required":
             needed = list_of(two[0].get(keyword))
             made[keyword] = [n for n in list_of(one[0].get(keyword)) if n in needed]

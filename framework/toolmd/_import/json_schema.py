@@ -34,9 +34,13 @@ _KEPT: Mapping[str, tuple[str, type | tuple[type, ...]]] = {
 }
 _READ = frozenset(
     "type enum default examples example title properties required items additionalProperties "
-    "pattern exclusiveMinimum exclusiveMaximum multipleOf $schema $id $defs definitions $comment "
+    "pattern exclusiveMinimum exclusiveMaximum multipleOf $schema $defs definitions "
     "$anchor deprecated readOnly writeOnly discriminator oneOf anyOf".split()
 )
+
+
+_MAX_VALUES = 2_000
+"""The most values of a schema, at all depths: the file of a definition holds no more."""
 
 
 class SchemaReader:
@@ -45,6 +49,7 @@ class SchemaReader:
     def __init__(self, root: Any, tell: TellUnheld) -> None:
         self.tell = tell
         self.flattener = Flattener(root, tell)
+        self._shapes = 0
         self.rules: list[Rule] = []
         """Conditions over the arguments, for keywords that no field of a parameter can express."""
         self._collected: list[Bound] = []
@@ -75,8 +80,11 @@ class SchemaReader:
         return shape
 
     def _shape(self, schema: Any, path: str, depth: int) -> Schema:
-        if depth > MAX_DEPTH:
-            self.tell(path, f"nested deeper than {MAX_DEPTH} levels: any value from here on")
+        self._shapes += 1
+        if depth > MAX_DEPTH or self._shapes > _MAX_VALUES:
+            deep = f"nested deeper than {MAX_DEPTH} levels: any value from here on"
+            many = f"more than {_MAX_VALUES} values: any value from there on"
+            self.tell(*((path, deep) if depth > MAX_DEPTH else ("", many)))
             return Schema()
         flat = without_handle(self.flattener.typed(self.flattener.flat(schema, path), path))
         said: dict[str, Any] = {"types": self._types(flat, path)}
@@ -196,9 +204,13 @@ class SchemaReader:
         return {"pattern": whole}
 
     def _unheld(self, flat: Mapping[str, Any], path: str) -> None:
-        for keyword, value in flat.items():
-            if keyword in _READ or keyword in _KEPT or keyword.startswith("x-"):
-                continue
+        unread = {key: one for key, one in flat.items() if key not in _READ and key not in _KEPT}
+        if flat.get("description") and flat.get("title"):
+            unread["title"] = flat["title"]
+        examples = flat.get("examples")
+        if isinstance(examples, list) and examples[1:]:
+            unread["examples"] = examples[1:]
+        for keyword, value in unread.items():
             self.tell(path, f"`{keyword}` is not kept: {shown(value)}")
         if flat.get("deprecated") is True:
             self.tell(path, "the source calls it deprecated")

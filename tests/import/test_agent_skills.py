@@ -104,7 +104,16 @@ def test_the_inputs_of_a_prompty_file_become_the_input_schema() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["allow_network: false", "must-not: send", "disable-model-invocation: perhaps"]
+    "line",
+    [
+        "allow_network: false",
+        "requires-confirmation: true",
+        "max-turns: 3",
+        "disable-model-invocation: perhaps",
+        "disable-model-invocaton: true",
+        "name: again\ndisable-model-invocation: true",
+        "model: &m x\nother: *m",
+    ],
 )
 def test_a_restriction_that_no_field_holds_fails_until_somebody_decides(line: str) -> None:
     made = read(PLAIN.replace("license: Apache-2.0", line))

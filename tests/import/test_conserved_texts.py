@@ -117,86 +117,19 @@ def test_each_text_ends_in_a_draft_or_a_note_or_its_tool_is_rejected(
         assert read.refused
 
 
-CALLERS = [
+SENTENCES_OF_POLICY = [
     "Only call after the user confirmed.",
     "Must never be used on the table users.",
-    "Do not call this tool more than 3 times.",
-    "Requires the repo scope.",
-    "The user must have the permission to write.",
-    "Do not use it for local files.",
-    "You must never pay more than once per day.",
-    "You can only pay open bills.",
-    "Bills of minors must not be paid.",
-    "The sum must never exceed 500 euros.",
-    "Paying a bill twice is not allowed.",
-    "This should only be used for open bills.",
-    "It is limited to 60 bills per hour.",
-    "Bills are paid no more than twice a day.",
-]
-FACTS = [
     "Only returns 10 results.",
-    "Only works within allowed directories.",
-    "Never more than 100 are returned.",
-    "This action cannot be undone.",
-    "Searches the default branch only.",
-    "The name must be given in full.",
-    "If you do not name a sum, the whole bill is paid.",
-    "The newest bills may not be there yet.",
-    "The date must be a date of this year.",
 ]
 
 
-def function(kind: str, about: str, root: str = "") -> Any:
-    schema = {"type": "object", "properties": {}, **({"description": root} if root else {})}
-    if kind == "openapi":
-        paths = {"/a": {"get": {"operationId": "pay", "description": about, "responses": {}}}}
-        return {"openapi": "3.1.0", "info": {"title": "s"}, "paths": paths}
-    key = "inputSchema" if kind == "mcp" else "parameters"
-    return [{"name": "pay", "description": about, key: schema}]
-
-
-@pytest.mark.parametrize("kind", ["mcp", "openai", "openapi"])
-@pytest.mark.parametrize("sentence", CALLERS)
-def test_a_sentence_that_restricts_calls_fails_check_until_its_line_is_deleted(
-    kind: str, sentence: str
-) -> None:
-    read = read_source(kind, json.dumps(function(kind, f"Pay a bill. {sentence}")), "source.json")
-    text = read.drafts[0].text
-    line = f"- **Restriction 1**: {sentence}\n"
-
-    assert parse_tool(text, "pay.tool.md")[0] is None
-    assert parse_tool(text.replace(line, ""), "pay.tool.md")[0] is not None
-    assert any(sentence in note.text for note in read.notes)
-
-
-@pytest.mark.parametrize("sentence", FACTS)
-def test_a_sentence_about_the_tool_itself_fails_nothing(sentence: str) -> None:
-    read = read_source("mcp", json.dumps(function("mcp", f"Pay a bill. {sentence}")), "source.json")
-
-    assert parse_tool(read.drafts[0].text, "pay.tool.md")[0] is not None
-
-
-def test_a_restriction_at_a_place_that_no_field_reads_fails_check() -> None:
-    source = function("openai", "Pay a bill.", "Never call it twice.")
-    read = read_source("openai", json.dumps(source), "source.json")
-
-    assert "- **Restriction 1**: Never call it twice." in read.drafts[0].text
-
-
-def test_a_restriction_that_a_field_enforces_fails_nothing() -> None:
-    policy = {"toolmd/policy": {"safety": {"requires_confirmation": True}}}
-    tool = function("mcp", "Pay a bill. Only call after the user confirmed.")[0] | {"_meta": policy}
+@pytest.mark.parametrize("sentence", SENTENCES_OF_POLICY)
+def test_a_sentence_of_a_description_stays_prose(sentence: str) -> None:
+    schema = {"type": "object", "properties": {}}
+    tool = {"name": "pay", "description": f"Pay a bill. {sentence}", "inputSchema": schema}
     read = read_source("mcp", json.dumps([tool]), "source.json")
+    spec, _ = parse_tool(read.drafts[0].text, "pay.tool.md")
 
-    assert parse_tool(read.drafts[0].text, "pay.tool.md")[0] is not None
-
-
-def test_a_restriction_of_a_parameter_is_noted() -> None:
-    fields = {"a": {"type": "string", "description": "Never a password."}}
-    schema = {"type": "object", "properties": {"b": {"type": "object", "properties": fields}}}
-    tool = {"name": "pay", "description": "Pay.", "inputSchema": schema}
-    read = read_source("mcp", json.dumps([tool]), "source.json")
-
-    assert ("b.a", "Never a password.") in {
-        (note.path, note.text.rpartition(": ")[2]) for note in read.notes
-    }
+    assert spec is not None
+    assert sentence in spec.description

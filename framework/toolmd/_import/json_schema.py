@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from toolmd._import.bounds import Bound, bounds_of, rule_of, whole_bounds
@@ -67,7 +68,8 @@ class SchemaReader:
             raise ValueError(message)
         self.open = flat.get("additionalProperties") is True
         self.silent = "additionalProperties" not in flat
-        self._unheld(flat, "")
+        about = {key: flat[key] for key in ("title", "description") if flat.get(key)}
+        self._unheld(flat, "", about)
         found = self._fields(flat, "", 0)
         self._choices(schema, {p.name for p in found if not p.required})
         self._bounds_as_rules(found)
@@ -203,14 +205,17 @@ class SchemaReader:
             return {}
         return {"pattern": whole}
 
-    def _unheld(self, flat: Mapping[str, Any], path: str) -> None:
+    def _unheld(
+        self, flat: Mapping[str, Any], path: str, about: Mapping[str, Any] = MappingProxyType({})
+    ) -> None:
+        """Note each keyword that is not kept, and what is `about` the whole."""
         unread = {key: one for key, one in flat.items() if key not in _READ and key not in _KEPT}
         if flat.get("description") and flat.get("title"):
             unread["title"] = flat["title"]
         examples = flat.get("examples")
         if isinstance(examples, list) and examples[1:]:
             unread["examples"] = examples[1:]
-        for keyword, value in unread.items():
+        for keyword, value in {**unread, **about}.items():
             self.tell(path, f"`{keyword}` is not kept: {shown(value)}")
         if flat.get("deprecated") is True:
             self.tell(path, "the source calls it deprecated")

@@ -102,8 +102,11 @@ def _known(entry: Mapping[str, Any], report: ImportReport, kept: frozenset[str])
         report.note(name, "", "Idempotent is the server's own hint: retries rely on it")
     for hint in hints.keys() - kept:
         report.note(name, "", f"the server's hint `{hint}` has no field: {shown(hints[hint])}")
-    if isinstance(hints.get("title"), str) and not entry.get("title"):
-        known["title"] = " ".join(hints["title"].split())
+    if isinstance(hints.get("title"), str):
+        if not entry.get("title"):
+            known["title"] = " ".join(hints["title"].split())
+        elif hints["title"] != entry["title"]:
+            report.note(name, "", f"the hint `title` is not kept: {shown(hints['title'])}")
     meta = entry.get("_meta")
     meta = meta if isinstance(meta, Mapping) else {}
     for key in meta:

@@ -85,6 +85,7 @@ def read_service(
     name = "_".join(words_of(named or title))[:64].strip("_") or "service"
     report.note("", "", "no category or result policy in OpenAPI: `general`, version 1.0.0")
     about = {key: value for key, value in document.items() if key not in _READ}
+    about |= _beside(document)
     policy = report.note_unread("", about)
     services = Operations(document, report, only, policy).read(name)
     url = _url(document, source, report)
@@ -92,6 +93,22 @@ def read_service(
         report.reject("", f"the document has no {'such ' if only else ''}operation")
     made = [Service(name, url, auth) for name, auth in services.items()]
     return report.close(), tuple(made if report.drafts else ())
+
+
+def _beside(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a document says of itself, of its servers and of the ways to sign in."""
+    info, components = document.get("info"), document.get("components")
+    info = info if isinstance(info, dict) else {}
+    schemes = components.get("securitySchemes") if isinstance(components, dict) else None
+    servers, ways = document.get("servers"), schemes if isinstance(schemes, dict) else {}
+    told = {
+        "info": {key: one for key, one in info.items() if key not in {"title", "version"}},
+        "servers": [one for one in servers if one.keys() - {"url", "variables"}]
+        if isinstance(servers, list) and all(isinstance(one, dict) for one in servers)
+        else None,
+        "securitySchemes": [one for one in ways.values() if "description" in (one or ())],
+    }
+    return {key: one for key, one in told.items() if one}
 
 
 def definitions_of(text: str) -> Mapping[str, str]:

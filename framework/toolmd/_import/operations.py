@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from toolmd._import.differences import shown
 from toolmd._import.found_operations import find_operations
 from toolmd._import.functions import add_function, returned_shape
 from toolmd._import.names import parameter_name
@@ -11,7 +12,7 @@ from toolmd._import.policy import Policy
 from toolmd._import.report import ImportReport
 from toolmd._import.ways import Auth, Ways
 from toolmd._types.call_spec import Safety
-from toolmd._types.operation import read_operation
+from toolmd._types.operation import METHODS, read_operation
 
 SCHEMAS = "#/components/schemas/"
 """Where a document has its schemas."""
@@ -23,9 +24,14 @@ _STYLES = {"form": "commas", "spaceDelimited": "spaces", "pipeDelimited": "pipes
 _FORM = "application/x-www-form-urlencoded"
 _READ = frozenset(
     "operationId summary description tags parameters requestBody responses deprecated security"
-    " servers externalDocs".split()
+    " servers".split()
 )
 """The keys of an operation that the draft or a note has."""
+_OF_A_PATH = frozenset(("parameters", "servers", "$ref", *map(str.lower, METHODS)))
+_OF_A_PARAMETER = frozenset(
+    "name in required schema content style explode description deprecated allowEmptyValue"
+    " allowReserved".split()
+)
 
 
 class Operations:
@@ -69,10 +75,14 @@ class Operations:
             self._report.note(name, "", "it has servers of its own: the document's are called")
         if operation.get("deprecated") is True:
             self._report.note(name, "", "the document calls it deprecated")
-        others = [str(one) for one in _mapping(operation.get("responses")) if str(one)[:1] != "2"]
+        others = [
+            f"{status} {self._resolved(one).get('description', '')}".strip()
+            for status, one in _mapping(operation.get("responses")).items()
+        ]
         left = {key: operation[key] for key in operation if key not in _READ}
-        left |= {key: one for key, one in item.items() if key[:2] == "x-"}
-        left |= {"responses": others} if others else {}
+        left |= {f"path's {key}": one for key, one in item.items() if key not in _OF_A_PATH}
+        scopes = [one for one in _list(operation.get("security")) if any(_mapping(one).values())]
+        left |= {key: one for key, one in (("responses", others), ("security", scopes)) if one}
         policy = [*self._policies, *self._report.note_unread(name, left)]
         places: dict[str, str | None] = {}
         schema = self._arguments(method, name, operation, item, places)
@@ -86,7 +96,8 @@ class Operations:
             ),
             "parameters": schema,
         }  # fmt: skip
-        known = {"implemented_by": where, **self._policy(method, name)}
+        tags = tuple(map(str, _list(operation.get("tags"))))
+        known = {"implemented_by": where, "tags": tags, **self._policy(method, name)}
         if (result := self._result(operation)) is not None:
             known["returns"] = returned_shape(result, name, self._report, wrapped=False)
         add_function(entry, self._report, policy=policy, places=places, **known)
@@ -161,6 +172,9 @@ class Operations:
         listed = {(str(one.get("in")), str(one.get("name"))): one
                   for one in map(self._resolved, every)}  # fmt: skip
         for (place, own), parameter in listed.items():
+            unread = {k: one for k, one in parameter.items() if k not in _OF_A_PARAMETER}
+            for key, one in unread.items():
+                self._report.note(name, own, f"`{key}` is not kept: {shown(one)}")
             if place not in {"path", "query", "header", "cookie"}:
                 self._report.reject(name, f"`{own}` is sent in {place!r}, which is unknown")
                 return False

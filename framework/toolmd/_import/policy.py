@@ -120,7 +120,7 @@ def write_policy(text: str, policy: Iterable[Policy], kind: str = "tool") -> str
         if not section or f"\n- **{name}**: " in text:
             number += 1
             section = "Metadata"
-            line = f"- **{RESTRICTION} {number}**: {one_line(key)} {value}".rstrip() + "\n"
+            line = f"- **{RESTRICTION} {number}**: {one_line(f'{key} {value}')}\n"
         heading = f"## {section}\n\n"
         if f"\n{heading}" in text:
             text = text.replace(f"\n{heading}", f"\n{heading}{line}", 1)

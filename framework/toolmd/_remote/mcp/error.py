@@ -42,9 +42,3 @@ class NotListedError(NotStartedError):
     """The server runs, and its list of tools can't be read; nothing was sent."""
 
     problem = "does not list its tools"
-
-
-class NotReadError(NotStartedError):
-    """The server runs, and does not read what waits for it; nothing was sent."""
-
-    problem = "does not read its requests"

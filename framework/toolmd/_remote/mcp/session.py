@@ -10,7 +10,6 @@ from typing import Any
 
 from toolmd._remote.mcp.answer import without_secrets
 from toolmd._remote.mcp.asking import asked_by, asked_in, responses_of
-from toolmd._remote.mcp.calls import params_of
 from toolmd._remote.mcp.checked import check_output
 from toolmd._remote.mcp.connection import Connection
 from toolmd._remote.mcp.error import CLOSED, GONE, LostAnswerError, NotListedError, NotStartedError
@@ -128,14 +127,9 @@ class Session:
                 raise NotStartedError("the session was closed")
             self.running[running.name] = running
         try:
-            if connection.process is not None:
-                connection.process.calls.send(running, params_of(tool, arguments, more), told)
-            else:
-                call = partial(connection.client.session.call_tool, tool, arguments)
-                work = partial(
-                    call, progress_callback=told_later, allow_input_required=True, **more
-                )
-                connection.loop.call_soon_threadsafe(running.start, work)
+            call = partial(connection.client.session.call_tool, tool, arguments)
+            work = partial(call, progress_callback=told_later, allow_input_required=True, **more)
+            connection.loop.call_soon_threadsafe(running.start, work)
         except BaseException:
             running.end()
             raise
@@ -153,13 +147,10 @@ class Session:
         connection = self._connection
         try:
             result = await running.outcome(connection.loop)
-            if connection.process is not None and not isinstance(result, Asked):
-                result = connection.process.calls.result_of(result)
         except MCPError as error:
             if self._forget_if_gone(error):
                 raise NotStartedError("the server has forgotten the session") from error
-            # Over stdio, each of them is the server's own.
-            if connection.process is None and (error.error.code == CLOSED or not self.is_open):
+            if error.error.code == CLOSED or not self.is_open:
                 why = self.hide(connection.reason_of(error))
                 raise LostAnswerError(f"the server {self.name} did not answer: {why}") from error
             said = self.hide(error.error.message)

@@ -11,6 +11,9 @@ CLOSED = -32000
 GONE = -32098
 """The code of an HTTP answer that says that the server has forgotten the session."""
 
+UNREADABLE = -32099
+"""The code of an answer that is no message of the protocol."""
+
 
 class InputRequiredError(Exception):
     """The server asks for input before the call can end."""

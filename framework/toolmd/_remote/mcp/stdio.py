@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from toolmd._remote.mcp.error import NotStartedError
+from toolmd._remote.mcp.error import UNREADABLE, NotStartedError
 
 MAX_LINE = 12 << 20
 """The most bytes of one message: a content part of 8 MiB in base64 fits."""
@@ -206,7 +206,7 @@ async def run_server(
 
 def _error_for(line: bytes) -> Any:
     """Return the error that ends the call of an answer that is no message of the protocol."""
-    from mcp_types import INTERNAL_ERROR, ErrorData, JSONRPCError
+    from mcp_types import ErrorData, JSONRPCError
 
     try:
         message = json.loads(line)
@@ -214,10 +214,8 @@ def _error_for(line: bytes) -> Any:
             return None
     except (ValueError, RecursionError, TypeError):
         return None
-    said = "its answer does not follow the protocol"
-    return JSONRPCError(
-        jsonrpc="2.0", id=number, error=ErrorData(code=INTERNAL_ERROR, message=said)
-    )
+    code, said = (0, "one that can't be read") if "error" in message else (UNREADABLE, "unreadable")
+    return JSONRPCError(jsonrpc="2.0", id=number, error=ErrorData(code=code, message=said))
 
 
 def telling(errors: str) -> str:

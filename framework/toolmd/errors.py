@@ -243,3 +243,9 @@ def hiding(hide: Hide | None) -> Iterator[None]:
     finally:
         if token is not None:
             _hide.reset(token)
+
+
+class SuspendedToolError(ToolError):
+    """The tool of a server or a service is not the accepted one; nothing was sent."""
+
+    CODE = "suspended_tool"

@@ -12,7 +12,7 @@ from asyncio import (
 from types import TracebackType
 from typing import Any
 
-from toolmd._remote.mcp.running import NotSentError
+from toolmd._types.asked import NotSentError
 
 
 class DeadlineError(Exception):

@@ -249,3 +249,7 @@ class SuspendedToolError(ToolError):
     """The tool of a server or a service is not the accepted one; nothing was sent."""
 
     CODE = "suspended_tool"
+
+    def __init__(self, message: str) -> None:
+        """Keep the message."""
+        super().__init__(message, code=self.CODE)

@@ -53,6 +53,7 @@ format: $(STAMP)
 	@$(BIN)/ruff format --check .
 lint: $(STAMP)
 	@$(BIN)/ruff check .
+	@$(BIN)/python tests/project/lint.py
 types: $(STAMP)
 	@$(BIN)/mypy
 layers: $(STAMP)

@@ -63,16 +63,16 @@ def kill_between(server: str) -> Iterator[Row]:
 
 
 def rampage(server: str, runs: int) -> Iterator[Row]:
-    """Kill workers at random, on Postgres."""
-    last = None
-    with database(server) as url:
-        for last in chaos.rampage(url, runs, runs // 6, seed=7):
-            say(f"  {last}")
-    assert last is not None
-    what = f"Postgres: {chaos.WORKERS} workers, {runs} runs, {last.kills} kills"
-    yield what, f"{last.ended} ended, {last.failed} failed, {last.seconds:.0f} s", f"{runs}, 0"
-    yield "  lost, booked twice, texted twice", _thrice(last), "0, 0, 0"
-    yield "  taken over after a kill", str(last.taken), "p90 5 s"
+    """Kill workers at random, on both stores."""
+    for place in ("SQLite", "Postgres"):
+        with database(server) as url:
+            engine = "sqlite" if place == "SQLite" else url
+            for last in chaos.rampage(engine, runs, runs // 6, seed=7):
+                say(f"  {place} {last}")
+        what = f"{place}: {chaos.WORKERS} workers, {runs} runs, {last.kills} kills"
+        yield what, f"{last.ended} ended, {last.failed} failed, {last.seconds:.0f} s", f"{runs}, 0"
+        yield "  lost, booked twice, texted twice", _thrice(last), "0, 0, 0"
+        yield "  taken over after a kill", str(last.taken), "p90 5 s"
 
 
 def take_over(server: str) -> Iterator[Row]:

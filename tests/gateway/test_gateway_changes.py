@@ -16,9 +16,9 @@ from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCNotification, JSONRPCRequest, ToolListChangedNotification
 
 from toolmd import Workspace
+from toolmd._gateway.servers import look_at_server
 from toolmd._mcp.callers import FixedCaller
 from toolmd._mcp.server import McpServer
-from toolmd._remote.mcp.look import look_at_server
 from toolmd._types.call import Caller
 
 LISTENING = """\
@@ -165,18 +165,6 @@ def test_a_server_of_the_new_era_is_listened_to(tmp_path: Path, mode: str) -> No
     asyncio.run(run())
 
 
-def test_the_catalog_names_no_suspended_tool(tmp_path: Path) -> None:
-    project = Guarded(tmp_path / "p", "echo", "announce")
-
-    async def run() -> str:
-        async with in_use(project, "auto") as (_, front):
-            await change_echo(project, front)
-            read = await front.client.read_resource("toolmd://catalog")
-            return str(read.contents[0])
-
-    assert '"echo"' not in asyncio.run(run())
-
-
 async def _silent_client(server: McpServer) -> tuple[asyncio.Task[None], Any]:
     """Connect a client of the old era that reads no notification; return its session."""
     to_server, reading = anyio.create_memory_object_stream[Any](10)
@@ -215,6 +203,6 @@ def test_a_client_that_reads_nothing_keeps_no_other_from_its_notification(tmp_pa
 
 
 def _end_sessions(root: Path) -> None:
-    from toolmd._remote.mcp.pool import POOL
+    from toolmd._gateway.pool import POOL
 
     POOL.close(root)

@@ -4,8 +4,7 @@ import asyncio
 import os
 from collections.abc import Callable
 
-from toolmd._chat.address import base_url_of, key_of, model_of, open_client
-from toolmd._chat.endpoint import Endpoint
+from toolmd._chat.endpoint import Endpoint, base_url_of, key_of, model_of, open_client
 from toolmd._types.settings import Settings
 
 TIMEOUT_S = 120.0

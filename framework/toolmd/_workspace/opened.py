@@ -12,9 +12,6 @@ from toolmd._load.build import Snapshot, build
 from toolmd._load.definitions.cache import Cache
 from toolmd._load.edits.baseline import Baseline
 from toolmd._load.edits.last_python import Put
-from toolmd._load.python.in_fence import close_fenced
-from toolmd._remote.mcp.projects import begin_project
-from toolmd._remote.mcp.servers import close_servers
 from toolmd._store.store import Store
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.registry import Registry
@@ -30,7 +27,6 @@ from toolmd.errors import ToolmdError
 
 if TYPE_CHECKING:
     from toolmd._call import Dispatcher
-    from toolmd._call.limits.counter import CallCounter
 
 _pauses = count()
 
@@ -71,13 +67,11 @@ class OpenProject:
         """Read the project; see `Workspace`."""
         self._rehearses = rehearses
         self._on_close = on_close
-        self._root = settings.root
         self.clock = clock
         self.plugins = plugins
         """Objects with hooks, by name, next to the installed plugins."""
         self.baseline = Baseline(settings.state)
         self.lock = threading.Lock()
-        self._counters: dict[str, CallCounter] = {}
         self.store = Store(settings.store, settings.state)
         """What the processes of the project share; a changed setting needs a new workspace."""
         self._logs = Logs(self.store)
@@ -100,7 +94,6 @@ class OpenProject:
         except BaseException:
             self.store.close()  # The caller gets no workspace to close.
             raise
-        begin_project(self._root)
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -117,11 +110,10 @@ class OpenProject:
         if self.close_runs is not None:
             self.close_runs()
         self.loop.close()
-        self.live.close_dispatcher()
         self._logs.close()
         if first:
-            close_servers(self._root)
-        close_fenced(self._root)
+            for gateway in self.live.gateways:
+                gateway.close()
         self.store.close()
         return first
 
@@ -172,7 +164,7 @@ class OpenProject:
 
     def made_live(self, settings: Settings, snapshot: Snapshot) -> Live:
         """Return the snapshot with the parts that take its calls."""
-        return Live(settings, snapshot, self._logs, self.clock, self._counters,
+        return Live(settings, snapshot, self._logs, self.clock,
                     rehearses=self._rehearses)  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from toolmd._call.denial import CallDenied, deny
 from toolmd._call.invoke.batch import in_pieces, joined, skipped_note
 from toolmd._call.invoke.context import CallContext, CallServices
 from toolmd._call.invoke.tries import Tries
-from toolmd._call.limits.call_limits import CallLimits
+from toolmd._call.limits import CallLimits
 from toolmd._call.result.answer import as_json
 from toolmd._call.result.parts import lifted
 from toolmd._call.threads import CALLS
@@ -34,7 +34,7 @@ async def start(
     `context` returns the context of the call. `begin` is called when the function starts: a
     blocking one may wait for a thread first.
     """
-    _, _, function, mode, names, converters, wanted, resources, _ = implementation
+    _, _, function, mode, names, converters, wanted, resources, *_ = implementation
     keywords = arguments
     if names or converters or wanted is not None or resources:
         keywords = await _keywords_of(implementation, arguments, context())

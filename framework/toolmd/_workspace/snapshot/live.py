@@ -3,7 +3,7 @@
 import os
 import threading
 import time
-from collections.abc import Collection, Container, Mapping
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from toolmd._load.plugins.manager import reason
 from toolmd._load.source.files import whole_file
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, in_reading_order
-from toolmd._types.registry import Bound, BoundTool, Registry
+from toolmd._types.registry import Bound, BoundTool, Gateway, Registry
 from toolmd._types.run import Clock
 from toolmd._types.settings import Settings
 from toolmd._workspace.background_loop import off_loop
@@ -28,31 +28,28 @@ from toolmd._workspace.snapshot.logs import Logs
 
 if TYPE_CHECKING:
     from toolmd._call import Dispatcher
-    from toolmd._call.limits.counter import CallCounter
     from toolmd._call.threads import Threads
     from toolmd._export.exported import Exported
     from toolmd._workspace.kept.keeper import Keeper
     from toolmd._workspace.snapshot.dialects import Dialects
-    from toolmd._workspace.snapshot.suspended import SuspendedTools
 
 
 class Live:
     """One snapshot behind the workspace's pointer; calls under way keep theirs."""
 
-    def __init__(  # noqa: PLR0913 - what a workspace brings
+    def __init__(
         self,
         settings: Settings,
         snapshot: Snapshot,
         logs: Logs,
         clock: Clock | None = None,
-        counters: "dict[str, CallCounter] | None" = None,
         beside: Snapshot | None = None,
         *,
         rehearses: bool = False,
     ) -> None:
-        """`counters` are the workspace's counts of calls by tool, which outlive the snapshot.
+        """Keep the parts; with `rehearses` nothing runs.
 
-        `beside` is the snapshot whose guards check the calls too. With `rehearses` nothing runs.
+        `beside` is the snapshot whose guards check the calls too.
         """
         self.rehearses = rehearses
         self.settings = settings
@@ -66,7 +63,6 @@ class Live:
         the tool that reads kept results."""
         self._clock = clock
         self._epoch = time.time if clock is None else lambda: clock().timestamp()
-        self._counters: dict[str, CallCounter] = {} if counters is None else counters
         self._beside = beside
         self._lock = threading.Lock()
         self._settled = False
@@ -79,12 +75,16 @@ class Live:
 
         return Keeper(self.registry, self.settings, self._logs.store, self._epoch)
 
-    @cached_property
-    def suspended(self) -> "SuspendedTools":
-        """Which tools changed at their server or service since they were accepted."""
-        from toolmd._workspace.snapshot.suspended import SuspendedTools
+    @property
+    def gateways(self) -> Sequence[Gateway]:
+        """What calls the tools of other programs."""
+        return () if self.snapshot.made is None else self.snapshot.made.around.gateways
 
-        return SuspendedTools(self.registry.tools, self.settings, self._logs.store)
+    def suspended_tools(self) -> frozenset[str]:
+        """Return the tools that changed at their server or service since they were accepted."""
+        tools = self.registry.tools.items() if self.gateways else ()
+        named = {name: by for name, bound in tools if (by := bound.spec.implemented_by)}
+        return frozenset(name for one in self.gateways for name in one.suspended(named))
 
     def for_models(self) -> Mapping[str, BoundTool]:
         """Return the tools for models: with the one that reads kept results while any is kept."""
@@ -108,7 +108,6 @@ class Live:
                     after=after,
                     clock=self._epoch,
                     store=self._logs.store,
-                    counters=self._counters,
                     log=self._logs.log_of(self.settings),
                     origins=origins_of(snapshot.plugins, self.settings, self.keeper.tools),
                     languages=languages_of(snapshot.plugins),
@@ -139,7 +138,7 @@ class Live:
 
     def taking_up(self, snapshot: Snapshot) -> "Live":
         """Return an earlier snapshot with its own dispatcher and today's guards in addition."""
-        return Live(self.settings, snapshot, self._logs, self._clock, self._counters,
+        return Live(self.settings, snapshot, self._logs, self._clock,
                     self.snapshot, rehearses=self.rehearses)  # fmt: skip
 
     @cached_property
@@ -148,13 +147,6 @@ class Live:
         from toolmd._load.python_hash import python_hash
 
         return python_hash(self.snapshot, self.settings.root.resolve())
-
-    def close_dispatcher(self) -> None:
-        """Close what the dispatcher keeps open, after the last call."""
-        with self._lock:
-            dispatcher, self.dispatcher = self.dispatcher, None
-        if dispatcher is not None:
-            dispatcher.close()
 
     @cached_property
     def dialects(self) -> "Dialects":

@@ -75,7 +75,7 @@ def test_a_second_import_writes_only_what_is_new(project: Guarded) -> None:
 def test_a_draft_that_waits_for_a_decision_is_written_again_only_with_force(
     project: Guarded,
 ) -> None:
-    project.serve(listed("echo", description="You must never call it twice."), listed("whoami"))
+    project.serve(listed("echo", _meta={"permissions": ["admin"]}), listed("whoami"))
     _import(project)
     draft = project.root / "tools_md" / "echo.tool.md"
     below = project.root / "tools_md" / "plain" / "deep" / "echo.tool.md"
@@ -85,9 +85,7 @@ def test_a_draft_that_waits_for_a_decision_is_written_again_only_with_force(
     below.rename(draft)
     again = _import(project)
     waited = draft.read_text("utf-8")
-    settings = project.root / "toolmd.toml"
-    decided = '\n[imports]\ndecided = ["You must never call it twice."]\n'
-    settings.write_text(settings.read_text("utf-8") + decided, "utf-8")
+    project.serve(listed("echo"), listed("whoami"))
     forced = _import(project, "--force")
 
     for done in (moved, again):

@@ -89,6 +89,8 @@ class Flattener:
         schema = with_items(self._sound(schema, path))
         plain = {k: v for k, v in schema.items() if k not in {"$ref", "const", *_COMBINING}}
         if "const" in schema:
+            if "enum" in plain:
+                self.tell(path, f"`enum` is not kept beside `const`: {shown(plain['enum'])}")
             plain["enum"] = [schema["const"]]
         if "$ref" in schema:
             plain = self.merged(self._resolved(schema["$ref"], path, seen), plain, path)

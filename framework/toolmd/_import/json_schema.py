@@ -213,8 +213,8 @@ class SchemaReader:
         if flat.get("description") and flat.get("title"):
             unread["title"] = flat["title"]
         examples = flat.get("examples")
-        if isinstance(examples, list) and examples[1:]:
-            unread["examples"] = examples[1:]
+        if isinstance(examples, list) and (more := examples["example" not in flat :]):
+            unread["examples"] = more
         for keyword, value in {**unread, **about}.items():
             self.tell(path, f"`{keyword}` is not kept: {shown(value)}")
         if flat.get("deprecated") is True:

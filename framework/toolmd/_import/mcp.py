@@ -107,8 +107,10 @@ def _known(entry: Mapping[str, Any], report: ImportReport, kept: frozenset[str])
             known["title"] = " ".join(hints["title"].split())
         elif hints["title"] != entry["title"]:
             report.note(name, "", f"the hint `title` is not kept: {shown(hints['title'])}")
-    meta = entry.get("_meta")
-    meta = meta if isinstance(meta, Mapping) else {}
+    meta = entry.get("_meta") or {}
+    if not isinstance(meta, Mapping):
+        report.note(name, "", f"`_meta` is not kept: {shown(meta)}")
+        meta = {}
     for key in meta:
         if key not in {_POLICY, _WRAPPED, "toolmd/version"}:
             report.note(name, "", f"`_meta` is not kept: {key}: {shown(meta[key])}")

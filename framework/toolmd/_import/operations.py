@@ -194,6 +194,7 @@ class Operations:
                 )
             if sent == "fields":
                 inner = self._resolved(schema)
+                self._note_whole(name, own, inner)
                 for field, one in _mapping(inner.get("properties")).items():
                     put(field, place, one, needed=needed and field in _list(inner.get("required")))
                 continue
@@ -257,6 +258,7 @@ class Operations:
         plain = "properties" in inner and not {"allOf", "oneOf", "anyOf"} & set(inner)
         if plain and inner.get("additionalProperties", False) in (False, True):
             of_body = _list(inner.get("required"))
+            self._note_whole(name, "", inner)
             for own, field in inner["properties"].items():
                 if _mapping(field).get("readOnly") is not True:
                     put(own, place, field, needed=needed and own in of_body)
@@ -266,6 +268,14 @@ class Operations:
             return False
         put("body", "whole body", schema, needed=needed)
         return True
+
+    def _note_whole(self, name: str, own: str, schema: Mapping[str, Any]) -> None:
+        """Note what a schema says of an object whose fields are arguments of their own."""
+        for key, one in schema.items():
+            if key not in {"type", "properties", "required", "additionalProperties"}:
+                self._report.note(name, own, f"`{key}` is not kept: {shown(one)}")
+            elif key == "additionalProperties" and isinstance(one, Mapping):
+                self._report.note(name, own, f"other fields are not kept: {shown(one)}")
 
     def _result(self, operation: Mapping[str, Any]) -> dict[str, Any] | None:
         for status, response in _mapping(operation.get("responses")).items():

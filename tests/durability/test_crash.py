@@ -39,6 +39,13 @@ def test_nothing_is_lost_or_done_twice_where_workers_are_killed_at_random(place:
     }
 
 
+def test_nothing_is_lost_or_done_twice_where_the_file_was_torn_after_a_kill() -> None:
+    last = measured("boundaries.tear(6, seed=5)")
+
+    assert last.pop("seconds") > 0
+    assert last == {"kills": 6, "lost": 0, "booked_twice": 0, "texted_twice": 0}
+
+
 @pytest.mark.parametrize("place", ["sqlite", "postgres"])
 def test_nothing_is_lost_where_a_process_is_killed_between_two_statements(
     server: str, place: str

@@ -32,6 +32,7 @@ from postgres_server import database, own_server
 TIMES = 50
 STATEMENTS = 30
 STRIKES = 10
+TORN = 100
 WAITING, LOOK_S = 1000, 30.0
 ROUNDS = 25
 RATE, RATE_S = 3, 60.0
@@ -50,6 +51,15 @@ def kill_everywhere(server: str) -> Iterator[Row]:
     assert last is not None
     what = f"SQLite: kill -9 at {len(boundaries.PLACES)} places × {TIMES}"
     yield what, f"{last.kills} kills in {last.seconds:.0f} s", ""
+    yield "  lost, booked twice, texted twice", _thrice(last), "0, 0, 0"
+
+
+def tear(server: str) -> Iterator[Row]:
+    """Cut the file of unwritten pages after a kill, on SQLite."""
+    del server
+    last = boundaries.tear(TORN, seed=11)
+    say(f"  {last}")
+    yield f"SQLite: a torn file after a kill, {TORN} times", f"{last.kills} torn", ""
     yield "  lost, booked twice, texted twice", _thrice(last), "0, 0, 0"
 
 
@@ -184,6 +194,7 @@ def two_machines(server: str, plan: matrix.Storm) -> Iterator[Row]:
 
 PARTS: dict[str, Callable[[str], Iterator[Row]]] = {
     "boundaries": kill_everywhere,
+    "torn": tear,
     "statements": kill_between,
     "takeover": take_over,
     "parked": park,

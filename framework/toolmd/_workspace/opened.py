@@ -12,7 +12,6 @@ from toolmd._load.build import Snapshot, build
 from toolmd._load.definitions.cache import Cache
 from toolmd._load.edits.baseline import Baseline
 from toolmd._load.edits.last_python import Put
-from toolmd._load.python.in_fence import close_fenced
 from toolmd._remote.mcp.projects import begin_project
 from toolmd._remote.mcp.servers import close_servers
 from toolmd._store.store import Store
@@ -30,7 +29,6 @@ from toolmd.errors import ToolmdError
 
 if TYPE_CHECKING:
     from toolmd._call import Dispatcher
-    from toolmd._call.limits.counter import CallCounter
 
 _pauses = count()
 
@@ -77,7 +75,6 @@ class OpenProject:
         """Objects with hooks, by name, next to the installed plugins."""
         self.baseline = Baseline(settings.state)
         self.lock = threading.Lock()
-        self._counters: dict[str, CallCounter] = {}
         self.store = Store(settings.store, settings.state)
         """What the processes of the project share; a changed setting needs a new workspace."""
         self._logs = Logs(self.store)
@@ -117,11 +114,9 @@ class OpenProject:
         if self.close_runs is not None:
             self.close_runs()
         self.loop.close()
-        self.live.close_dispatcher()
         self._logs.close()
         if first:
             close_servers(self._root)
-        close_fenced(self._root)
         self.store.close()
         return first
 
@@ -172,7 +167,7 @@ class OpenProject:
 
     def made_live(self, settings: Settings, snapshot: Snapshot) -> Live:
         """Return the snapshot with the parts that take its calls."""
-        return Live(settings, snapshot, self._logs, self.clock, self._counters,
+        return Live(settings, snapshot, self._logs, self.clock,
                     rehearses=self._rehearses)  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from toolmd._parse.words.keys import Pair, assigned, fold, heading_text, plain, 
 from toolmd._parse.words.slips import nearest
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Severity
+from toolmd._types.imported import RESTRICTION
 from toolmd._types.skill import STEP_KEYS
 
 RESTRICTIONS: dict[str, tuple[SectionTable, Field]] = {
@@ -33,6 +34,12 @@ RESTRICTIONS: dict[str, tuple[SectionTable, Field]] = {
 _LONG = tuple(key for key in RESTRICTIONS if len(key) >= 8)  # noqa: PLR2004 - surely no other word
 _COMPARES = re.compile(r"[<>=!]=|[<>]|&&|\|\|")
 """The sign of an expression before a message, as rules are written: `` `a < b`: message ``."""
+_UNDECIDED = re.compile(rf"(?:Guessed )?{RESTRICTION} \d+")
+_DECIDE = (
+    "write a field or a rule instead of this line, or delete the line; "
+    "`[imports] decided` in the settings decides for many imported files"
+)
+"""The remedy for a line that an import left for somebody to decide about."""
 
 
 def restriction(pair: Pair) -> tuple[SectionTable, Field] | None:
@@ -125,6 +132,10 @@ def _is_reported(page: Page, mark: Mark) -> bool:
 
 def report_unknown(page: Page, entry: Entry, table: SectionTable) -> bool:
     """Report a key that no field has: any of a parameter, elsewhere a misplaced restriction."""
+    if _UNDECIDED.fullmatch(entry.name):
+        key = page.mark(entry.name, entry.key.line, entry.key.column)
+        page.error(Code.UNKNOWN_FIELD, key, f"'{entry.name}' waits for a decision", _DECIDE)
+        return True
     misplaced = RESTRICTIONS.get(fold(entry.name))
     if misplaced is not None and misplaced[0].name != "Parameters":
         _report_misplaced(page, entry.key, *misplaced)

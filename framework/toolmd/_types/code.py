@@ -137,7 +137,6 @@ class Code(StrEnum):
     )
     STALE_DEFINITION = "stale-definition", "The file is broken; its last good version stays live."
     SUSPENDED_TOOL = "suspended-tool", "The file of a critical tool is broken: it can't be called."
-    STALE_PYTHON = "stale-python", "The Python is broken; its last good version runs."
     WEAKENED_SETTINGS = (
         "weakened-settings",
         "The settings drop a restriction while they are in use: it stays until a restart.",
@@ -170,10 +169,6 @@ class Code(StrEnum):
     PARAMETER_DRIFT = "parameter-drift", "Markdown and Python do not have the same parameters."
     TYPE_DRIFT = "type-drift", "A type in Python rejects values that the markdown allows."
     UNPROVIDED_PARAMETER = "unprovided-parameter", "Nothing provides a keyword-only parameter."
-    UNFENCEABLE_TOOL = (
-        "unfenceable-tool",
-        "A tool that `[fence]` names can't run in a fenced process: its calls fail.",
-    )
     INVALID_OPERATION = (
         "invalid-operation",
         "What `Implemented By` names does not fit the settings or the parameters; calls fail.",
@@ -193,5 +188,5 @@ class Code(StrEnum):
     BROKEN_REQUIREMENT = "broken-requirement", "A skill needs a definition that has errors itself."
 
 
-CONSEQUENCES = frozenset({Code.STALE_DEFINITION, Code.SUSPENDED_TOOL, Code.STALE_PYTHON})
+CONSEQUENCES = frozenset({Code.STALE_DEFINITION, Code.SUSPENDED_TOOL})
 """What follows from errors of the same file, which are the cause."""

@@ -1,13 +1,11 @@
-"""Read what a fenced process may reach: of a server's table, and of the table `[fence]`."""
+"""Read what a fenced process may reach, from a server's table."""
 
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from toolmd._types.settings import FenceSettings
 from toolmd.config.origin import Origin
 from toolmd.config.services import check_variables
-from toolmd.errors import ConfigError
 
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 
@@ -47,12 +45,3 @@ def read_env(value: Any, at: Origin) -> Mapping[str, str]:
             raise at.error(f"env: {name} must be a text")
         check_variables(text, at, f"env: {name}")
     return dict(value)
-
-
-def check_fence(fence: FenceSettings, origin: str) -> None:
-    """Raise ConfigError for a table `[fence]` that fences nothing."""
-    walls = fence.folders is not None or fence.hosts is not None
-    if fence.tools and not walls:
-        raise ConfigError(f"{origin}: fence: write folders = [] or hosts = [], or both")
-    if not fence.tools and (walls or fence.env):
-        raise ConfigError(f'{origin}: fence: name the tools: tools = ["render_*"]')

@@ -1,4 +1,4 @@
-"""Examine the other programs of a project: its services, its servers, and its fence."""
+"""Examine the other programs of a project: its services and its servers."""
 
 import os
 import shlex
@@ -24,10 +24,9 @@ class Sign(NamedTuple):
 
 
 def look_at_others(settings: Settings) -> Iterator[Sign]:
-    """Yield the state of each service and server, and of the fence."""
+    """Yield the state of each service and server."""
     yield from _services(settings)
     yield from _servers(settings)
-    yield from _fence(settings)
 
 
 def _services(settings: Settings) -> Iterator[Sign]:
@@ -61,14 +60,3 @@ def _unset(about: str, variables: Iterable[str]) -> Sign | None:
         found = f"{', '.join(missing)} not set in the environment"
         return Sign(about, "note", found, "set it where Toolmd runs")
     return None
-
-
-def _fence(settings: Settings) -> Iterator[Sign]:
-    if not settings.fence.tools:
-        return
-    fence = fence_of(settings.fence.folders, settings.fence.hosts)
-    if missing := lacking(fence):
-        remedy = f"take out [fence], or {_FENCE_NEEDS}"
-        yield Sign("fence", "bad", f"the settings ask for one, and {missing}", remedy)
-    else:
-        yield Sign("fence", "ok", f"{', '.join(settings.fence.tools)}: {fence.words}")

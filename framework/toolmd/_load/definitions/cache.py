@@ -69,22 +69,6 @@ class Cache:
                 cache.entries, cache.checks = _load(folder, fingerprint)
         return cache
 
-    def read_more(self, name: str) -> Mapping[str, Any]:
-        """Return what `write_more` wrote under a name; empty where no trusted file has it."""
-        with contextlib.suppress(OSError, *NONSENSE):
-            if _private(self.folder):
-                return _head(self.folder / name, self.fingerprint)
-        return {}
-
-    def write_more(self, name: str, more: Mapping[str, Any]) -> None:
-        """Write a file of its own next to the specs; where it can't be written, leave it."""
-        head = {"format": FORMAT, "parser": self.fingerprint, **more}
-        with contextlib.suppress(OSError, ValueError):
-            body = json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode()
-            state_folder(self.folder)
-            if _private(self.folder):
-                _write(self.folder / name, _digest(body) + b"\n" + body)
-
     def save(self, entries: Mapping[str, CacheEntry], checks: Mapping[str, Any]) -> None:
         """Write these entries in place of all others; where it can't be written, leave it."""
         payload = b"".join(entry.spec for entry in entries.values())
@@ -101,12 +85,19 @@ class Cache:
                 entry.diagnostics,
             ]
             start = end
-        with contextlib.suppress(OSError):
+        head = {
+            "format": FORMAT,
+            "parser": self.fingerprint,
+            "payload": digest(payload),
+            "entries": index,
+            "checks": checks,
+        }
+        with contextlib.suppress(OSError, ValueError):
+            body = json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode()
             state_folder(self.folder)
             if _private(self.folder):
                 _write(self.folder / PAYLOAD, payload)
-                digest = hashlib.sha256(payload).hexdigest()
-                self.write_more(INDEX, {"payload": digest, "entries": index, "checks": checks})
+                _write(self.folder / INDEX, digest(body).encode() + b"\n" + body)
 
 
 def digest(data: bytes) -> str:
@@ -114,15 +105,11 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _digest(data: bytes) -> bytes:
-    return hashlib.sha256(data).hexdigest().encode()
-
-
 def _load(folder: Path, fingerprint: str) -> tuple[dict[str, CacheEntry], dict[str, Any]]:
     if not (head := _head(folder / INDEX, fingerprint)):
         return {}, {}
     payload = _read(folder / PAYLOAD)
-    if hashlib.sha256(payload).hexdigest() != head["payload"]:
+    if digest(payload) != head["payload"]:
         raise ValueError("damaged payload")
     entries = {
         path: _make(
@@ -139,7 +126,7 @@ def _head(file: Path, fingerprint: str) -> dict[str, Any]:
     Raises OSError, or one of NONSENSE where the file is damaged.
     """
     said, _, body = _read(file).partition(b"\n")
-    if said != _digest(body):
+    if said != digest(body).encode():
         raise ValueError("damaged")
     head: dict[str, Any] = from_json(body)
     return head if head["format"] == FORMAT and head["parser"] == fingerprint else {}

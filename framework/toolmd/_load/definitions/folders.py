@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from toolmd._load.plugins.manager import (
     several,
 )
 from toolmd._load.source.files import File, Folder, whole_file
-from toolmd._load.source.imports import imports_of
+from toolmd._load.source.imports import levels_of
 from toolmd._load.source.modules import Modules, module_parts
 from toolmd._load.source.walk import Walker, read_one
 from toolmd._types.code import Code
@@ -62,13 +62,12 @@ class Group:
 def project_groups(
     settings: Settings,
     plugins: Plugins,
-    put: Mapping[str, File] | None = None,
     packages: list[Group] | None = None,
     walker: Walker | None = None,
 ) -> Iterator[Group]:
     """Read the folders that the settings name; one inside another is read once.
 
-    `put` is Python, by path, that stands for what the files hold now. A folder that is one of
+    A folder that is one of
     `packages`, too, is the project's own and leaves them, unless its Python imports from above it.
     """
     walker = walker or Walker()
@@ -85,8 +84,6 @@ def project_groups(
             roots = {k: v for k, v in roots.items() if not k.is_relative_to(real)} | {real: root}
     for real, root in roots.items():
         folder = walker.read(real, settings.root, Path(os.path.normpath(root)))
-        if put:
-            folder.modules = [put.get(file.path, file) for file in folder.modules]
         twin = next((group for group in packages or () if group.folder.root == root), None)
         if twin is None or packages is None:
             yield own_group(folder, plugins)
@@ -161,11 +158,7 @@ def _words(value: Any) -> tuple[str, ...]:
 
 def _imports_from_above(folder: Folder) -> bool:
     """Check whether a folder's Python imports relative to the package in which it lies."""
-    return any(
-        wanted.level > len(file.parts)
-        for file in folder.modules
-        for wanted in imports_of(file.data).found
-    )
+    return any(level > len(file.parts) for file in folder.modules for level in levels_of(file.data))
 
 
 def own_group(folder: Folder, plugins: Plugins) -> Group:

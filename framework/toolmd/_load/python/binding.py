@@ -80,13 +80,12 @@ def _at(
 ) -> Binding:
     group, file = definition.group, place.file
     holders = partial(beside.holders, definition.file, place.function)
-    module = place.module if file is None else group.module(file)
     if file is None:
         find = from_installed(around, place, holders)
     else:
-        find = from_module(around, module, place, holders)
+        find = from_module(around, group.module(file), place, holders)
     loader = Loader(around, definition.call_spec, definition.file, find, place.target, group.plugin,
-                    file, definition.digest, (module,))  # fmt: skip
+                    file)  # fmt: skip
     own = group.package is None and file is not None
     return Binding("sibling" if own else "entry_point", place.target, *_ways(loader))
 
@@ -144,6 +143,5 @@ def _ways(
     Callable[[], tuple[Diagnostic, ...]],
     Callable[[], bool],
     Callable[[float], bool],
-    Callable[[], bool],
 ]:
-    return loader.load, loader.inspect, loader.ready, loader.start, loader.fits
+    return loader.load, loader.inspect, loader.ready, loader.start

@@ -13,16 +13,14 @@ from typing import Any, NamedTuple
 
 from toolmd._load.plugins.manager import Plugins, reason
 from toolmd._load.plugins.resources import SnapshotResources
-from toolmd._load.python.compared import Comparisons, key_of
-from toolmd._load.python.in_fence import in_fence
+from toolmd._load.python.code_hash import CodeHash
 from toolmd._load.python.own_clients import own_clients
 from toolmd._load.python.signature import Bond, bind
-from toolmd._load.source.code import CodeHashes
 from toolmd._load.source.files import File, shown_path, whole_file
 from toolmd._load.source.loading import REMEDY, Load, OverdueError
 from toolmd._remote.mcp.servers import Servers
 from toolmd._remote.services import Services
-from toolmd._types.call_spec import CallSpec, ToolCallSpec
+from toolmd._types.call_spec import CallSpec
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.registry import AnySpec, Implementation
@@ -43,11 +41,10 @@ class SnapshotParts:
     servers: Servers
     loaded: set[str] = field(default_factory=set)
     """The definitions whose Python was loaded and fits."""
-    comparisons: Comparisons = field(default_factory=Comparisons)
-    code: CodeHashes = field(init=False)
+    code: CodeHash = field(init=False)
 
     def __post_init__(self) -> None:
-        self.code = CodeHashes(self.plugins.modules, self.settings.root, self.comparisons.imports)
+        self.code = CodeHash(self.plugins, self.settings.root)
 
 
 class Found(NamedTuple):
@@ -81,10 +78,6 @@ class Loader:
     """The plugin of the folder; its tools are denied without it."""
     python: File | None = None
     """The file that is imported, where it is next to the markdown."""
-    digest: str = ""
-    """The hex sha256 of the definition, if what fits is to be remembered."""
-    starts: tuple[str, ...] = ()
-    """The dotted names of the modules in which the code begins; none where only a plugin knows."""
     _load: Load[tuple[Implementation, Bond]] | None = None
     _bond: Bond | None = None
     _found: Implementation | None = None
@@ -119,22 +112,6 @@ class Loader:
         bond = self._bond
         return bond is not None and all(d.severity is not Severity.ERROR for d in bond.diagnostics)
 
-    def fits(self) -> bool:
-        """Return whether it was found to fit, and nothing changed since; loads nothing."""
-        return self._bond is None and self.around.comparisons.holds(
-            self.markdown.path, self._compared
-        )
-
-    def _compared(self, provided: bool) -> str | None:  # noqa: FBT001 - the only one
-        """Return the key of the comparison."""
-        plugins = self.around.plugins
-        if not self.digest or (self.python and plugins.has_hooks(self.python.path)):
-            return None  # What has hooks is imported each time, for they are called.
-        providers = plugins.modules_behind("toolmd_resources")
-        code = self.around.code.whole(self.starts, providers, provided=provided)
-        grounds = f"{self.around.resources.grounds * provided}{self.around.settings.fence}"
-        return key_of(self.digest, self.target, code, grounds)
-
     def inspect(self) -> tuple[Diagnostic, ...]:
         """Return all that is to be said; a failure to load is said too."""
         if self.plugin is not None and not self.around.plugins.sound(self.plugin):
@@ -148,12 +125,7 @@ class Loader:
         bond = self._bond
         assert bond is not None
         ways_out = own_clients(bond.file) if bond.file is not None else ()
-        found = (*bond.diagnostics, *ways_out)
-        if not found:
-            provided = bool(bond.resources)
-            key = self._compared(provided)
-            self.around.comparisons.add(self.markdown.path, key, provided=provided)
-        return found
+        return (*bond.diagnostics, *ways_out)
 
     def _loaded(self) -> Implementation:
         """Return what was found; everything that runs foreign code happens under the deadline."""
@@ -191,10 +163,8 @@ class Loader:
         bond = Bond(call_spec, function, self.markdown.data.decode(errors="replace"), file)
         found = bind(bond, self.target, around.resources.provides)
         providers = around.plugins.modules_behind("toolmd_resources")
-        digest = around.code.of(modules, providers, provided=bool(bond.resources))
+        digest = around.code.of((*modules, *providers))
         found = found._replace(hash=digest, keeps=around.plugins.modules)
-        if isinstance(call_spec, ToolCallSpec) and around.settings.fence.covers(call_spec.name):
-            found = in_fence(found, bond, around.settings)
         return found, bond
 
     def _name(self) -> str:

@@ -1,63 +1,17 @@
-"""Read the bytes of single files: of all files for the first time, then of those that changed."""
+"""Read the bytes of single files."""
 
 import os
-import stat
-from collections.abc import Collection
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from toolmd._load.source.files import (
     MAX_DEFINITION,
     MAX_PYTHON,
-    File,
     Folder,
     Stamp,
     whole_file,
 )
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
-
-
-def read_again(before: Folder, places: Collection[str], settled: int) -> Folder | None:
-    """Return a folder in which only the bytes of these files may have changed.
-
-    None where more may be different: a file is new or gone, or a link leads to one. `settled` is
-    the time since which a changed file is not known by its stamp.
-    """
-    if before.links:
-        return None
-    folder = replace(before, definitions=[*before.definitions], modules=[*before.modules],
-                     prompts=[*before.prompts], diagnostics=[*before.diagnostics],
-                     stamps=dict(before.stamps))  # fmt: skip
-    left = set(places)
-    lists: tuple[list[Any], ...] = (folder.definitions, folder.modules, folder.prompts)
-    for files in lists if left else ():
-        for index, one in enumerate(files):
-            file: File = one if isinstance(one, File) else one[1]
-            if file.location in left:
-                if (again := _again(folder, file, settled)) is None:
-                    return None
-                if again is not file:
-                    files[index] = again if one is file else (one[0], again)
-                left.discard(file.location)
-    return None if left else folder
-
-
-def _again(folder: Folder, file: File, settled: int) -> File | None:
-    """Read one file again; None where it is not a plain file any more."""
-    try:
-        plain = stat.S_ISREG(os.lstat(file.location).st_mode)
-    except OSError:
-        return None
-    read = read_file(folder, file.location, file.path) if plain else None
-    if read is None:
-        return None
-    again = file if read[0] == file.data else file._replace(data=read[0])
-    folder.stamps.pop(file.location, None)
-    if max(read[1].st_mtime_ns, read[1].st_ctime_ns) < settled:
-        folder.stamps[file.location] = stamp_of(read[1]), again
-    return again
 
 
 def stamp_of(status: os.stat_result) -> Stamp:

@@ -4,10 +4,10 @@ import contextlib
 import os
 import stat
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
-from toolmd._load.source.content import read_again, read_file, stamp_of, unreadable
+from toolmd._load.source.content import read_file, stamp_of, unreadable
 from toolmd._load.source.files import (
     MAX_DEPTH,
     PROMPT_SUFFIX,
@@ -35,22 +35,15 @@ _NEAR_SUFFIXES = (
 class Walker:
     """Reads folders of definitions; what has not changed is taken from `before`."""
 
-    def __init__(
-        self,
-        before: Iterable[Folder] = (),
-        settled_ns: int = SETTLED_NS,
-        changed: Collection[str] | None = None,
-    ) -> None:
+    def __init__(self, before: Iterable[Folder] = (), settled_ns: int = SETTLED_NS) -> None:
         """Keep what was read before.
 
         Args:
             before: The folders as they were read.
             settled_ns: How long ago a file must have changed to be known by its stamp.
-            changed: The only places that may have changed since; None where any may have.
         """
         self._before = {folder.root: folder for folder in before}
         self._settled_ns = settled_ns
-        self._changed = changed
 
     def read(self, root: Path, project: Path, named: Path | None = None) -> Folder:
         """Read the definitions and the Python below `root`, in the order of their paths.
@@ -63,10 +56,6 @@ class Walker:
         before, settled = self._before.get(root), time.time_ns() - self._settled_ns
         if before is None or before.shown != folder.shown:
             before = Folder(root, folder.shown)
-        elif self._changed is not None:
-            within = {place for place in self._changed if _within(place, str(root))}
-            if (known := read_again(before, within, settled)) is not None:
-                return known
         _Walk(folder, before, settled).visit(str(root), ())
         return folder
 

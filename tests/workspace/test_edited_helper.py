@@ -51,6 +51,8 @@ def test_a_confirmation_does_not_run_on_a_module_that_is_broken(shop: Shop) -> N
     shop.write("tools_md/bank.py", "def send(\n")
     ws.reload()
 
-    failed = ws.confirmations.approve_sync(held)
+    stale = ws.confirmations.approve_sync(held)
+    assert stale.error.code == "confirmation_stale"
+    failed = ws.confirmations.approve_sync(stale.confirmation.id)
     assert not failed.success
     assert "tools_md/bank.py:1" in failed.error.message

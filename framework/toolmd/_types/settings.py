@@ -195,11 +195,6 @@ class ServerSettings:
     """Whether all users share one session; otherwise each user has one."""
     start_timeout: float = 30.0
     """The most seconds that starting and listing the tools take."""
-    folders: tuple[str, ...] | None = None
-    """The folders that its process may write, `:read` behind those that it may only read; None for
-    all that its user may reach."""
-    hosts: tuple[str, ...] | None = None
-    """Empty where its process has no network; None for all hosts."""
 
 
 @dataclass(frozen=True, slots=True)

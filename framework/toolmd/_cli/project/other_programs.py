@@ -6,12 +6,9 @@ import shutil
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
-from toolmd._remote.fence import fence_of, lacking
 from toolmd._types.settings import Settings
 from toolmd.config.servers import needed_variables
 from toolmd.config.services import variables_of
-
-_FENCE_NEEDS = "use Linux 5.13 or later with Landlock and user namespaces"
 
 
 class Sign(NamedTuple):
@@ -44,14 +41,7 @@ def _servers(settings: Settings) -> Iterator[Sign]:
             yield Sign(f"server {name}", "bad", found, "install it, or correct command")
         else:
             told = server.url or shlex.join(server.command)
-            fence = fence_of(server.folders, server.hosts)
-            if missing := lacking(fence):
-                found = f"its table asks for a fence, and {missing}"
-                remedy = f"remove folders and hosts, or {_FENCE_NEEDS}"
-                yield Sign(f"server {name}", "bad", found, remedy)
-                continue
-            walls = "" if server.url else f"; {fence.words}"
-            yield Sign(f"server {name}", "ok", f"{told}{walls}; `toolmd servers` asks it")
+            yield Sign(f"server {name}", "ok", f"{told}; `toolmd servers` asks it")
 
 
 def _unset(about: str, variables: Iterable[str]) -> Sign | None:

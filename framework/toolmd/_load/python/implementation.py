@@ -164,8 +164,7 @@ class Loader:
         found = bind(bond, self.target, around.resources.provides)
         providers = around.plugins.modules_behind("toolmd_resources")
         digest = around.code.of((*modules, *providers))
-        found = found._replace(hash=digest, keeps=around.plugins.modules)
-        return found, bond
+        return found._replace(hash=digest, keeps=around.plugins.modules), bond
 
     def _name(self) -> str:
         return f"the Python of {self.markdown.path}"

@@ -90,9 +90,8 @@ GUARDS = {
         {
             "_load/edits/weakening.py": tuple(
                 f"tests/load/edits/test_{name}.py"
-                for name in ("pending_shapes", "tightened", "weakening")
+                for name in ("pending_shapes", "strictness", "tightened", "weakening")
             ),
-            "_load/edits/strictness.py": ("tests/load/edits/test_strictness.py",),
             "_load/edits/settings.py": ("tests/load/edits/test_pending_settings.py",),
         },
         ("tests/load/edits", "tests/watch"),

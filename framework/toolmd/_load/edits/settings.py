@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from toolmd._load.edits.strictness import least
+from toolmd._load.edits.weakening import least
 from toolmd._types.settings import AuditSettings, SafetySettings, Settings
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from bind_project import Project, parameter, tool
 
+from toolmd._load.baseline import Baseline
 from toolmd._load.build import Snapshot, build
-from toolmd._load.definitions.cache import Cache
-from toolmd._load.edits.baseline import Baseline
+from toolmd._load.cache import Cache
 from toolmd._store import MEMORY
 from toolmd._store.store import Store
 from toolmd.config import load_settings

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from bind_project import Project, tool
 
-from toolmd._load.edits.weakening import tightened, weakened
+from toolmd._load.weakening import tightened, weakened
 from toolmd._parse import parse_tool
 from toolmd._types.call_spec import Limits, Rate, Safety
 from toolmd._types.tool import ToolSpec

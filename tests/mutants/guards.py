@@ -88,11 +88,16 @@ GUARDS = {
     ),
     "edits": Guard(
         {
-            "_load/edits/weakening.py": tuple(
+            "_load/weakening.py": tuple(
                 f"tests/load/edits/test_{name}.py"
-                for name in ("pending_shapes", "strictness", "tightened", "weakening")
+                for name in (
+                    "pending_settings",
+                    "pending_shapes",
+                    "strictness",
+                    "tightened",
+                    "weakening",
+                )
             ),
-            "_load/edits/settings.py": ("tests/load/edits/test_pending_settings.py",),
         },
         ("tests/load/edits", "tests/watch"),
     ),

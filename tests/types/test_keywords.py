@@ -11,7 +11,7 @@ from toolmd._export.targets import export
 from toolmd._http.console.form import fields_of
 from toolmd._import.json_schema import SchemaReader
 from toolmd._import.sentences import keywords_back
-from toolmd._load.edits.weakening import SCHEMA
+from toolmd._load.weakening import SCHEMA
 from toolmd._parse import parse_tool, tool_text
 from toolmd._parse.fields.parameter import UNSUPPORTED
 from toolmd._parse.words.keys import fold

@@ -7,26 +7,32 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from toolmd._load.definitions.cache import Cache
-from toolmd._load.definitions.checks import Checks, has_errors
-from toolmd._load.definitions.folders import Group, package_groups, project_groups
-from toolmd._load.definitions.prompts import ReadPrompt, read_prompts
-from toolmd._load.definitions.reading import (
+from toolmd._load.baseline import Baseline, Known, StoredChanges
+from toolmd._load.binding import bind_all
+from toolmd._load.cache import Cache
+from toolmd._load.files import SETTLED_NS, File, Folder, Walker
+from toolmd._load.folders import Group, package_groups, project_groups
+from toolmd._load.implementation import SnapshotParts
+from toolmd._load.keeping import (
+    Keeper,
+    Kept,
+    Waiting,
+    by_kind,
+    parted,
+    with_silent_store,
+    with_unusable_journal,
+)
+from toolmd._load.plugins import Plugins
+from toolmd._load.reading import (
     DefinitionReader,
     FoundDefinition,
     Reading,
+    ReadPrompt,
     first_of_each_name,
+    read_prompts,
 )
-from toolmd._load.edits.baseline import Baseline, Known
-from toolmd._load.edits.keeping import Keeper, Kept, Waiting, by_kind, parted
-from toolmd._load.edits.stored_changes import StoredChanges
-from toolmd._load.edits.warnings import with_silent_store, with_unusable_journal
-from toolmd._load.plugins.manager import Plugins
-from toolmd._load.plugins.resources import SnapshotResources
-from toolmd._load.python.binding import bind_all
-from toolmd._load.python.implementation import SnapshotParts
-from toolmd._load.source.files import File, Folder
-from toolmd._load.source.walk import SETTLED_NS, Walker
+from toolmd._load.resources import SnapshotResources
+from toolmd._load.skills import Checks, has_errors
 from toolmd._remote.mcp.servers import Servers
 from toolmd._remote.services import Services
 from toolmd._store import MEMORY

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
-from toolmd._load.python.signature import folded
-from toolmd._load.source.imports import tree_of
+from toolmd._load.modules import tree_of
+from toolmd._load.signature import folded
 from toolmd._lsp.page import EditorPage
 from toolmd._types.source import Position
 

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from toolmd._load.baseline import Baseline
 from toolmd._load.build import Snapshot, build
-from toolmd._load.definitions.cache import Cache
-from toolmd._load.edits.baseline import Baseline
+from toolmd._load.cache import Cache
 from toolmd._remote.mcp.projects import begin_project
 from toolmd._remote.mcp.servers import close_servers
 from toolmd._store.store import Store

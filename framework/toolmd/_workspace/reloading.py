@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from toolmd._load.build import Snapshot
-from toolmd._load.edits.settings import hold_settings
-from toolmd._load.source.files import links_along, whole_file
+from toolmd._load.files import links_along, whole_file
+from toolmd._load.weakening import hold_settings
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.pending_change import PendingChange

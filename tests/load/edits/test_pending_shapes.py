@@ -6,7 +6,7 @@ import pytest
 from policies import FULL, edited, spec_of, tool_of
 
 from toolmd import Parameter, Schema
-from toolmd._load.edits.weakening import keep_stricter
+from toolmd._load.weakening import keep_stricter
 from toolmd._types.call_spec import Rule
 
 TEXT = Schema(types=("string",))

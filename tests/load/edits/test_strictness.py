@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolmd._load.edits.weakening import LIMITS, METADATA, SAFETY, SCHEMA, SKILL, either
+from toolmd._load.weakening import LIMITS, METADATA, SAFETY, SCHEMA, SKILL, either
 from toolmd._types.call_spec import Batch, Rate
 
 LOWER = ("min_confidence", "backoff_s", "minimum", "min_length", "min_items")

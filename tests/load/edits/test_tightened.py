@@ -3,7 +3,7 @@
 import pytest
 from policies import FULL, edited, spec_of
 
-from toolmd._load.edits.weakening import tightened, weakened
+from toolmd._load.weakening import tightened, weakened
 
 OLD = spec_of(FULL)
 

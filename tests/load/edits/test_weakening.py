@@ -17,8 +17,8 @@ from policies import (
 )
 
 from toolmd import Parameter, Schema, SkillSpec, ToolSpec, parse_skill, parse_tool
-from toolmd._load.edits import weakening as strictness
-from toolmd._load.edits.weakening import keep_stricter, weakened
+from toolmd._load import weakening as strictness
+from toolmd._load.weakening import keep_stricter, weakened
 from toolmd._types.call_spec import Limits, Safety
 from toolmd._validation import ArgumentsValidator, InvalidArgumentsError, MalformedError
 

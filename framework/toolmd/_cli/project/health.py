@@ -139,7 +139,7 @@ def look_at_state(state: Path) -> Sign:
 
 
 def _cache(state: Path) -> Sign:
-    from toolmd._load.definitions.cache import INDEX, PAYLOAD
+    from toolmd._load.cache import INDEX, PAYLOAD
 
     try:
         files = [state / name for name in (INDEX, PAYLOAD) if (state / name).is_file()]

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from toolmd._load.build import Snapshot
-from toolmd._load.plugins.manager import reason
-from toolmd._load.source.files import whole_file
+from toolmd._load.files import whole_file
+from toolmd._load.plugins import reason
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, in_reading_order
 from toolmd._types.registry import Bound, BoundTool, Registry

@@ -1,23 +1,28 @@
-"""Load the Python behind a definition, and hold the two against each other."""
+"""Load the Python behind a definition, hash it, and hold the two against each other."""
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import functools
+import hashlib
+import importlib.util
+import os
+import re
 import reprlib
+import sys
 import threading
 import traceback
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from toolmd._load.plugins.manager import Plugins, reason
-from toolmd._load.plugins.resources import SnapshotResources
-from toolmd._load.python.code_hash import CodeHash
-from toolmd._load.python.own_clients import own_clients
-from toolmd._load.python.signature import Bond, bind
-from toolmd._load.source.files import File, shown_path, whole_file
-from toolmd._load.source.loading import REMEDY, Load, OverdueError
+from toolmd._load.files import SKIPPED, File, shown_path, whole_file
+from toolmd._load.modules import PREFIX, REMEDY, Load, OverdueError, tree_of
+from toolmd._load.plugins import Plugins, reason
+from toolmd._load.resources import SnapshotResources
+from toolmd._load.signature import Bond, bind
 from toolmd._remote.mcp.servers import Servers
 from toolmd._remote.services import Services
 from toolmd._types.call_spec import CallSpec
@@ -25,7 +30,168 @@ from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.registry import AnySpec, Implementation
 from toolmd._types.settings import Settings
+from toolmd._types.source import Span
 from toolmd.errors import ForeignExitError, ImplementationError, NotLoadedError
+
+
+def bound_names(tree: ast.Module) -> dict[str, str]:
+    """Return the names that absolute imports bind, wherever they stand, and what each means."""
+    return dict(_bound_names(tree))
+
+
+def dotted(node: ast.expr, names: Mapping[str, str]) -> str:
+    """Return `httpx.get` for an expression that names it; empty where the name isn't imported."""
+    attributes: list[str] = []
+    while isinstance(node, ast.Attribute):
+        attributes.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name) or node.id not in names:
+        return ""
+    return ".".join([names[node.id], *reversed(attributes)])
+
+
+def _bound_names(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                # `import a.b` binds `a`, and `import a.b as c` binds `a.b`.
+                whole = alias.name if alias.asname else alias.name.partition(".")[0]
+                yield alias.asname or whole, whole
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for alias in node.names:
+                yield alias.asname or alias.name, f"{node.module}.{alias.name}"
+
+
+_VERBS = "get post put patch delete head options request"
+_OPENERS = {
+    f"{module}.{name}"
+    for module, names in {
+        "httpx": f"{_VERBS} stream Client AsyncClient",
+        "requests": f"{_VERBS} Session session",
+        "urllib.request": "urlopen urlretrieve build_opener OpenerDirector",
+        "urllib3": "request PoolManager ProxyManager HTTPConnectionPool HTTPSConnectionPool",
+        "http.client": "HTTPConnection HTTPSConnection",
+        "aiohttp": "ClientSession request",
+        "socket": "socket create_connection",
+        "asyncio": "open_connection",
+    }.items()
+    for name in names.split()
+}
+_SUSPECTS = re.compile(b"http|requests|urllib|socket|asyncio")
+"""What stands in each text that imports one of these."""
+_HELP = "take `context.http`, which reaches the tool's Allowed Domains and no other host"
+
+
+def own_clients(file: File) -> Iterator[Diagnostic]:
+    """Return a warning for each call that opens a connection by itself, as far as names tell."""
+    if not _SUSPECTS.search(file.data):
+        return  # To parse a text takes longer than all other checks of it.
+    try:
+        tree = tree_of(file.data)
+    except (SyntaxError, ValueError, RecursionError):
+        return  # The import reports it.
+    names = bound_names(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            called = dotted(node.func, names)
+            if called in _OPENERS:
+                message = f"`{called}` goes past the tool's Allowed Domains"
+                yield Diagnostic(
+                    _span(file.path, node.func), Code.OWN_HTTP_CLIENT, Severity.WARNING, message,
+                    _HELP,
+                )  # fmt: skip
+
+
+def _span(path: str, node: ast.expr) -> Span:
+    end_line = node.end_lineno or node.lineno
+    end = node.end_col_offset if node.end_col_offset is not None else node.col_offset
+    return Span(path, node.lineno, node.col_offset + 1, end_line, end + 1)
+
+
+_SKIPPED = SKIPPED | {"site-packages", "dist-packages"}
+_OTHERS = frozenset({"toolmd", "builtins", *sys.stdlib_module_names})
+"""Packages that no tool brings: their code is not a tool's own."""
+
+
+class CodeHash:
+    """One hash over the Python of a snapshot, each file read once.
+
+    It covers the folders of definitions as the snapshot read them, and all other Python below the
+    project's root, whether or not a tool imports it: so each process of the project has the same
+    hash. Virtual environments, hidden folders and installed packages are left out, but for the
+    versions of plugins, and the packages in which an implementation or a resource begins.
+    """
+
+    def __init__(self, plugins: Plugins, root: Path) -> None:
+        self._plugins = plugins
+        self._root = os.path.realpath(root)
+        self._own: dict[str, str] = {}
+        self._known: dict[frozenset[str], str] = {}
+
+    def of(self, starts: Iterable[str] = ()) -> str:
+        """Return the hex sha256 of the project's Python, and of the packages of some modules.
+
+        Args:
+            starts: The dotted names of the modules in which an implementation begins; none for
+                the project's Python alone, by which a run knows whether it changed since.
+        """
+        tops = frozenset(name.partition(".")[0] for name in starts) - _OTHERS
+        tops = frozenset(top for top in tops if not top.startswith(PREFIX))
+        if tops not in self._known:
+            if not self._own:
+                self._own = dict(self._read_own())
+            found = {**self._own, **{k: v for top in tops for k, v in self._read_package(top)}}
+            lines = (f"{name} {digest}\n" for name, digest in sorted(found.items()))
+            text = "".join(lines).encode(errors="surrogateescape")
+            self._known[tops] = hashlib.sha256(text).hexdigest()
+        return self._known[tops]
+
+    def _read_own(self) -> Iterator[tuple[str, str]]:
+        for info in self._plugins.listed.values():
+            if info.package is not None and info.state == "loaded":
+                yield f"plugin {info.package}", info.version or ""
+        read = set()
+        for name, file in self._plugins.modules.files.items():
+            if file is not None:
+                read.add(os.path.realpath(file.location))
+                yield name.partition(".")[2], hashlib.sha256(file.data).hexdigest()
+        for place in _python_below(self._root):
+            if place not in read and (data := _bytes(place)) is not None:
+                yield os.path.relpath(place, self._root), hashlib.sha256(data).hexdigest()
+
+    def _read_package(self, top: str) -> Iterator[tuple[str, str]]:
+        """Yield the Python of a package outside the project, or of one that is installed in it."""
+        try:
+            spec = importlib.util.find_spec(top)
+        except Exception:  # noqa: BLE001 - finders of others may raise anything
+            spec = None
+        for place in (spec.submodule_search_locations or (spec.origin or "",)) if spec else ():
+            above = os.path.dirname(os.path.realpath(place))  # noqa: PTH120
+            for file in _python_below(os.path.realpath(place)):
+                if (data := _bytes(file)) is not None:
+                    yield os.path.relpath(file, above), hashlib.sha256(data).hexdigest()
+
+
+def _python_below(place: str) -> Iterator[str]:
+    # A project may hold thousands of files, so they are texts in place of paths.
+    if place.endswith(".py"):
+        yield place
+    for at, folders, names in os.walk(place):
+        folders[:] = [
+            one
+            for one in folders
+            if one[0] != "."
+            and one not in _SKIPPED
+            and not os.path.exists(os.path.join(at, one, "pyvenv.cfg"))  # noqa: PTH110, PTH118
+        ]
+        yield from (os.path.join(at, name) for name in names if name.endswith(".py"))  # noqa: PTH118
+
+
+def _bytes(place: str) -> bytes | None:
+    with contextlib.suppress(OSError), open(place, "rb") as opened:  # noqa: PTH123 - as above
+        return opened.read()
+    return None
+
 
 _MOST_WRAPPERS = 16
 

@@ -1,6 +1,7 @@
 """Find the folders of definitions: the project's own and those of installed packages."""
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -8,7 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from toolmd._load.plugins.manager import (
+from toolmd._load.files import File, Folder, Walker, read_one, whole_file
+from toolmd._load.modules import Modules, module_parts
+from toolmd._load.plugins import (
     PluginAnswer,
     Plugins,
     broken_plugin,
@@ -16,10 +19,6 @@ from toolmd._load.plugins.manager import (
     reason,
     several,
 )
-from toolmd._load.source.files import File, Folder, whole_file
-from toolmd._load.source.imports import levels_of
-from toolmd._load.source.modules import Modules, module_parts
-from toolmd._load.source.walk import Walker, read_one
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.settings import Settings
@@ -158,7 +157,11 @@ def _words(value: Any) -> tuple[str, ...]:
 
 def _imports_from_above(folder: Folder) -> bool:
     """Check whether a folder's Python imports relative to the package in which it lies."""
-    return any(level > len(file.parts) for file in folder.modules for level in levels_of(file.data))
+    return any(
+        len(dots) > len(file.parts)
+        for file in folder.modules
+        for dots in re.findall(rb"^[ \t]*from[ \t]+(\.+)", file.data, re.MULTILINE)
+    )
 
 
 def own_group(folder: Folder, plugins: Plugins) -> Group:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     # They need pydantic, which nothing here does.
     from toolmd._types.skill import SkillSpec
     from toolmd._types.tool import ToolSpec
+from toolmd._types.settings import AuditSettings, SafetySettings, Settings
 
 Looser = Callable[[Any, Any], bool]
 """Returns whether the new value, the second, allows more than the old one.
@@ -252,7 +253,8 @@ def tightened(then: "ToolSpec", now: "ToolSpec", *, default_min: float | None = 
     Held are what it demands (Metadata), its Safety and its Limits; what it takes and gives stays,
     since the steps that use it were written for that.
     """
-    return _with(then, **_policy(then, now, default_min))
+    held: ToolSpec = _with(then, **_policy(then, now, default_min))
+    return held
 
 
 def _policy(then: "ToolSpec", now: "ToolSpec", default_min: float | None) -> dict[str, Any]:
@@ -309,9 +311,9 @@ def _skill(old: "SkillSpec", new: "SkillSpec", _default_min: float | None) -> It
     yield from _parameters("Input Schema", old.parameters, new.parameters)
     before = list(_guards(old))
     for used, guards in _guards(new):
-        known = [guarded for name, guarded in before if name == used]
-        if known and not any(guarded <= guards for guarded in known):
-            weakest = sorted(min(known, key=len))
+        known: list[frozenset[str]] = [each for name, each in before if name == used]
+        if known and not any(each <= guards for each in known):
+            weakest = min(map(sorted, known), key=len)
             yield Weakening(f"Workflow: {used}", weakest, sorted(guards) or None)
 
 
@@ -449,3 +451,55 @@ def _json(value: Any) -> Any:
     if isinstance(value, Rate | Batch):
         return asdict(value)
     return list(value) or None if isinstance(value, tuple) else value
+
+
+def hold_settings(old: Settings, new: Settings) -> tuple[Settings, tuple[str, ...]]:
+    """Return the new settings with each dropped restriction restored, and their keys.
+
+    A half-written file looks like one that drops the rest. A restart accepts the new settings.
+    """
+    if old.trust_edits:
+        return new, ()
+    whole: dict[str, Any] = {}
+    found: list[str] = []
+    for table, fields in _LOOSER.items():
+        before, after = getattr(old, table), getattr(new, table)
+        kept = {
+            name: getattr(before, name)
+            for name, looser in fields.items()
+            if looser(getattr(before, name), getattr(after, name))
+        }
+        if table == "safety" and (lost := _lost(before.crisis_words, after.crisis_words)):
+            kept["crisis_words"] = (*after.crisis_words, *lost)
+        if kept:
+            whole[table] = replace(after, **kept)
+            found += [f"{table}.{name}" for name in kept]
+    if new.trust_edits:
+        whole["trust_edits"] = False
+        found.append("trust_edits")
+    return replace(new, **whole) if whole else new, tuple(found)
+
+
+def _lost(old: tuple[str, ...], new: tuple[str, ...]) -> list[str]:
+    return [word for word in old if word not in new]
+
+
+def _asks(old: str, new: str) -> bool:
+    return old == "deny" and new == "confirm"
+
+
+def _deletes(old: float | None, new: float | None) -> bool:
+    return new is not None and (old is None or new < old)
+
+
+_LOOSER: Mapping[str, Mapping[str, Callable[[Any, Any], bool]]] = {
+    "safety": {"default_min": least, "floor": least, "on_missing_confidence": _asks},
+    "audit": {
+        "enabled": lambda old, new: old and not new,
+        "sync": lambda old, new: old == "batch" and new == "none",
+        "keep_days": _deletes,
+    },
+}
+"""For each setting that is a restriction, whether a new value drops it."""
+assert {*_LOOSER["safety"], "crisis_words"} == {*SafetySettings.__dataclass_fields__}
+assert {*_LOOSER["audit"]} == {*AuditSettings.__dataclass_fields__}

@@ -33,12 +33,10 @@ from toolmd._load.reading import (
 )
 from toolmd._load.resources import SnapshotResources
 from toolmd._load.skills import Checks, has_errors
-from toolmd._remote.mcp.servers import Servers
-from toolmd._remote.services import Services
 from toolmd._store import MEMORY
 from toolmd._store.store import Store
 from toolmd._types.diagnostic import Diagnostic, in_reading_order
-from toolmd._types.registry import BoundTool, Registry
+from toolmd._types.registry import BoundTool, Gateway, Registry
 from toolmd._types.settings import Settings
 
 if TYPE_CHECKING:
@@ -172,10 +170,17 @@ def _parts(
             group.folder = new.folder
         return _Parts(last.groups, last.around, old.python, old.registry.tools)
     resources = SnapshotResources(plugins, settings)
-    remote = Services(settings, store), Servers(settings, store)
-    around = SnapshotParts(settings, plugins, resources, *remote)
+    around = SnapshotParts(settings, plugins, resources, _gateways(plugins, settings, store))
     python = {file.path: file for group in groups for file in group.folder.modules}
     return _Parts(groups, around, python, {})
+
+
+def _gateways(plugins: Plugins, settings: Settings, store: Store) -> tuple[Gateway, ...]:
+    """Return what calls the tools of other programs; the log has the reason of a failure."""
+    answers = plugins.ask(
+        "toolmd_gateways", awake=False, at_load=False, settings=settings, store=store
+    )
+    return tuple(one.value for one in answers if one.value is not None)
 
 
 def _read(

@@ -13,7 +13,7 @@ import reprlib
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,12 +23,10 @@ from toolmd._load.modules import PREFIX, REMEDY, Load, OverdueError, tree_of
 from toolmd._load.plugins import Plugins, reason
 from toolmd._load.resources import SnapshotResources
 from toolmd._load.signature import Bond, bind
-from toolmd._remote.mcp.servers import Servers
-from toolmd._remote.services import Services
 from toolmd._types.call_spec import CallSpec
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
-from toolmd._types.registry import AnySpec, Implementation
+from toolmd._types.registry import AnySpec, Gateway, Implementation
 from toolmd._types.settings import Settings
 from toolmd._types.source import Span
 from toolmd.errors import ForeignExitError, ImplementationError, NotLoadedError
@@ -203,8 +201,8 @@ class SnapshotParts:
     settings: Settings
     plugins: Plugins
     resources: SnapshotResources
-    services: Services
-    servers: Servers
+    gateways: Sequence[Gateway] = ()
+    """What calls the tools of other programs."""
     loaded: set[str] = field(default_factory=set)
     """The definitions whose Python was loaded and fits."""
     code: CodeHash = field(init=False)

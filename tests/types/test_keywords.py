@@ -10,7 +10,7 @@ from toolmd._export.plain import in_words
 from toolmd._export.targets import export
 from toolmd._import.json_schema import SchemaReader
 from toolmd._import.sentences import keywords_back
-from toolmd._load.edits.strictness import SCHEMA
+from toolmd._load.weakening import SCHEMA
 from toolmd._parse import parse_tool, tool_text
 from toolmd._parse.fields.parameter import UNSUPPORTED
 from toolmd._parse.words.keys import fold

@@ -38,6 +38,6 @@ def read_type(text: str) -> Schema | None:
         The shape of the values; None where the text is not a type.
     """
     try:
-        return _read_type(text).schema()
+        return _read_type(text)
     except TypeProblem:
         return None

@@ -180,14 +180,6 @@ def test_a_word_of_a_step_in_prose_stays_prose() -> None:
     assert "references/checks.md" in skill(text).sections["Gates"]
 
 
-def test_a_table_that_looks_like_restrictions_is_kept_as_code() -> None:
-    table = "| Kind | Maximum |\n| --- | --- |\n| small | 5 |"
-    (draft,) = read(f"---\nname: tie\ndescription: Tie it.\n---\n\n## Sizes\n\n{table}\n").drafts
-
-    assert f"## Sizes\n\n```\n{table}\n```\n" in draft.text
-    assert parse_skill(draft.text, "tie.skill.md")[0] is not None
-
-
 def test_an_empty_list_of_tools_fails_until_somebody_decides() -> None:
     (draft,) = read("---\nname: tie\ndescription: Tie it.\ntools: []\n---\n\nTie.\n").drafts
 

@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from toolmd._load.build import open_plugins
-from toolmd._load.plugins.manager import Plugins, reason
-from toolmd._load.plugins.offered import offered
+from toolmd._load.plugins import Plugins, offered, reason
 from toolmd._types.imported import Imported
 from toolmd._types.settings import Settings
 from toolmd.config import find_project, load_settings

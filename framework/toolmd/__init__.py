@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from toolmd._types.confirmation import Confirmation
     from toolmd._types.context import Context
     from toolmd._types.crisis import Crisis
+    from toolmd._types.decision import Approver, Decision
     from toolmd._types.diagnostic import Diagnostic, Edit, Severity
-    from toolmd._types.exchange import Decision, Exchange
+    from toolmd._types.exchange import Exchange
     from toolmd._types.parts import File, Image
     from toolmd._types.pending import PendingCall
     from toolmd._types.pending_change import PendingChange, Weakening
@@ -56,7 +57,8 @@ _ROOMS = {
     "toolmd._types.call": ("Budget", "Call", "Caller"),
     "toolmd._types.context": ("Context",),
     "toolmd._types.diagnostic": ("Diagnostic", "Edit", "Severity"),
-    "toolmd._types.exchange": ("Decision", "Exchange"),
+    "toolmd._types.decision": ("Approver", "Decision"),
+    "toolmd._types.exchange": ("Exchange",),
     "toolmd._types.pending_change": ("PendingChange", "Weakening"),
     "toolmd._types.confirmation": ("Confirmation",),
     "toolmd._types.registry": ("Bound", "Registry"),
@@ -101,6 +103,7 @@ _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 __all__ = [
     "Action",
     "Answer",
+    "Approver",
     "ArgumentError",
     "Bound",
     "Budget",

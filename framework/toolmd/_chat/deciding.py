@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from inspect import isawaitable
 from typing import Literal
 
-from toolmd._types.exchange import Decision
+from toolmd._types.decision import Decision
 from toolmd._types.pending import PendingCall
 from toolmd._types.result import Failure, Result
 from toolmd._workspace import Workspace

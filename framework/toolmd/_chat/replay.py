@@ -11,7 +11,7 @@ from toolmd._chat.conversation import MAX_SAID
 from toolmd._chat.deciding import carry_out
 from toolmd._chat.transcript import FORMAT
 from toolmd._store import MEMORY
-from toolmd._types.exchange import Decision
+from toolmd._types.decision import Decision
 from toolmd._types.result import Result
 from toolmd._types.schema import Parameter
 from toolmd._validation.redact import HIDDEN

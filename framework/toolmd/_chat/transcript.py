@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolmd._dialect import parse_reply
-from toolmd._types.exchange import Decision
+from toolmd._types.decision import Decision
 from toolmd._types.result import Result
 from toolmd._types.schema import Parameter, Schema
 from toolmd._validation.redact import HIDDEN, Secrets, redacted, redacted_value

@@ -6,8 +6,10 @@ from itertools import filterfalse, islice
 from typing import Any
 
 from toolmd._types.confirmation import Confirmation
+from toolmd._types.decision import OPERATOR, Approver, Decision
 from toolmd._types.result import EventListener, Result
 from toolmd._types.run import Answer
+from toolmd._validation.redact import HIDDEN, redacted_value
 from toolmd._workspace.background_loop import off_loop, sync_of
 from toolmd._workspace.method_parameters import checked
 from toolmd._workspace.opened import OpenProject
@@ -15,6 +17,8 @@ from toolmd._workspace.runs.control import Runs
 from toolmd._workspace.runs.store_changes import StoreChanges
 from toolmd.errors import NotFoundError
 
+_STATES = {"approve": "approved", "edit": "edited", "reject": "rejected", "respond": "answered"}
+"""The state of a call by the decision on it."""
 _NOTHING_HAPPENED = frozenset(
     (
         "confirmation_not_found",
@@ -103,6 +107,43 @@ class Confirmations:
 
     get_sync = sync_of(get)
 
+    async def decide(
+        self,
+        confirmation_id: str,
+        decision: Decision,
+        who: Approver = OPERATOR,
+        *,
+        on_event: EventListener | None = None,
+    ) -> Result:
+        """Decide a pending call: every interface passes a person's decision to this method.
+
+        An approved call runs after all its checks passed again. Edited arguments are validated
+        and checked; an edit also approves the call, except for critical tools, which ask for
+        another confirmation. A rejected or answered call never runs.
+
+        Args:
+            confirmation_id: The id of the call, or `RUN/KEY`.
+            decision: Approve, edit, reject or respond.
+            who: The person who decides; by default the operator of the host.
+            on_event: Receives the progress and the items of the call, but not of a run.
+
+        Returns:
+            The call's Result, or a denial if this person can't decide it any more. Sensitive
+            values of its data are hidden from everybody but the caller.
+        """
+        run_id, slash, key = str(confirmation_id).partition("/")
+        answer = _answer_of(decision, who)
+        result = await self._runs.service.decide(run_id, key, answer, who.user) if slash else None
+        if result is None:
+            result = await self._decide_call(confirmation_id, decision, who, on_event)
+        events = self._project.workspace_events
+        if events and (result.error is None or result.error.code not in _NOTHING_HAPPENED):
+            told = {"id": confirmation_id, "state": _STATES[decision.kind], "tool": result.tool}
+            events.tell("pending", told, await self._caller_of(confirmation_id, who.user))
+        return result
+
+    decide_sync = sync_of(decide)
+
     async def approve(
         self,
         confirmation_id: str,
@@ -114,26 +155,18 @@ class Confirmations:
     ) -> Result:
         """Approve a pending call and run it; `edit` replaces some of its arguments.
 
-        Edited arguments are validated and checked again. An edit also approves the call, except
-        for critical tools, which ask for another confirmation.
-
         Args:
             confirmation_id: The id of the call, or `RUN/KEY`.
             edit: The arguments to replace, by name.
             user: The person who decides; None for the operator.
             by: The name of the person for the audit; `user` by default.
-            on_event: Receives the progress and the items of the call, but not of a run.
+            on_event: As in `decide`.
 
         Returns:
-            The call's Result, or a denial if this person can't decide it any more.
+            The Result, as `decide` returns it.
         """
-        answer = Answer(approved=True, arguments=dict(edit) if edit else None, by=by or user)
-        result = await self._answered(confirmation_id, answer, user)
-        if result is None:
-            result = await (await self._project.dispatcher()).decisions.confirm(
-                confirmation_id, edit=edit, user=user, by=by or user, on_event=on_event
-            )
-        return await self._decided(confirmation_id, "edited" if edit else "approved", result, user)
+        decision = Decision.edit(edit) if edit else Decision.approve()
+        return await self.decide(confirmation_id, decision, Approver(user, by), on_event=on_event)
 
     approve_sync = sync_of(approve)
 
@@ -147,13 +180,7 @@ class Confirmations:
             user: The person who decides; None for the operator.
             by: The name of the person for the audit; `user` by default.
         """
-        answer = Answer(approved=False, by=by or user)
-        result = await self._answered(confirmation_id, answer, user)
-        if result is None:
-            result = await (await self._project.dispatcher()).decisions.reject(
-                confirmation_id, user=user, by=by or user
-            )
-        return await self._decided(confirmation_id, "rejected", result, user)
+        return await self.decide(confirmation_id, Decision.reject(), Approver(user, by))
 
     reject_sync = sync_of(reject)
 
@@ -168,35 +195,51 @@ class Confirmations:
             user: The person who decides; None for the operator.
             by: The name of the person for the audit; `user` by default.
         """
-        answer = Answer(approved=True, text=text, by=by or user)
-        result = await self._answered(confirmation_id, answer, user)
-        if result is None:
-            result = await (await self._project.dispatcher()).decisions.respond(
-                confirmation_id, text, user=user, by=by or user
-            )
-        return await self._decided(confirmation_id, "answered", result, user)
+        return await self.decide(confirmation_id, Decision.respond(text), Approver(user, by))
 
     respond_sync = sync_of(respond)
 
-    async def _decided(
-        self, confirmation_id: str, state: str, result: Result, user: str | None
+    async def _decide_call(
+        self,
+        confirmation_id: str,
+        decision: Decision,
+        who: Approver,
+        on_event: EventListener | None,
     ) -> Result:
-        workspace_events = self._project.workspace_events
-        if workspace_events and (
-            result.error is None or result.error.code not in _NOTHING_HAPPENED
-        ):
-            confirmation = await (await self._project.dispatcher()).decisions.confirmation(
-                confirmation_id
+        """Decide a call that is no run's; only its caller gets the Sensitive values of its data."""
+        dispatcher = await self._project.dispatcher()
+        decisions, user, by = dispatcher.decisions, who.user, who.recorded_name
+        if decision.kind == "reject":
+            result = await decisions.reject(confirmation_id, user=user, by=by)
+        elif decision.kind == "respond":
+            result = await decisions.respond(confirmation_id, decision.text, user=user, by=by)
+        else:
+            edit = decision.arguments or None
+            result = await decisions.confirm(
+                confirmation_id, edit=edit, user=user, by=by, on_event=on_event
             )
-            whose = user if confirmation is None else confirmation.call.caller.user
-            workspace_events.tell(
-                "pending", {"id": confirmation_id, "state": state, "tool": result.tool}, whose
-            )
-        return result
+        if result.data is None:
+            return result
+        tool = dispatcher.registry.tools.get(result.tool)
+        if tool is not None and not tool.spec.returns.holds_sensitive:
+            return result
+        if await self._caller_of(confirmation_id, None) == user:
+            return result
+        data = HIDDEN if tool is None else redacted_value(result.data, tool.spec.returns)
+        return result._replace(data=data, parts={})
 
-    async def _answered(
-        self, confirmation_id: str, answer: Answer, user: str | None
-    ) -> Result | None:
-        """Decide a question of a run and return the Result; None if the id is not a question."""
-        run_id, slash, key = str(confirmation_id).partition("/")
-        return await self._runs.service.decide(run_id, key, answer, user) if slash else None
+    async def _caller_of(self, confirmation_id: str, otherwise: str | None) -> str | None:
+        """Return the user of a pending or decided call."""
+        decisions = (await self._project.dispatcher()).decisions
+        known = await decisions.confirmation(confirmation_id)
+        return otherwise if known is None else known.call.caller.user
+
+
+def _answer_of(decision: Decision, who: Approver) -> Answer:
+    """Return a decision as the answer to the question of a run."""
+    return Answer(
+        approved=decision.kind != "reject",
+        text=decision.text if decision.kind == "respond" else None,
+        arguments=dict(decision.arguments) or None,
+        by=who.recorded_name,
+    )

@@ -131,6 +131,10 @@ class RunService:
             )
         except Exception as error:  # noqa: BLE001 - the deciding person gets a result
             return await self._done(call, crashed(call, error), began)
+        if result.data is not None and user != call.caller.user:
+            # Only the run's own user gets its Sensitive values.
+            shown = (await self.show(run_id)).result
+            result = result._replace(data=None if shown is None else shown.data)
         return result._replace(notes=(*notes, *result.notes))
 
     async def resume(

@@ -28,7 +28,8 @@ RETURNS = """
 - **Requires Confirmation**: true
 """
 STEPS = (
-    "1. **Look**.\n   - **Use**: look\n   - **With**:\n     - word: `word`\n   - **Save as**: found\n"
+    "1. **Look**.\n   - **Use**: look\n   - **With**:\n     - word: `word`\n"
+    "   - **Save as**: found\n"
     "2. **Tell**.\n   - **Return**:\n     - it: `found`"
 )
 

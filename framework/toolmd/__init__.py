@@ -34,9 +34,8 @@ if TYPE_CHECKING:
     from toolmd._watch import Watcher
     from toolmd._workspace import Workspace
     from toolmd._workspace.changes import Changes
-    from toolmd._workspace.confirmations import Confirmations
-    from toolmd._workspace.crises import Crises
-    from toolmd._workspace.runs.control import Runs
+    from toolmd._workspace.confirmations import Confirmations, Crises
+    from toolmd._workspace.runs import Runs
     from toolmd.config import load_settings
     from toolmd.errors import (
         ArgumentError,
@@ -81,9 +80,8 @@ _ROOMS = {
     "toolmd._watch": ("Watcher",),
     "toolmd._workspace": ("Workspace",),
     "toolmd._workspace.changes": ("Changes",),
-    "toolmd._workspace.confirmations": ("Confirmations",),
-    "toolmd._workspace.crises": ("Crises",),
-    "toolmd._workspace.runs.control": ("Runs",),
+    "toolmd._workspace.confirmations": ("Confirmations", "Crises"),
+    "toolmd._workspace.runs": ("Runs",),
     "toolmd.config": ("load_settings",),
     "toolmd.errors": (
         "ArgumentError",

@@ -31,6 +31,7 @@ from toolmd.errors import ToolmdError
 if TYPE_CHECKING:
     from toolmd._call import Dispatcher
     from toolmd._call.limits.counter import CallCounter
+    from toolmd._workspace.runs import Runs
 
 _pauses = count()
 
@@ -88,8 +89,7 @@ class OpenProject:
         self.reload_settings: Callable[[], Settings] = lambda: settings
         self.problem: tuple[Diagnostic, ...] = ()
         """What is wrong with the settings since they were read last."""
-        self.close_runs: Callable[[], None] | None = None
-        """What ends the runs that are under way here, once there may be some."""
+        self._runs: Runs | None = None
         self.drop_trial: Callable[[], None] | None = None
         """What lets go a reload that waits for Python, once there may be one."""
         self._closed = False
@@ -114,8 +114,8 @@ class OpenProject:
             self._closed = True
             if self.drop_trial is not None:
                 self.drop_trial()
-        if self.close_runs is not None:
-            self.close_runs()
+        if self._runs is not None:
+            self._runs.close()
         self.loop.close()
         self.live.close_dispatcher()
         self._logs.close()
@@ -134,6 +134,17 @@ class OpenProject:
         """Raise ToolmdError where the workspace is closed."""
         if self._closed:
             raise ToolmdError("the workspace is closed: open it again with `Workspace.open`")
+
+    @property
+    def runs(self) -> "Runs":
+        """The runs, opened on first use: programs that only call tools never import them."""
+        from toolmd._workspace.runs import Runs
+
+        with self.lock:
+            if self._runs is None:
+                self.check_open()
+                self._runs = Runs(self)
+            return self._runs
 
     async def dispatcher(self) -> "Dispatcher":
         """Return the dispatcher of the live snapshot; raises ToolmdError where all is closed."""

@@ -10,20 +10,19 @@ from toolmd._types.result import EventListener, Result
 from toolmd._types.run import Asker, Clock, RunListener
 from toolmd._types.settings import Settings
 from toolmd._workspace.background_loop import off_loop, sync_of
-from toolmd._workspace.confirmations import Confirmations
-from toolmd._workspace.crises import Crises
+from toolmd._workspace.confirmations import Confirmations, Crises
 from toolmd._workspace.listeners import WorkspaceEventListener
 from toolmd._workspace.method_parameters import ArgumentCheck, checked, checks_itself, is_usual
 from toolmd._workspace.opened import OpenProject
 from toolmd._workspace.project import ReadProject
 from toolmd._workspace.replies.replies import Turns
 from toolmd._workspace.results import Results
-from toolmd._workspace.runs.control import Runs
 from toolmd.config import load_settings
 
 if TYPE_CHECKING:
     # What only calls tools handles no reply.
     from toolmd._types.turn import Turn
+    from toolmd._workspace.runs import Runs
 
 Arguments = Mapping[str, Any] | str | bytes
 """An object, or its JSON text."""
@@ -65,15 +64,13 @@ class Workspace(ReadProject):
                 rehearses=rehearses,
             )
         )
-        self.runs = Runs(self._project)
-        """The runs of skills: listed, followed, resumed, cancelled, answered."""
-        self.confirmations = Confirmations(self._project, self.runs)
+        self.confirmations = Confirmations(self._project)
         """The calls and questions that wait for a person, and the decisions on them."""
         self.crises = Crises(self._project)
         """The conversations with a crisis flag; an operator clears their flags."""
         self.results = Results(self._project)
         """What models read of results, and the whole of those that are too large."""
-        self._turns = Turns(self._project, self.runs)
+        self._turns = Turns(self._project)
 
     @classmethod
     def open(
@@ -109,6 +106,11 @@ class Workspace(ReadProject):
     ) -> Self:
         """Same as `open`, in a thread, so that the event loop stays free."""
         return await off_loop(cls.open, folder, overrides=overrides, plugins=plugins)
+
+    @property
+    def runs(self) -> "Runs":
+        """The runs of skills: listed, followed, resumed, cancelled, answered."""
+        return self._project.runs
 
     @checks_itself
     def call(  # noqa: PLR0913, PLR0917 - the face of a call; an asterisk would cost a fortieth
@@ -257,8 +259,7 @@ class Workspace(ReadProject):
         """
         caller = Caller(user, context, message, conversation)
         call = Call(name, inputs, confidence=confidence, caller=caller)
-        service = self.runs.service
-        return await service.run(call, ask=ask, on_event=on_event, run_id=run_id, at=at)
+        return await self.runs.begin(call, ask=ask, on_event=on_event, run_id=run_id, at=at)
 
     run_sync = sync_of(run)
 

@@ -13,8 +13,8 @@ from toolmd._types.registry import Bound, Registry
 from toolmd._types.result import Result
 from toolmd._types.tool import ToolSpec
 from toolmd._workspace import Workspace
+from toolmd._workspace.confirmations import StoreChanges
 from toolmd._workspace.listeners import WorkspaceEventKind
-from toolmd._workspace.runs.store_changes import StoreChanges
 from toolmd.errors import ToolmdError, logged
 from toolmd.hooks import hookimpl
 

@@ -10,7 +10,7 @@ from toolmd._http.api.rights import allows, not_permitted
 from toolmd._http.api.tools import answered
 from toolmd._types.result import Result
 from toolmd._workspace import Workspace
-from toolmd._workspace.runs.control import PAGE
+from toolmd._workspace.runs import PAGE
 from toolmd.errors import NotFoundError, UnreachableError
 
 

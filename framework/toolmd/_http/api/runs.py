@@ -17,7 +17,7 @@ from toolmd._http.api.tools import SURE, Confidence, known
 from toolmd._http.api.wire import json_bytes
 from toolmd._types.call import Caller
 from toolmd._workspace import Workspace
-from toolmd._workspace.runs.control import PAGE
+from toolmd._workspace.runs import PAGE
 from toolmd.errors import NotFoundError
 
 _log = logging.getLogger(__name__)

@@ -21,7 +21,7 @@ from toolmd._types.turn import Turn
 from toolmd._validation.redact import redacted
 from toolmd._workspace.kept.keeper import Keeper
 from toolmd._workspace.names import Names
-from toolmd._workspace.runs.control import Runs
+from toolmd._workspace.opened import OpenProject
 from toolmd.errors import MalformedReplyError, NotFoundError, logged
 
 
@@ -32,17 +32,17 @@ class ReplyHandler:
         self,
         dispatcher: Dispatcher,
         dialects: Mapping[str, Dialect],
-        runs: Runs,
+        project: OpenProject,
         keeper: Keeper,
     ) -> None:
-        """Pass calls of tools to `dispatcher`; calls of skills become `runs`.
+        """Pass calls of tools to `dispatcher`; calls of skills become runs of `project`.
 
         `keeper` bounds what the model reads of the results.
         """
         self._dispatcher = dispatcher
         self._keeper = keeper
         self._dialects = dialects
-        self._runs = runs
+        self._project = project
         self._names = Names(dispatcher.registry)
 
     async def handle(
@@ -133,11 +133,11 @@ class ReplyHandler:
 
     async def _run(self, call: Call) -> Result:
         try:
-            return await self._runs.service.run(call)
+            return await self._project.runs.begin(call)
         except NotFoundError:
             raise
         except Exception as error:  # noqa: BLE001 - one call's failure must not cancel another's
-            from toolmd._workspace.runs.answers import crashed
+            from toolmd._workspace.runs import crashed
 
             return self._dispatcher.finish(call, crashed(call, error))
 

@@ -8,7 +8,6 @@ from toolmd._types.call import Call, Caller
 from toolmd._types.result import EventListener, Result
 from toolmd._workspace.background_loop import off_loop
 from toolmd._workspace.opened import OpenProject
-from toolmd._workspace.runs.control import Runs
 
 if TYPE_CHECKING:
     # A program that only calls tools handles no reply.
@@ -19,9 +18,8 @@ if TYPE_CHECKING:
 class Turns:
     """Handles what models say, each reply on one snapshot; see `Workspace.handle`."""
 
-    def __init__(self, project: OpenProject, runs: Runs) -> None:
+    def __init__(self, project: OpenProject) -> None:
         self._project = project
-        self._runs = runs
         self._class: type[ReplyHandler] | None = None
 
     async def handle(
@@ -62,7 +60,7 @@ class Turns:
             if self._class is None:
                 self._class = await off_loop(_import_handler)
             dispatcher, dialects = await live.ready_dispatcher(), live.dialects.by_name
-            yield self._class(dispatcher, dialects, self._runs, live.keeper)
+            yield self._class(dispatcher, dialects, self._project, live.keeper)
 
 
 def _import_handler() -> "type[ReplyHandler]":

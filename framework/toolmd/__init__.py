@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from toolmd._types.verdict import Action, Problem, Verdict
     from toolmd._watch import Watcher
     from toolmd._workspace import Workspace
-    from toolmd._workspace.changes import Changes
     from toolmd._workspace.confirmations import Confirmations, Crises
     from toolmd._workspace.runs import Runs
+    from toolmd._workspace.workspace import Changes
     from toolmd.config import load_settings
     from toolmd.errors import (
         ArgumentError,
@@ -79,7 +79,7 @@ _ROOMS = {
     "toolmd._parse": ("parse_skill", "parse_tool"),
     "toolmd._watch": ("Watcher",),
     "toolmd._workspace": ("Workspace",),
-    "toolmd._workspace.changes": ("Changes",),
+    "toolmd._workspace.workspace": ("Changes",),
     "toolmd._workspace.confirmations": ("Confirmations", "Crises"),
     "toolmd._workspace.runs": ("Runs",),
     "toolmd.config": ("load_settings",),

@@ -13,9 +13,8 @@ from toolmd._types.result import EventListener, Result
 from toolmd._types.run import Answer
 from toolmd._validation.redact import HIDDEN, redacted_value
 from toolmd._workspace.background_loop import off_loop, sync_of
-from toolmd._workspace.listeners import WorkspaceEventKind
 from toolmd._workspace.method_parameters import checked
-from toolmd._workspace.opened import OpenProject
+from toolmd._workspace.opened import OpenProject, WorkspaceEventKind
 from toolmd.errors import NotFoundError
 
 _STATES = {"approve": "approved", "edit": "edited", "reject": "rejected", "respond": "answered"}

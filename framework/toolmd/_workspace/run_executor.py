@@ -21,7 +21,7 @@ from toolmd._types.registry import Bound, BoundTool, Registry
 from toolmd._types.result import Event, EventListener, Result, SkillResult
 from toolmd._types.run import Order, Question, RunEvent, RunState
 from toolmd._types.tool import ToolSpec
-from toolmd._workspace.listeners import WorkspaceEventListener
+from toolmd._workspace.opened import WorkspaceEventListener
 from toolmd._workspace.snapshot.live import Live
 from toolmd.errors import ForeignExitError, ImplementationError, NotFoundError
 

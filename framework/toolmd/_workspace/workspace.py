@@ -1,26 +1,31 @@
 """The workspace: call a project's tools, run its skills, and handle model replies."""
 
 import datetime as dt
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from toolmd._types.call import NO_CONTEXT, Budget, Call, Caller
+from toolmd._types.code import Code
+from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.pending_change import PendingChange
+from toolmd._types.plugin import PluginInfo
+from toolmd._types.registry import BoundSkill, BoundTool, Registry
 from toolmd._types.result import EventListener, Result
 from toolmd._types.run import Asker, Clock, RunListener
 from toolmd._types.settings import Settings
 from toolmd._workspace.background_loop import off_loop, sync_of
 from toolmd._workspace.confirmations import Confirmations, Crises
-from toolmd._workspace.listeners import WorkspaceEventListener
 from toolmd._workspace.method_parameters import ArgumentCheck, checked, checks_itself, is_usual
-from toolmd._workspace.opened import OpenProject
-from toolmd._workspace.project import ReadProject
+from toolmd._workspace.opened import ChangeListener, OpenProject, WorkspaceEventListener
+from toolmd._workspace.reloading import CheckListener, Reloader, Watched
 from toolmd._workspace.replies.replies import Turns
 from toolmd._workspace.results import Results
 from toolmd.config import load_settings
 
 if TYPE_CHECKING:
-    # What only calls tools handles no reply.
+    # A program that only calls tools exports nothing, handles no reply and runs no skill.
+    from toolmd._export.exported import Exported
     from toolmd._types.turn import Turn
     from toolmd._workspace.runs import Runs
 
@@ -29,11 +34,12 @@ Arguments = Mapping[str, Any] | str | bytes
 
 
 @checked
-class Workspace(ReadProject):
+class Workspace:
     """An open project: its tools and skills, the methods that call them, and its diagnostics.
 
     A reload replaces the snapshot; calls under way stay on theirs. Each async method has a sync
-    version for callers that can't await: `call_sync` of `call`, and so on.
+    version for callers that can't await: `call_sync` of `call`, and so on. `open`, `reload` and
+    `close` block; `aopen`, `areload` and `aclose` do not.
     """
 
     def __init__(
@@ -55,15 +61,12 @@ class Workspace(ReadProject):
             rehearses: Whether calls pass all checks, count and wait for decisions, but run
                 nothing: their outcome is `allowed`.
         """
-        super().__init__(
-            OpenProject(
-                settings,
-                plugins=plugins,
-                clock=clock,
-                on_close=on_close,
-                rehearses=rehearses,
-            )
+        self._project = OpenProject(
+            settings, plugins=plugins, clock=clock, on_close=on_close, rehearses=rehearses
         )
+        self._reloader = Reloader(self._project)
+        self.changes = Changes(self._project, self._reloader)
+        """The policy changes that wait for acceptance."""
         self.confirmations = Confirmations(self._project)
         """The calls and questions that wait for a person, and the decisions on them."""
         self.crises = Crises(self._project)
@@ -106,6 +109,168 @@ class Workspace(ReadProject):
     ) -> Self:
         """Same as `open`, in a thread, so that the event loop stays free."""
         return await off_loop(cls.open, folder, overrides=overrides, plugins=plugins)
+
+    def close(self) -> None:
+        """Stop the calls of the sync methods, and close the resources."""
+        if self._project.end():
+            self._project.live.snapshot.resources.retire()
+            self._project.ended()
+
+    async def aclose(self) -> None:
+        """Same as `close`, for resources that close asynchronously."""
+        if await off_loop(self._project.end):
+            await self._project.live.snapshot.resources.aretire()
+            self._project.ended()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *raised: object) -> None:
+        await self.aclose()
+
+    @property
+    def settings(self) -> Settings:
+        """The project's settings."""
+        return self._project.live.settings
+
+    @property
+    def registry(self) -> Registry:
+        """The current snapshot, which new calls use."""
+        return self._project.live.registry
+
+    @property
+    def tools(self) -> Mapping[str, BoundTool]:
+        """The tools by name: those without errors in their files."""
+        return self._project.live.registry.tools
+
+    @property
+    def skills(self) -> Mapping[str, BoundSkill]:
+        """The skills by name: those without errors in their files and in their steps."""
+        return self._project.live.registry.skills
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """All diagnostics of files, skills and bindings, in the order of their places.
+
+        The first access imports the implementations and checks them against the markdown; those
+        that were found to fit, and have not changed since, are not imported.
+        `registry.diagnostics` contains only those of reading the files.
+        """
+        return self._project.diagnostics
+
+    def diagnostics_of(
+        self, names: Collection[str] | None = None, *, again: bool = False
+    ) -> tuple[Diagnostic, ...]:
+        """Return what `diagnostics` has, but import the Python of a few definitions only.
+
+        Args:
+            names: The tools and skills whose Python is imported and checked; None for all.
+            again: Whether to import and check also what was found to fit before.
+        """
+        return (*self._project.problem, *self._project.live.look(names, again=again))
+
+    def python_at(self, places: Collection[str]) -> Mapping[str, str]:
+        """Return the tools and skills whose markdown or Python lies at or within some places.
+
+        Args:
+            places: Absolute paths of files and folders.
+
+        Returns:
+            The place of the Python by the name of its tool or skill; empty where it has none.
+        """
+        return self._project.live.python_at(places)
+
+    @property
+    def overdue_imports(self) -> tuple[str, ...]:
+        """One sentence for each import of the project that exceeded `import_timeout`."""
+        live = self._project.live
+        late = [d.message for d in live.registry.diagnostics if d.code is Code.IMPORT_TIMEOUT]
+        return tuple(dict.fromkeys((*late, *live.snapshot.plugins.imports.overdue)))
+
+    def suspended_tools(self) -> frozenset[str]:
+        """Return the tools whose MCP server or service changed since they were accepted.
+
+        Their calls are denied until an operator accepts the change. No server is asked, but the
+        store; the calling thread waits. Raises UnreachableError if the store can't be used.
+        """
+        return self._project.live.suspended.names()
+
+    @property
+    def plugins(self) -> tuple[PluginInfo, ...]:
+        """The state of each plugin; access loads the plugins of the definitions' folders."""
+        known = self._project.live.snapshot.plugins
+        known.wake()
+        return tuple(known.listed.values())
+
+    def exported(
+        self, target: str, names: Sequence[str] = (), *, skills: bool = True
+    ) -> "Exported":
+        """Return the tools and runnable skills in the format of `target`, and the losses.
+
+        The list and its dicts belong to the caller; deeper values are shared: copy them first.
+        Raises NotFoundError for an unknown target or name.
+        """
+        from toolmd._workspace.exports import export_from
+
+        return export_from(self._project.live, target, names, skills=skills)
+
+    def export(self, target: str, names: Sequence[str] = (), *, skills: bool = True) -> Any:
+        """Return the items of `exported`: a list of functions, a document, or text."""
+        return self.exported(target, names, skills=skills).items
+
+    def reload(self, *, wait: bool = True, changed: Collection[str] | None = None) -> Registry:
+        """Read the project again and return the new snapshot, or the old one if nothing changed.
+
+        Changed markdown is live at once. Changed Python that was in use is imported first; if that
+        takes more than a second, the previous Python stays in use until the import ends. With
+        `wait`, the call waits for that, at most `import_timeout` for each file.
+        If the settings can't be read, the old snapshot stays, with a diagnostic.
+
+        Args:
+            wait: Wait for changed Python that takes long to import.
+            changed: The absolute paths of the only files that may have changed; all other files
+                are left unread. Without it, every file that changed is found.
+
+        Returns:
+            The registry that is live now.
+        """
+        return self._reloader.reload(wait=wait, changed=changed)
+
+    async def areload(
+        self, *, wait: bool = True, changed: Collection[str] | None = None
+    ) -> Registry:
+        """Same as `reload`, in a thread, so that the event loop stays free."""
+        return await off_loop(self._reloader.reload, wait=wait, changed=changed)
+
+    @property
+    def watched(self) -> Watched:
+        """The folders and files that a reload reads."""
+        return self._reloader.watched
+
+    def on_change(self, listener: ChangeListener) -> Callable[[], None]:
+        """Call `listener` with the old and the new registry after each change.
+
+        The thread that made the snapshot calls it, once for each snapshot, in order. Exceptions
+        of the listener are logged. Returns a function that stops it.
+        """
+        return self._project.changes.add(listener)
+
+    def on_checked(self, listener: CheckListener) -> Callable[[], None]:
+        """Call `listener` with all diagnostics after each change; return a function that stops it.
+
+        The call comes from a thread of its own, when the changed Python has been imported.
+        """
+        return self._reloader.checker.listeners.add(listener)
+
+    def check_soon(self) -> None:
+        """Collect all diagnostics in a separate thread, and call the `on_checked` listeners."""
+        self._reloader.checker.check_soon()
 
     @property
     def runs(self) -> "Runs":
@@ -293,6 +458,39 @@ class Workspace(ReadProject):
         and its user. Exceptions of the listener are logged. Returns a function that stops it.
         """
         return self._project.workspace_events.add(listener)
+
+
+@checked
+class Changes:
+    """Edits that weaken a policy: the stricter policy stays in force until the edit is accepted."""
+
+    def __init__(self, project: OpenProject, reloader: Reloader) -> None:
+        self._project = project
+        self._reloader = reloader
+
+    async def list(self) -> tuple[PendingChange, ...]:
+        """Return the pending changes of tools and skills."""
+        return self._project.live.registry.pending_changes
+
+    def list_sync(self) -> tuple[PendingChange, ...]:
+        """Same as `list`, for callers that can't await."""
+        return self._project.live.registry.pending_changes
+
+    async def accept(self, name: str) -> PendingChange:
+        """Accept the pending change of a tool or skill: it becomes live.
+
+        Returns:
+            The change as `list` returned it, even if the file has changed since.
+
+        Raises:
+            NotFoundError: No pending change has this name.
+            UnreachableError: The store can't be reached; the change stays pending.
+        """
+        return await off_loop(self._reloader.accept, name)
+
+    def accept_sync(self, name: str) -> PendingChange:
+        """Same as `accept`, for callers that can't await; the calling thread waits."""
+        return self._reloader.accept(name)
 
 
 _CALL = ArgumentCheck(Workspace.call)

@@ -14,7 +14,7 @@ from toolmd._types.result import Result
 from toolmd._types.tool import ToolSpec
 from toolmd._workspace import Workspace
 from toolmd._workspace.confirmations import StoreChanges
-from toolmd._workspace.listeners import WorkspaceEventKind
+from toolmd._workspace.opened import WorkspaceEventKind
 from toolmd.errors import ToolmdError, logged
 from toolmd.hooks import hookimpl
 

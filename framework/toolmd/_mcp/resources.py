@@ -30,7 +30,7 @@ from toolmd._types.canonical import present
 from toolmd._types.kept import OpenHandle
 from toolmd._types.skill import SkillSpec
 from toolmd._workspace import Workspace
-from toolmd._workspace.kept.read_result import READ_RESULT
+from toolmd._workspace.kept import READ_RESULT
 from toolmd.errors import UnreachableError, logged
 
 CATALOG = "toolmd://catalog"

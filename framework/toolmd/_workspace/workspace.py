@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,7 +20,6 @@ from toolmd._workspace.confirmations import Confirmations, Crises
 from toolmd._workspace.method_parameters import ArgumentCheck, checked, checks_itself, is_usual
 from toolmd._workspace.opened import ChangeListener, OpenProject, WorkspaceEventListener
 from toolmd._workspace.reloading import CheckListener, Reloader, Watched
-from toolmd._workspace.replies.replies import Turns
 from toolmd._workspace.results import Results
 from toolmd.config import load_settings
 
@@ -27,7 +27,10 @@ if TYPE_CHECKING:
     # A program that only calls tools exports nothing, handles no reply and runs no skill.
     from toolmd._export.exported import Exported
     from toolmd._types.turn import Turn
+    from toolmd._workspace.replies import Replies
     from toolmd._workspace.runs import Runs
+
+    OpenReplies = Callable[[OpenProject], AbstractAsyncContextManager[Replies]]
 
 Arguments = Mapping[str, Any] | str | bytes
 """An object, or its JSON text."""
@@ -73,7 +76,7 @@ class Workspace:
         """The conversations with a crisis flag; an operator clears their flags."""
         self.results = Results(self._project)
         """What models read of results, and the whole of those that are too large."""
-        self._turns = Turns(self._project)
+        self._open_replies: OpenReplies | None = None
 
     @classmethod
     def open(
@@ -377,9 +380,10 @@ class Workspace:
             NotFoundError: The dialect is unknown.
         """
         caller = Caller(user, context, message, conversation)
-        return await self._turns.handle(
-            reply, dialect, caller=caller, dry_run=dry_run, on_event=on_event
-        )
+        async with (await self._replies())(self._project) as replies:
+            return await replies.handle(
+                reply, dialect, caller=caller, dry_run=dry_run, on_event=on_event
+            )
 
     handle_sync = sync_of(handle)
 
@@ -437,9 +441,16 @@ class Workspace:
             call: The call with its caller.
             on_event: Receives the progress and the items of the call.
         """
-        return await self._turns.dispatch(call, on_event)
+        async with (await self._replies())(self._project) as replies:
+            return await replies.take_alone(call, on_event)
 
     dispatch_sync = sync_of(dispatch)
+
+    async def _replies(self) -> "OpenReplies":
+        """Return what opens the handler of replies; the event loop does not wait for its import."""
+        if self._open_replies is None:
+            self._open_replies = await off_loop(_import_replies)
+        return self._open_replies
 
     def system_prompt(self, dialect: str) -> str:
         """Return the system prompt that explains a text dialect and the tools.
@@ -449,7 +460,11 @@ class Workspace:
         Raises:
             NotFoundError: The dialect is unknown.
         """
-        return self._turns.system_prompt(dialect)
+        from toolmd._dialect import system_prompt
+
+        live = self._project.live
+        tools = [bound.spec for bound in live.for_models().values()]
+        return system_prompt(tools, dialect, live.dialects.by_name)
 
     def on_workspace_event(self, listener: WorkspaceEventListener) -> Callable[[], None]:
         """Call `listener` for decisions and runs, from any interface.
@@ -494,3 +509,9 @@ class Changes:
 
 
 _CALL = ArgumentCheck(Workspace.call)
+
+
+def _import_replies() -> "OpenReplies":
+    from toolmd._workspace.replies import open_replies
+
+    return open_replies

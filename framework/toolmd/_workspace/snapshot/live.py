@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from toolmd._call.limits.counter import CallCounter
     from toolmd._call.threads import Threads
     from toolmd._export.exported import Exported
-    from toolmd._workspace.kept.keeper import Keeper
+    from toolmd._workspace.kept import Keeper
     from toolmd._workspace.snapshot.dialects import Dialects
     from toolmd._workspace.snapshot.suspended import SuspendedTools
 
@@ -75,7 +75,7 @@ class Live:
     @cached_property
     def keeper(self) -> "Keeper":
         """The results that models read only in part, and the tool that reads the rest."""
-        from toolmd._workspace.kept.keeper import Keeper
+        from toolmd._workspace.kept import Keeper
 
         return Keeper(self.registry, self.settings, self._logs.store, self._epoch)
 

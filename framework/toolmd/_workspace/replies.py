@@ -2,7 +2,8 @@
 
 import asyncio
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from time import monotonic
 from typing import Any
 
@@ -19,30 +20,31 @@ from toolmd._types.reply import Dialect, Parsed
 from toolmd._types.result import EventListener, Result
 from toolmd._types.turn import Turn
 from toolmd._validation.redact import redacted
-from toolmd._workspace.kept.keeper import Keeper
 from toolmd._workspace.names import Names
 from toolmd._workspace.opened import OpenProject
+from toolmd._workspace.snapshot.live import Live
 from toolmd.errors import MalformedReplyError, NotFoundError, logged
 
 
-class ReplyHandler:
-    """Handles replies on one snapshot."""
+@asynccontextmanager
+async def open_replies(project: OpenProject) -> AsyncIterator["Replies"]:
+    """Open what handles replies on one snapshot, whatever is reloaded meanwhile."""
+    project.check_open()
+    live = project.live
+    with live.snapshot.resources.hold():
+        await live.settle()
+        yield Replies(project, live, await live.ready_dispatcher())
 
-    def __init__(
-        self,
-        dispatcher: Dispatcher,
-        dialects: Mapping[str, Dialect],
-        project: OpenProject,
-        keeper: Keeper,
-    ) -> None:
-        """Pass calls of tools to `dispatcher`; calls of skills become runs of `project`.
 
-        `keeper` bounds what the model reads of the results.
-        """
-        self._dispatcher = dispatcher
-        self._keeper = keeper
-        self._dialects = dialects
+class Replies:
+    """Handles what models say on one snapshot; see `Workspace.handle`."""
+
+    def __init__(self, project: OpenProject, live: Live, dispatcher: Dispatcher) -> None:
+        """Pass calls of tools to `dispatcher`; calls of skills become runs of `project`."""
         self._project = project
+        self._dispatcher = dispatcher
+        self._keeper = live.keeper
+        self._dialects = live.dialects.by_name
         self._names = Names(dispatcher.registry)
 
     async def handle(

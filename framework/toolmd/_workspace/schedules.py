@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from toolmd._skills.engine.engine import Engine
-from toolmd._skills.schedule import InvalidScheduleError, schedule_inputs
+from toolmd._skills.plan import InvalidScheduleError, schedule_inputs
 from toolmd._types.call import Call
 from toolmd._types.fleet import LimitUse, ScheduledSkill
 from toolmd._types.run import Clock

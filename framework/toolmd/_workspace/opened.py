@@ -28,7 +28,6 @@ from toolmd.errors import ToolmdError, logged
 
 if TYPE_CHECKING:
     from toolmd._call import Dispatcher
-    from toolmd._call.limits.counter import CallCounter
     from toolmd._workspace.runs import Runs
 
 P = ParamSpec("P")
@@ -114,7 +113,6 @@ class OpenProject:
         """Objects with hooks, by name, next to the installed plugins."""
         self.baseline = Baseline(settings.state)
         self.lock = threading.Lock()
-        self._counters: dict[str, CallCounter] = {}
         self.store = Store(settings.store, settings.state)
         """What the processes of the project share; a changed setting needs a new workspace."""
         self._logs = Logs(self.store)
@@ -153,7 +151,6 @@ class OpenProject:
         if self._runs is not None:
             self._runs.close()
         self.loop.close()
-        self.live.close_dispatcher()
         self._logs.close()
         if first:
             close_servers(self._root)
@@ -218,7 +215,7 @@ class OpenProject:
 
     def made_live(self, settings: Settings, snapshot: Snapshot) -> Live:
         """Return the snapshot with the parts that take its calls."""
-        return Live(settings, snapshot, self._logs, self.clock, self._counters,
+        return Live(settings, snapshot, self._logs, self.clock,
                     rehearses=self._rehearses)  # fmt: skip
 
 

@@ -67,11 +67,9 @@ class RunExecutor:
         self._begun.pop(run_id, None)
 
     def close(self) -> None:
-        """Close the dispatchers of all snapshots that were built for runs."""
+        """Forget all snapshots that were built for runs."""
         with self._lock:
-            built, self._built = list(self._built.values()), OrderedDict()
-        for live in built:
-            live.close_dispatcher()
+            self._built.clear()
 
     async def execute(self, order: Order, journal: Journal) -> SkillResult:
         """Execute a run to its end. Raises ParkedError where it waits."""

@@ -1,9 +1,9 @@
 """What waits for a person: pending calls, the questions of runs, and crisis flags."""
 
 import heapq
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import filterfalse, islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolmd._types.call import Caller
 from toolmd._types.confirmation import Confirmation
@@ -16,6 +16,9 @@ from toolmd._workspace.background_loop import off_loop, sync_of
 from toolmd._workspace.method_parameters import checked
 from toolmd._workspace.opened import OpenProject, WorkspaceEventKind
 from toolmd.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from toolmd._workspace.runs import Runs
 
 _STATES = {"approve": "approved", "edit": "edited", "reject": "rejected", "respond": "answered"}
 """The state of a call by the decision on it."""
@@ -38,8 +41,9 @@ class Confirmations:
     their own calls; a host that passes no user acts as the operator.
     """
 
-    def __init__(self, project: OpenProject) -> None:
+    def __init__(self, project: OpenProject, runs: "Callable[[], Runs]") -> None:
         self._project = project
+        self._runs = runs
 
     async def pending(
         self, *, user: str | None = None, limit: int | None = None, after: str | None = None
@@ -55,7 +59,7 @@ class Confirmations:
             NotFoundError: `after` is not kept any more.
         """
         decisions = (await self._project.dispatcher()).decisions
-        questions = self._project.runs.questions
+        questions = self._runs().questions
         last = None if after is None else await self.get(after, user=user)
         if last is None and after is not None:
             raise NotFoundError(f"no call {after} is kept: begin again with the first page")
@@ -77,7 +81,7 @@ class Confirmations:
     @property
     def store_changes(self) -> "StoreChanges":
         """What finds the changes of all processes, for servers; new at each use."""
-        return StoreChanges(self._project)
+        return StoreChanges(self._project, self._runs)
 
     async def get(self, confirmation_id: str, *, user: str | None = None) -> Confirmation | None:
         """Return a pending or decided call by its id, or an open question of a run.
@@ -93,7 +97,7 @@ class Confirmations:
             UnreachableError: The store can't be read.
         """
         if "/" in str(confirmation_id):
-            confirmation = await off_loop(self._project.runs.questions.find, confirmation_id)
+            confirmation = await off_loop(self._runs().questions.find, confirmation_id)
         else:
             confirmation = await (await self._project.dispatcher()).decisions.read(confirmation_id)
         if confirmation is None or (
@@ -201,7 +205,7 @@ class Confirmations:
         run_id, slash, key = confirmation_id.partition("/")
         if not slash:
             return None
-        runs = self._project.runs
+        runs = self._runs()
         order = await off_loop(runs.questions.order, run_id)
         if order is None or (who.user is not None and order.caller.user not in {None, who.user}):
             return None
@@ -314,8 +318,9 @@ StoreChange = tuple[WorkspaceEventKind, dict[str, Any], str | None]
 class StoreChanges:
     """The confirmations and runs of a store, as they were at the last look."""
 
-    def __init__(self, project: OpenProject) -> None:
+    def __init__(self, project: OpenProject, runs: "Callable[[], Runs]") -> None:
         self._project = project
+        self._of_runs = runs
         self._pending: dict[str, tuple[str, str | None]] = {}
         """The tools and users of the pending calls."""
         self._runs: dict[str, str] = {}
@@ -345,7 +350,7 @@ class StoreChanges:
 
     def _changed_runs(self) -> list[StoreChange]:
         # A project of tools alone opens no store of runs.
-        if not self._project.live.registry.skills or not (runs := self._project.runs).keeps:
+        if not self._project.live.registry.skills or not (runs := self._of_runs()).keeps:
             return []
         executed = [run for run, state in self._runs.copy().items() if state == "running"]
         before, self._runs = self._runs, {}

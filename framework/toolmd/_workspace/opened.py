@@ -28,7 +28,6 @@ from toolmd.errors import ToolmdError, logged
 
 if TYPE_CHECKING:
     from toolmd._call import Dispatcher
-    from toolmd._workspace.runs import Runs
 
 P = ParamSpec("P")
 WorkspaceEventKind = Literal["pending", "run", "run-step"]
@@ -123,7 +122,8 @@ class OpenProject:
         self.reload_settings: Callable[[], Settings] = lambda: settings
         self.problem: tuple[Diagnostic, ...] = ()
         """What is wrong with the settings since they were read last."""
-        self._runs: Runs | None = None
+        self.close_runs: Callable[[], None] | None = None
+        """What ends the runs that are under way here, once there may be some."""
         self.drop_trial: Callable[[], None] | None = None
         """What lets go a reload that waits for Python, once there may be one."""
         self._closed = False
@@ -148,8 +148,8 @@ class OpenProject:
             self._closed = True
             if self.drop_trial is not None:
                 self.drop_trial()
-        if self._runs is not None:
-            self._runs.close()
+        if self.close_runs is not None:
+            self.close_runs()
         self.loop.close()
         self._logs.close()
         if first:
@@ -166,17 +166,6 @@ class OpenProject:
         """Raise ToolmdError where the workspace is closed."""
         if self._closed:
             raise ToolmdError("the workspace is closed: open it again with `Workspace.open`")
-
-    @property
-    def runs(self) -> "Runs":
-        """The runs, opened on first use: programs that only call tools never import them."""
-        from toolmd._workspace.runs import Runs
-
-        with self.lock:
-            if self._runs is None:
-                self.check_open()
-                self._runs = Runs(self)
-            return self._runs
 
     async def dispatcher(self) -> "Dispatcher":
         """Return the dispatcher of the live snapshot; raises ToolmdError where all is closed."""

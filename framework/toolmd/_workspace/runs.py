@@ -333,7 +333,7 @@ class Runs:
         if self.keeps:
             engine = await off_loop(self.durable)
             if engine.each_second is None:
-                engine.each_second = Schedules(self, engine, self._clock).look
+                engine.each_second = Schedules(self.scheduled, self.begin, engine, self._clock).look
             await off_loop(engine.start)
         return self.keeps
 

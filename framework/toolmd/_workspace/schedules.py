@@ -2,22 +2,19 @@
 
 import datetime as dt
 import logging
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from toolmd._skills.engine.engine import Engine
 from toolmd._skills.plan import InvalidScheduleError, schedule_inputs
 from toolmd._types.call import Call
 from toolmd._types.fleet import LimitUse, ScheduledSkill
+from toolmd._types.result import Result
 from toolmd._types.run import Clock
 from toolmd._types.schedule import last_tick, next_tick
 from toolmd._types.skill import SkillSpec
 from toolmd._workspace.opened import OpenProject
 from toolmd.errors import ToolmdError
-
-if TYPE_CHECKING:
-    from toolmd._workspace.runs import Runs
 
 LATE = dt.timedelta(minutes=1)
 """How late a run starts before the log reports it."""
@@ -29,9 +26,16 @@ logger = logging.getLogger(__name__)
 class Schedules:
     """The schedules of a workspace, as long as its process executes runs: a tick starts one run."""
 
-    def __init__(self, runs: "Runs", engine: Engine, clock: Clock) -> None:
-        """Prepare it; the ticks are stored by `engine`."""
-        self._runs = runs
+    def __init__(
+        self,
+        scheduled: Callable[[], Iterable[SkillSpec]],
+        begin: Callable[..., Awaitable[Result]],
+        engine: Engine,
+        clock: Clock,
+    ) -> None:
+        """`scheduled` returns the skills, `begin` begins a run; `engine` stores the ticks."""
+        self._scheduled = scheduled
+        self._begin = begin
         self._engine = engine
         self._clock = clock
         self._next: dict[tuple[str, str], dt.datetime] = {}
@@ -41,7 +45,7 @@ class Schedules:
 
     async def look(self) -> None:
         """Start the runs that are due."""
-        for spec in self._runs.scheduled():
+        for spec in self._scheduled():
             try:
                 await self._check(spec, spec.schedule or "", self._clock())
             except Exception as error:  # noqa: BLE001 - the next check may succeed
@@ -71,7 +75,7 @@ class Schedules:
         run_id = f"{spec.name}-{tick:%Y%m%dT%H%M%SZ}"
         try:
             call = Call(spec.name, schedule_inputs(spec))
-            result = await self._runs.begin(call, run_id=run_id, at=tick)
+            result = await self._begin(call, run_id=run_id, at=tick)
         except (InvalidScheduleError, ToolmdError) as error:
             self._log_once(f"the Schedule of {spec.name} started no run: {error}")
             return

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from toolmd._workspace.replies import Replies
     from toolmd._workspace.runs import Runs
 
-    OpenReplies = Callable[[OpenProject], AbstractAsyncContextManager[Replies]]
+    OpenReplies = Callable[[OpenProject, Callable[[], Runs]], AbstractAsyncContextManager[Replies]]
 
 Arguments = Mapping[str, Any] | str | bytes
 """An object, or its JSON text."""
@@ -70,13 +70,14 @@ class Workspace:
         self._reloader = Reloader(self._project)
         self.changes = Changes(self._project, self._reloader)
         """The policy changes that wait for acceptance."""
-        self.confirmations = Confirmations(self._project)
+        self.confirmations = Confirmations(self._project, lambda: self.runs)
         """The calls and questions that wait for a person, and the decisions on them."""
         self.crises = Crises(self._project)
         """The conversations with a crisis flag; an operator clears their flags."""
         self.results = Results(self._project)
         """What models read of results, and the whole of those that are too large."""
         self._open_replies: OpenReplies | None = None
+        self._runs: Runs | None = None
 
     @classmethod
     def open(
@@ -278,7 +279,16 @@ class Workspace:
     @property
     def runs(self) -> "Runs":
         """The runs of skills: listed, followed, resumed, cancelled, answered."""
-        return self._project.runs
+        # Programs that only call tools never import them.
+        from toolmd._workspace.runs import Runs
+
+        project = self._project
+        with project.lock:
+            if self._runs is None:
+                project.check_open()
+                self._runs = Runs(project)
+                project.close_runs = self._runs.close
+            return self._runs
 
     @checks_itself
     def call(  # noqa: PLR0913, PLR0917 - the face of a call; an asterisk would cost a fortieth
@@ -380,7 +390,7 @@ class Workspace:
             NotFoundError: The dialect is unknown.
         """
         caller = Caller(user, context, message, conversation)
-        async with (await self._replies())(self._project) as replies:
+        async with (await self._replies())(self._project, lambda: self.runs) as replies:
             return await replies.handle(
                 reply, dialect, caller=caller, dry_run=dry_run, on_event=on_event
             )
@@ -441,7 +451,7 @@ class Workspace:
             call: The call with its caller.
             on_event: Receives the progress and the items of the call.
         """
-        async with (await self._replies())(self._project) as replies:
+        async with (await self._replies())(self._project, lambda: self.runs) as replies:
             return await replies.take_alone(call, on_event)
 
     dispatch_sync = sync_of(dispatch)

@@ -218,14 +218,27 @@ class Workspace:
         """Return the tools and runnable skills in the format of `target`, and the losses.
 
         The list and its dicts belong to the caller; deeper values are shared: copy them first.
-        Raises NotFoundError for an unknown target or name.
+
+        Args:
+            target: The format, such as `openai`.
+            names: The tools and skills; by default all.
+            skills: Whether skills are exported, too.
+
+        Raises:
+            NotFoundError: The target or a name is unknown.
         """
         from toolmd._workspace.exports import export_from
 
         return export_from(self._project.live, target, names, skills=skills)
 
     def export(self, target: str, names: Sequence[str] = (), *, skills: bool = True) -> Any:
-        """Return the items of `exported`: a list of functions, a document, or text."""
+        """Return the items of `exported`: a list of functions, a document, or text.
+
+        Args:
+            target: As in `exported`.
+            names: As in `exported`.
+            skills: As in `exported`.
+        """
         return self.exported(target, names, skills=skills).items
 
     def reload(self, *, wait: bool = True, changed: Collection[str] | None = None) -> Registry:

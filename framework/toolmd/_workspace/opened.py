@@ -19,8 +19,7 @@ from toolmd._types.result import Result
 from toolmd._types.run import Clock
 from toolmd._types.settings import Settings
 from toolmd._workspace.background_loop import BackgroundLoop
-from toolmd._workspace.snapshot.live import Live
-from toolmd._workspace.snapshot.logs import Logs
+from toolmd._workspace.snapshot.live import Live, Logs
 from toolmd._workspace.snapshot.reader import READER
 from toolmd.errors import ToolmdError, logged
 

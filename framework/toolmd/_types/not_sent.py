@@ -1,4 +1,4 @@
-"""A cancelled call of which nothing was sent; apart, as opening a project imports no asyncio."""
+"""A call that was cancelled before it was sent; apart, as a start need not import asyncio."""
 
 import asyncio
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from toolmd._call import CallContext, Dispatcher, in_daemon_thread, start
 from toolmd._call.threads import is_from_outside
-from toolmd._load.edits.weakening import tightened
+from toolmd._load.weakening import tightened
 from toolmd._skills.engine.outcomes import ended
 from toolmd._skills.interpreter import Interpreter
 from toolmd._skills.journal import CancelledRunError, Journal, ParkedError, Through, loaded

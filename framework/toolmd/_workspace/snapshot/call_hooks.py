@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from toolmd._load.plugins.manager import PluginAnswer, Plugins, broken_plugin, reason, several
+from toolmd._load.plugins import PluginAnswer, Plugins, broken_plugin, reason, several
 from toolmd._types.call import Call
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.registry import BoundTool

@@ -13,11 +13,12 @@ from toolmd._gateway.errors import NotStartedError, UnsentCallError
 from toolmd._gateway.pins import differences, names_of
 from toolmd._gateway.servers import Servers
 from toolmd._gateway.session import ProgressReports, Session, following
-from toolmd._types.asked import Asked, InputRequiredError, NotSentError
+from toolmd._types.asked import Asked, InputRequiredError
 from toolmd._types.call_spec import CallSpec, ToolCallSpec
 from toolmd._types.code import Code
 from toolmd._types.context import Context
 from toolmd._types.diagnostic import Diagnostic, Severity
+from toolmd._types.not_sent import NotSentError
 from toolmd._types.registry import Binding, Implementation
 from toolmd._types.remote_tool import RemoteTool
 from toolmd._types.settings import ServerSettings

@@ -1,4 +1,4 @@
-"""Write what restricts in a source as fields of its draft; `check` judges each of them."""
+"""Write what restricts in a source as fields of its draft; `check` reads each of them."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping

@@ -88,7 +88,7 @@ def draft(text: str, ask: Ask) -> Imported:
 
 
 class _Answer:
-    """Holds a model's answer against the text."""
+    """Checks a model's answer against the text."""
 
     def __init__(self, text: str) -> None:
         self.report = ImportReport()
@@ -141,7 +141,7 @@ class _Answer:
         return schema
 
     def _policy(self, tool: str, said: Mapping[str, Any]) -> Iterator[Policy]:
-        """Yield each restriction that the text holds; `check` judges its key and its value."""
+        """Yield each restriction that the text holds; `check` reads its key and its value."""
         for one in _entries(said, "restrictions"):
             key, value = str(one.get("key") or ""), one.get("value")
             quote = self._quoted(one, "")

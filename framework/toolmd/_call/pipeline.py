@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolmd._call.audit.recorder import Recorder
 from toolmd._call.compiled import CompiledTool, CompiledTools
+from toolmd._call.crisis import CrisisWatch, flagged
 from toolmd._call.denial import denial_of, deny, overruled
-from toolmd._call.guards.crisis import CrisisWatch, flagged
 from toolmd._call.invoke.metrics import Metrics
 from toolmd._call.invoke.trace import Tracing
 from toolmd._call.keyed import KeyedCalls, key_with
 from toolmd._call.limits import PlaceLostError
 from toolmd._call.observers import Observers
 from toolmd._call.result.outcome import allowed, denied, ignored, stopped
+from toolmd._call.words import UserWords
 from toolmd._remote.mcp.error import InputRequiredError
 from toolmd._types.asked import Asked
 from toolmd._types.call import Call
@@ -72,11 +73,13 @@ class Pipeline:
         *,
         crisis: CrisisWatch,
         keyed: KeyedCalls,
+        words: UserWords,
     ) -> None:
         """Keep the parts; `confirmations` opens the pending calls on first use."""
         self.rehearses = False
         """Whether every check counts and stores as always, and nothing runs."""
         self._keyed = keyed
+        self._words = words
         self._watch = watch if any(watch) else None
         self._crisis = crisis
         self._has_words = bool(crisis.words)
@@ -96,6 +99,7 @@ class Pipeline:
             if self._has_words or call.caller.conversation is not None:
                 call = self._crisis.flag_by_message(call)
                 call = await self._crisis.flag_by_conversation(call)
+                call = await self._words.hear(call)
             if call.confidence is not None or call.depth:
                 check_call(call)  # syntax
             tool = self._used(call.tool) or await self._tools.find(call)  # lookup
@@ -107,10 +111,8 @@ class Pipeline:
             if call.key is not None and call.is_named:
                 call = call._replace(key=key_with(call.key, arguments))
             note = ignored(tool.dropped(call.arguments)) if tool.ignores_unknown else ""
-            if tool.guards:  # confidence, intent, review, confirmation
-                verdict = await tool.guard(call, arguments)
-            else:
-                verdict = tool.check_policy(call, arguments)
+            # confidence, intent, review, confirmation
+            verdict = await tool.verdict(call, arguments) if tool.checks else ALLOWED
             if verdict is not ALLOWED:
                 if tool.escalates(call, arguments):
                     call = await self._crisis.flag_by_conversation(flagged(call))
@@ -178,6 +180,7 @@ class Pipeline:
                 await limits.wait_again(call)
             if self.rehearses:
                 return allowed(call, began)
+            await self._words.use(call)
             if self._observers.before is not None:
                 self._observers.call_before_hook(call, tool)
             running = tool.invoker.run(call, arguments, began, on_event)
@@ -201,7 +204,7 @@ class Pipeline:
         """Deny a call, or store it for a person's confirmation."""
         if verdict.action is Action.DENY:
             raise overruled(verdict)
-        confirmation = await self._confirmations().store_call(tool, call, arguments, verdict.action)
+        confirmation = await self._confirmations().store_call(tool, call, arguments, verdict)
         corrected = ", ".join(confirmation.replaces)
         instead_of = Decided(corrected) if corrected else None
         await self._recorder.waits(

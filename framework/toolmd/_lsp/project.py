@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from toolmd._call.guards.policy import threshold
+from toolmd._call.checks import threshold
 from toolmd._types.call_spec import DEFAULT_TIMEOUT_S, seconds
 from toolmd._types.definition import FileSpec
 from toolmd._types.diagnostic import Diagnostic, Severity

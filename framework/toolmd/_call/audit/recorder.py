@@ -137,7 +137,7 @@ class Recorder:
         # As many digits for each record.
         at = f"{self._date}.{int((now - second) * 1e6):06d}+00:00"
         record: dict[str, Any] = {"at": at, "decision": decision, **head}
-        user, context, _, conversation, _ = call.caller
+        user, context, _, conversation, *_ = call.caller
         if context:
             record["context"] = hidden_values({**context})
         if call.confidence is not None:

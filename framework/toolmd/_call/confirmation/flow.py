@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from toolmd._call.compiled import CompiledTool, CompiledTools
 from toolmd._call.confirmation.corrections import add_replacing
-from toolmd._call.confirmation.shown import NOT_YOURS, asked_again, edited_call, shown_of
+from toolmd._call.confirmation.shown import NOT_YOURS, asked_again, edited_call, shown_of, words_of
 from toolmd._call.denial import CallDenied, deny, guard_failed, overruled
 from toolmd._call.threads import AROUND
 from toolmd._store.store import Store
@@ -71,7 +71,7 @@ class ConfirmationFlow:
         tool: CompiledTool,
         call: Call,
         arguments: Mapping[str, Any],
-        action: Action,
+        verdict: Verdict,
         notes: tuple[str, ...] = (),
     ) -> ConfirmationRequest:
         """Store a call until a person decides; a dry run stores nothing. Raises CallDenied.
@@ -81,12 +81,15 @@ class ConfirmationFlow:
         """
         call_spec = tool.call_spec
         sensitivity = call_spec.safety.sensitivity or "low"
-        shown, prompt = shown_of(tool, call, arguments)
+        words = words_of(tool, call, arguments, verdict)
+        shown, prompt = shown_of(tool, call, arguments, words)
         if call.dry_run:
             return ConfirmationRequest("", prompt, sensitivity)
         await tool.invoker.prepare()
         now = self._clock()
-        kind: Literal["confirm", "review"] = "review" if action is Action.REVIEW else "confirm"
+        kind: Literal["confirm", "review"] = (
+            "review" if verdict.action is Action.REVIEW else "confirm"
+        )
         confirmation = Confirmation(
             id=secrets.token_urlsafe(9).replace("-", "a"),
             kind=kind,
@@ -98,6 +101,7 @@ class ConfirmationFlow:
             expires=now + EXPIRES_S,
             shown=shown,
             notes=notes,
+            words=words,
         )
         try:
             replaced = await AROUND.run(
@@ -188,7 +192,7 @@ class ConfirmationFlow:
         call = edited_call(confirmation.call, edit)
         if edit:
             arguments = tool.arguments(call)
-        verdict = await tool.guard(call, arguments)
+        verdict = await tool.verdict(call, arguments)
         if verdict.action is Action.DENY:
             raise overruled(verdict)
         escalated = verdict.action is Action.REVIEW and confirmation.kind != "review"
@@ -259,7 +263,7 @@ class ConfirmationFlow:
         try:
             tool.check_caller(call)
             arguments = tool.arguments(call)
-            verdict = await tool.guard(call, arguments)
+            verdict = await tool.verdict(call, arguments)
             if verdict.action is Action.DENY:
                 raise overruled(verdict)
         except CallDenied as denial:
@@ -276,9 +280,9 @@ class ConfirmationFlow:
         verdict: Verdict,
         notes: tuple[str, ...],
     ) -> Stopped:
-        action = max(verdict.action, Action.CONFIRM)
-        confirmation = await self.store_call(tool, call, arguments, action, notes)
-        return Stopped(call, arguments, confirmation, verdict._replace(action=action), notes)
+        verdict = verdict._replace(action=max(verdict.action, Action.CONFIRM))
+        confirmation = await self.store_call(tool, call, arguments, verdict, notes)
+        return Stopped(call, arguments, confirmation, verdict, notes)
 
     def approval_hash(self, tool: CompiledTool, arguments: Mapping[str, Any]) -> str:
         """Return the hash that an approval is bound to: exactly this call of exactly this tool."""

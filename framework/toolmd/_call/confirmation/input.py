@@ -39,7 +39,7 @@ async def answer(
         raise deny("confirmation_stale", CHANGED)
     if not is_parked(asked):
         raise deny("confirmation_elsewhere", ELSEWHERE)
-    verdict = await tool.guard(call, call.arguments)
+    verdict = await tool.verdict(call, call.arguments)
     if verdict.action is Action.DENY:
         raise overruled(verdict)
     content = {} if given is None else content_of(asked, given)

@@ -1,18 +1,16 @@
-"""Collect the call hooks of plugins: guards, approved origins, languages and observers."""
+"""Collect the call hooks of plugins: guards, origins, words of doubt, judges and observers."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from toolmd._call.words import Judge
 from toolmd._load.plugins.manager import PluginAnswer, Plugins, several
 from toolmd._types.call import Call
 from toolmd._types.registry import BoundTool
 from toolmd._types.result import Result
 from toolmd._types.settings import Settings
 from toolmd.hooks import Guard
-
-if TYPE_CHECKING:
-    from toolmd._types.language import Language
 
 
 def guards_of(
@@ -66,24 +64,39 @@ def origins_of(
     return origins if plugins.implements("toolmd_approved_origins") else None
 
 
-def languages_of(plugins: Plugins) -> Callable[[], tuple["Language", ...]] | None:
-    """Return a function that asks each plugin for its languages; None where no plugin has any.
+def doubt_of(plugins: Plugins) -> Callable[[], tuple[str, ...]] | None:
+    """Return a function that asks each plugin for words of doubt; None where no plugin has any.
 
-    It raises what a plugin raised, and ValueError for rules that can't be read.
+    It raises what a plugin raised, and TypeError for anything but texts.
     """
 
     @cache
-    def languages() -> tuple["Language", ...]:
-        from toolmd._types.language import read_language
-
-        found = []
-        for answer in plugins.ask("toolmd_languages"):
+    def doubt() -> tuple[str, ...]:
+        found: list[str] = []
+        for answer in plugins.ask("toolmd_doubt_words"):
             if answer.error is not None:
                 raise answer.error
-            found += [read_language(rules) for rules in several(answer.value)]
+            words = [*several(answer.value)]
+            if not all(isinstance(word, str) and word for word in words):
+                raise TypeError(f"toolmd_doubt_words of {answer.plugin} returned no list of texts")
+            found += words
         return tuple(found)
 
-    return languages if plugins.implements("toolmd_languages") else None
+    return doubt if plugins.implements("toolmd_doubt_words") else None
+
+
+def judge_of(plugins: Plugins) -> Judge | None:
+    """Return a function that asks each plugin about the user's words; None where none judges."""
+
+    def judge(kind: str, wanted: Sequence[str], call: Call) -> Iterable[Any]:
+        messages = (*call.caller.earlier, call.caller.message)
+        question: dict[str, Any] = {"kind": kind, "wanted": wanted, "messages": messages}
+        for answer in plugins.ask("toolmd_intent", at_load=False, call=call, **question):
+            if answer.error is not None:
+                raise answer.error
+            yield answer.value
+
+    return judge if plugins.implements("toolmd_intent") else None
 
 
 def _texts(said: Any) -> tuple[str, ...]:

@@ -19,8 +19,9 @@ from toolmd._types.run import Clock
 from toolmd._types.settings import Settings
 from toolmd._workspace.background_loop import off_loop
 from toolmd._workspace.snapshot.call_hooks import (
+    doubt_of,
     guards_of,
-    languages_of,
+    judge_of,
     listeners_of,
     origins_of,
 )
@@ -107,7 +108,8 @@ class Live:
                     store=self._logs.store,
                     log=self._logs.log_of(self.settings),
                     origins=origins_of(snapshot.plugins, self.settings, self.keeper.tools),
-                    languages=languages_of(snapshot.plugins),
+                    doubt=doubt_of(snapshot.plugins),
+                    judge=judge_of(snapshot.plugins),
                 )
                 if self.rehearses:
                     self.dispatcher.rehearse()

@@ -152,14 +152,14 @@ def _verbatim(policy: Policy) -> Check | None:
 
     async def check(call: Call, arguments: Arguments) -> Verdict:
         found: list[tuple[str, Clarity]] = []
-        for name in shapes.keys() & arguments.keys():
-            for path, value in _verbatim_values(arguments[name], shapes[name], name):
+        for name, shape in shapes.items():
+            for path, value in _verbatim_values(arguments.get(name), shape, name):
                 clarity = await policy.words.judge("verbatim", value, call)
                 if clarity != "clear":
                     found.append((path, clarity))
         if not found:
             return ALLOWED
-        verdict = _not_stated(sorted(found))
+        verdict = _not_stated(found)
         anyway = _asks(asks_anyway, call, arguments)
         return verdict._replace(action=Action.CONFIRM) if anyway else verdict
 
@@ -204,7 +204,9 @@ _LACKS = {
 
 
 def _verbatim_values(value: Any, shape: Schema, path: str) -> Iterator[tuple[str, Any]]:
-    """Yield each Verbatim value with its path."""
+    """Yield each Verbatim value with its path; an absent one states nothing."""
+    if value is None:
+        return
     if shape.verbatim:
         yield path, value
     elif isinstance(value, list) and shape.items is not None:

@@ -29,7 +29,7 @@ DOUBT = (
     "none", "nothing", "nobody", "neither", "nor", "without", "if", "whether", "unless", "should",
     "maybe", "perhaps", "might", "almost", "rather", "instead", "later", "tomorrow", "someday",
     "wait", "stop", "cancel", "skip", "skipped", "forget", "forgot", "refuse", "against",
-    "hold off", "hold on", "thinking about", "wondering", "what", "why", "how", "said",
+    "hold off", "hold on", "thinking about", "wondering", "what", "why", "how", "said", "says",
     "my husband", "my wife", "my partner", "my son", "my daughter", "my child", "my mother",
     "my mom", "my mum", "my father", "my dad", "my brother", "my sister", "my friend",
     "my neighbor", "my neighbour",
@@ -132,7 +132,7 @@ def states(value: Any, messages: Iterable[str], doubt: tuple[str, ...] = DOUBT) 
     """
     texts = [fold(text)[:MAX_MESSAGE] for text in _texts(value)]
     words = {_number(word) for text in texts for word in _STATED.findall(text)}
-    signs = {text.strip() for text in texts if not _STATED.search(text)}
+    signs = {text.strip() for text in texts if text and not _STATED.search(text)}
     own = pattern_of(tuple(sorted(words)), inflects=False)
     missing, clear = words | signs, words | signs
     for sentence in (one for message in messages for one in _sentences(message)):

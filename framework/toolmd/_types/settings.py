@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal
 
@@ -29,33 +28,13 @@ class SafetySettings:
 
 
 @dataclass(frozen=True, slots=True)
-class PriceSettings:
-    """The table `[chat.prices."MODEL"]`: US dollars per million tokens."""
-
-    input: float
-    """The price of the tokens of requests."""
-    output: float
-    """The price of the tokens of answers."""
-    cached: float | None = None
-    """The price of cached input tokens; the default is that of `input`."""
-
-
-@dataclass(frozen=True, slots=True)
 class ChatSettings:
-    """The table `[chat]`: the model of `toolmd chat`, and what a conversation may cost."""
+    """The table `[chat]`: the model of `toolmd chat`."""
 
     model: str | None = None
     """The endpoint's name for the model."""
     base_url: str | None = None
     """The URL of an OpenAI-compatible API; None uses OpenRouter."""
-    max_tokens: int | None = None
-    """The tokens of input and output at which a conversation ends: no further request is sent."""
-    max_cost: float | None = None
-    """The cost in US dollars at which a conversation ends. Where the cost of an answer is unknown,
-    it ends, too."""
-    prices: Mapping[str, PriceSettings] = field(default_factory=dict)
-    """The prices of models whose provider states no cost: tables `[chat.prices."MODEL"]` with
-    `input`, `output` and `cached`, in US dollars per million tokens."""
 
 
 STYLES = ("keep", "compact", "long")
@@ -135,8 +114,7 @@ class ServeSettings:
     """The accepted tokens, each with `sha256`, `user`, `may` (`call`, `decide`, `operate`) and
     `context` (allowed values by fact). Without any, each start creates a new token."""
     max_connections: int = 512
-    """The maximum number of open connections, and at most half of the process's file descriptors.
-    At the limit, the connection that has waited longest for its client is closed."""
+    """The number of open connections from which on a request is answered with 503."""
     head_timeout: int = 10
     """The time limit for a new connection's first byte, and then for the head of a request."""
     body_timeout: int = 30
@@ -196,31 +174,6 @@ class ServerSettings:
     """Whether all users share one session; otherwise each user has one."""
     start_timeout: float = 30.0
     """The most seconds that starting and listing the tools take."""
-    folders: tuple[str, ...] | None = None
-    """The folders that its process may write, `:read` behind those that it may only read; None for
-    all that its user may reach."""
-    hosts: tuple[str, ...] | None = None
-    """Empty where its process has no network; None for all hosts."""
-
-
-@dataclass(frozen=True, slots=True)
-class FenceSettings:
-    """The table `[fence]`: tools of the project whose Python runs in fenced processes."""
-
-    tools: tuple[str, ...] = ()
-    """The names of the tools, or patterns such as `render_*`."""
-    folders: tuple[str, ...] | None = None
-    """The folders that their processes may write, `:read` behind those that they may only read,
-    beside the project's own code; None for all that their user may reach."""
-    hosts: tuple[str, ...] | None = None
-    """Empty where their processes have no network; None for all hosts."""
-    env: Mapping[str, str] = field(default_factory=dict)
-    """All environment variables of their processes; `$NAME` or `${NAME}` in a value is that
-    variable of Toolmd's own environment."""
-
-    def covers(self, name: str) -> bool:
-        """Return whether a tool of this name runs in a fence."""
-        return any(fnmatchcase(name, pattern) for pattern in self.tools)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,8 +214,6 @@ class Settings:
     servers: Mapping[str, ServerSettings] = field(default_factory=dict)
     """The MCP servers of `Implemented By: mcp SERVER TOOL`, by name: tables `[servers.NAME]` with
     `command` and `env`, or `url` and `headers` (`docs/how-to/guard-an-mcp-server.md`)."""
-    fence: FenceSettings = field(default_factory=FenceSettings)
-    """The tools whose Python runs in fenced processes."""
     trust_edits: bool = False
     """Whether an edit that drops a restriction is live immediately."""
     import_timeout: float = 10.0

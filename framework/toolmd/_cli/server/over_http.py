@@ -53,7 +53,7 @@ class HttpPlan(NamedTuple):
 
 def open_entrance(plan: HttpPlan, settings: Any) -> tuple[HttpPlan, socket.socket]:
     """Bind the port, print the address and the token, and return both."""
-    from toolmd._auth.addresses import with_port
+    from toolmd._auth.authentication import with_port
 
     known = settings.serve.tokens
     if known and plan.may is not None:
@@ -76,8 +76,7 @@ def open_entrance(plan: HttpPlan, settings: Any) -> tuple[HttpPlan, socket.socke
 @contextmanager
 def opened(plan: HttpPlan) -> Iterator[tuple[Any, Any]]:
     """Open the workspace of a plan, with the source of its events."""
-    from toolmd._http.api.event_stream import PLUGIN, EventSource
-    from toolmd._http.api.feed import Feed
+    from toolmd._http.events import PLUGIN, EventSource, Feed
     from toolmd._workspace import Workspace
 
     source = EventSource(Feed())

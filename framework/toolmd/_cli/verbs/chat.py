@@ -2,14 +2,12 @@
 
 import sys
 from json import dumps
-from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
 
 from toolmd._cli.project.opening import open_workspace
-from toolmd._cli.reports.exchanges import LIMITS, exit_code, tell
-from toolmd._cli.terminal.atomic_write import replace_file
+from toolmd._cli.reports.exchanges import exit_code, tell
 from toolmd._cli.terminal.exits import ExitCode
 from toolmd._cli.terminal.lines import interruptible, lines
 from toolmd._cli.terminal.options import (
@@ -64,16 +62,6 @@ StreamOption = Annotated[
     bool | None,
     typer.Option("--stream/--no-stream", help="Show words as they arrive; default: on a terminal."),
 ]
-RecordOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE", help="Write the conversation here, for `toolmd test --transcript`."
-    ),
-]
-SchemaOption = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Answers are JSON that follows this JSON Schema."),
-]
 
 
 def chat(
@@ -86,8 +74,6 @@ def chat(
     user: UserOption = None,
     context: ContextOption = None,
     stream: StreamOption = None,
-    record: RecordOption = None,
-    schema: SchemaOption = None,
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
@@ -98,29 +84,26 @@ def chat(
     pip install 'toolmd[chat]'.
 
     Exit codes: 0 answered, 1 an incomplete answer or an error of the endpoint, 2 no model or key,
-    3 a limit is reached, 4 a call waits for a person, 5 no endpoint answers.
+    4 a call waits for a person, 5 no endpoint answers.
     """
     with open_workspace(project) as workspace:
         options = {
             "model": model,
             "base_url": base_url,
             "dialect": dialect,
-            "schema": None if schema is None else _schema(schema),
             "system": system,
             "user": user,
             "context": context_of(context),
-            "stream": (stdout().isatty() if stream is None else stream) and not (json or schema),
+            "stream": (stdout().isatty() if stream is None else stream) and not json,
         }
-        code = _Talk(workspace, options, record, json=json).run(message)
+        code = _Talk(workspace, options, json=json).run(message)
     raise typer.Exit(code)
 
 
 class _Talk:
     """A conversation at the terminal."""
 
-    def __init__(
-        self, workspace: Any, options: dict[str, Any], record: Path | None, *, json: bool
-    ) -> None:
+    def __init__(self, workspace: Any, options: dict[str, Any], *, json: bool) -> None:
         import asyncio
 
         from toolmd._chat import Conversation
@@ -128,7 +111,6 @@ class _Talk:
         self._workspace = workspace
         self._json = json
         self._streams = options["stream"]
-        self._structured = options["schema"] is not None
         self._in_line = False
         self._queued: list[str] = []
         """What the user typed where a decision was asked for."""
@@ -136,13 +118,9 @@ class _Talk:
             workspace,
             **options,
             confirm=self._ask if interactive() else None,
-            on_text=None if json or self._structured else self._show,
+            on_text=None if json else self._show,
             on_result=None if json else self._show_result,
         )
-        self._record = record
-        if record is not None and record.exists():
-            stop(ExitCode.USAGE, f"{record} exists", "name a new file with --record")
-        self._write()
         self._runner = asyncio.Runner()
 
     def run(self, message: str | None) -> int:
@@ -191,8 +169,6 @@ class _Talk:
                 else:
                     if self._json:
                         out(dumps(exchange.to_dict(), ensure_ascii=False))
-                    if exchange.stopped in LIMITS:
-                        return ExitCode.DENIED
                     code = code if lasting else max(code, exit_code(exchange))
         except KeyboardInterrupt:
             err()
@@ -204,18 +180,8 @@ class _Talk:
             exchange = self._runner.run(self._conversation.say(message))
         finally:
             self._end_line()
-            self._write()
-        if self._structured and not self._json and not exchange.stopped:
-            out_json(exchange.value)
-        chat = self._workspace.settings.chat
-        limited = chat.max_tokens is not None or chat.max_cost is not None
-        tell(exchange, limited=limited)
+        tell(exchange)
         return exchange
-
-    def _write(self) -> None:
-        """Write the transcript as far as the conversation has come."""
-        if self._record is not None:
-            replace_file(self._record, self._conversation.transcript.text())
 
     def _show(self, words: str) -> None:
         """Write the model's words, without control characters on a terminal."""
@@ -260,18 +226,6 @@ class _Talk:
             self._queued.append(decision)
             return None
         return decision
-
-
-def _schema(file: Path) -> Any:
-    from toolmd._validation.strict_json import read_json
-
-    try:
-        schema = read_json(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        stop(ExitCode.USAGE, f"{file} can't be read: {error}", "name a file with a JSON Schema")
-    if not isinstance(schema, dict):
-        stop(ExitCode.USAGE, f"{file} has no JSON object", "name a file with a JSON Schema")
-    return schema
 
 
 def _fail(error: ModelError) -> NoReturn:

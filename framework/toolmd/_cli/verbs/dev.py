@@ -62,7 +62,7 @@ def dev(
         help_ = "`toolmd serve --transport http --host` is for other machines"
         stop(ExitCode.USAGE, f"dev listens only on this machine, not on {host}", help_)
     from toolmd._auth import ALL_RIGHTS, Addresses, Tokens
-    from toolmd._auth.addresses import with_port
+    from toolmd._auth.authentication import with_port
     from toolmd._http import require_server
 
     require_server()
@@ -97,8 +97,7 @@ def _shown(url: str, token: str) -> str:
 
 def _serve(folder: Any, overrides: dict[str, str], place: Entrance, open_link: str) -> None:
     from toolmd._cli.reports.live import LiveReport
-    from toolmd._http.api.event_stream import PLUGIN, EventSource
-    from toolmd._http.api.feed import Feed
+    from toolmd._http.events import PLUGIN, EventSource, Feed
     from toolmd._watch import Watcher
     from toolmd._workspace import Workspace
 

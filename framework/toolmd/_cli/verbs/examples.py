@@ -1,20 +1,14 @@
 """`test`: run the examples of the tools' files as tests."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
 
 from toolmd._cli.project.opening import named
-from toolmd._cli.terminal.atomic_write import replace_file
 from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.options import JsonOption, ProjectOption, stop
+from toolmd._cli.terminal.options import JsonOption, ProjectOption
 from toolmd._cli.terminal.screen import busy, counted, err, out, out_json, paint, printable
-
-RecordOption = Annotated[
-    bool, typer.Option("--record", help="Call servers and services, and record their answers.")
-]
 
 
 def try_out(
@@ -25,13 +19,6 @@ def try_out(
         ),
     ] = None,
     *,
-    transcript: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE", help="Replay this record of `toolmd chat` instead; may be repeated."
-        ),
-    ] = None,
-    record: RecordOption = False,
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
@@ -43,25 +30,15 @@ def try_out(
     (such as a message that it sends) are real. The test caller is confident, states the tool's
     keywords, and confirms.
 
-    MCP servers and web services are not called: their recorded answers are replayed. With --record
-    they are called, and the answers are written next to each tool's file if all its examples pass,
-    without Sensitive values and credentials.
+    MCP servers and web services are never called: an example of their tools passes through all
+    checks, and does not run.
 
-    With --transcript, recorded replies of a model and decisions of a person pass through all
-    checks again, and nothing runs. Each call must be allowed, denied or pending as before.
-
-    Exit codes: 1 an example fails, or a transcript differs; 5 unknown tool.
+    Exit codes: 1 an example fails; 5 unknown tool.
     """
-    if transcript and (names or record):
-        help_ = "name no tools" if names else "leave out --record"
-        stop(ExitCode.USAGE, "--transcript replays whole conversations", help_)
-    if transcript:
-        _replay(project, transcript, json=json)
     from toolmd._workspace.examples import try_examples
 
-    write = replace_file if record else None
     with busy("Running the examples"):
-        tried = try_examples(project, names or (), record=write)
+        tried = try_examples(project, names or ())
     _show(tried, json=json)
 
 
@@ -75,46 +52,8 @@ def _show(tried: Sequence[Any], *, json: bool) -> NoReturn:
             out(_line(one))
         ended = f"{failed} failed" if failed else "all passed"
         none = "There are no examples. Write some below `## Examples` in a tool's file."
-        err(f"{counted(len(tried), 'example')}, {ended}.{_upstream(tried)}" if tried else none)
+        err(f"{counted(len(tried), 'example')}, {ended}." if tried else none)
     raise typer.Exit(ExitCode.FINDINGS if failed else ExitCode.DONE)
-
-
-def _replay(folder: Path | None, files: list[Path], *, json: bool) -> NoReturn:
-    """Replay transcripts, show each reply, and exit."""
-    from toolmd._chat.replay import replay
-    from toolmd._cli.terminal.prompts import decision_of
-
-    with busy("Replaying"):
-        replayed = [one for file in files for one in replay(folder, file, decision_of)]
-    if json:
-        out_json([one.to_dict() for one in replayed])
-    else:
-        for one in replayed:
-            skipped = one.how == "hidden"
-            mark = (
-                "skip"
-                if skipped
-                else paint("ok  ", "green")
-                if one.passed
-                else paint("FAIL", "red")
-            )
-            out(f"{mark}  {printable(one.place)}: {printable(one.message)}")
-    failed = sum(not one.passed for one in replayed)
-    if not json:
-        ended = f"{failed} different" if failed else "all as recorded"
-        err(f"{len(replayed)} replies and decisions, {ended}.")
-    raise typer.Exit(ExitCode.FINDINGS if failed else ExitCode.DONE)
-
-
-def _upstream(tried: Sequence[Any]) -> str:
-    """Report which examples had recorded answers."""
-    replayed = sum(one.how == "replayed" for one in tried)
-    recorded = sum(one.how == "recorded" for one in tried)
-    if replayed:
-        return f" {replayed} with recorded answers: no server and no service was called."
-    if recorded:
-        return f" The answers of {recorded} were recorded."
-    return ""
 
 
 def _line(one: Any) -> str:

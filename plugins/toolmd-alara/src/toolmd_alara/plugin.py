@@ -34,7 +34,7 @@ DOUBT_WORDS = (
     "debo", "debería", "quizás", "tal vez", "mañana", "mi marido", "mi esposa", "mi mujer",
     "pas", "jamais", "rien", "aucun", "aucune", "sans", "non", "au lieu", "oublie", "si", "dois-je",
     "devrais-je", "peut-être", "demain", "mon mari", "ma femme",
-    "不", "没", "别", "勿", "未", "取消", "停止", "如果", "要是", "也许", "可能", "或许", "明天", "吗",
+    "不", "没", "别", "勿", "未", "取消", "停止", "如果", "要是", "也许", "可能", "明天", "吗",
 )  # fmt: skip
 """The words of doubt in German, Spanish, French and Chinese; the core has those of English."""
 FILE = "alara.sqlite3"

@@ -1,0 +1,175 @@
+"""Convert results to those of the protocol; a denial is a result too, so the model can act."""
+
+from typing import Any
+from urllib.parse import quote
+
+from mcp.types import (
+    AudioContent,
+    BlobResourceContents,
+    CallToolResult,
+    ContentBlock,
+    EmbeddedResource,
+    ImageContent,
+    TextContent,
+)
+from pydantic import TypeAdapter, ValidationError
+
+from toolmd._dialect.body import compact
+from toolmd._types.model_view import seen_shape
+from toolmd._types.parts import File
+from toolmd._types.result import Failure, Result
+from toolmd._types.schema import Schema
+from toolmd._types.skill import SkillSpec
+from toolmd._types.tool import ToolSpec
+from toolmd._validation import problems
+
+KINDS = frozenset(("text", "image", "audio", "resource", "resource_link"))
+_BLOCKS: TypeAdapter[list[ContentBlock]] = TypeAdapter(list[ContentBlock])
+
+
+def gives_blocks(returns: Schema) -> bool:
+    """Check whether a tool's Returns declare content blocks.
+
+    They do if the object, or the array's items, has a property `type` whose Enum contains only
+    the protocol's kinds of content.
+    """
+    shape = returns.items if returns.types == ("array",) else returns
+    for field in (shape.properties or ()) if shape is not None else ():
+        if field.name == "type" and field.shape.enum:
+            return set(map(str, field.shape.enum)) <= KINDS
+    return False
+
+
+def part_block(part: File) -> ContentBlock:
+    """Return a content part of a result as a content block."""
+    data, media_type = part.base64, part.media_type
+    if part.kind == "image":
+        return ImageContent(type="image", data=data, mime_type=media_type)
+    if part.kind == "audio":
+        return AudioContent(type="audio", data=data, mime_type=media_type)
+    uri = f"toolmd://result/{quote(part.name, safe='') or 'file'}"
+    blob = BlobResourceContents(uri=uri, mime_type=media_type, blob=data)
+    return EmbeddedResource(type="resource", resource=blob)
+
+
+def read_blocks(data: Any) -> list[ContentBlock] | None:
+    """Return a value as content blocks; None if it isn't valid."""
+    try:
+        return _BLOCKS.validate_python(data if isinstance(data, list) else [data])
+    except ValidationError:
+        return None
+
+
+RESULT = "toolmd/result"
+"""The key under `_meta` for the parts of a Result that are for the host, not for the model."""
+FOR_THE_HOST = ("outcome", "attempts", "duration_ms", "crisis", "truncated", "source")
+CAN_CONFIRM = "The user must confirm this call, and did not. Nothing ran."
+
+
+def answer(
+    result: Result, spec: ToolSpec | SkillSpec, *, blocks: bool, wrapped: bool
+) -> CallToolResult:
+    """Return the client's result of a call.
+
+    Args:
+        result: The result for the model.
+        spec: The definition of the tool or the skill.
+        blocks: Whether the data is content blocks.
+        wrapped: Whether the data is in `structuredContent.result`.
+    """
+    if not result.success:
+        return denial(result)
+    if isinstance(spec, SkillSpec):
+        return _done(_of_skill(result), result)
+    if blocks:
+        content = read_blocks(result.data)
+        if content is None:
+            return denial(_mismatch(result, "it is not content of the protocol"))
+        meta = {RESULT: _host_facts(result)}
+        return CallToolResult(content=[*content, *_notes(result)], _meta=meta)
+    data = result.data
+    if wrong := problems(data, seen_shape(spec.returns)):
+        if result.handle is not None:
+            return denial(_too_large(result))
+        return denial(_mismatch(result, wrong[0].message))
+    if result.message and result.message != data and not _says(data):
+        # Without a place for it in Returns, the tool's own message goes into the notes.
+        result = result._replace(notes=(result.message, *result.notes))
+    return _done({"result": data} if wrapped else data, result)
+
+
+def denial(result: Result) -> CallToolResult:
+    """Return the result of a call that was denied, is pending or failed, with its stable code."""
+    error = result.error or _confirmation(result)
+    told = [f"{error.code}: {error.message}"]
+    told += [problem.message for problem in error.details if problem.message not in error.message]
+    shown = {**result.to_dict(), "error": error.to_dict()}
+    return CallToolResult(
+        content=[TextContent(type="text", text="\n".join(told)), *_notes(result)],
+        structured_content=shown,
+        is_error=True,
+    )
+
+
+def _confirmation(result: Result) -> Failure:
+    if result.outcome == "review":
+        message = result.message or "An operator must review this call first."
+        return Failure("review_required", message)
+    if result.outcome == "waiting":
+        message = f"{result.message} It goes on by itself, so do not call it again."
+        return Failure("waiting", message)
+    return Failure("confirmation_required", CAN_CONFIRM)
+
+
+def _mismatch(result: Result, why: str) -> Result:
+    # The client would reject the result, and hide that the tool ran.
+    message = f"{result.tool} ran and took effect, but its result does not fit its Returns: {why}"
+    failure = Failure("result_mismatch", message)
+    return result._replace(success=False, outcome="failed", error=failure, notes=())
+
+
+def _too_large(result: Result) -> Result:
+    # What fits is not what the listed schema promises, so a client would reject it.
+    message = (
+        f"{result.tool} ran and took effect, but its result is too large to be shown. Read it"
+        f" with read_result and handle {result.handle}; do not call it again."
+    )
+    failure = Failure("result_too_large", message)
+    return result._replace(success=False, outcome="failed", data=None, error=failure, notes=())
+
+
+def _done(structured: Any, result: Result) -> CallToolResult:
+    value = structured["result"] if set(structured) == {"result"} else structured
+    text = value if isinstance(value, str) else compact(value)
+    return CallToolResult(
+        content=[
+            TextContent(type="text", text=text),
+            *map(part_block, result.parts.values()),
+            *_notes(result),
+        ],
+        structured_content=structured,
+        _meta={RESULT: _host_facts(result)},
+    )
+
+
+def _says(data: Any) -> bool:
+    return isinstance(data, dict) and "message" in data
+
+
+def _of_skill(result: Result) -> dict[str, Any]:
+    data = result.data or {}
+    return {"success": True, "message": result.message, "data": data, "error": None}
+
+
+def _notes(result: Result) -> list[ContentBlock]:
+    """Return the notes for the model: a user's edit, a truncation."""
+    notes = list(result.notes)
+    cut = [name for name, was in (result.truncated or {}).items() if was]
+    if cut:
+        notes.append(f"The result was truncated (by {' and '.join(cut)}); there is more.")
+    return [TextContent(type="text", text=note) for note in notes]
+
+
+def _host_facts(result: Result) -> dict[str, Any]:
+    shown = result.to_dict()
+    return {key: shown[key] for key in FOR_THE_HOST if key in shown}

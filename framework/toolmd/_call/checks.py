@@ -337,7 +337,7 @@ CHECKS: tuple[Callable[[Policy], Check | None], ...] = (
     _verbatim,
     _crisis,
     escalation,
-    _confirmation,
     _guards,
+    _confirmation,
 )
 """The checks, in the pipeline's order."""

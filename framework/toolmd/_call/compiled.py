@@ -5,14 +5,13 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from typing import Any, Protocol
 
-from toolmd._call.arguments.argument_errors import mismatch, read
-from toolmd._call.arguments.handles import has_handle
+from toolmd._call.arguments import has_handle, mismatch, read
 from toolmd._call.checks import Policy, checks_of, escalation, verdict_of
+from toolmd._call.context import CallServices
 from toolmd._call.denial import CallDenied, deny, guard_failed
-from toolmd._call.invoke.context import CallServices
-from toolmd._call.invoke.invoker import Invoker
-from toolmd._call.invoke.trace import TracedInvoker, Tracing
+from toolmd._call.invoke import Invoker
 from toolmd._call.limits import CallLimits
+from toolmd._call.telemetry import TracedInvoker, Tracing
 from toolmd._call.threads import AROUND
 from toolmd._call.words import UserWords, reads_words
 from toolmd._types.call import Call
@@ -239,6 +238,6 @@ def _rules(call_spec: ToolCallSpec) -> Any:
     """Return the tool's compiled Rules; None where it has none, so that it imports no evaluator."""
     if not call_spec.rules:
         return None
-    from toolmd._call.arguments.rules import Rules
+    from toolmd._call.arguments import Rules
 
     return Rules(call_spec)

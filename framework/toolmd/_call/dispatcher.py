@@ -7,18 +7,16 @@ from functools import cached_property
 from time import perf_counter, time
 from typing import TYPE_CHECKING, Any
 
-from toolmd._call.arguments.handles import with_results
+from toolmd._call.arguments import with_results
 from toolmd._call.audit.recorder import Recorder
 from toolmd._call.compiled import CompiledTools
+from toolmd._call.context import Resources
 from toolmd._call.crisis import CrisisWatch
 from toolmd._call.denial import CallDenied, deny
-from toolmd._call.invoke.context import Resources
-from toolmd._call.invoke.metrics import metrics_of
-from toolmd._call.invoke.trace import tracing_of
 from toolmd._call.keyed import KeyedCalls
 from toolmd._call.limits import MACHINE, CallLimits, Timing
-from toolmd._call.observers import Observers
-from toolmd._call.pipeline import Pipeline, Watch
+from toolmd._call.pipeline import Observers, Pipeline, Watch
+from toolmd._call.telemetry import metrics_of, tracing_of
 from toolmd._call.words import Judge, UserWords
 from toolmd._egress import Approved, open_client
 from toolmd._store.store import Store
@@ -33,7 +31,7 @@ from toolmd.hooks import Guard
 if TYPE_CHECKING:
     # A call without confirmation and audit does not wait for these imports.
     from toolmd._call.audit.log import AuditLog
-    from toolmd._call.confirmation.flow import ConfirmationFlow
+    from toolmd._call.confirmations import ConfirmationFlow
     from toolmd._call.decisions import Decisions
 
 
@@ -95,7 +93,7 @@ class Dispatcher:
     @cached_property
     def _confirmations(self) -> "ConfirmationFlow":
         """The confirmations, opened with the first one."""
-        from toolmd._call.confirmation.flow import ConfirmationFlow
+        from toolmd._call.confirmations import ConfirmationFlow
 
         return ConfirmationFlow(self._store, self._settings.safety, self._tools, self._clock)
 

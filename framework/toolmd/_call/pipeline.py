@@ -9,24 +9,65 @@ from toolmd._call.audit.recorder import Recorder
 from toolmd._call.compiled import CompiledTool, CompiledTools
 from toolmd._call.crisis import CrisisWatch, flagged
 from toolmd._call.denial import denial_of, deny, overruled
-from toolmd._call.invoke.metrics import Metrics
-from toolmd._call.invoke.trace import Tracing
 from toolmd._call.keyed import KeyedCalls, key_with
 from toolmd._call.limits import PlaceLostError
-from toolmd._call.observers import Observers
-from toolmd._call.result.outcome import allowed, denied, ignored, stopped
+from toolmd._call.result import allowed, denied, ignored, stopped
+from toolmd._call.telemetry import Metrics, Tracing
 from toolmd._call.words import UserWords
 from toolmd._remote.mcp.error import InputRequiredError
 from toolmd._types.asked import Asked
 from toolmd._types.call import Call
 from toolmd._types.confirmation import Decided
+from toolmd._types.registry import BoundTool, Registry
 from toolmd._types.result import EventListener, Result
 from toolmd._types.verdict import ALLOWED, Action, Verdict
 from toolmd.errors import logged
 
 if TYPE_CHECKING:
-    # A call without confirmation does not wait for this import.
-    from toolmd._call.confirmation.flow import ConfirmationFlow
+    from toolmd._call.confirmations import ConfirmationFlow
+
+
+class Observers:
+    """The hooks of one snapshot's calls; an exception in one is logged and stops nothing."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        before: Callable[[Call, BoundTool], None] | None,
+        after: Callable[[Call, BoundTool, Result], None] | None,
+        metrics: Metrics | None = None,
+    ) -> None:
+        """Keep the hooks, and the metrics where a provider is installed."""
+        self._metrics = metrics
+        self._registry = registry
+        self._after = after
+        self.before = before
+        self.has_observers = bool(after or metrics)
+        """Whether a finished call has hooks to run or a metric."""
+
+    def call_before_hook(self, call: Call, tool: CompiledTool) -> None:
+        """Call the before-hook: the call runs now."""
+        if self.before is not None:
+            try:
+                self.before(call, tool.bound)
+            except Exception as error:  # noqa: BLE001 - an observer stops no call
+                logged(error, "a listener to calls failed")
+
+    def finish(self, call: Call, result: Result) -> Result:
+        """Add the crisis flag to a result, count it, and call the after-hook."""
+        if call.caller.crisis:
+            result = result._replace(crisis=True)
+        bound = self._registry.tools.get(call.tool)
+        if self._metrics is not None:
+            known = bound is not None or call.tool in self._registry.skills
+            self._metrics.end(call, result, known=known)
+        if self._after is not None and bound is not None:
+            try:
+                self._after(call, bound, result)
+            except Exception as error:  # noqa: BLE001 - an observer stops no call
+                logged(error, "a listener to calls failed")
+        return result
+
 
 MAX_CALL_DEPTH = 16
 """How deep calls may nest: tools that call tools must come to an end."""

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
-from toolmd._call.result.answer import write
-from toolmd._call.result.shorten import shorten
+from toolmd._call.cut import shorten
+from toolmd._call.result import write
 from toolmd._dialect.body import body_text
 from toolmd._types.kept import MAX_KEPT
 from toolmd._types.model_view import seen

@@ -8,8 +8,8 @@ from typing import Any
 
 from toolmd._call import Dispatcher
 from toolmd._call.crisis import flagged
-from toolmd._call.result.answer import write
-from toolmd._call.result.fit import arrays_of
+from toolmd._call.cut import arrays_of
+from toolmd._call.result import write
 from toolmd._dialect import parse_reply, render_denial, render_results
 from toolmd._dialect.absent import without_absent
 from toolmd._dialect.decoder import MAX_BYTES

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TypeVar
 
-from toolmd._call.result.truncate import Bounds, cut
+from toolmd._call.cut import Bounds, cut
 from toolmd._types.call import Budget
 from toolmd._types.result import Result
 

@@ -4,9 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Literal
 
-from toolmd._call.arguments.argument_errors import mismatch
-from toolmd._call.arguments.rules import Rules
-from toolmd._call.confirmation.shown import NOT_YOURS
+from toolmd._call.arguments import Rules, mismatch
+from toolmd._call.confirmations import NOT_YOURS
 from toolmd._call.denial import CallDenied
 from toolmd._skills.engine.store import StoredQuestion
 from toolmd._types.asked import Asked

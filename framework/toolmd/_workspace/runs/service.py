@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Awaitable, Callable
 from time import perf_counter
 
-from toolmd._call.arguments.argument_errors import mismatch
+from toolmd._call.arguments import mismatch
 from toolmd._call.denial import CallDenied
 from toolmd._call.pipeline import check_call
 from toolmd._skills.engine import utc_now

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from toolmd._call.denial import CallDenied, Explained, deny
+from toolmd._call.denial import CallDenied, deny
 from toolmd._expressions import EvaluationError, Program, compile_expression
 from toolmd._store.store import Store
 from toolmd._types.call import Call
@@ -33,14 +33,10 @@ def read(call: Call) -> dict[str, Any]:
         raise CallDenied(mismatch(error)) from None
 
 
-def mismatch(error: MalformedError | InvalidArgumentsError) -> Failure | Explained:
+def mismatch(error: MalformedError | InvalidArgumentsError) -> Failure:
     """Return `malformed_call`, or `invalid_arguments` with every error."""
     if isinstance(error, MalformedError):
         return Failure("malformed_call", str(error))
-    return Explained(_CODE, error.names, lambda: _explained(error))
-
-
-def _explained(error: InvalidArgumentsError) -> Failure:
     problems = error.problems
     told = "; ".join([problem.message for problem in problems[:MAX_TOLD]])
     more = f"; and {len(problems) - MAX_TOLD} more" if len(problems) > MAX_TOLD else ""

@@ -54,25 +54,23 @@ def checks_of(policy: Policy) -> tuple[Check, ...]:
 async def verdict_of(checks: Sequence[Check], call: Call, arguments: Arguments) -> Verdict:
     """Return the strictest verdict: of those that are as strict, the first gives the code.
 
-    The message and the details list every one of them that fails for confidence or intent.
+    The message and the details list all that fail for confidence and intent, or for review.
     """
-    worst, told = ALLOWED, []
+    failed = []
     for check in checks:
         verdict = check(call, arguments)
         if not isinstance(verdict, Verdict):
             verdict = await verdict
-        if verdict is ALLOWED:
-            continue
-        if verdict.code in _TOLD:
-            told.append(verdict)
-        if verdict.action > worst.action:
-            worst = verdict
-    if len(told) > 1 and worst in told:
-        told.sort(key=lambda one: -one.action)
-        listed = [one.details or (Problem(one.code, "", one.message),) for one in told]
-        message = " ".join(one.message for one in told)
-        return worst._replace(message=message, details=tuple(chain.from_iterable(listed)))
-    return worst
+        if verdict is not ALLOWED:
+            failed.append(verdict)
+    worst = max(failed, key=lambda one: one.action, default=ALLOWED)
+    codes = next((group for group in _GROUPS if worst.code in group), frozenset())
+    told = sorted((one for one in failed if one.code in codes), key=lambda one: -one.action)
+    if len(told) < 2:  # noqa: PLR2004 - several
+        return worst
+    listed = [one.details or (Problem(one.code, "", one.message),) for one in told]
+    message = " ".join(one.message for one in told)
+    return worst._replace(message=message, details=tuple(chain.from_iterable(listed)))
 
 
 # Confidence
@@ -330,7 +328,8 @@ _CRISIS = Verdict(
 _UNCONFIRMED = Verdict(Action.CONFIRM, "confirmation_required", "The user must confirm it.")
 OF_WORDS = frozenset({"no_explicit_intent", "not_stated_by_user"})
 """The codes of calls whose prompt shows the user's words."""
-_TOLD = OF_WORDS | {"low_confidence", "missing_confidence"}
+_GROUPS = (OF_WORDS | {"low_confidence", "missing_confidence"}, frozenset({"review_required"}))
+"""The codes of checks that tell together what fails."""
 CHECKS: tuple[Callable[[Policy], Check | None], ...] = (
     _confidence,
     _intent,

@@ -12,9 +12,7 @@ from toolmd._call.confirmations import ApprovedCall, ConfirmationFlow, Stopped
 from toolmd._call.denial import CallDenied, deny, overruled
 from toolmd._call.pipeline import Pipeline
 from toolmd._call.result import answered, stale, stopped
-from toolmd._remote.mcp.error import InputRequiredError
-from toolmd._remote.mcp.servers import is_parked
-from toolmd._types.asked import Asked
+from toolmd._types.asked import Asked, InputRequiredError
 from toolmd._types.call import Call
 from toolmd._types.confirmation import Confirmation, ConfirmationState, Decided
 from toolmd._types.result import EventListener, Result
@@ -46,7 +44,7 @@ async def answer(
     if flow.approval_hash(tool, call.arguments) != confirmation.bound_to:
         await flow.claim(confirmation, "stale")
         raise deny("confirmation_stale", CHANGED)
-    if not is_parked(asked):
+    if not tool.invoker.may_answer(asked):
         raise deny("confirmation_elsewhere", ELSEWHERE)
     verdict = await tool.verdict(call, call.arguments)
     if verdict.action is Action.DENY:

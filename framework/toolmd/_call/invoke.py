@@ -18,7 +18,7 @@ from toolmd._call.limits import CallLimits, DeadlineError, InterruptedCallError,
 from toolmd._call.result import AnswerError, answer_of, as_json, lifted
 from toolmd._call.threads import CALLS, in_daemon_thread, is_from_outside
 from toolmd._egress import DomainNotApprovedError
-from toolmd._remote.mcp.error import InputRequiredError, SuspendedToolError
+from toolmd._types.asked import Asked, InputRequiredError
 from toolmd._types.call import Call
 from toolmd._types.call_spec import DEFAULT_TIMEOUT_S, ToolCallSpec
 from toolmd._types.registry import Binding, BoundTool, Implementation
@@ -26,7 +26,15 @@ from toolmd._types.result import Event, EventListener, Failure, Outcome, Result
 from toolmd._types.verdict import Problem
 from toolmd._validation import shown_value
 from toolmd._validation.redact import hider
-from toolmd.errors import NotLoadedError, ToolError, ToolmdError, hidden, hiding, logged
+from toolmd.errors import (
+    NotLoadedError,
+    SuspendedToolError,
+    ToolError,
+    ToolmdError,
+    hidden,
+    hiding,
+    logged,
+)
 
 API_OFFLINE = "api_offline"
 _TOO_MANY = 429
@@ -162,7 +170,7 @@ async def start(
     `context` returns the context of the call. `begin` is called when the function starts: a
     blocking one may wait for a thread first.
     """
-    _, _, function, mode, names, converters, wanted, resources, _ = implementation
+    _, _, function, mode, names, converters, wanted, resources, *_ = implementation
     keywords = arguments
     if names or converters or wanted is not None or resources:
         keywords = await _keywords_of(implementation, arguments, context())
@@ -476,6 +484,11 @@ class Invoker:
         if self._tool.late is not None:
             await in_daemon_thread(lambda: self._tool.binding)
         return self._tool.binding
+
+    def may_answer(self, asked: Asked) -> bool:
+        """Return whether this process can answer a question of the tool's server."""
+        may_answer = self._implementation.may_answer if self._implementation is not None else None
+        return not asked.parked or (may_answer is not None and may_answer(asked))
 
     def _load(self) -> Implementation:
         binding = self._tool.binding

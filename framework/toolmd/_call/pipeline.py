@@ -14,8 +14,7 @@ from toolmd._call.limits import PlaceLostError
 from toolmd._call.result import allowed, denied, ignored, stopped
 from toolmd._call.telemetry import Metrics, Tracing
 from toolmd._call.words import UserWords
-from toolmd._remote.mcp.error import InputRequiredError
-from toolmd._types.asked import Asked
+from toolmd._types.asked import Asked, InputRequiredError
 from toolmd._types.call import Call
 from toolmd._types.confirmation import Decided
 from toolmd._types.registry import BoundTool, Registry

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from toolmd._call.words import Judge
-from toolmd._load.plugins.manager import PluginAnswer, Plugins, several
+from toolmd._load.plugins import PluginAnswer, Plugins, several
 from toolmd._types.call import Call
 from toolmd._types.registry import BoundTool
 from toolmd._types.result import Result

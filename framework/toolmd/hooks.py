@@ -112,7 +112,7 @@ def toolmd_doubt_words() -> Iterable[str]:  # type: ignore[empty-body]
 def toolmd_intent(
     kind: Literal["intent", "verbatim"], wanted: Sequence[str], messages: Sequence[str], call: Call
 ) -> "Literal['clear', 'unclear', 'absent'] | Awaitable[str] | None":
-    """Judge what a user's messages say, in place of the rule of keywords and words of doubt.
+    """Return what a user's messages say, in place of the rule of keywords and words of doubt.
 
     Called for each call of a tool with Explicit Intent or Verbatim, also by an async function: a
     model may stand behind it. The first answer that is not None counts; without one the rule

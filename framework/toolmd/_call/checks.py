@@ -134,7 +134,7 @@ def _intent(policy: Policy) -> Check | None:
     )
 
     async def check(call: Call, arguments: Arguments) -> Verdict:
-        clarity = await policy.words.judge("intent", safety.intent_keywords, call)
+        clarity = await policy.words.assess("intent", safety.intent_keywords, call)
         if clarity == "clear":
             return ALLOWED
         return unclear if clarity == "unclear" or _asks(asks_anyway, call, arguments) else missing
@@ -152,7 +152,7 @@ def _verbatim(policy: Policy) -> Check | None:
         found: list[tuple[str, Clarity]] = []
         for name, shape in shapes.items():
             for path, value in _verbatim_values(arguments.get(name), shape, name):
-                clarity = await policy.words.judge("verbatim", value, call)
+                clarity = await policy.words.assess("verbatim", value, call)
                 if clarity != "clear":
                     found.append((path, clarity))
         if not found:

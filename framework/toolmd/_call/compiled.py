@@ -167,7 +167,7 @@ class CompiledTools:
         """`guards` and `limits` return those of a tool; each is asked once.
 
         `approve` asks plugins which origins a tool may reach, before a client needs to know.
-        `words` judges the messages of users.
+        `words` assesses the messages of users.
         """
         self._registry = registry
         self._safety = safety

@@ -17,7 +17,7 @@ from toolmd._call.keyed import KeyedCalls
 from toolmd._call.limits import MACHINE, CallLimits, Timing
 from toolmd._call.pipeline import Observers, Pipeline, Watch
 from toolmd._call.telemetry import metrics_of, tracing_of
-from toolmd._call.words import Judge, UserWords
+from toolmd._call.words import AskIntent, UserWords
 from toolmd._egress import Approved, open_client
 from toolmd._store.store import Store
 from toolmd._types.call import NO_CONTEXT, Budget, Call, Caller
@@ -54,15 +54,15 @@ class Dispatcher:
         timing: Timing = MACHINE,
         origins: Callable[[str], Iterable[str]] | None = None,
         doubt: Callable[[], tuple[str, ...]] | None = None,
-        judge: Judge | None = None,
+        ask_intent: AskIntent | None = None,
         log: "AuditLog | None" = None,
     ) -> None:
         """Open the pipeline; `clock` returns seconds since the epoch, `timing` serves the limits.
 
         `provider` and `meters` are OpenTelemetry's; None uses the installed ones. `store`,
         `log` outlive this; without a log there is no audit. `origins` returns what the operator
-        approved in addition to Allowed Domains, `doubt` the words of doubt of plugins, and `judge`
-        asks plugins about the user's words.
+        approved in addition to Allowed Domains, `doubt` the words of doubt of plugins, and
+        `ask_intent` asks plugins about the user's words.
         """
         self.registry = registry
         self.resources = resources
@@ -76,7 +76,7 @@ class Dispatcher:
         def limits(call_spec: ToolCallSpec) -> CallLimits:
             return CallLimits(call_spec.name, call_spec.limits, store, timing)
 
-        self._words = UserWords(registry, store, doubt, judge)
+        self._words = UserWords(registry, store, doubt, ask_intent)
         self._tools = CompiledTools(
             registry, settings.safety, self,
             guards=guards, words=self._words, limits=limits, tracing=watch.tracing,

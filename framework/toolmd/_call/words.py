@@ -18,17 +18,17 @@ from toolmd.errors import logged
 
 Clarity = Literal["clear", "unclear", "absent"]
 """What the user's words say: they state it, they may state it, or they do not mention it."""
-Judge = Callable[[str, Sequence[str], Call], Iterable[Any]]
+AskIntent = Callable[[str, Sequence[str], Call], Iterable[Any]]
 """Asks each plugin (hook `toolmd_intent`); the first answer that is not None counts."""
-JUDGE_S = 30.0
-"""How long a judge may take, in seconds: a model may stand behind it."""
+ASSESS_S = 30.0
+"""How long a plugin may take, in seconds: a model may stand behind it."""
 MAX_MESSAGE = 256 * 1024
 """The characters of a message that are searched."""
 DOUBT = (
     "not", "n't", "dont", "didnt", "doesnt", "wont", "cant", "cannot", "no", "nope", "never",
     "none", "nothing", "nobody", "neither", "nor", "without", "if", "whether", "unless", "should",
     "maybe", "perhaps", "might", "almost", "rather", "instead", "later", "tomorrow", "someday",
-    "wait", "stop", "cancel", "skip", "skipped", "forget", "forgot", "refuse", "against",
+    "wait", "stop", "cancel", "skip", "skipped", "forget", "forgot", "against",
     "hold off", "hold on", "thinking about", "wondering", "what", "why", "how", "said", "says",
     "my husband", "my wife", "my partner", "my son", "my daughter", "my child", "my mother",
     "my mom", "my mum", "my father", "my dad", "my brother", "my sister", "my friend",
@@ -175,20 +175,20 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 class UserWords:
-    """The words of users on one snapshot: their messages, and the judge of them."""
+    """The words of users on one snapshot: their messages, and the hook that replaces the rule."""
 
     def __init__(
         self,
         registry: Registry,
         store: Store,
         doubt: Callable[[], tuple[str, ...]] | None = None,
-        judge: Judge | None = None,
+        ask_intent: AskIntent | None = None,
     ) -> None:
-        """Keep the parts; `doubt` returns further words of doubt, `judge` replaces the rule."""
+        """Keep the parts; `doubt` returns more words of doubt, `ask_intent` replaces the rule."""
         self._registry = registry
         self._store = store
         self._doubt = doubt
-        self._judge = judge
+        self._ask_intent = ask_intent
         self._matter: bool | None = None
         """Whether a tool needs the user's words; None if not yet known."""
 
@@ -224,7 +224,7 @@ class UserWords:
         except Exception as error:  # noqa: BLE001 - as above
             raise guard_failed(call.tool, "intent", error) from None
 
-    async def judge(self, kind: str, wanted: Any, call: Call) -> Clarity:
+    async def assess(self, kind: str, wanted: Any, call: Call) -> Clarity:
         """Return whether the user's words ask by a keyword (`intent`), or state a value.
 
         Args:
@@ -233,15 +233,15 @@ class UserWords:
             call: The call, with its caller's words.
         """
         messages = (*call.caller.earlier, call.caller.message)
-        if self._judge is not None:
+        if self._ask_intent is not None:
             sought = wanted if kind == "intent" else tuple(_texts(wanted))
             try:
-                async with asyncio.timeout(JUDGE_S):
+                async with asyncio.timeout(ASSESS_S):
                     answer = await self._answer(kind, sought, call)
             except (Exception, SystemExit, KeyboardInterrupt, asyncio.CancelledError) as error:
                 if is_from_outside(error):
                     raise
-                logged(error, "the judge of the user's words for %s failed", call.tool)
+                logged(error, "the hook for the words of %s failed", call.tool)
                 return "unclear"
             if answer is not None:
                 return answer if answer in get_args(Clarity) else "unclear"
@@ -250,9 +250,9 @@ class UserWords:
         return states(wanted, messages, self.doubt)
 
     async def _answer(self, kind: str, sought: Sequence[str], call: Call) -> Any:
-        assert self._judge is not None
-        judge = self._judge
-        for answer in await AROUND.run(lambda: list(judge(kind, sought, call))):
+        assert self._ask_intent is not None
+        ask = self._ask_intent
+        for answer in await AROUND.run(lambda: list(ask(kind, sought, call))):
             found = await answer if inspect.isawaitable(answer) else answer
             if found is not None:
                 return found

@@ -177,7 +177,7 @@ def test_calls_of_one_reply_share_the_users_words(harness, tool, tmp_path):
     assert asyncio.run(main()) == ("ok", "ok", "denied")
 
 
-def test_a_judge_replaces_the_rule(harness, tool, tmp_path):
+def test_a_hook_replaces_the_rule(harness, tool, tmp_path):
     said = Parameter(name="name", shape=Schema(types=("string",), verbatim=True))
     made = tool("act", lambda name="": {}, said,
                 safety=Safety(explicit_intent=True, intent_keywords=("log",)))  # fmt: skip
@@ -186,7 +186,7 @@ def test_a_judge_replaces_the_rule(harness, tool, tmp_path):
     async def later(answer):
         return answer
 
-    def judge(kind, wanted, call):
+    def ask(kind, wanted, call):
         asked.append((kind, wanted))
         answer = answers.get(kind)
         if isinstance(answer, Exception):
@@ -194,7 +194,7 @@ def test_a_judge_replaces_the_rule(harness, tool, tmp_path):
         yield None
         yield later(answer) if answer == "clear" else answer
 
-    dispatcher = harness(made, settings=settings(tmp_path), judge=judge)
+    dispatcher = harness(made, settings=settings(tmp_path), ask_intent=ask)
     for intent, verbatim, wanted in (
         ("clear", "clear", "ok"),
         ("unclear", "clear", "confirm"),

@@ -1,10 +1,10 @@
-"""Collect the call hooks of plugins: guards, origins, words of doubt, judges and observers."""
+"""Collect the call hooks of plugins: guards, origins, words of doubt, intent and observers."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from toolmd._call.words import Judge
+from toolmd._call.words import AskIntent
 from toolmd._load.plugins import PluginAnswer, Plugins, several
 from toolmd._types.call import Call
 from toolmd._types.registry import BoundTool
@@ -85,10 +85,10 @@ def doubt_of(plugins: Plugins) -> Callable[[], tuple[str, ...]] | None:
     return doubt if plugins.implements("toolmd_doubt_words") else None
 
 
-def judge_of(plugins: Plugins) -> Judge | None:
-    """Return a function that asks each plugin about the user's words; None where none judges."""
+def ask_intent_of(plugins: Plugins) -> AskIntent | None:
+    """Return a function that asks plugins about the user's words; None where none answers."""
 
-    def judge(kind: str, wanted: Sequence[str], call: Call) -> Iterable[Any]:
+    def ask(kind: str, wanted: Sequence[str], call: Call) -> Iterable[Any]:
         messages = (*call.caller.earlier, call.caller.message)
         question: dict[str, Any] = {"kind": kind, "wanted": wanted, "messages": messages}
         for answer in plugins.ask("toolmd_intent", at_load=False, call=call, **question):
@@ -96,7 +96,7 @@ def judge_of(plugins: Plugins) -> Judge | None:
                 raise answer.error
             yield answer.value
 
-    return judge if plugins.implements("toolmd_intent") else None
+    return ask if plugins.implements("toolmd_intent") else None
 
 
 def _texts(said: Any) -> tuple[str, ...]:

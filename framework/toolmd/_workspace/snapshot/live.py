@@ -18,9 +18,9 @@ from toolmd._types.run import Clock
 from toolmd._types.settings import Settings
 from toolmd._workspace.background_loop import off_loop
 from toolmd._workspace.snapshot.call_hooks import (
+    ask_intent_of,
     doubt_of,
     guards_of,
-    judge_of,
     listeners_of,
     origins_of,
 )
@@ -114,7 +114,7 @@ class Live:
                     log=self._logs.log_of(self.settings),
                     origins=origins_of(snapshot.plugins, self.settings, self.keeper.tools),
                     doubt=doubt_of(snapshot.plugins),
-                    judge=judge_of(snapshot.plugins),
+                    ask_intent=ask_intent_of(snapshot.plugins),
                 )
                 if self.rehearses:
                     self.dispatcher.rehearse()

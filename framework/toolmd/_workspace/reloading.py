@@ -81,7 +81,7 @@ class Reloader:
         """Accept a policy change; see `Changes.accept`."""
         with self._turn:
             live = self._project.live
-            waiting = live.snapshot.waiting
+            waiting = live.snapshot.kept.waiting
             folded = known_name(name, live.registry, "tool or skill")
             if folded not in waiting:
                 raise NotFoundError(f"{folded} has no change that waits for acceptance")

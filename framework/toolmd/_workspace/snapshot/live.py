@@ -81,7 +81,7 @@ class Live:
     @property
     def gateways(self) -> Sequence[Gateway]:
         """What calls the tools of other programs."""
-        return () if self.snapshot.made is None else self.snapshot.made.around.gateways
+        return self.snapshot.around.gateways
 
     def suspended_tools(self) -> frozenset[str]:
         """Return the tools that changed at their server or service since they were accepted."""
@@ -148,8 +148,7 @@ class Live:
     @cached_property
     def python_hash(self) -> str:
         """The hex sha256 of the snapshot's Python."""
-        made = self.snapshot.made
-        return made.around.code.of() if made is not None else ""
+        return self.snapshot.around.code.of()
 
     @cached_property
     def dialects(self) -> "Dialects":
@@ -179,10 +178,9 @@ class Live:
         Each name comes with the place of its Python; empty where it has none of its own.
         """
         root, found = f"{self.settings.root}{os.sep}", {}
-        made = self.snapshot.made
         for bound in self._bound():
             python = f"{root}{bound.target.rpartition(':')[0]}" if bound.target else ""
-            file = made.kept.named[bound.name].file.location if made is not None else ""
+            file = self.snapshot.kept.named[bound.name].file.location
             if any(at in places or at.startswith(_inside(places)) for at in (file, python) if at):
                 found[bound.name] = python
         return found

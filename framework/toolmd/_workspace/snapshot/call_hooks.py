@@ -1,21 +1,11 @@
-<<<<<<< HEAD
-"""Collect the call hooks of plugins: guards, origins, words of doubt, intent and observers."""
+"""Collect the hooks of plugins: guards, origins, the user's words, observers and dialects."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from toolmd._call.words import AskIntent
-from toolmd._load.plugins import PluginAnswer, Plugins, several
-=======
-"""Collect the hooks of plugins: guards, approved origins, languages, observers and dialects."""
-
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
-
 from toolmd._load.plugins import PluginAnswer, Plugins, broken_plugin, reason, several
->>>>>>> next
 from toolmd._types.call import Call
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.registry import BoundTool

@@ -19,13 +19,10 @@ from toolmd._types.run import Clock
 from toolmd._types.settings import AuditSettings, Settings
 from toolmd._workspace.background_loop import off_loop
 from toolmd._workspace.snapshot.call_hooks import (
-<<<<<<< HEAD
-    ask_intent_of,
-    doubt_of,
-=======
     Dialects,
+    ask_intent_of,
     dialects_of,
->>>>>>> next
+    doubt_of,
     guards_of,
     listeners_of,
     origins_of,

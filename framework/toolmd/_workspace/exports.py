@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from toolmd._export.exported import Exported
-from toolmd._load.plugins.manager import reason
-from toolmd._load.plugins.offered import Offered, offered
+from toolmd._load.plugins import Offered, offered, reason
 from toolmd._types.registry import AnySpec
 from toolmd._workspace.names import is_for_models, known_name
 from toolmd._workspace.snapshot.live import Live
@@ -77,7 +76,7 @@ def _written(
 
 def _asks_confidence(live: Live, spec: AnySpec) -> bool:
     """Return whether a call must state a confidence; a skill's steps use the skill's."""
-    from toolmd._call.guards.policy import threshold
+    from toolmd._call.checks import threshold
     from toolmd._skills.plan import within_reach
     from toolmd._types.skill import SkillSpec
 

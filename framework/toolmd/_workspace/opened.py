@@ -2,16 +2,14 @@
 
 import gc
 import threading
-from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec
 
+from toolmd._load.baseline import Baseline
 from toolmd._load.build import Snapshot, build
-from toolmd._load.definitions.cache import Cache
-from toolmd._load.edits.baseline import Baseline
-from toolmd._load.edits.last_python import Put
+from toolmd._load.cache import Cache
 from toolmd._store.store import Store
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.registry import Registry
@@ -19,14 +17,50 @@ from toolmd._types.result import Result
 from toolmd._types.run import Clock
 from toolmd._types.settings import Settings
 from toolmd._workspace.background_loop import BackgroundLoop
-from toolmd._workspace.listeners import Listeners, WorkspaceEventKind
-from toolmd._workspace.snapshot.live import Live
-from toolmd._workspace.snapshot.logs import Logs
+from toolmd._workspace.snapshot.live import Live, Logs
 from toolmd._workspace.snapshot.reader import READER
-from toolmd.errors import ToolmdError
+from toolmd.errors import ToolmdError, logged
 
 if TYPE_CHECKING:
     from toolmd._call import Dispatcher
+
+P = ParamSpec("P")
+WorkspaceEventKind = Literal["pending", "run", "run-step"]
+"""A pending call was decided; a run changed its state; a run took a step."""
+WorkspaceEventListener = Callable[[WorkspaceEventKind, dict[str, Any], str | None], None]
+"""Receives the kind of event, its JSON, and its user (None without one)."""
+ChangeListener = Callable[[Registry, Registry], None]
+"""Receives the old and the new snapshot."""
+
+
+class Listeners(Generic[P]):
+    """The listeners to one kind of event; exceptions are logged."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._listeners: list[Callable[P, None]] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._listeners)
+
+    def add(self, listener: Callable[P, None]) -> Callable[[], None]:
+        """Call `listener` in the thread of each event; return a function that stops it."""
+        self._listeners.append(listener)
+
+        def end() -> None:
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+
+        return end
+
+    def tell(self, *told: P.args, **named: P.kwargs) -> None:
+        """Report them."""
+        for listener in tuple(self._listeners):
+            try:
+                listener(*told, **named)
+            except Exception as error:  # noqa: BLE001 - it only listens
+                logged(error, "a listener to %s failed", self._what)
+
 
 _pauses = count()
 
@@ -84,8 +118,6 @@ class OpenProject:
         """What is wrong with the settings since they were read last."""
         self.close_runs: Callable[[], None] | None = None
         """What ends the runs that are under way here, once there may be some."""
-        self.drop_trial: Callable[[], None] | None = None
-        """What lets go a reload that waits for Python, once there may be one."""
         self._closed = False
         try:
             with pause_collector():
@@ -105,8 +137,6 @@ class OpenProject:
         with self.lock:
             first = not self._closed
             self._closed = True
-            if self.drop_trial is not None:
-                self.drop_trial()
         if self.close_runs is not None:
             self.close_runs()
         self.loop.close()
@@ -141,14 +171,8 @@ class OpenProject:
         self,
         settings: Settings,
         old: Snapshot | None = None,
-        put: Put = MappingProxyType({}),
-        *,
-        changed: Collection[str] | None = None,
     ) -> Snapshot:
-        """Read the project's files into a new snapshot; `put` is Python of `old` that stays.
-
-        `changed` are the only places that changed since `old`; None where that is not known.
-        """
+        """Read the project's files into a new snapshot; what did not change comes from `old`."""
         with pause_collector():
             return build(
                 settings,
@@ -158,8 +182,6 @@ class OpenProject:
                 baseline=self.baseline,
                 store=self.store,
                 old=old,
-                put=put,
-                changed=changed,
             )
 
     def made_live(self, settings: Settings, snapshot: Snapshot) -> Live:

@@ -4,11 +4,11 @@ import asyncio
 from contextlib import suppress
 from typing import NamedTuple
 
-from toolmd._call.result.answer import write
+from toolmd._call.result import write
 from toolmd._dialect.body import body_text
 from toolmd._types.result import Result
 from toolmd._workspace import Workspace
-from toolmd._workspace.kept.keeper import most_bytes
+from toolmd._workspace.kept import most_bytes
 from toolmd.errors import UnreachableError
 
 

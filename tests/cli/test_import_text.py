@@ -176,5 +176,5 @@ def test_any_answer_gives_drafts_of_what_stands_in_the_text(
     for one in drafted({"tools": [tool]}).drafts:
         spec, _ = parse_tool(one.text, "water-bed.tool.md")
         for parameter in () if spec is None else spec.parameters:
-            assert parameter.name in {"amount", "mode", "spray"}
+            assert parameter.name in {"amount", "mode", "spray", "water_bed"}
             assert parameter.shape.minimum in {None, 1, 200, 0.8}

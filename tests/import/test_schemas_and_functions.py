@@ -63,10 +63,10 @@ EXACT: list[tuple[Any, dict[str, Any]]] = [
         {"type": "integer", "exclusiveMinimum": 0, "exclusiveMaximum": 10},
         {"type": "integer", "minimum": 1, "maximum": 9},
     ),
-    ({"type": "string", "pattern": "^[a-z]+$"}, {"type": "string", "pattern": "[a-z]+"}),
-    ({"type": "string", "pattern": "^(?:a|b)$"}, {"type": "string", "pattern": "a|b"}),
-    ({"type": "string", "pattern": "^(a|b)$"}, {"type": "string", "pattern": "(a|b)"}),
-    ({"type": "string", "pattern": "^[a|b]+$"}, {"type": "string", "pattern": "[a|b]+"}),
+    ({"type": "string", "pattern": "^[a-z]+$"}, {"type": "string", "pattern": "^(?:[a-z]+)$"}),
+    ({"type": "string", "pattern": "^(?:a|b)$"}, {"type": "string", "pattern": "^(?:a|b)$"}),
+    ({"type": "string", "pattern": "^(a|b)$"}, {"type": "string", "pattern": "^(?:(a|b))$"}),
+    ({"type": "string", "pattern": "^[a|b]+$"}, {"type": "string", "pattern": "^(?:[a|b]+)$"}),
     ({"title": "Day"}, {"description": "Day"}),
     (
         {"type": "object", "additionalProperties": {"type": "integer"}},
@@ -88,7 +88,7 @@ def test_a_supported_keyword_is_kept_without_a_note(field: Any, held: dict[str, 
 def test_a_search_pattern_is_matched_against_the_whole_text() -> None:
     schema, _, _ = one({"type": "string", "pattern": "[0-9]"})
 
-    assert schema["pattern"] == r"[\s\S]*(?:[0-9])[\s\S]*"
+    assert schema["pattern"] == r"^(?:[\s\S]*(?:[0-9])[\s\S]*)$"
 
 
 RULED = [

@@ -2,7 +2,7 @@
 
 import logging
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from copyreg import __newobj__  # type: ignore[attr-defined]
@@ -86,9 +86,16 @@ class MalformedReplyError(ToolmdError):
     """A model's reply can't be parsed, so none of its calls runs; the message is for the model."""
 
     def __init__(
-        self, message: str, *, code: str = "malformed_call", clean_message: str = ""
+        self,
+        message: str,
+        *,
+        code: str = "malformed_call",
+        clean_message: str = "",
+        calls: Sequence[tuple[str | None, str]] = (),
     ) -> None:
         super().__init__(message)
+        self.calls = tuple(calls)
+        """The id and the tool's name of each call whose id can be read: each gets a result."""
         self.code = code
         """`malformed_call`, or `invalid_plan` for a plan without a budget."""
         self.clean_message = clean_message

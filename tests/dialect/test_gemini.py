@@ -57,8 +57,9 @@ def test_parts_without_their_content_or_its_role_are_the_model_s(reply):
 def test_calls_are_read_from_every_form_of_an_answer(reply: Any, dialect: str) -> None:
     parsed = parse_reply(reply, dialect)
     assert (parsed.clean_message, parsed.dialect) == ("One moment.", "gemini")
+    assert parsed.calls[0].id
     assert [(c.tool, dict(c.arguments), c.id) for c in parsed.calls] == [
-        ("find_table", {"guests": 4}, None),
+        ("find_table", {"guests": 4}, parsed.calls[0].id),
         ("say_hello", {}, "c2"),
     ]
 

@@ -18,6 +18,7 @@ from toolmd._chat.endpoint import (
     model_of,
     open_client,
 )
+from toolmd._dialect.body import body_text
 from toolmd._types.call import NO_CONTEXT
 from toolmd._types.exchange import Exchange, Stop
 from toolmd._types.pending import PendingCall
@@ -215,7 +216,7 @@ class Conversation:
                 tell=self._on_text if self._streams else None,
             )
             look = await self._handle(choice, dry_run=True) if room < IN_A_REPLY else None
-            if look is not None and len(look.results) > room:
+            if look is not None and not look.denied and len(look.results) > room:
                 self._tell(look.clean_message, work)
                 self._keep(look.clean_message)
                 return "rounds" if last else "calls"
@@ -236,8 +237,10 @@ class Conversation:
             self._tell(turn.clean_message, work)
             if not turn.results or turn.denied:
                 self._keep(choice.words or turn.clean_message)
-                self.messages += turn.messages
-                for result in turn.results:
+                # The reply is left out of the history, so no message can answer its calls by id.
+                told = [one._replace(tool="", tool_call_id=None) for one in turn.results[:1]]
+                self.messages += [{"role": "user", "content": body_text(one)} for one in told]
+                for result in told:
                     self._on_result(result)
                 return turn
             results = list(turn.results)

@@ -137,7 +137,7 @@ class Pieces:
         """Why the reply ended; empty as long as it has not."""
         self._tell = tell
         self._texts: list[str] = []
-        self._calls: dict[int, dict[str, Any]] = {}
+        self._calls: list[tuple[int | None, dict[str, Any]]] = []
 
     @property
     def any(self) -> bool:
@@ -166,18 +166,31 @@ class Pieces:
         """Return the assistant's message."""
         message: dict[str, Any] = {"role": "assistant", "content": "".join(self._texts)}
         if self._calls:
-            message["tool_calls"] = [self._calls[index] for index in sorted(self._calls)]
+            message["tool_calls"] = [
+                call for _, call in sorted(self._calls, key=lambda one: one[0] or 0)
+            ]
         return message
 
     def _add_call(self, piece: Any) -> None:
-        """Add a piece of a call to the earlier ones."""
-        empty = {"id": None, "type": "function", "function": {"name": "", "arguments": ""}}
-        index = piece.index if piece.index is not None else len(self._calls)
-        call: dict[str, Any] = self._calls.setdefault(index, empty)
+        """Add a piece of a call to the earlier ones; a new id begins a new call.
+
+        Some providers give each call the same index or none, or repeat the name in each piece.
+        """
+        known = [at for at, one in enumerate(self._calls) if one[0] == piece.index]
+        at = known[-1] if known else len(self._calls)
+        own = self._calls[at][1]["id"] if known else None
+        if not known or (piece.id and own and piece.id != own):
+            at = len(self._calls)
+            function = {"name": "", "arguments": ""}
+            call = {"id": None, "type": "function", "function": function}
+            self._calls.append((piece.index, call))
+        call = self._calls[at][1]
         call["id"] = piece.id or call["id"]
         if piece.function is not None:
-            call["function"]["name"] += piece.function.name or ""
-            call["function"]["arguments"] += piece.function.arguments or ""
+            function = call["function"]
+            if piece.function.name != function["name"]:
+                function["name"] += piece.function.name or ""
+            function["arguments"] += piece.function.arguments or ""
 
 
 Message = dict[str, Any]

@@ -1,4 +1,4 @@
-"""Read `null` as "not given" where OpenAI's strict mode could not leave an argument out."""
+"""Read `null` as "not given" for an optional argument that does not allow null."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -7,18 +7,28 @@ from toolmd._types.schema import Parameter, Schema
 from toolmd._validation import problems, shapes_for
 
 
-def without_absent(arguments: Mapping[str, Any], parameters: Iterable[Parameter]) -> dict[str, Any]:
-    """Remove each `null` of an optional parameter whose own shape has no null, at any depth."""
+def without_absent(
+    arguments: Mapping[str, Any], parameters: Iterable[Parameter], absent: list[str], path: str = ""
+) -> dict[str, Any]:
+    """Remove each `null` of an optional parameter whose own shape has no null, at any depth.
+
+    Args:
+        arguments: The call's arguments.
+        parameters: The tool's.
+        absent: Receives the path of each argument that was removed.
+        path: The path of the object.
+    """
     known = {parameter.name: parameter for parameter in parameters}
-    return {
-        name: value if (field := known.get(name)) is None else _within(value, field.shape)
-        for name, value in arguments.items()
-        if not (value is None and name in known and _may_be_absent(known[name]))
-    }
-
-
-def _may_be_absent(parameter: Parameter) -> bool:
-    return not parameter.required and not _takes_null(parameter.shape)
+    made: dict[str, Any] = {}
+    for name, value in arguments.items():
+        field = known.get(name)
+        if field is None:
+            made[name] = value
+        elif value is None and not field.required and not _takes_null(field.shape):
+            absent.append(f"{path}{name}")
+        else:
+            made[name] = _within(value, field.shape, absent, f"{path}{name}")
+    return made
 
 
 def _takes_null(shape: Schema) -> bool:
@@ -27,16 +37,20 @@ def _takes_null(shape: Schema) -> bool:
     return not shape.types or "null" in shape.types
 
 
-def _within(value: Any, shape: Schema) -> Any:
+def _within(value: Any, shape: Schema, absent: list[str], path: str) -> Any:
     if isinstance(value, list) and shape.items is not None:
-        return [_within(item, shape.items) for item in value]
+        items = shape.items
+        return [_within(one, items, absent, f"{path}[{at}]") for at, one in enumerate(value)]
     if isinstance(value, dict):
         for each in shapes_for(value, shape):
-            bare = without_absent(value, each.shape.properties or ())
+            found: list[str] = []
+            bare = without_absent(value, each.shape.properties or (), found, f"{path}.")
             if not problems(bare, each.shape):
+                absent += found
                 return bare
         if shape.properties is not None:
-            return without_absent(value, shape.properties)
+            return without_absent(value, shape.properties, absent, f"{path}.")
         if shape.values is not None:
-            return {name: _within(item, shape.values) for name, item in value.items()}
+            below = shape.values
+            return {k: _within(one, below, absent, f"{path}.{k}") for k, one in value.items()}
     return value

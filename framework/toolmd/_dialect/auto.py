@@ -36,7 +36,7 @@ def _in(dialect: str, read: Callable[..., T], *given: Any) -> T:
     try:
         return read(*given)
     except MalformedReplyError as error:
-        error.dialect = dialect
+        error.dialect = dialect or error.dialect
         raise
 
 

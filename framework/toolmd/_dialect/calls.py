@@ -1,7 +1,8 @@
 """Read a reply's calls from JSON: closed keys, a tool's name, its arguments, a confidence."""
 
 import json
-from collections.abc import Callable, Mapping
+import secrets
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,9 @@ from toolmd._types.reply import Parsed
 from toolmd.errors import MalformedReplyError
 
 MAX_NAME = 128
-"""Longest name of a tool or id of a call, in characters."""
+"""Longest name of a tool, in characters."""
+OURS = "toolmd-"
+"""How the ids begin that Toolmd gives to calls without one."""
 CONFIDENCE = "_confidence"
 """The argument for the model's confidence, in dialects without a key for it."""
 
@@ -47,7 +50,7 @@ def read_call(value: Any, keys: Keys) -> Call:
         arguments, confidence = stated(arguments)
     elif keys.confidence in value:
         confidence = read_confidence(value[keys.confidence], keys.confidence)
-    call_id = read_id(value[keys.id], keys.id) if keys.id and keys.id in value else None
+    call_id = read_id(value.get(keys.id)) if keys.id else None
     tool = read_name(value.get(keys.tool), keys.tool)
     return Call(tool, arguments, call_id, confidence)
 
@@ -55,8 +58,7 @@ def read_call(value: Any, keys: Keys) -> Call:
 def read_parts(name: Any, arguments: Mapping[str, Any], call_id: Any) -> Call:
     """Return the call in a provider's own form; its dialect has already read the arguments."""
     arguments, confidence = stated(arguments)
-    call_id = None if call_id is None else read_id(call_id, "id")
-    return Call(read_name(name, "name"), arguments, call_id, confidence)
+    return Call(read_name(name, "name"), arguments, read_id(call_id), confidence)
 
 
 def read_name(value: Any, key: str) -> str:
@@ -66,15 +68,38 @@ def read_name(value: Any, key: str) -> str:
     return value
 
 
-def read_id(value: Any, key: str) -> str:
-    """Return a call's id."""
-    if not isinstance(value, str) or not 0 < len(value) <= MAX_NAME:
-        raise MalformedReplyError(f"{key} must be a text of 1 to {MAX_NAME} characters")
-    return value
+def read_id(value: Any) -> str | None:
+    """Return a call's id, which is any text; None for a missing or an empty one."""
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return (str(value) if isinstance(value, str) or is_number else "") or None
+
+
+def identified(calls: Iterable[Call]) -> tuple[Call, ...]:
+    """Return the calls with an id each: a missing or a repeated id is replaced by one of ours.
+
+    The same id, name and arguments twice is one call, which a stream doubled.
+    """
+    made: list[Call] = []
+    seen: dict[str | None, list[tuple[str, str]]] = {None: []}
+    for call in calls:
+        content = (call.tool, json.dumps(call.arguments, sort_keys=True))
+        same = seen.setdefault(call.id, [])
+        if call.id is not None and content in same:
+            continue
+        made.append(call._replace(id=new_id()) if call.id is None or same else call)
+        same.append(content)
+    return tuple(made)
+
+
+def new_id() -> str:
+    """Return an id for a call to which the model gave none."""
+    return f"{OURS}{secrets.token_hex(8)}"
 
 
 def read_arguments(value: Any, key: str) -> Mapping[str, Any]:
-    """Return the arguments, which are always an object."""
+    """Return the arguments, an object; null and an empty text stand for none."""
+    if value is None or (isinstance(value, str) and value.strip() in {"", "null"}):
+        return {}
     if not isinstance(value, dict):
         raise MalformedReplyError(f"{key} must be an object, {{}} where there are none")
     return value
@@ -119,17 +144,20 @@ def read_envelope(envelope: Envelope, readers: Readers) -> Parsed:
     clean = readable(envelope.text)
     if envelope.kind in {"text", "foreign"} or (envelope.kind == "json" and clean):
         return Parsed(clean)
+    fault = envelope.fault
     if envelope.kind not in readers:
-        raise MalformedReplyError(f"the reply is not a message of {' or '.join(readers)}")
-    if len(envelope.calls) > MAX_CALLS:
-        raise MalformedReplyError(f"more than {MAX_CALLS} calls", clean_message=clean)
-    read = readers[envelope.kind]
-    calls = tuple(_read(read, raw, number, clean) for number, raw in enumerate(envelope.calls, 1))
-    return Parsed(clean, calls, envelope.kind if calls else "text")
-
-
-def _read(read: Callable[[Any], Call], raw: Any, number: int, clean: str) -> Call:
-    try:
-        return read(raw)
-    except MalformedReplyError as error:
-        raise MalformedReplyError(f"call {number}: {error}", clean_message=clean) from None
+        fault = f"the reply is not a message of {' or '.join(readers)}"
+    elif len(envelope.calls) > MAX_CALLS:
+        fault = f"more than {MAX_CALLS} calls"
+    calls = []
+    for number, raw in enumerate(() if fault else envelope.calls, 1):
+        try:
+            calls.append(readers[envelope.kind](raw))
+        except MalformedReplyError as error:
+            fault = f"call {number}: {error}"
+            break
+    if fault:
+        denied = MalformedReplyError(fault, clean_message=clean, calls=envelope.named)
+        denied.dialect = envelope.kind if envelope.calls else ""
+        raise denied
+    return Parsed(clean, identified(calls), envelope.kind if calls else "text")

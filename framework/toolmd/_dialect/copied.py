@@ -14,8 +14,10 @@ _MAX_DEPTH = 48
 class PlainCopy:
     """Copies a host's objects to plain JSON values, and counts their size."""
 
-    def __init__(self) -> None:
-        self._left = MAX_BYTES
+    def __init__(self, *, lenient: bool = False) -> None:
+        """`lenient` copies a larger reply too, without the values that JSON can't hold."""
+        self._lenient = lenient
+        self._left = MAX_BYTES * (16 if lenient else 1)
         self._within = 0
         """How many of a provider's objects enclose the current value."""
         self.is_halved = False
@@ -31,7 +33,7 @@ class PlainCopy:
         if isinstance(value, float) and value - value == 0:
             return value
         if depth == _MAX_DEPTH:
-            raise MalformedReplyError("the reply nests too deep")
+            return self._refuse("the reply nests too deep")
         if isinstance(value, Mapping):
             return {self._key(k): self.of(v, depth + 1) for k, v in value.items()}
         if isinstance(value, list | tuple):
@@ -43,7 +45,11 @@ class PlainCopy:
             return copy
         if self._within and isinstance(value, bytes | date):
             return None  # a signature, a picture, a time: neither text nor a call
-        raise MalformedReplyError(f"{type(value).__name__} can't be part of a reply")
+        return self._refuse(f"{type(value).__name__} can't be part of a reply")
+
+    def _refuse(self, why: str) -> None:
+        if not self._lenient:
+            raise MalformedReplyError(why)
 
     def _key(self, key: Any) -> str:
         if not isinstance(key, str):

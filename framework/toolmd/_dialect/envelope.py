@@ -1,11 +1,12 @@
 """Unpack a host's input (text, JSON, a provider's object) to the assistant's message."""
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from toolmd._dialect.copied import PlainCopy
-from toolmd._dialect.decoder import MAX_BYTES, decode_whole, skip
+from toolmd._dialect.decoder import MAX_BYTES, decode_whole, readable, skip
 from toolmd.errors import MalformedReplyError
 
 ReplyKind = Literal["text", "openai", "openai-responses", "anthropic", "gemini", "foreign", "json"]
@@ -40,14 +41,54 @@ class Envelope:
     calls: tuple[Any, ...] = ()
     value: Any = None
     """The JSON itself, for `json`."""
+    fault: str = ""
+    """Why its calls can't be taken, such as an answer that was cut off in a call."""
+
+    @property
+    def named(self) -> tuple[tuple[str | None, str], ...]:
+        """Return the id and the tool's name of each call, no id twice."""
+        found: dict[Any, tuple[str | None, str]] = {}
+        for number, call in enumerate(self.calls):
+            said = call if isinstance(call, dict) else {}
+            inner = said.get("function") if self.kind == "openai" else said
+            name = inner.get("name") if isinstance(inner, dict) else None
+            own = said.get("id") if self.kind != "openai-responses" else said.get("call_id")
+            known = own if isinstance(own, str) and own else None
+            if known is not None or self.kind == "gemini":
+                # Without an id, the order names Gemini's calls.
+                found.setdefault(known or number, (known, name if isinstance(name, str) else ""))
+        return tuple(found.values())
 
 
 def open_reply(reply: Any, *, json_text: bool = True) -> Envelope:
     """Return the assistant's message; text is parsed where it is JSON and `json_text` is set.
 
-    Raises MalformedReplyError for more than 256 KiB, for values outside JSON, and for a
-    provider's answer that was cut off in a call.
+    Raises MalformedReplyError for more than 256 KiB and for values outside JSON, with the calls
+    whose ids can be read all the same.
     """
+    try:
+        return _open(reply, json_text=json_text)
+    except MalformedReplyError as error:
+        if json_text and (seen := _seen(reply)) is not None:
+            error.calls, error.dialect = seen.named, seen.kind
+            error.clean_message = error.clean_message or readable(seen.text)
+        raise
+
+
+def _seen(reply: Any) -> Envelope | None:
+    """Return the calls of a reply that is not valid as a whole; None if none is there."""
+    try:
+        reply = decoded(reply)
+        whole = (
+            json.loads(reply) if isinstance(reply, str) else PlainCopy(lenient=True).of(reply, 0)
+        )
+        envelope = _opened(whole)
+    except (MalformedReplyError, ValueError, RecursionError):
+        return None
+    return envelope if envelope.named else None
+
+
+def _open(reply: Any, *, json_text: bool) -> Envelope:
     reply = decoded(reply)
     if not isinstance(reply, str):
         copy = PlainCopy()
@@ -232,8 +273,9 @@ def _finished(envelope: Envelope, reason: str | None = None) -> Envelope:
     if reason in _COMPLETE or not envelope.calls:
         return envelope
     if reason in _LIMITS:
-        raise MalformedReplyError("the reply was cut off at its token limit, in a call")
-    raise MalformedReplyError(f"the reply ended early ({reason}), so its calls may be incomplete")
+        return replace(envelope, fault="the reply was cut off at its token limit, in a call")
+    fault = f"the reply ended early ({reason}), so its calls may be incomplete"
+    return replace(envelope, fault=fault)
 
 
 def _words(content: Any) -> str:

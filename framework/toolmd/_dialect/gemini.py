@@ -5,7 +5,7 @@ from typing import Any
 
 from toolmd._dialect.attached import for_gemini
 from toolmd._dialect.body import body
-from toolmd._dialect.calls import parse_native, read_arguments, read_parts
+from toolmd._dialect.calls import OURS, parse_native, read_arguments, read_parts
 from toolmd._types.call import Call
 from toolmd._types.reply import Dialect, Parsed
 from toolmd._types.result import Result
@@ -26,9 +26,7 @@ def read_function(call: Any) -> Call:
         raise MalformedReplyError("a functionCall has the keys name and args")
     if any(call.get(key) for key in _PARTIAL):
         raise MalformedReplyError("a functionCall is a piece of a stream: join the pieces first")
-    given = call.get("args")
-    arguments = read_arguments({} if given is None else given, "args")
-    return read_parts(call.get("name"), arguments, call.get("id"))
+    return read_parts(call.get("name"), read_arguments(call.get("args"), "args"), call.get("id"))
 
 
 def render(results: Sequence[Result]) -> list[dict[str, Any]]:
@@ -50,7 +48,8 @@ def say(text: str) -> dict[str, Any]:
 def _response(result: Result) -> dict[str, Any]:
     told = {"name": result.tool, "response": body(result)}
     # Some models give their calls no id; then the order identifies the call.
-    return told if result.tool_call_id is None else {"id": result.tool_call_id, **told}
+    own = result.tool_call_id
+    return told if own is None or own.startswith(OURS) else {"id": own, **told}
 
 
 DIALECT = Dialect("gemini", parse, render)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolmd._dialect.body import body, compact
-from toolmd._dialect.calls import Keys, parse_words, read_call
+from toolmd._dialect.calls import Keys, identified, parse_words, read_call, read_id
 from toolmd._dialect.decoder import MAX_CALLS, decode, readable, skip, without_stretches
 from toolmd._dialect.prompt import ShownCall, Syntax, teach_tools
 from toolmd._dialect.quotes import Quotes
@@ -16,6 +16,8 @@ from toolmd._types.tool import ToolSpec
 from toolmd.errors import MalformedReplyError
 
 MARKER = "[TOOL_CALL:"
+_MOST_NAMED = 256
+"""The most ids that are read of a reply that can't be read as a whole."""
 BLOCKED = "Tool call blocked by safety guardrails"
 _NAMES = {"tool_call_id": "toolCallId"}
 _KEYS = Keys("tool", "parameters", "id", "confidence")
@@ -31,23 +33,34 @@ def parse_text(text: str) -> Parsed:
     quotes = Quotes(text)
     spans: list[tuple[int, int]] = []
     calls: list[Call] = []
-    at = 0
+    named: dict[str, str] = {}
+    fault, bad, at = "", 0, 0
     while (mark := text.find(MARKER, at)) >= 0:
         if quote := quotes.cover(mark):
             at = quote.end
             continue
+        value, at = None, mark + len(MARKER)
         try:
-            call, at = _call(text, mark + len(MARKER), len(calls))
+            value, at = _object(text, at, len(spans))
+            at = _end(text, at)
+            calls.append(read_call(value, _KEYS))
         except MalformedReplyError as error:
-            said = without_stretches(text[:mark], spans)
-            message = f"call {len(calls) + 1}, at character {mark + 1}: {error}"
-            raise MalformedReplyError(message, clean_message=said) from None
+            if not fault:
+                fault, bad = f"call {len(spans) + 1}, at character {mark + 1}: {error}", mark
+        said = value if isinstance(value, dict) else {}
+        if (known := read_id(said.get("id"))) is not None:
+            named.setdefault(known, said["tool"] if isinstance(said.get("tool"), str) else "")
         quotes.skip(at)
-        calls.append(call)
-        spans.append((mark, at))
+        if not fault:
+            spans.append((mark, at))
+        elif len(named) > _MOST_NAMED:
+            break
+    if fault:
+        clean = without_stretches(text[:bad], spans)
+        raise MalformedReplyError(fault, clean_message=clean, calls=[*named.items()])
     if not calls:
         return Parsed(readable(text))
-    return Parsed(without_stretches(text, spans), tuple(calls), "inline")
+    return Parsed(without_stretches(text, spans), identified(calls), "inline")
 
 
 def render(results: Sequence[Result]) -> list[dict[str, Any]]:
@@ -69,17 +82,22 @@ def teach(tools: Sequence[ToolSpec]) -> str:
     return teach_tools(tools, _SYNTAX)
 
 
-def _call(text: str, start: int, before: int) -> tuple[Call, int]:
+def _object(text: str, start: int, before: int) -> tuple[Any, int]:
+    """Return the JSON of a call with that many before it, and its end."""
     if before == MAX_CALLS:
         raise MalformedReplyError(f"more than {MAX_CALLS} calls in one reply")
     start = skip(text, start)
     if not text.startswith("{", start):
         raise MalformedReplyError(f"write {MARKER}{{…}}] with an object in it")
-    value, end = decode(text, start)
-    end = skip(text, end)
-    if not text.startswith("]", end):
+    return decode(text, start)
+
+
+def _end(text: str, at: int) -> int:
+    """Return the place after the bracket that closes a call."""
+    at = skip(text, at)
+    if not text.startswith("]", at):
         raise MalformedReplyError("no ] after the object")
-    return read_call(value, _KEYS), end + 1
+    return at + 1
 
 
 def _written(example: ShownCall) -> str:

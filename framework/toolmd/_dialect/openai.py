@@ -30,7 +30,7 @@ def read_item(item: Any) -> Call:
     """Read a Responses item of type `function_call`."""
     if not isinstance(item, dict) or item.get("type") != "function_call":
         raise MalformedReplyError("only items of type function_call can be called")
-    return _call(item, item.get("call_id", item.get("id")))
+    return _call(item, item.get("call_id") or item.get("id"))
 
 
 def render_chat(results: Sequence[Result]) -> list[dict[str, Any]]:
@@ -66,12 +66,10 @@ def _call(function: Mapping[str, Any], call_id: Any) -> Call:
 
 
 def _arguments(value: Any) -> Mapping[str, Any]:
-    # Several providers omit the arguments of a tool without parameters.
-    if isinstance(value, str):
-        value = decode_whole(value) if value.strip() else {}
+    if isinstance(value, str) and value.strip():
+        value = decode_whole(value)
     return read_arguments(value, "arguments")
 
 
-# Strict mode (see the export) makes a model write every property.
-CHAT = Dialect("openai", parse, render_chat, nulls_are_absent=True)
-RESPONSES = Dialect("openai-responses", parse, render_items, nulls_are_absent=True)
+CHAT = Dialect("openai", parse, render_chat)
+RESPONSES = Dialect("openai-responses", parse, render_items)

@@ -38,5 +38,3 @@ class Dialect:
     """Formats results as messages to append to the conversation."""
     teach: Callable[[Sequence["ToolSpec"]], str] | None = None
     """Returns the system prompt, for models whose API does not accept tools."""
-    nulls_are_absent: bool = False
-    """Whether a model writes `null` for an optional argument that it leaves out."""

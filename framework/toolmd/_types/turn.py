@@ -15,7 +15,8 @@ class Turn:
     clean_message: str = field(repr=False)
     """The reply without its calls, for the user."""
     results: tuple[Result, ...] = ()
-    """One per call, in order; a reply that can't be parsed has one, denied."""
+    """One per call, in order. A reply that is denied as a whole has one for each call whose id can
+    be read, or a single one where no id can be read."""
     pending: tuple[PendingCall, ...] = ()
     """The calls that wait for a confirmation."""
     dialect: str = "text"
@@ -24,20 +25,14 @@ class Turn:
         default=lambda _: [], repr=False, compare=False
     )
     """Formats results as messages in that dialect, also results of calls decided later."""
-
-    @property
-    def denied(self) -> bool:
-        """Whether the whole reply was denied; leave it out of the conversation then.
-
-        Its calls have no results, and providers reject such a message. `messages` has the error.
-        """
-        return len(self.results) == 1 and not self.results[0].tool
+    denied: bool = False
+    """Whether the whole reply was denied, so that none of its calls ran."""
 
     @property
     def messages(self) -> list[dict[str, Any]]:
         """The results as messages of the dialect, to append to the conversation.
 
-        For a denied reply this is one user message with the error.
+        For a denied reply in which no call can be read this is one user message with the error.
         """
         return self.render(self.results)
 

@@ -70,7 +70,7 @@ class Replies:
             denied = await self._dispatcher.deny_reply(
                 error.code, str(error), caller=caller, dry_run=dry_run
             )
-            return self._denied(denied, error.dialect or dialect, error.clean_message)
+            return self._denied(denied, error.dialect or dialect, error.clean_message, error.calls)
         except Exception as error:  # noqa: BLE001 - a dialect that breaks lets nothing through
             reference = logged(error, "the dialect %s failed", dialect)
             message = f"The reply could not be read (reference {reference}). Nothing happened."
@@ -82,12 +82,13 @@ class Replies:
             await self._dispatcher.hear(caller)
         spoken = parsed.dialect if parsed.dialect in self._dialects else dialect
         name = secrets.token_hex(8)
-        calls = [
+        named = [
             self._named(
-                call._replace(caller=caller, dry_run=dry_run, key=None, depth=0, reply=name), spoken
+                call._replace(caller=caller, dry_run=dry_run, key=None, depth=0, reply=name)
             )
             for call in parsed.calls
         ]
+        calls = [call for call, _ in named]
         # Before any call runs: a crisis in one of them holds the others, too.
         if len(calls) > 1 and any([await self._dispatcher.escalates(call) for call in calls]):
             calls = list(map(flagged, calls))
@@ -95,20 +96,25 @@ class Replies:
             results = await self._take_in_order(calls, on_event)
         else:
             results = await asyncio.gather(*(self._take(call, on_event) for call in calls))
-        shown = [await self._keeper.shown(result, caller.user) for result in results]
+        noted = [with_note(one, note) for one, (_, note) in zip(results, named, strict=True)]
+        shown = [await self._keeper.shown(result, caller.user) for result in noted]
         return await self._turn(parsed, spoken, tuple(shown))
 
-    def _named(self, call: Call, spoken: str) -> Call:
-        """Return a call under the tool's own name, without what stands for an absent value."""
+    def _named(self, call: Call) -> tuple[Call, str]:
+        """Return a call under the tool's own name, without nulls that stand for an absent value.
+
+        The text names those nulls; it is empty where there are none.
+        """
         called = self._names.find(call.tool)
         if called is None:
-            return call
+            return call, ""
         call = call._replace(tool=called.name)
-        dialect = self._dialects.get(spoken)
-        if dialect and dialect.nulls_are_absent and isinstance(call.arguments, Mapping):
-            given = without_absent(call.arguments, called.spec.parameters)
-            call = call._replace(arguments=given)
-        return call
+        if not isinstance(call.arguments, Mapping):
+            return call, ""
+        absent: list[str] = []
+        given = without_absent(call.arguments, called.spec.parameters, absent)
+        note = f"null counts as missing: {', '.join(absent)}" if absent else ""
+        return call._replace(arguments=given), note
 
     async def _take(self, call: Call, on_event: EventListener | None) -> Result:
         """Make a call by its tool's or skill's own name."""
@@ -148,7 +154,8 @@ class Replies:
         if isinstance(given, str | bytes) and len(given) > MAX_BYTES:
             told = f"the arguments of {call.tool} are over {MAX_BYTES // 1024} KiB"
             return await self._dispatcher.deny(call, "malformed_call", told)
-        result = await self._take(self._named(call, ""), on_event)
+        call, note = self._named(call)
+        result = with_note(await self._take(call, on_event), note)
         return await self._keeper.shown(result, call.caller.user)
 
     async def _turn(self, parsed: Parsed, spoken: str, results: tuple[Result, ...]) -> Turn:
@@ -186,14 +193,33 @@ class Replies:
         given = call.arguments if isinstance(call.arguments, Mapping) else {}
         return {} if called is None else redacted(given, called.spec.parameters)
 
-    def _denied(self, result: Result, dialect: str, clean: str) -> Turn:
+    def _denied(
+        self,
+        result: Result,
+        dialect: str,
+        clean: str,
+        calls: Sequence[tuple[str | None, str]] = (),
+    ) -> Turn:
+        """Return the denial of a whole reply: one result for each call whose id can be read."""
         dialects, result = self._dialects, self._keeper.cut(result)
-        return Turn(
-            clean,
-            (result,),
-            dialect=dialect,
-            render=lambda told: [m for r in told for m in render_denial(r, dialect, dialects)],
-        )
+        if calls:
+            results = [result._replace(tool_call_id=own, tool=tool) for own, tool in calls]
+
+            def render(told: Sequence[Result]) -> list[dict[str, Any]]:
+                return _rendered(told, dialect, dialects)
+
+        else:
+            results = [result]
+
+            def render(told: Sequence[Result]) -> list[dict[str, Any]]:
+                return [m for r in told for m in render_denial(r, dialect, dialects)]
+
+        return Turn(clean, tuple(results), dialect=dialect, render=render, denied=True)
+
+
+def with_note(result: Result, note: str) -> Result:
+    """Return a result with one more note, unless it is empty."""
+    return result._replace(notes=(*result.notes, note)) if note else result
 
 
 def _rendered(

@@ -79,13 +79,15 @@ def test_a_call_of_a_plugins_dialect_cannot_set_its_caller(with_plugin):
     assert (held.call.caller.user, held.call.key, held.call.depth) == ("u1", None, 0)
 
 
-def test_a_plugins_dialect_can_read_null_as_an_absent_argument(with_plugin):
+def test_null_of_an_optional_argument_counts_as_missing_in_every_dialect(with_plugin):
     plugin = Shouting()
     nulls = Call("travel", {"trip": {"to": "Rome", "by": None}, "stops": None})
     parsed = Parsed("", (nulls,), "nulls")
-    plugin.given = [Dialect("nulls", lambda _: parsed, plugin.render, nulls_are_absent=True)]
+    plugin.given = [Dialect("nulls", lambda _: parsed, plugin.render)]
     world = with_plugin(plugin)
-    assert world.handle("x", "nulls").results[0].success
+    (result,) = world.handle("x", "nulls").results
+    assert result.success
+    assert result.notes == ("null counts as missing: trip.by, stops",)
 
 
 def crash(_):

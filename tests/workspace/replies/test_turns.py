@@ -20,8 +20,9 @@ def test_a_reply_returns_its_text_and_its_results_in_order(world):
     assert [(r.tool_call_id, r.outcome) for r in turn.results] == [
         ("c-say", "ok"),
         ("c-fail", "failed"),
-        ("c-say", "ok"),
+        (turn.results[2].tool_call_id, "ok"),
     ]
+    assert turn.results[2].tool_call_id not in {"c-say", None}
     assert turn.results[2].data == {"said": "c", "note": ""}
     assert (turn.pending, turn.dialect) == ((), "inline")
 
@@ -49,7 +50,7 @@ def test_independent_calls_run_at_the_same_time(open_world):
 
 
 def test_one_unreadable_call_denies_the_whole_reply(world):
-    turn = world.handle(f"Well, {inline('say', word='a')}" + '[TOOL_CALL:{"tool":"say"}]')
+    turn = world.handle(f"Well, {inline('say', word='a')}" + '[TOOL_CALL:{"tool":"say","more":1}]')
     assert turn.clean_message == "Well,"
     (result,) = turn.results
     assert (result.success, result.outcome, result.error.code) == (
@@ -76,7 +77,7 @@ def test_an_unreadable_reply_is_one_denial(world, reply, dialect, code):
     turn = world.handle(reply, dialect)
     assert [(r.outcome, r.error.code) for r in turn.results] == [("denied", code)]
     (message,) = turn.messages
-    assert message["role"] == "user"
+    assert message["role"] == ("tool" if dialect == "openai" else "user")
     assert code in message["content"]
     assert world.ran == []
 
@@ -263,3 +264,15 @@ def test_a_closed_workspace_handles_nothing(world):
     world.workspace.close()
     with pytest.raises(ToolmdError, match="closed"):
         world.handle("Hello")
+
+
+def test_each_readable_id_of_a_denied_reply_gets_exactly_one_result(world):
+    reply = {"role": "assistant", "tool_calls": [
+        {"id": own, "type": "function", "function": {"name": "say", "arguments": given}}
+        for own, given in (("a", '{"word": "a"}'), ("b", '{"word":'))]}  # fmt: skip
+    turn = world.handle(reply)
+
+    assert turn.denied
+    assert [(m["role"], m["tool_call_id"]) for m in turn.messages] == [("tool", "a"), ("tool", "b")]
+    assert [r.error.code for r in turn.results] == ["malformed_call", "malformed_call"]
+    assert world.ran == []

@@ -35,6 +35,9 @@ from toolmd._http.operations import (
 )
 from toolmd._skills.graph import chart_of, svg
 from toolmd._types.call import Caller
+from toolmd._types.result import Result
+from toolmd._types.run import RunView
+from toolmd._validation.redact import HIDDEN, redacted, redacted_value
 from toolmd._workspace import Workspace
 from toolmd._workspace.names import known_name
 from toolmd.errors import NotFoundError, UnreachableError
@@ -312,11 +315,38 @@ class Api:
         who: dict[str, Any] = {"user": user, "by": request.caller.user}
         match body.decision:
             case "reject":
-                return _result_json(await confirmations.reject(request.name, **who))
+                result = await confirmations.reject(request.name, **who)
             case "respond":
-                return _result_json(await confirmations.respond(request.name, body.text, **who))
+                result = await confirmations.respond(request.name, body.text, **who)
             case _:
-                return _result_json(await confirmations.approve(request.name, body.edit, **who))
+                result = await confirmations.approve(request.name, body.edit, **who)
+        if user is None and user != request.caller.user:
+            result = await self._without_sensitive(request.name, result)
+        return _result_json(result)
+
+    async def _without_sensitive(self, confirmation_id: str, result: Result) -> Result:
+        """Return the result of another user's call: only its caller gets Sensitive values."""
+        if result.data is None:
+            return result
+        run_id, is_run, _ = confirmation_id.partition("/")
+        if is_run:
+            stored = (await self.workspace.runs.get(run_id)).result
+            return result._replace(data=HIDDEN if stored is None else stored.data)
+        tool = self.workspace.tools.get(result.tool)
+        data = HIDDEN if tool is None else redacted_value(result.data, tool.spec.returns)
+        return result._replace(data=data)
+
+    def _run_json(self, view: RunView, request: ApiRequest) -> dict[str, Any]:
+        """Return a run; an operator sees no Sensitive input of another user."""
+        described = view.to_dict()
+        if request.visible_user is None:
+            skill = self.workspace.skills.get(view.skill)
+            described["inputs"] = (
+                dict.fromkeys(view.inputs, HIDDEN)
+                if skill is None
+                else redacted(view.inputs, skill.spec.parameters)
+            )
+        return described
 
     async def _decider(self, request: ApiRequest) -> str | None:
         """Return the user who decides; None for an operator, who decides on the calls of others.
@@ -344,7 +374,7 @@ class Api:
             views = await self.workspace.runs.list(
                 user=request.visible_user, limit=request.query.limit, after=request.query.after
             )
-        return [view.to_dict() for view in views]
+        return [self._run_json(view, request) for view in views]
 
     @operation("POST /api/runs/{run}/resume", "call or operate", "Result", body=Nothing)
     async def resume_run(self, request: ApiRequest) -> Any:
@@ -371,9 +401,8 @@ class Api:
     async def show_run(self, request: ApiRequest) -> Any:
         """Show a run step by step."""
         with _not_found("unknown_run"):
-            return (
-                await self.workspace.runs.get(request.name, user=request.visible_user)
-            ).to_dict()
+            view = await self.workspace.runs.get(request.name, user=request.visible_user)
+        return self._run_json(view, request)
 
     @operation("GET /api/diagnostics", "operate", "Diagnostics", query=FindingsPage)
     async def list_diagnostics(self, request: ApiRequest) -> Any:
@@ -460,8 +489,8 @@ class Api:
             raise ApiError(401, "unauthorized", detail, {"www-authenticate": "Bearer"})
         return Response(status_code=204, headers={"set-cookie": self._sessions.begin(passed)})
 
-    @operation("GET /api/session", ANY, "Session")
-    async def show_session(self, request: ApiRequest) -> Any:
+    @operation("GET /api/caller", ANY, "CallerFacts")
+    async def show_caller(self, request: ApiRequest) -> Any:
         """Show who calls, what the token may do, and what the project has."""
         settings = self.workspace.settings
         return {
@@ -470,7 +499,6 @@ class Api:
             "may": [one for one in ALL_RIGHTS if one in request.rights],
             "project": settings.root.name,
             "trust_edits": settings.trust_edits,
-            "crisis_words": bool(settings.safety.crisis_words),
         }
 
     @operation("GET /health", OPEN, "Health")
@@ -532,34 +560,25 @@ class Api:
             if kind == "run" and data["run_id"] == run_id:
                 loop.call_soon_threadsafe(begun.set)
 
+        async def run() -> None:
+            try:
+                await self.workspace.run(
+                    name, body.inputs, confidence=body.confidence, message=caller.message,
+                    run_id=run_id, **_who(caller),
+                )  # fmt: skip
+            except Exception:  # noqa: BLE001 - no request waits for it, so the log has the error
+                _log.exception("the run %s failed", run_id)
+
         end = self.workspace.on_workspace_event(heard)
         try:
-            self.start_run(name, body.inputs, caller, body.confidence, run_id)
+            task = loop.create_task(run())
+            self._background.add(task)
+            task.add_done_callback(self._background.discard)
             with suppress(TimeoutError):
                 async with asyncio.timeout(5):
                     await begun.wait()
         finally:
             end()
-        return run_id
-
-    def start_run(
-        self, name: str, inputs: Any, caller: Caller, confidence: float | None, run_id: str = ""
-    ) -> str:
-        """Start a run that no request waits for, and return its id."""
-        run_id = run_id or f"run-{secrets.token_hex(8)}"
-
-        async def run() -> None:
-            try:
-                await self.workspace.run(
-                    name, inputs, confidence=confidence, message=caller.message, run_id=run_id,
-                    **_who(caller),
-                )  # fmt: skip
-            except Exception:  # noqa: BLE001 - no request waits for it, so the log has the error
-                _log.exception("the run %s failed", run_id)
-
-        task = asyncio.get_running_loop().create_task(run())
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
         return run_id
 
     async def _store_answers(self) -> bool:

@@ -29,6 +29,7 @@ site.show = async (isUpdate = false) => {
   if (mine !== turn || (isUpdate && isBusy())) return;
   const focus = mark(document.activeElement), scroll = scrollY;
   main.replaceChildren(...parts.flat(4).filter(Boolean));
+  document.getElementById("filter")?.dispatchEvent(new Event("input"));
   document.title = `${main.querySelector("h1")?.textContent ?? ""} · Toolmd`;
   if (isUpdate) {
     scrollTo(0, scroll);
@@ -43,15 +44,22 @@ site.go = (href) => {
   history.pushState(null, "", href);
   return site.show();
 };
-const mark = (one) => (main.contains(one) && one !== main ? one.getAttribute("href") ?? (one.id || one.textContent) : "");
+const mark = (one) => (main.contains(one) && one !== main ? (one.id || (one.getAttribute("href") ?? one.textContent)) : "");
 const isForm = () => /^\/(tools|skills)\//.test(location.pathname);
-/** Whether a person types, or has a result on the page: an update must not replace it. */
-const isBusy = () => main.querySelector(".result, .drawer:not([hidden]), [data-decided]") !== null && !/^\/runs\/./.test(location.pathname) || document.activeElement?.matches("main input, main textarea, main select") || (isForm() && [...main.querySelectorAll("form.try .fields :is(input, textarea, select), form.try .items")].some((one) => one.value || one.children.length > (one.matches("select") ? 99 : 0)));
+
+/** Whether a person types or reads a result here: an update must not replace it. */
+function isBusy() {
+  if (main.querySelector(".drawer:not([hidden])")) return true;
+  if (/^\/runs\/./.test(location.pathname)) return false;
+  if (main.querySelector(".result, [data-decided]")) return true;
+  if (document.activeElement?.matches("main :is(input, textarea, select):not(#filter)")) return true;
+  return isForm() && [...main.querySelectorAll("form.try .fields :is(input, textarea, select)")].some((one) => one.value);
+}
 
 /** Show the menu with its numbers; Crises and Fleet stand only where a project has them. */
 async function margin() {
   const numbers = Object.fromEntries(await Promise.all(Object.entries(badgeOf).map(async ([word, ask]) => [word, await ask().catch(() => 0)])));
-  const items = PAGES.filter(([, , word]) => word && (word !== "Crises" || site.who.crisis_words || numbers.Crises) && (word !== "Fleet" || hasFleet));
+  const items = PAGES.filter(([, , word]) => word && (word !== "Crises" || numbers.Crises) && (word !== "Fleet" || hasFleet));
   document.getElementById("nav").replaceChildren(...items.map(([path, , word, href]) => el("li", {}, el("a", { href, "aria-current": path.test(location.pathname) ? "page" : null }, word,
     numbers[word] ? el("span", { class: `badge is-${["Crises", "Problems"].includes(word) ? "danger" : "guard"}` }, numbers[word]) : null))));
 }
@@ -75,7 +83,7 @@ function follow() {
   feed.addEventListener("error", () => {
     state("lost", "no answer");
     // A browser stops after an answer that is not a stream: the session may have ended.
-    if (feed.readyState === EventSource.CLOSED) api("session").catch((error) => { if (error.status === 401) site.show(); });
+    if (feed.readyState === EventSource.CLOSED) api("caller").catch((error) => { if (error.status === 401) site.show(); });
   });
   for (const kind of ["snapshot", "diagnostics", "policy-change", "call", "pending", "run", "run-step", "resync"]) feed.addEventListener(kind, soon);
 }
@@ -102,7 +110,7 @@ async function enter() {
 
 try {
   if (location.pathname === "/enter") await enter();
-  site.who = await api("session");
+  site.who = await api("caller");
   document.getElementById("project").textContent = site.who.project;
   const shared = await api("fleet").catch(() => null);
   hasFleet = Boolean(shared && (shared.workers.length > 1 || shared.schedules.length));

@@ -24,7 +24,8 @@ export async function catalogue() {
       el("p", { class: "entry-what", dir: "auto" }, one.description), details(ofEntry(one)));
   };
   const fit = el("span", { class: "sub", role: "status" });
-  const filter = el("input", { id: "filter", type: "search", placeholder: "Filter by name or word", autocomplete: "off", oninput: () => {
+  const filter = el("input", { id: "filter", type: "search", placeholder: "Filter by name or word", autocomplete: "off", value: site.words ?? "", oninput: () => {
+    site.words = filter.value;
     const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean), entries = [...document.querySelectorAll("[data-words]")];
     for (const one of entries) one.hidden = !words.every((word) => one.dataset.words.includes(word));
     for (const group of document.querySelectorAll(".group")) group.hidden = !group.querySelector(".entry:not([hidden])");

@@ -1,6 +1,8 @@
 """Read an entry's value by its field's kind, or report an error with the remedy."""
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace as replaced
 from typing import Any
 
 from toolmd._parse.blocks.block import Bullets, Comment
@@ -11,7 +13,7 @@ from toolmd._parse.fields.field import Field
 from toolmd._parse.fields.implemented_by import read_function
 from toolmd._parse.fields.keywords import read_keywords
 from toolmd._parse.fields.naming import Fields
-from toolmd._parse.source.page import Page, replace
+from toolmd._parse.source.page import Mark, Page, replace
 from toolmd._parse.words import scalars
 from toolmd._parse.words.keys import (
     code_text,
@@ -21,7 +23,6 @@ from toolmd._parse.words.keys import (
     value_text,
     without_invisible,
 )
-from toolmd._parse.words.languages import english_truth
 from toolmd._parse.words.slips import nearest
 from toolmd._types.call import fact_name
 from toolmd._types.code import Code
@@ -36,7 +37,7 @@ def read_values(page: Page, fields: Fields) -> dict[str, Any]:
         if reader is None:
             continue
         try:
-            values[attribute] = reader(page, known, entry)
+            values[attribute] = _read(page, known, entry, reader)
         except Unread as unread:
             if _report_nested(page, known, entry):
                 continue
@@ -50,6 +51,41 @@ def read_values(page: Page, fields: Fields) -> dict[str, Any]:
                 replace(entry.mark, unread.instead) if unread.instead else (),
             )
     return values
+
+
+def _read(page: Page, known: Field, entry: Entry, reader: ValueReader) -> Any:
+    """Read a value; a remark in brackets behind it, `true (always)`, is no part of it."""
+    try:
+        return reader(page, known, entry)
+    except Unread:
+        bare, remark = without_remark(entry.value)
+        if not remark.text:
+            raise
+        value = reader(page, known, replaced(entry, value=bare))
+    report_remark(page, remark)
+    return value
+
+
+_REMARK = re.compile(r"(.*[^\s(])\s+(\([^()]*\))\s*", re.DOTALL)
+
+
+def without_remark(value: Mark) -> tuple[Mark, Mark]:
+    """Split `a, b (optional)` into the value and its remark, which is empty without one."""
+    found = _REMARK.fullmatch(value.text)
+    if found is None:
+        return value, value._replace(text="")
+    return value.at(0, found.end(1)), value.last(found[2])
+
+
+def report_remark(page: Page, remark: Mark) -> None:
+    """Warn of a remark behind a value."""
+    page.warn(
+        Code.UNREAD_DETAIL,
+        remark,
+        f"'{remark.text}' is a remark and no part of the value",
+        "remove it, or put the value in quotes if the brackets are a part of it",
+        replace(remark, ""),
+    )
 
 
 _OTHER_FIELDS = {
@@ -100,24 +136,15 @@ def _boolean(page: Page, known: Field, entry: Entry) -> Any:
     del page, known
     said = None if entry.blocks else scalars.boolean(entry.text)
     if said is None:
-        _report_foreign(entry)
         raise Unread("write yes or no")
     if entry.checked not in {None, said}:
         raise Unread("tick the box or write the word: they differ")
     return said
 
 
-def _report_foreign(entry: Entry) -> None:
-    """Raise Unread for yes or no in another language: `ja`, `oui`, `sí`."""
-    word = None if entry.blocks else english_truth(entry.text)
-    if word is not None:
-        raise Unread(f"write `{word}`", word)
-
-
 def _choice(page: Page, known: Field, entry: Entry) -> str:
     word = fold(plain(entry.text))
     if set(known.choices) >= {"yes", "no"} and word not in map(fold, known.choices):
-        _report_foreign(entry)
         said = scalars.boolean(entry.text)
         word = word if said is None else "yes" if said else "no"
     for choice in known.choices:

@@ -84,12 +84,13 @@ def test_a_form_of_every_control_calls_the_tool_with_just_what_is_filled_in(visi
     page.get_by_role("button", name="Add an item to doors").click()
     page.locator("[data-key='doors'] .item input").fill("2b")
     field(page, "street").fill("High Street")
-    page.get_by_role("button", name="Call", exact=True).click()
+    with page.expect_request("**/call") as sent:
+        page.get_by_role("button", name="Call", exact=True).click()
+    assert "12345678901234567890" in sent.value.post_data
     expect(page.locator(".result .outcome")).to_have_text("denied")
     expect(page.locator(".check.is-stopped .check-name")).to_contain_text("arguments")
     expect(page.locator("[data-key='amount'] .field-error")).to_contain_text("20")
     expect(field(page, "amount")).to_have_attribute("aria-invalid", "true")
-    assert served.called()[-1]["arguments"]["amount"] == 12345678901234567890
     field(page, "amount").fill("3")
     page.get_by_role("button", name="Dry run").click()
     expect(page.locator(".result .outcome")).to_have_text("allowed")
@@ -164,7 +165,8 @@ def test_a_pending_call_is_edited_answered_or_rejected(visitor, served):
         card.locator(".drawer button").last.click()
         expect(card.locator(".result")).to_be_visible()
     assert served.called()[-1]["decision"] == "answered"
-    assert served.called()[-2]["arguments"] == {"invoice": "B-0", "euros": 7}
+    (ran,) = (one for one in served.called() if one["decision"] == "run")
+    assert ran["arguments"] == {"invoice": "B-0", "euros": 7}
     served.workspace.call_sync("pay_invoice", {"invoice": "B-9", "euros": 1}, confidence=1)
     page = visitor.go("/pending")
     page.get_by_role("button", name="Reject").click()
@@ -250,7 +252,7 @@ def test_crises_and_fleet_stand_in_the_menu_only_where_there_are_any(visitor, se
 
 def test_the_dates_of_an_example_are_moved_into_the_future(visitor, served):
     call = '{"item": "gauze", "amount": 1, "day": "2024-01-01"}'
-    example = f"\n## Examples\n\n### Old\n\n```json\n{call}\n```\n"
+    example = f"\n### Old\n\n```json\n{call}\n```\n"
     served.write("tools_md/order-supplies.tool.md", ORDER + example)
     served.workspace.reload()
     page = visitor.go("/tools/order_supplies")
@@ -263,6 +265,7 @@ def test_after_a_restart_the_page_asks_for_the_new_link(visitor):
     visitor.context.clear_cookies()
     visitor.page.get_by_role("link", name="Runs").click()
     expect(visitor.page.get_by_role("heading", name="Open the link")).to_be_visible()
+    visitor.page.goto("about:blank")
     visitor.complaints.clear()
 
 

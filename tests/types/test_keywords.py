@@ -10,7 +10,7 @@ from toolmd._export.plain import in_words
 from toolmd._export.targets import export
 from toolmd._import.json_schema import SchemaReader
 from toolmd._import.sentences import keywords_back
-from toolmd._load.edits.strictness import SCHEMA
+from toolmd._load.weakening import SCHEMA
 from toolmd._parse import parse_tool, tool_text
 from toolmd._parse.fields.parameter import UNSUPPORTED
 from toolmd._parse.words.keys import fold
@@ -208,7 +208,7 @@ def test_an_exported_keyword_is_imported_back(name: str, target: str) -> None:
 
 
 @pytest.mark.parametrize("name", RESTRICTING)
-def test_a_keyword_is_shown_in_the_prompt_the_form_and_on_the_terminal(name: str) -> None:
+def test_a_keyword_is_shown_in_the_prompt_and_on_the_terminal(name: str) -> None:
     spec, case, row = tool(name), CASES[name], KEYWORDS[name]
     shown = "" if case.value is True else str(case.value)
     prompt = system_prompt([spec], "inline").split("`value` (", 1)[1]

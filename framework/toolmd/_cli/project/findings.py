@@ -34,10 +34,8 @@ class Findings(NamedTuple):
     """The tools that nothing implements yet, with their files relative to `root`."""
 
 
-def find(paths: Sequence[str], folder: Path | None, *, again: bool = False) -> Findings:
+def find(paths: Sequence[str], folder: Path | None) -> Findings:
     """Check the whole project, or only these paths.
-
-    With `again`, Python that was found to fit before, and has not changed since, is imported too.
 
     A path within the project's folders of definitions is checked together with its project. Any
     other file is parsed alone, without its Python: importing it would run it.
@@ -49,7 +47,7 @@ def find(paths: Sequence[str], folder: Path | None, *, again: bool = False) -> F
     if list(paths) == [STDIN]:
         return _stdin()
     if not paths:
-        return _project(folder, again=again)[0]
+        return _project(folder)[0]
     here = folder or find_project(Path.cwd())
     settings = load_settings(here) if here else None
     inside = [path for path in paths if settings and _belongs(Path(path), settings)]
@@ -57,7 +55,7 @@ def find(paths: Sequence[str], folder: Path | None, *, again: bool = False) -> F
     found = _alone(alone)
     if not inside:
         return found
-    project, named = _project(here, [Path(path).resolve() for path in inside], again=again)
+    project, named = _project(here, [Path(path).resolve() for path in inside])
     kept = tuple(d for d in project.diagnostics if _about(project.root / d.span.path, named))
     looked_at = counted(len([*definitions_among(paths)]), "file")
     moved = tuple(_moved(d) for d in found.diagnostics)
@@ -69,9 +67,7 @@ def find(paths: Sequence[str], folder: Path | None, *, again: bool = False) -> F
     )
 
 
-def _project(
-    folder: Path | None, named: Sequence[Path] = (), *, again: bool
-) -> tuple[Findings, list[Path]]:
+def _project(folder: Path | None, named: Sequence[Path] = ()) -> tuple[Findings, list[Path]]:
     """Check a project, or these files of it; return the files with their Python, too."""
     with open_workspace(folder) as workspace:
         at = workspace.python_at([str(path) for path in named])
@@ -81,7 +77,7 @@ def _project(
         tools = counted(len(workspace.tools), "tool")
         skills = counted(len(workspace.skills), "skill")
         root = workspace.settings.root
-        found = workspace.diagnostics_of(tuple(at) if alone else None, again=again)
+        found = workspace.diagnostics_of(tuple(at) if alone else None)
         # A read-only state folder, as in CI, is not a problem of the definitions.
         state = [d for d in found if d.code is Code.UNREADABLE_STATE and d.span.path == "settings"]
         if state and look_at_state(workspace.settings.state).state == "ok":

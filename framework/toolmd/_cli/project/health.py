@@ -139,11 +139,10 @@ def look_at_state(state: Path) -> Sign:
 
 
 def _cache(state: Path) -> Sign:
-    from toolmd._load.definitions.cache import INDEX, PAYLOAD
-    from toolmd._load.python.compared import PYTHON
+    from toolmd._load.cache import INDEX, PAYLOAD
 
     try:
-        files = [state / name for name in (INDEX, PAYLOAD, PYTHON) if (state / name).is_file()]
+        files = [state / name for name in (INDEX, PAYLOAD) if (state / name).is_file()]
         size = sum(file.stat().st_size for file in files) / 1024
     except OSError as error:
         return Sign("cache", "bad", f"{error.filename}: {error.strerror}", "see `state`")

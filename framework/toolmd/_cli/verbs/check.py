@@ -44,10 +44,6 @@ def check(
     ] = None,
     *,
     fix: Annotated[bool, typer.Option("--fix", help="Apply the known fixes.")] = False,
-    no_cache: Annotated[
-        bool,
-        typer.Option("--no-cache", help="Import all Python again, also what was found to fit."),
-    ] = False,
     output_format: Annotated[
         OutputFormat, typer.Option("--output-format", help="The form of the diagnostics.")
     ] = OutputFormat.FULL,
@@ -64,7 +60,7 @@ def check(
             stop(ExitCode.USAGE, what, "give one of them")
         output_format = OutputFormat.JSON
     with nullcontext() if paths == [STDIN] else busy("Checking"):
-        findings = find(paths or (), project, again=no_cache)
+        findings = find(paths or (), project)
         if fix:
             findings = _mended(paths or (), project, findings)
     lines = findings.lines or lines_below(findings.root)

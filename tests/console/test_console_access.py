@@ -110,7 +110,7 @@ def test_a_phone_shows_every_page_without_scrolling_sideways(browser, served):
     }
     for path, what in ends_of.items():
         page = came.go(path)
-        page.wait_for_selector(what)
+        page.wait_for_selector(what, state="attached")
         ends = page.evaluate(
             "what => [...document.querySelectorAll(what)]"
             ".map(one => one.getBoundingClientRect().right)",

@@ -73,7 +73,7 @@ function callerHeaders(user, context) {
 
 /** A form for a call or a run; who calls is typed once and remembered. */
 function form(one, word, send) {
-  const fields = object(one.input_schema), place = el("div", { class: "outcome-place" }), moved = el("p", { class: "field-note", role: "status" });
+  const fields = object(one.input_schema), place = el("div", { class: "outcome-place" }), moved = el("p", { class: "fill-note", role: "status" });
   const box = el("textarea", { class: "mono json-box", rows: 10, hidden: true, spellcheck: "false", "aria-label": "All arguments as JSON" });
   const written = Object.entries(site.who.context ?? {}).map(([name, value]) => `${name}=${value}`).join(", ");
   const known = { user: site.who.user ?? "", context: written, confidence: "", message: "" };

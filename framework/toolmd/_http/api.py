@@ -35,9 +35,9 @@ from toolmd._http.operations import (
 )
 from toolmd._skills.graph import chart_of, svg
 from toolmd._types.call import Caller
-from toolmd._types.result import Result
+from toolmd._types.decision import Approver, Decision
 from toolmd._types.run import RunView
-from toolmd._validation.redact import HIDDEN, redacted, redacted_value
+from toolmd._validation.redact import HIDDEN, redacted
 from toolmd._workspace import Workspace
 from toolmd._workspace.names import known_name
 from toolmd.errors import NotFoundError, UnreachableError
@@ -309,32 +309,13 @@ class Api:
         """
         body, confirmations = request.body, self.workspace.confirmations
         user = await self._decider(request)
-        for decision, key, given in (("edit", "edit", body.edit), ("respond", "text", body.text)):
-            if (given is not None) is not (body.decision == decision) or given in ({}, ""):
-                raise malformed(f"`{key}` belongs to {decision}, which needs it")
-        who: dict[str, Any] = {"user": user, "by": request.caller.user}
-        match body.decision:
-            case "reject":
-                result = await confirmations.reject(request.name, **who)
-            case "respond":
-                result = await confirmations.respond(request.name, body.text, **who)
-            case _:
-                result = await confirmations.approve(request.name, body.edit, **who)
-        if user is None and user != request.caller.user:
-            result = await self._without_sensitive(request.name, result)
-        return _result_json(result)
-
-    async def _without_sensitive(self, confirmation_id: str, result: Result) -> Result:
-        """Return the result of another user's call: only its caller gets Sensitive values."""
-        if result.data is None:
-            return result
-        run_id, is_run, _ = confirmation_id.partition("/")
-        if is_run:
-            stored = (await self.workspace.runs.get(run_id)).result
-            return result._replace(data=HIDDEN if stored is None else stored.data)
-        tool = self.workspace.tools.get(result.tool)
-        data = HIDDEN if tool is None else redacted_value(result.data, tool.spec.returns)
-        return result._replace(data=data)
+        for needs, key, given in (("edit", "edit", body.edit), ("respond", "text", body.text)):
+            if (given is not None) is not (body.decision == needs) or given in ({}, ""):
+                raise malformed(f"`{key}` belongs to {needs}, which needs it")
+        kind: Any = "approve" if body.decision == "confirm" else body.decision
+        decision = Decision(kind, body.edit or {}, body.text or "")
+        who = Approver(user, request.caller.user)
+        return _result_json(await confirmations.decide(request.name, decision, who))
 
     def _run_json(self, view: RunView, request: ApiRequest) -> dict[str, Any]:
         """Return a run; an operator sees no Sensitive input of another user."""

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from toolmd._cli.project.paths import shown
+from toolmd._cli.files import shown
 from toolmd._types.imported import Draft
 
 HELP = "--force overwrites it; --out DIR writes to another folder"

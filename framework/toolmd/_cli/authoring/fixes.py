@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from toolmd._cli.terminal.atomic_write import replace_file
+from toolmd._cli.files import replace_file
 from toolmd._types.diagnostic import Diagnostic, Edit
 
 _BOM = "\ufeff"

@@ -5,12 +5,11 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
-from toolmd._cli.project.paths import STDIN, definitions_among
+from toolmd._cli.files import STDIN, definitions_among, replace_file
+from toolmd._cli.frame import ExitCode
 from toolmd._cli.project.single_file import ReadAlone, read_alone
 from toolmd._cli.reports.diagnostics import concise
-from toolmd._cli.terminal.atomic_write import replace_file
-from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.screen import Paint, busy, counted, err, out, out_json, paint
+from toolmd._cli.screen import Paint, busy, counted, err, out, out_json, paint
 from toolmd._parse import format_text
 from toolmd._types.diagnostic import Diagnostic, Severity
 

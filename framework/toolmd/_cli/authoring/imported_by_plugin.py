@@ -6,10 +6,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from toolmd._cli.authoring.sources import WANTED
-from toolmd._cli.project.paths import STDIN
-from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.options import stop
-from toolmd._cli.terminal.screen import read_stdin
+from toolmd._cli.files import STDIN
+from toolmd._cli.frame import ExitCode, stop
+from toolmd._cli.screen import read_stdin
 from toolmd._types.imported import Imported
 from toolmd._types.source import SUFFIXES
 

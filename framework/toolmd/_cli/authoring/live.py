@@ -4,9 +4,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from toolmd._cli.project.paths import definitions_among
-from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.options import stop
+from toolmd._cli.files import definitions_among
+from toolmd._cli.frame import ExitCode, stop
 from toolmd._types.imported import Draft, Imported
 from toolmd._types.remote_tool import read_remote_tool
 from toolmd.config import find_project, load_settings

@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from toolmd._cli.project.paths import STDIN
-from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.options import stop
-from toolmd._cli.terminal.screen import read_stdin
+from toolmd._cli.files import STDIN
+from toolmd._cli.frame import ExitCode, stop
+from toolmd._cli.screen import read_stdin
 from toolmd.errors import NotFoundError, UnreachableError
 
 WANTED = "the definitions to import"

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from toolmd._cli.project.paths import shown
+from toolmd._cli.files import shown
 from toolmd.config import load_settings
 
 

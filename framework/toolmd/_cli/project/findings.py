@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from toolmd._cli.files import STDIN, definitions_among
+from toolmd._cli.frame import open_workspace
 from toolmd._cli.project.health import look_at_state
-from toolmd._cli.project.opening import open_workspace
-from toolmd._cli.project.paths import STDIN, definitions_among
 from toolmd._cli.reports.diagnostics import LinesOf
-from toolmd._cli.terminal.screen import counted
+from toolmd._cli.screen import counted
 from toolmd._store import STORE_FILE
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic

@@ -1,17 +1,15 @@
 """Examine the environment: each part that Toolmd needs, and the remedy if it is missing."""
 
-import errno
-import os
 import re
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from toolmd._cli.files import state_problem
 from toolmd._cli.project.other_programs import Sign, look_at_others
-from toolmd._cli.terminal.screen import busy, counted
+from toolmd._cli.screen import busy, counted
 from toolmd._types.settings import Settings
 from toolmd.config import load_settings
 from toolmd.config.state_files import EmptiedError, is_there
@@ -35,8 +33,6 @@ _OF_EARLIER_VERSIONS = (
     "audit.newest", "audit.sqlite3", "confirmations.sqlite3", "held.sqlite3", "runs.sqlite3",
     "turns.sqlite3",
 )  # fmt: skip
-_BLOCK = 4096
-"""The bytes that are written to test for free space."""
 
 
 def examine(folder: Path | None) -> list[Sign]:
@@ -123,18 +119,8 @@ def _folders(settings: Settings) -> Iterator[Sign]:
 
 def look_at_state(state: Path) -> Sign:
     """Check whether the state folder can be written."""
-    nearest = next(folder for folder in (state, *state.parents) if folder.exists())
-    try:
-        if nearest == state:
-            with tempfile.TemporaryFile(dir=state) as file:
-                file.write(bytes(_BLOCK))
-        elif not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
-            raise PermissionError(13, f"{nearest} can't be written")  # one remedy
-    except OSError as error:
-        full = error.errno == errno.ENOSPC
-        remedy = "free some space there" if full else "get permission to write there"
-        remedy += ", or set TOOLMD_STATE"
-        return Sign("state", "bad", f"{state}: {error.strerror}", remedy)
+    if problem := state_problem(state):
+        return Sign("state", "bad", *problem)
     return Sign("state", "ok", f"{state} can be written")
 
 

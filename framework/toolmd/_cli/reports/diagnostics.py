@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from toolmd._cli.terminal.screen import Paint, counted, paint, printable, width
+from toolmd._cli.screen import Paint, counted, paint, printable, width
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Edit, Severity
 

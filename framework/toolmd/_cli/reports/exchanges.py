@@ -3,8 +3,8 @@
 import sys
 from typing import Any
 
-from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.screen import counted, err, paint, printable
+from toolmd._cli.frame import ExitCode
+from toolmd._cli.screen import counted, err, paint, printable
 
 _STOPS = {
     "rounds": "the model called tools too many times without an answer",

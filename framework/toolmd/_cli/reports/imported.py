@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from toolmd._cli.terminal.screen import err, out, out_json, paint, printable
+from toolmd._cli.screen import err, out, out_json, paint, printable
 from toolmd._types.imported import RESTRICTED, Note
 from toolmd._types.source import SUFFIXES
 

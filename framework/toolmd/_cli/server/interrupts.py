@@ -5,7 +5,7 @@ import signal
 import threading
 from collections.abc import Callable
 
-from toolmd._cli.terminal.exits import ExitCode
+from toolmd._cli.frame import ExitCode
 
 
 def end_at_interrupt(close: Callable[[], None]) -> None:

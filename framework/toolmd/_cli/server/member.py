@@ -9,11 +9,11 @@ import threading
 import time
 from typing import Any, BinaryIO
 
+from toolmd._cli.frame import ExitCode
+from toolmd._cli.screen import err
 from toolmd._cli.server.over_http import HttpPlan, opened, serve_plan, tell_losses
 from toolmd._cli.server.serving import Told
 from toolmd._cli.server.supervisor import READY
-from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.screen import err
 
 
 def serve_as_member(descriptor: int) -> None:

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple
 
+from toolmd._cli.frame import ExitCode, stop
+from toolmd._cli.screen import err
 from toolmd._cli.server.reloading import following, reload_at_hangup
 from toolmd._cli.server.serving import (
     ON_STDERR,
@@ -18,9 +20,6 @@ from toolmd._cli.server.serving import (
     run,
     serve_workspace,
 )
-from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.options import stop
-from toolmd._cli.terminal.screen import err
 from toolmd._types.call import Caller
 
 EACH_HAS_RIGHTS = (

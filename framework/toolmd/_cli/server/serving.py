@@ -8,9 +8,8 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
-from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.options import stop
-from toolmd._cli.terminal.screen import err
+from toolmd._cli.frame import ExitCode, stop
+from toolmd._cli.screen import err
 
 PORT = 8787
 """The default port."""

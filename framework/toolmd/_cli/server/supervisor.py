@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 from typing import Any, Self
 
+from toolmd._cli.frame import ExitCode, complain
+from toolmd._cli.screen import err
 from toolmd._cli.server.over_http import HttpPlan
-from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.screen import complain, err
 from toolmd._types.settings import ServeSettings
 
 FIRST_PAUSE_S = 0.5

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 
-from toolmd._cli.terminal.screen import err, out, stdout
+from toolmd._cli.screen import err, out, stdout
 
 
 def lines() -> Iterator[str]:

@@ -5,8 +5,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toolmd._cli.terminal.arguments import typed
-from toolmd._cli.terminal.screen import err, printable, stdout
+from toolmd._cli.arguments import typed
+from toolmd._cli.screen import err, printable, stdout
 from toolmd._types.asked import fields_of
 from toolmd._types.exchange import Decision
 from toolmd._types.pending import PendingCall

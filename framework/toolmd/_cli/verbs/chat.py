@@ -7,30 +7,21 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from toolmd._cli.project.opening import open_workspace
-from toolmd._cli.reports.exchanges import LIMITS, exit_code, tell
-from toolmd._cli.terminal.atomic_write import replace_file
-from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.lines import interruptible, lines
-from toolmd._cli.terminal.options import (
+from toolmd._cli.files import replace_file
+from toolmd._cli.frame import (
     ContextOption,
+    ExitCode,
     JsonOption,
     ProjectOption,
     UserOption,
+    complain,
     context_of,
+    open_workspace,
     stop,
 )
-from toolmd._cli.terminal.screen import (
-    complain,
-    err,
-    interactive,
-    out,
-    out_json,
-    paint,
-    printable,
-    read_stdin,
-    stdout,
-)
+from toolmd._cli.reports.exchanges import LIMITS, exit_code, tell
+from toolmd._cli.screen import err, interactive, out, out_json, paint, printable, read_stdin, stdout
+from toolmd._cli.terminal.lines import interruptible, lines
 from toolmd._types.asked import fields_of
 from toolmd.errors import ModelError
 

@@ -10,13 +10,12 @@ from typing import Annotated
 import typer
 
 from toolmd._cli.authoring.fixes import fix_files
+from toolmd._cli.files import STDIN
+from toolmd._cli.frame import ExitCode, JsonOption, ProjectOption, stop
+from toolmd._cli.names import wanted_python
 from toolmd._cli.project.findings import Findings, find
-from toolmd._cli.project.opening import wanted_python
-from toolmd._cli.project.paths import STDIN
 from toolmd._cli.reports.diagnostics import REPORTS, lines_below, summary
-from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.options import JsonOption, ProjectOption, stop
-from toolmd._cli.terminal.screen import busy, err, out, paint, printable
+from toolmd._cli.screen import busy, err, out, paint, printable
 from toolmd._types.diagnostic import Severity
 
 _MOST_PASSES = 10

@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from toolmd._cli.frame import ContextOption, ExitCode, ProjectOption, UserOption, context_of, stop
+from toolmd._cli.screen import err, out, paint
 from toolmd._cli.server.serving import (
     PORT,
     Entrance,
@@ -15,15 +17,6 @@ from toolmd._cli.server.serving import (
     run,
     serve_workspace,
 )
-from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.options import (
-    ContextOption,
-    ProjectOption,
-    UserOption,
-    context_of,
-    stop,
-)
-from toolmd._cli.terminal.screen import err, out, paint
 from toolmd._types.call import Caller
 from toolmd.config import load_settings
 

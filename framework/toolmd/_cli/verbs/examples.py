@@ -6,11 +6,10 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from toolmd._cli.project.opening import named
-from toolmd._cli.terminal.atomic_write import replace_file
-from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.options import JsonOption, ProjectOption, stop
-from toolmd._cli.terminal.screen import busy, counted, err, out, out_json, paint, printable
+from toolmd._cli.files import replace_file
+from toolmd._cli.frame import ExitCode, JsonOption, ProjectOption, stop
+from toolmd._cli.names import named
+from toolmd._cli.screen import busy, counted, err, out, out_json, paint, printable
 
 RecordOption = Annotated[
     bool, typer.Option("--record", help="Call servers and services, and record their answers.")

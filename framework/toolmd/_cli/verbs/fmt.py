@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from toolmd._cli.project.paths import STDIN
-from toolmd._cli.terminal.options import JsonOption, ProjectOption
+from toolmd._cli.files import STDIN
+from toolmd._cli.frame import JsonOption, ProjectOption
 from toolmd.config import find_project, load_settings
 
 

@@ -14,11 +14,10 @@ from toolmd._cli.authoring.live import Live, accept_tools, read_live_server
 from toolmd._cli.authoring.services import accept_operations, read_document
 from toolmd._cli.authoring.sources import texts_of
 from toolmd._cli.authoring.tables import add_table
-from toolmd._cli.project.paths import STDIN, shown
+from toolmd._cli.files import STDIN, shown
+from toolmd._cli.frame import ExitCode, JsonOption, ProjectOption, stop
 from toolmd._cli.reports.imported import tell_imported
-from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.options import JsonOption, ProjectOption, stop
-from toolmd._cli.terminal.screen import busy
+from toolmd._cli.screen import busy
 from toolmd._types.imported import Draft, Imported, Note
 from toolmd._types.settings import DEFAULT_SKILLS, DEFAULT_TOOLS
 from toolmd.config import find_project, load_settings
@@ -233,7 +232,7 @@ def _made_known(written: Path, imported: dict[str, Any]) -> dict[Path, str]:
 
 
 def _write(files: dict[Path, str | bytes], executable: set[Path], *, force: bool) -> None:
-    from toolmd._cli.authoring.writing import write_all
+    from toolmd._cli.files import write_all
 
     files = {path: text for path, text in files.items() if not is_there(path, text)}
     try:

@@ -2,8 +2,8 @@
 
 import sys
 
+from toolmd._cli.screen import err
 from toolmd._cli.server.interrupts import end_at_interrupt
-from toolmd._cli.terminal.screen import err
 from toolmd.errors import ToolmdError
 
 

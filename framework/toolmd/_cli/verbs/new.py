@@ -11,11 +11,9 @@ from typing import Annotated
 import typer
 
 from toolmd._cli.authoring import first_tool
-from toolmd._cli.project.paths import definitions_among
-from toolmd._cli.terminal.atomic_write import replace_file
-from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.options import JsonOption, ProjectOption, stop
-from toolmd._cli.terminal.screen import err, out, out_json, paint
+from toolmd._cli.files import definitions_among, replace_file
+from toolmd._cli.frame import ExitCode, JsonOption, ProjectOption, stop
+from toolmd._cli.screen import err, out, out_json, paint
 from toolmd.config import OWN_FILE, find_project, load_settings
 
 _ELSE = "choose another name, or move that file away; nothing was written"
@@ -187,7 +185,7 @@ def checked_name(name: str) -> str:
 
 def make_files(root: Path, files: dict[str, str]) -> list[str]:
     """Write new files and return their paths; if one exists, write none."""
-    from toolmd._cli.authoring.writing import write_all
+    from toolmd._cli.files import write_all
 
     _refuse_to_overwrite(root, files)
     write_all({root / path: text for path, text in files.items()}, force=False)

@@ -8,20 +8,20 @@ from typing import Annotated, Any, Literal, NoReturn
 
 import typer
 
-from toolmd._cli.server.interrupts import end_at_interrupt
-from toolmd._cli.server.over_http import HttpPlan, open_entrance, opened, serve_plan, tell_losses
-from toolmd._cli.server.reloading import following, reload_at_hangup
-from toolmd._cli.server.serving import PORT
-from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.options import (
+from toolmd._cli.frame import (
     ContextOption,
+    ExitCode,
     ProjectOption,
     UserOption,
     context_of,
     rights_of,
     stop,
 )
-from toolmd._cli.terminal.screen import err, out, out_json, stdout_for_data
+from toolmd._cli.screen import err, out, out_json, stdout_for_data
+from toolmd._cli.server.interrupts import end_at_interrupt
+from toolmd._cli.server.over_http import HttpPlan, open_entrance, opened, serve_plan, tell_losses
+from toolmd._cli.server.reloading import following, reload_at_hangup
+from toolmd._cli.server.serving import PORT
 from toolmd._types.call import Caller
 from toolmd.config import load_settings
 

@@ -4,10 +4,8 @@ import os
 import signal
 import time
 
-from toolmd._cli.project.opening import open_workspace
-from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.options import ProjectOption, stop
-from toolmd._cli.terminal.screen import err
+from toolmd._cli.frame import ExitCode, ProjectOption, open_workspace, stop
+from toolmd._cli.screen import err
 
 POLL_S = 0.2
 """How often the main thread looks for a signal, in seconds."""

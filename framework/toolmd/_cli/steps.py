@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Protocol, Self, TextIO
 
-from toolmd._cli.terminal.context import agreed
-from toolmd._cli.terminal.screen import Paint, err, interactive, paint, printable, width
+from toolmd._cli.frame import agreed
+from toolmd._cli.screen import Paint, err, interactive, paint, printable, width
 
 _MARKS: dict[str, tuple[str, Paint]] = {
     "done": ("done", "green"),

@@ -1,16 +1,22 @@
-"""Write to the two streams: data to stdout, everything else to stderr."""
+"""Write to the two streams: data to stdout, everything else and log records to stderr."""
 
 import json
+import logging
 import os
 import re
 import sys
+import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Any, Literal, TextIO
 from unicodedata import category, east_asian_width
 
-from toolmd._cli.terminal.exits import ExitCode
+from toolmd.errors import ImplementationError
+
+DEBUG = "TOOLMD_DEBUG"
+"""The variable that shows whole traces on the screen."""
 
 Paint = Literal["bold", "dim", "red", "green", "yellow", "cyan"]
 _CODES: dict[Paint, int] = {
@@ -53,9 +59,14 @@ def out(text: str = "") -> None:
 
 def out_json(value: Any) -> None:
     """Write data as JSON."""
+    out(as_json(value))
+
+
+def as_json(value: Any) -> str:
+    """Return a value as JSON that stdout can hold."""
     # Another encoding would write letters as escapes that JSON does not know.
     utf8 = (stdout().encoding or "utf-8").lower().replace("-", "") == "utf8"
-    out(json.dumps(value, ensure_ascii=not utf8, indent=2))
+    return json.dumps(value, ensure_ascii=not utf8, indent=2)
 
 
 def err(text: str = "") -> None:
@@ -100,23 +111,19 @@ def errors_as_json(words: Sequence[str]) -> Iterator[None]:
         _errors_as_json.reset(token)
 
 
-_ERRORS = {
-    ExitCode.FINDINGS: "failed",
-    ExitCode.USAGE: "usage",
-    ExitCode.NOT_FOUND: "not_found",
-    ExitCode.INTERNAL: "internal",
-}
-"""The `error.code` of a command that ends with an error, by its exit code."""
-
-
-def complain(code: ExitCode, what: str, help_: str = "") -> None:
+def complain(code: str, what: str, help_: str = "") -> None:
     """Write an error and its remedy to stderr; with --json, also to stdout as a line of JSON."""
     err(f"{paint('error', 'red', sys.stderr)}: {what}")
     if help_:
-        err(f"{paint('help', 'cyan', sys.stderr)}: {help_}")
+        err(help_line(help_))
     if _errors_as_json.get():
-        error = {"code": _ERRORS[code], "message": what} | ({"help": help_} if help_ else {})
+        error = {"code": code, "message": what} | ({"help": help_} if help_ else {})
         out(json.dumps({"success": False, "error": error}))
+
+
+def help_line(remedy: str) -> str:
+    """Return the line that tells a remedy."""
+    return f"{paint('help', 'cyan', sys.stderr)}: {remedy}"
 
 
 def paint(text: str, how: Paint, stream: TextIO | None = None) -> str:
@@ -156,6 +163,11 @@ def read_stdin(what: str, most: int = -1) -> bytes:
 def printable(text: str) -> str:
     """Replace control characters by their code points: a file's text must not steer a terminal."""
     return _CONTROL.sub(lambda match: f"<U+{ord(match[0]):04X}>", text.replace("\n", " "))
+
+
+def for_people(text: str) -> str:
+    """Return a text of several lines, on a terminal without control characters."""
+    return "\n".join(map(printable, text.split("\n"))) if stdout().isatty() else text
 
 
 def counted(number: int, thing: str) -> str:
@@ -228,3 +240,44 @@ def busy(doing: str) -> Iterator[None]:
         timer.join()
         for status in shown:
             status.stop()
+
+
+@contextmanager
+def log_in_lines() -> Iterator[None]:
+    """Write each record to stderr as a line: the error, its reason, and the line of Python."""
+    handler = _Lines()
+    logger = logging.getLogger("toolmd")
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+
+
+class _Lines(logging.Handler):
+    shown = False
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if os.environ.get(DEBUG):
+            err(logging.Formatter().format(record))
+            return
+        text = record.getMessage()
+        error = record.exc_info[1] if record.exc_info else None
+        if isinstance(error, ImplementationError):
+            return  # the result contains all of it
+        if error is not None:
+            text += f": {type(error).__name__}: {error}".removesuffix(": ") + _place(error)
+        err(f"{paint('log', 'dim', sys.stderr)}: {printable(text)}")
+        if error is not None and not self.shown:
+            self.shown = True
+            err(help_line(f"{DEBUG}=1 shows the whole trace"))
+
+
+def _place(error: BaseException) -> str:
+    """Return the deepest line of the project's own Python, below the current folder."""
+    here = Path.cwd()
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        path = Path(frame.filename)
+        if path.is_relative_to(here) and not {"site-packages", ".venv", "venv"} & {*path.parts}:
+            return f" ({path.relative_to(here)}:{frame.lineno})"
+    return ""

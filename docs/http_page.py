@@ -1,13 +1,9 @@
 """Build the page of the HTTP API from its operations."""
 
-from typing import Any
-
-from toolmd._http.api.api import Api
-from toolmd._http.api.event_stream import EventSource
-from toolmd._http.api.events import KINDS
-from toolmd._http.api.feed import Feed
-from toolmd._http.api.operation import Operation
-from toolmd._http.api.rights import ANY
+import toolmd._http.api  # noqa: F401 - declares the operations
+from toolmd._http.document import describe, describe_text
+from toolmd._http.events import KINDS
+from toolmd._http.operations import ANY, OPERATIONS, Operation
 
 HEAD = """# HTTP
 
@@ -62,29 +58,35 @@ to continue an interrupted stream, as `EventSource` does by itself: the server k
 
 def http_page() -> str:
     """Build the page: each route, each problem and each event."""
-    no_workspace: Any = None
-    api = Api(no_workspace, EventSource(Feed()), no_workspace, no_workspace)
-    parts = [HEAD, "## Routes\n", *map(_described, api.operations)]
     events = "".join(f"| `{kind}` | {data} | {when} |\n" for kind, (data, when) in KINDS.items())
     codes = "".join(
         f"| {n} | {', '.join(f'`{c}`' for c in known)} |\n" for n, known in CODES.items()
     )
-    return "\n".join([*parts, PROBLEMS + codes, EVENTS + events])
+    return "\n".join(
+        [HEAD, "## Routes\n", *map(_route, OPERATIONS), PROBLEMS + codes, EVENTS + events]
+    )
 
 
-def _described(operation: Operation) -> str:
+def _route(operation: Operation) -> str:
     mark = "" if operation.needs == ANY else f" *{operation.needs}*"
-    parts = [f"### `{operation.method} {operation.path}`", f"{operation.summary}{mark}"]
-    if operation.details:
-        parts.append(operation.details)
-    items = [f"- `?{query.name}=`: {query.summary}" for query in operation.query]
+    summary, details = describe_text(operation, with_right=False)
+    parts = [f"### `{operation.method} {operation.path}`", f"{summary}{mark}"]
+    if details:
+        parts.append(details)
+    document = describe(operation)
+    items = [
+        f"- `?{one['name']}=`: {one['description']}"
+        for one in document["parameters"]
+        if one["in"] == "query"
+    ]
     if operation.body is not None:
         for name, field in operation.body.model_fields.items():
             needed = ", required" if field.is_required() else ""
             items.append(f"- `{name}`{needed}: {field.description}")
     if items:
         parts.append("\n".join(items))
-    problems = ", ".join(map(str, operation.problems))
-    gives = f"Returns `{operation.gives}`" if operation.gives else f"Returns {operation.status}"
-    parts.append(f"{gives}; or {problems}." if problems else f"{gives}.")
+    gives = f"`{operation.gives}`" if operation.gives else str(int(operation.status))
+    own = sorted({404, *operation.problems} & {int(one) for one in document["responses"]})
+    problems = ", ".join(map(str, own))
+    parts.append(f"Returns {gives}; or {problems}." if problems else f"Returns {gives}.")
     return "\n\n".join(parts) + "\n"

@@ -119,7 +119,6 @@ def test_an_unreadable_value_is_an_error(tmp_path: Path, text: str) -> None:
         ("TOOLMD_SAFETY_STRICT", "1"),
         ("TOOLMD_SAFETY_FLOOR", "high"),
         ("TOOLMD_SAFETY", '{"floor": 0.5}'),
-        ("TOOLMD_FENCE_NETWORK", "no"),
         ("TOOLMD_SERVE", "{}"),
         ("TOOLMD_LOAD_PLUGIN", ""),
         ("TOOLMD_AUDIT", "perhaps"),
@@ -134,18 +133,12 @@ def test_a_variable_of_a_list_has_its_parts_by_commas_or_as_json(tmp_path: Path)
     environ = {
         "TOOLMD_TOOLS": "defs, more",
         "TOOLMD_SAFETY_CRISIS_WORDS": ' ["no, not again", "flood"]',
-        "TOOLMD_FENCE_TOOLS": '["draw"]',
-        "TOOLMD_FENCE_HOSTS": "[]",
-        "TOOLMD_FENCE_ENV": '{"KEY": "$OTHER"}',
     }
 
     settings = load_settings(tmp_path, environ=environ)
 
     assert settings.tools == ("defs", "more")
     assert settings.safety.crisis_words == ("no, not again", "flood")
-    assert settings.fence.tools == ("draw",)
-    assert settings.fence.hosts == ()
-    assert settings.fence.env == {"KEY": "$OTHER"}
 
 
 @pytest.mark.parametrize("text", ['["flood"', "[flood, fire]", '{"flood": 1}', '["flood", 1]'])

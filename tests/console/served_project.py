@@ -11,10 +11,9 @@ from projects import FILES
 from toolmd import Workspace
 from toolmd._auth import ALL_RIGHTS, Addresses, Tokens, fresh_token
 from toolmd._auth.sockets import bound_socket
-from toolmd._http.api.event_stream import PLUGIN, EventSource
-from toolmd._http.api.feed import Feed
 from toolmd._http.app import Server
 from toolmd._http.console.audit_view import read_audit
+from toolmd._http.events import PLUGIN, EventSource, Feed
 from toolmd._types.call import NOBODY
 from toolmd._types.settings import TokenSettings
 from toolmd._watch import Watcher

@@ -247,3 +247,45 @@ def test_a_closed_tool_whose_file_has_errors_is_named_with_the_check(project: Gu
     assert "  closed echo\n" in shown.out
     assert "echo has a file with errors: `toolmd check tools_md/echo.tool.md`" in shown.err
     assert "echo_more has" not in shown.err
+
+
+EXAMPLES = """
+## Examples
+
+### One answer
+
+- **Arguments**: {"text": "hi"}
+- **Result**: {"echo": {"text": "hi"}}
+
+### A wrong argument
+
+- **Arguments**: {"text": 3}
+- **Error**: invalid_arguments
+"""
+PYTHON = """
+from toolmd import Context
+
+
+async def relay(text: str = "", *, context: Context):
+    return (await context.call("echo", {"text": "hi"})).outcome
+"""
+
+
+def test_a_test_of_examples_never_calls_a_server(tmp_path: Path) -> None:
+    project = Guarded(tmp_path / "p", "echo", more=EXAMPLES)
+    more = '## Examples\n\n### Through Python\n\n- **Arguments**: {}\n- **Result**: "failed"'
+    project.add("relay", more=more)
+    file = project.root / "tools_md" / "relay.tool.md"
+    text = file.read_text("utf-8").replace("- **Implemented By**: mcp plain relay\n", "")
+    file.write_text(text, encoding="utf-8")
+    (project.root / "tools_md" / "relay.py").write_text(PYTHON, encoding="utf-8")
+
+    done = run_command(project.root, "test", "--json")
+
+    tried = {one["example"]: (one["how"], one["passed"]) for one in json.loads(done.out)}
+    assert tried == {
+        "One answer": ("validated", True),
+        "A wrong argument": ("validated", True),
+        "Through Python": ("called", True),
+    }
+    assert project.lines("calls.txt") == []

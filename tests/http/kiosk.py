@@ -15,9 +15,8 @@ from toolmd import Workspace
 from toolmd._auth import ALL_RIGHTS, Addresses, Tokens
 from toolmd._auth.server import HttpServer
 from toolmd._auth.sockets import bound_socket
-from toolmd._http.api.event_stream import PLUGIN, EventSource
-from toolmd._http.api.feed import Feed
 from toolmd._http.app import Server
+from toolmd._http.events import PLUGIN, EventSource, Feed
 from toolmd._types.call import Caller
 from toolmd._types.settings import TokenSettings
 

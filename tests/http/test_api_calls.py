@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from toolmd._http.api.body import MAX_BODY
+from toolmd._http.operations import MAX_BODY
 
 Guest = Callable[..., httpx.Client]
 

@@ -12,8 +12,7 @@ from test_api_calls import call
 from test_api_decisions import decide, pending_by
 from test_api_runs import run
 
-from toolmd._http.api.events import KINDS
-from toolmd._http.api.feed import KEPT, Feed
+from toolmd._http.events import KEPT, KINDS, Feed
 
 
 class Event(NamedTuple):

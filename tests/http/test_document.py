@@ -35,7 +35,7 @@ def test_it_is_valid_and_names_every_route_and_every_tool(api: httpx.Client, kio
 
     openapi_spec_validator.validate(document)
     assert document["openapi"].startswith("3.1")
-    served = {route.path.replace(":path", "") for route in kiosk.server.api.routes()}
+    served = {route.path.replace(":path", "") for _, route in kiosk.server.api.routes()}
     tools = {f"/api/tools/{name}/call" for name in kiosk.workspace.tools}
     skills = {f"/api/skills/{name}/run" for name in kiosk.workspace.skills}
     assert document["paths"].keys() == served | tools | skills

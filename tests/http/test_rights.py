@@ -12,10 +12,13 @@ from kiosk import Kiosk
 from test_api_calls import problem
 from test_api_decisions import decide, pending_by
 
+import toolmd._http.api  # noqa: F401 - declares the operations
 from toolmd._auth import ALL_RIGHTS
-from toolmd._http.api.rights import ANY, NEEDS, OPEN
+from toolmd._http.console.routes import NEEDS as CONSOLE_NEEDS
+from toolmd._http.operations import ANY, OPEN, OPERATIONS
 from toolmd._types.settings import TokenSettings
 
+NEEDS = {f"{one.method} {one.path}": one.needs for one in OPERATIONS} | CONSOLE_NEEDS
 SETS = [*chain.from_iterable(combinations(ALL_RIGHTS, n) for n in (1, 2, 3))]
 REVIEWED = "## Safety\n\n- **Escalate When**: true\n"
 
@@ -46,7 +49,7 @@ def routes_of(kiosk: Kiosk) -> set[str]:
 
 
 def test_each_route_states_what_it_needs(kiosk: Kiosk) -> None:
-    assert routes_of(kiosk) == set(NEEDS) - {"* /mcp"}
+    assert routes_of(kiosk) == set(NEEDS)
 
 
 def permitted(needs: str, may: tuple[str, ...]) -> bool:

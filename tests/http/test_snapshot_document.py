@@ -10,15 +10,15 @@ from raw import connected, head
 from starlette.requests import Request
 
 from toolmd import Workspace
-from toolmd._http.api.operation import ApiRequest
-from toolmd._http.api.snapshot_document import SnapshotDocument
+from toolmd._http.api import SnapshotDocument
+from toolmd._http.operations import ApiRequest
 from toolmd._types.call import NOBODY
 
 PATHS = ("/openapi.json", "/api/tools", "/api/skills")
 
 
 def asked() -> ApiRequest:
-    return ApiRequest(Request({"type": "http", "headers": []}), NOBODY, False, None, {})
+    return ApiRequest(Request({"type": "http", "headers": []}), NOBODY, frozenset())
 
 
 def test_of_many_requests_the_first_builds_and_a_reload_builds_again(project: Path) -> None:

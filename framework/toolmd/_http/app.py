@@ -7,12 +7,11 @@ from typing import Any
 from starlette.routing import Route
 
 from toolmd._auth import Addresses, Authentication, Sessions, Tokens
-from toolmd._http.api.api import OPEN_PATHS, Api
-from toolmd._http.api.event_stream import EventSource
-from toolmd._http.api.service import PROBES
+from toolmd._http.api import OPEN_PATHS, PROBES, Api
 from toolmd._http.console import OPEN_PATHS as CONSOLE_PATHS
-from toolmd._http.console import ConsoleView, console_routes, foreign, stranger_page
-from toolmd._http.routes import Routes
+from toolmd._http.console import ConsoleView, console_routes, stranger_page
+from toolmd._http.events import EventSource
+from toolmd._http.operations import Routes
 from toolmd._workspace import Workspace
 
 Running = Callable[[], AbstractAsyncContextManager[None]]
@@ -41,22 +40,15 @@ class Server:
             tokens: The accepted bearer tokens.
             port: The port, which is part of the cookie's name.
             key: The secret of several processes, whose sessions of browsers count for all.
-            beside: Other routes to serve, such as MCP, and their contexts.
+            beside: Other routes that need the right to call, such as MCP, and their contexts.
         """
         sessions = Sessions(port, key)
         self.api = Api(workspace, event_source, tokens, sessions)
-        view = ConsoleView(workspace, self.api.background.start)
+        view = ConsoleView(workspace, self.api.start_run)
         self._beside = [running for _, running in beside]
-        self.routes = Routes(
-            {
-                lambda _, problem: problem.answer(): [
-                    *self.api.routes(),
-                    *(route for route, _ in beside),
-                ],
-                foreign: console_routes(view),
-            },
-            self._running,
-        )
+        others = [("call", route) for route, _ in beside]
+        routes = [*self.api.routes(), *others, *console_routes(view)]
+        self.routes = Routes(routes, self._running)
         self.app = Authentication(
             self.routes,
             addresses=addresses,
@@ -69,7 +61,7 @@ class Server:
 
     def drain(self) -> None:
         """Report from now on that the server is not ready, and end the streams of events."""
-        self.api.readiness.ending = True
+        self.api.ending = True
         self.api.event_source.feed.close()
 
     @asynccontextmanager

@@ -27,7 +27,6 @@ from toolmd._load.plugins.resources import SnapshotResources
 from toolmd._load.python.binding import bind_all
 from toolmd._load.python.compared import Comparisons
 from toolmd._load.python.implementation import SnapshotParts
-from toolmd._load.python.in_fence import fence_faults
 from toolmd._load.source.files import File, Folder
 from toolmd._load.source.walk import SETTLED_NS, Walker
 from toolmd._remote.mcp.servers import Servers
@@ -280,7 +279,7 @@ def _registry(  # noqa: PLR0913, PLR0917 - the parts of a decision
         if has_errors(told):
             del bound[name]
     tools, skills = by_kind(kept, bound) if faults else parts
-    diagnostics = {*said, *kept.diagnostics, *faults, *fence_faults(around.settings, tools)}
+    diagnostics = {*said, *kept.diagnostics, *faults}
     return Registry(
         MappingProxyType(tools),
         MappingProxyType(skills),

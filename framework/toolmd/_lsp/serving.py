@@ -166,7 +166,6 @@ def _mark(server: LanguageServer, editor: Editor) -> None:
 _DONE = {
     "called": "passed",
     "validated": "passed all checks; it has no Result, so the tool was not called",
-    "replayed": "passed with the recorded answer",
 }
 
 

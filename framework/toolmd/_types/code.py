@@ -170,10 +170,6 @@ class Code(StrEnum):
     PARAMETER_DRIFT = "parameter-drift", "Markdown and Python do not have the same parameters."
     TYPE_DRIFT = "type-drift", "A type in Python rejects values that the markdown allows."
     UNPROVIDED_PARAMETER = "unprovided-parameter", "Nothing provides a keyword-only parameter."
-    UNFENCEABLE_TOOL = (
-        "unfenceable-tool",
-        "A tool that `[fence]` names can't run in a fenced process: its calls fail.",
-    )
     INVALID_OPERATION = (
         "invalid-operation",
         "What `Implemented By` names does not fit the settings or the parameters; calls fail.",

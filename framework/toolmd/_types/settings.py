@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal
 
@@ -196,31 +195,6 @@ class ServerSettings:
     """Whether all users share one session; otherwise each user has one."""
     start_timeout: float = 30.0
     """The most seconds that starting and listing the tools take."""
-    folders: tuple[str, ...] | None = None
-    """The folders that its process may write, `:read` behind those that it may only read; None for
-    all that its user may reach."""
-    hosts: tuple[str, ...] | None = None
-    """Empty where its process has no network; None for all hosts."""
-
-
-@dataclass(frozen=True, slots=True)
-class FenceSettings:
-    """The table `[fence]`: tools of the project whose Python runs in fenced processes."""
-
-    tools: tuple[str, ...] = ()
-    """The names of the tools, or patterns such as `render_*`."""
-    folders: tuple[str, ...] | None = None
-    """The folders that their processes may write, `:read` behind those that they may only read,
-    beside the project's own code; None for all that their user may reach."""
-    hosts: tuple[str, ...] | None = None
-    """Empty where their processes have no network; None for all hosts."""
-    env: Mapping[str, str] = field(default_factory=dict)
-    """All environment variables of their processes; `$NAME` or `${NAME}` in a value is that
-    variable of Toolmd's own environment."""
-
-    def covers(self, name: str) -> bool:
-        """Return whether a tool of this name runs in a fence."""
-        return any(fnmatchcase(name, pattern) for pattern in self.tools)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,8 +235,6 @@ class Settings:
     servers: Mapping[str, ServerSettings] = field(default_factory=dict)
     """The MCP servers of `Implemented By: mcp SERVER TOOL`, by name: tables `[servers.NAME]` with
     `command` and `env`, or `url` and `headers` (`docs/how-to/guard-an-mcp-server.md`)."""
-    fence: FenceSettings = field(default_factory=FenceSettings)
-    """The tools whose Python runs in fenced processes."""
     trust_edits: bool = False
     """Whether an edit that drops a restriction is live immediately."""
     import_timeout: float = 10.0

@@ -11,17 +11,12 @@ from toolmd._store import MEMORY
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Severity
 from toolmd._types.intent import language_and_word
-from toolmd._types.registry import BoundTool
+from toolmd._types.registry import BoundTool, Implementation
 from toolmd._types.result import Result
 from toolmd._types.tool import Example, ToolSpec
 from toolmd._workspace.names import known_name
-from toolmd._workspace.recorded.answer_file import UnreadableAnswersError, UpstreamAnswer
-from toolmd._workspace.recorded.example_calls import ExampleCalls, intercept
-from toolmd._workspace.recorded.stand_in import StandIn, Writer
-from toolmd._workspace.recorded.values import same
 from toolmd._workspace.workspace import Workspace
-from toolmd.config import load_settings
-from toolmd.errors import NotFoundError
+from toolmd.errors import NotFoundError, ToolError
 
 SHOWN = 200
 """Characters of a value in the message of a failure."""
@@ -41,7 +36,7 @@ _PENDING = {"confirmation_required": "confirm", "review_required": "review"}
 """The errors that expect a hold, and the outcome of each; no run can give them."""
 
 
-How = Literal["validated", "called", "recorded", "replayed", "unread"]
+How = Literal["validated", "called", "unread"]
 
 
 class Tried(NamedTuple):
@@ -51,8 +46,7 @@ class Tried(NamedTuple):
     example: str
     passed: bool
     how: How
-    """`validated` up to the run; `called` for real; `recorded` and `replayed` with the answers of
-    servers and services; `unread` where its file can't be read."""
+    """`validated` up to the run; `called` for real; `unread` where its file can't be read."""
     message: str = ""
     """Why it failed."""
 
@@ -65,36 +59,32 @@ def try_examples(
     folder: Path | None,
     names: Sequence[str] = (),
     title: str | None = None,
-    *,
-    record: Writer | None = None,
 ) -> tuple[Tried, ...]:
     """Try the examples of these tools of a project, or of all; raises NotFoundError.
 
-    With a `title`, only examples of that title are tried. Servers and services are not called:
-    their recorded answers are replayed. With `record` they are called, and it writes the answers.
+    With a `title`, only examples of that title are tried.
 
-    One without Result or Error passes through all checks and does not run. One with a Result,
-    or with an Error that only a run can give, is called for real: in a state folder made for it
-    alone and thrown away. The caller is an ideal one, who is sure, whose words ask for it, and
-    who confirms.
+    An example without Result or Error passes through all checks and does not run. An example with a
+    Result, or with an Error that only a run can give, is called for real: in a state folder made
+    for the example alone and thrown away. MCP servers and web services are never called: an
+    example of their tools passes through all checks and does not run. The caller is an ideal one,
+    who is sure, whose words ask for it, and who confirms.
     """
     with TemporaryDirectory(prefix="toolmd-") as scratch:
-        trial = _Trial(folder, Path(scratch), StandIn(load_settings(folder), record))
+        trial = _Trial(folder, Path(scratch))
         with trial.opened("clean") as workspace:
             return tuple(trial.results(workspace, names, title))
 
 
 class _Trial:
-    def __init__(self, folder: Path | None, scratch: Path, stand_in: StandIn) -> None:
+    def __init__(self, folder: Path | None, scratch: Path) -> None:
         self._folder = folder
         self._scratch = scratch
-        self._stand_in = stand_in
-        self._answers: list[UpstreamAnswer] = []
         self._made = 0
 
-    def opened(self, state: str, store: str = MEMORY) -> Workspace:
+    def opened(self, state: str) -> Workspace:
         # An example must not count in the project's own store.
-        overrides = {"state": str(self._scratch / state), "store": store}
+        overrides = {"state": str(self._scratch / state), "store": MEMORY}
         return Workspace.open(self._folder, overrides=overrides)
 
     def results(
@@ -103,15 +93,13 @@ class _Trial:
         if not names:
             yield from _unread_files(workspace)
         for bound in _chosen(workspace, names):
-            self._answers = []
-            tried = [
-                self._tried(workspace, bound.spec, example)
-                for example in bound.spec.examples
-                if title in {None, example.title}
-            ]
-            yield from self._saved(bound.spec, [*_unread_examples(bound), *tried])
+            yield from _unread_examples(bound)
+            for example in bound.spec.examples:
+                if title in {None, example.title}:
+                    yield self._tried(workspace, bound, example)
 
-    def _tried(self, workspace: Workspace, spec: ToolSpec, example: Example) -> Tried:
+    def _tried(self, workspace: Workspace, bound: BoundTool, example: Example) -> Tried:
+        spec = bound.spec
         caller = _ideal(spec, example)
         result = _dry(workspace, spec, example, caller)
         if example.error is not None:
@@ -120,6 +108,8 @@ class _Trial:
                 result = _dry(workspace, spec, example, without)
             if result.outcome == "denied" or example.error in _PENDING:
                 return _outcome(spec, example, "validated", _other_error(example.error, result))
+            if _is_remote(bound):
+                return _outcome(spec, example, "validated")
             tried = self._ran(spec, example, caller)
             if not tried.passed and (stopped_by := _stopped_by(result)):
                 more = f"; it waits for a person, which the error {stopped_by} expects"
@@ -127,45 +117,36 @@ class _Trial:
             return tried
         if result.outcome == "denied":
             return _outcome(spec, example, "validated", _told(result))
-        if not example.has_result:
+        if not example.has_result or _is_remote(bound):
             return _outcome(spec, example, "validated")
         return self._ran(spec, example, caller)
 
     def _ran(self, spec: ToolSpec, example: Example, caller: Mapping[str, Any]) -> Tried:
-        """Call it for real; only servers and services may be left out."""
-        try:
-            calls = self._stand_in.calls(spec, example)
-        except UnreadableAnswersError as error:
-            return _outcome(spec, example, "unread", str(error))
-        result = self._called(spec, example, caller, calls)
-        why = "; ".join(calls.problems.values()) or _other(example, result)
-        self._answers += calls.answers
-        return _outcome(spec, example, self._stand_in.how if calls.used else "called", why)
-
-    def _saved(self, spec: ToolSpec, tried: list[Tried]) -> list[Tried]:
-        """Write the answers that were recorded, if all examples of the tool pass."""
-        if not self._answers:
-            return tried
-        if all(one.passed for one in tried):
-            why = self._stand_in.save(spec, self._answers)
-            return tried if not why else [*tried, _unread(spec.name, why)]
-        return [one._replace(how="called") if one.how == "recorded" else one for one in tried]
-
-    def _called(
-        self, spec: ToolSpec, example: Example, caller: Mapping[str, Any], calls: ExampleCalls
-    ) -> Result:
-        """Call it in a state folder that holds nothing but what was parsed."""
+        """Call the tool in a state folder that holds nothing but what was parsed."""
         self._made += 1
         state = self._scratch / f"{self._made}"
         shutil.copytree(self._scratch / "clean", state)
-        store = calls.begin(state)
-        with self.opened(state.name, store) as workspace:
-            intercept(workspace, calls)
+        with self.opened(state.name) as workspace:
+            _close_remote_tools(workspace)
             result = workspace.call_sync(spec.name, example.arguments, **caller)
             if result.outcome in {"confirm", "review"} and result.confirmation is not None:
                 result = workspace.confirmations.approve_sync(result.confirmation.id)
-        calls.end(result, state)
-        return result
+        return _outcome(spec, example, "called", _other(example, result))
+
+
+def _is_remote(bound: BoundTool) -> bool:
+    """Return whether a server or a service has the tool."""
+    return bound.binding.kind == "remote"
+
+
+def _close_remote_tools(workspace: Workspace) -> None:
+    """Let a tool's Python call no server and no service."""
+
+    def load() -> Implementation:
+        raise ToolError("A test of examples calls no server and no service. Nothing was sent.")
+
+    for bound in filter(_is_remote, workspace.registry.tools.values()):
+        bound.bind(bound.binding._replace(load=load))
 
 
 def _chosen(workspace: Workspace, names: Sequence[str]) -> Iterator[BoundTool]:
@@ -256,9 +237,20 @@ def _other_result(expected: Any, result: Result) -> str:
     if not result.success:
         return _told(result)
     data = result.data
-    if same(expected, data) or (data is not None and expected == result.message != ""):
+    if _same(expected, data) or (data is not None and expected == result.message != ""):
         return ""
     return f"expected {_short(expected)}, got {_short(data)}"
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Return whether two JSON values are equal; `true` is no number, `1.0` is 1."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    return bool(one == other)
 
 
 def _told(result: Result) -> str:

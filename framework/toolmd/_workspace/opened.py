@@ -12,7 +12,6 @@ from toolmd._load.build import Snapshot, build
 from toolmd._load.definitions.cache import Cache
 from toolmd._load.edits.baseline import Baseline
 from toolmd._load.edits.last_python import Put
-from toolmd._load.python.in_fence import close_fenced
 from toolmd._remote.mcp.projects import begin_project
 from toolmd._remote.mcp.servers import close_servers
 from toolmd._store.store import Store
@@ -121,7 +120,6 @@ class OpenProject:
         self._logs.close()
         if first:
             close_servers(self._root)
-        close_fenced(self._root)
         self.store.close()
         return first
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from toolmd._types.settings import DEFAULT_SKILLS, DEFAULT_TOOLS, Settings
-from toolmd.config.fence import check_fence
 from toolmd.config.origin import Origin
 from toolmd.config.values import READERS, SHORT, TABLES
 from toolmd.errors import ConfigError, did_you_mean
@@ -246,5 +245,4 @@ def _settings(root: Path, file: Path | None, values: Mapping[str, tuple[Any, Ori
         **plain,
         **{table: TABLES[table](**inner) for table, inner in tables.items()},
     )
-    check_fence(settings.fence, str(file or root))
     return replace(settings, state=root / settings.state)

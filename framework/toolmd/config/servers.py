@@ -1,14 +1,15 @@
 """Read the tables `[servers.NAME]`; a message never holds a credential."""
 
 import os
+import re
 import shlex
 from collections.abc import Mapping
 from typing import Any
 
 from toolmd._types.settings import ServerSettings
-from toolmd.config.fence import read_env, read_folders, read_hosts
 from toolmd.config.origin import Origin
 from toolmd.config.services import (
+    check_variables,
     filled,
     read_headers,
     read_seconds,
@@ -17,8 +18,8 @@ from toolmd.config.services import (
     variables_in,
 )
 
-_KEYS = ("command", "args", "env", "url", "headers", "shared", "start_timeout", "folders",
-         "hosts")  # fmt: skip
+_KEYS = ("command", "args", "env", "url", "headers", "shared", "start_timeout")
+_ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _MOST_WORDS = 256
 _LEAST_SECRET = 4
 """Shorter values are not searched for: they occur in ordinary text."""
@@ -58,7 +59,7 @@ def _server(table: Mapping[str, Any], at: Origin) -> ServerSettings:
     if not isinstance(shared, bool):
         raise at.error("shared must be true or false")
     seconds = read_seconds(table, "start_timeout", ServerSettings, at)
-    foreign = ("args", "env", "folders", "hosts") if "url" in table else ("headers",)
+    foreign = ("args", "env") if "url" in table else ("headers",)
     for key in foreign:
         if key in table:
             belongs = "command" if "url" in table else "url"
@@ -67,11 +68,25 @@ def _server(table: Mapping[str, Any], at: Origin) -> ServerSettings:
         headers = read_headers(table.get("headers", {}), at)
         url = read_url(table["url"], at)
         return ServerSettings((), url, {}, headers, shared, seconds)
-    command = _command(table, at)
     return ServerSettings(
-        command, "", read_env(table.get("env", {}), at), {}, shared, seconds,
-        read_folders(table.get("folders"), at), read_hosts(table.get("hosts"), at),
-    )  # fmt: skip
+        _command(table, at), "", _env(table.get("env", {}), at), {}, shared, seconds
+    )
+
+
+def _env(value: Any, at: Origin) -> Mapping[str, str]:
+    """Read variables by name; a list of names passes them on as they are."""
+    value = at.listed(value)
+    if isinstance(value, list) and all(isinstance(name, str) for name in value):
+        value = {name: f"${name}" for name in value}
+    if not isinstance(value, dict):
+        raise at.error('env must be names, or texts by name: {TOKEN = "$GITHUB_TOKEN"}')
+    for name, text in value.items():
+        if not _ENV_NAME.fullmatch(name):
+            raise at.error("env: a key is not the name of a variable")
+        if not isinstance(text, str) or "\0" in text:
+            raise at.error(f"env: {name} must be a text")
+        check_variables(text, at, f"env: {name}")
+    return dict(value)
 
 
 def _command(table: Mapping[str, Any], at: Origin) -> tuple[str, ...]:

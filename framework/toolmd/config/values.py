@@ -11,7 +11,6 @@ from toolmd._types.settings import (
     STYLES,
     AuditSettings,
     ChatSettings,
-    FenceSettings,
     FormatSettings,
     ImportsSettings,
     ResultSettings,
@@ -21,7 +20,6 @@ from toolmd._types.settings import (
     TokenSettings,
     TraceSettings,
 )
-from toolmd.config.fence import read_env, read_folders, read_hosts
 from toolmd.config.origin import Origin
 from toolmd.config.prices import read_prices
 from toolmd.config.servers import read_servers
@@ -234,7 +232,6 @@ TABLES: Mapping[str, Callable[..., Any]] = {
     "serve": ServeSettings,
     "results": ResultSettings,
     "audit": AuditSettings,
-    "fence": FenceSettings,
 }
 """The tables among them."""
 SHORT: Mapping[str, str] = {"audit": "audit.enabled"}
@@ -267,10 +264,6 @@ READERS: Mapping[str, Callable[[Any, Origin], Any]] = {
     "audit.enabled": _flag,
     "audit.sync": _sync,
     "audit.keep_days": _days,
-    "fence.tools": _words,
-    "fence.folders": read_folders,
-    "fence.hosts": read_hosts,
-    "fence.env": read_env,
     "services": read_services,
     "servers": read_servers,
     "trust_edits": _flag,

@@ -1,4 +1,4 @@
-"""Examine the other programs of a project: its services, its servers, and its fence."""
+"""Examine the other programs of a project: its services and its servers."""
 
 import os
 import shlex
@@ -6,12 +6,9 @@ import shutil
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
-from toolmd._remote.fence import fence_of, lacking
 from toolmd._types.settings import Settings
 from toolmd.config.servers import needed_variables
 from toolmd.config.services import variables_of
-
-_FENCE_NEEDS = "use Linux 5.13 or later with Landlock and user namespaces"
 
 
 class Sign(NamedTuple):
@@ -24,10 +21,9 @@ class Sign(NamedTuple):
 
 
 def look_at_others(settings: Settings) -> Iterator[Sign]:
-    """Yield the state of each service and server, and of the fence."""
+    """Yield the state of each service and server."""
     yield from _services(settings)
     yield from _servers(settings)
-    yield from _fence(settings)
 
 
 def _services(settings: Settings) -> Iterator[Sign]:
@@ -45,14 +41,7 @@ def _servers(settings: Settings) -> Iterator[Sign]:
             yield Sign(f"server {name}", "bad", found, "install it, or correct command")
         else:
             told = server.url or shlex.join(server.command)
-            fence = fence_of(server.folders, server.hosts)
-            if missing := lacking(fence):
-                found = f"its table asks for a fence, and {missing}"
-                remedy = f"remove folders and hosts, or {_FENCE_NEEDS}"
-                yield Sign(f"server {name}", "bad", found, remedy)
-                continue
-            walls = "" if server.url else f"; {fence.words}"
-            yield Sign(f"server {name}", "ok", f"{told}{walls}; `toolmd servers` asks it")
+            yield Sign(f"server {name}", "ok", f"{told}; `toolmd servers` asks it")
 
 
 def _unset(about: str, variables: Iterable[str]) -> Sign | None:
@@ -61,14 +50,3 @@ def _unset(about: str, variables: Iterable[str]) -> Sign | None:
         found = f"{', '.join(missing)} not set in the environment"
         return Sign(about, "note", found, "set it where Toolmd runs")
     return None
-
-
-def _fence(settings: Settings) -> Iterator[Sign]:
-    if not settings.fence.tools:
-        return
-    fence = fence_of(settings.fence.folders, settings.fence.hosts)
-    if missing := lacking(fence):
-        remedy = f"take out [fence], or {_FENCE_NEEDS}"
-        yield Sign("fence", "bad", f"the settings ask for one, and {missing}", remedy)
-    else:
-        yield Sign("fence", "ok", f"{', '.join(settings.fence.tools)}: {fence.words}")

@@ -56,7 +56,7 @@ class McpApp:
         self._wanted.set()
         await self._decided.wait()
         if self._endpoint is None:
-            from toolmd._http.api.errors import ApiError
+            from toolmd._http.operations import ApiError
 
             answer = ApiError(503, "no_mcp", self._problem).answer()
             await answer(scope, receive, send)

@@ -75,8 +75,7 @@ def open_entrance(plan: HttpPlan, settings: Any) -> tuple[HttpPlan, socket.socke
 @contextmanager
 def opened(plan: HttpPlan) -> Iterator[tuple[Any, Any]]:
     """Open the workspace of a plan, with the source of its events."""
-    from toolmd._http.api.event_stream import PLUGIN, EventSource
-    from toolmd._http.api.feed import Feed
+    from toolmd._http.events import PLUGIN, EventSource, Feed
     from toolmd._workspace import Workspace
 
     source = EventSource(Feed())

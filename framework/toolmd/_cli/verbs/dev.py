@@ -90,8 +90,7 @@ def _shown(url: str, token: str) -> str:
 
 def _serve(folder: Any, overrides: dict[str, str], place: Entrance, open_link: str) -> None:
     from toolmd._cli.reports.live import LiveReport
-    from toolmd._http.api.event_stream import PLUGIN, EventSource
-    from toolmd._http.api.feed import Feed
+    from toolmd._http.events import PLUGIN, EventSource, Feed
     from toolmd._watch import Watcher
     from toolmd._workspace import Workspace
 

@@ -6,14 +6,9 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from toolmd._cli.files import replace_file
 from toolmd._cli.frame import ExitCode, JsonOption, ProjectOption, stop
 from toolmd._cli.names import named
 from toolmd._cli.screen import busy, counted, err, out, out_json, paint, printable
-
-RecordOption = Annotated[
-    bool, typer.Option("--record", help="Call servers and services, and record their answers.")
-]
 
 
 def try_out(
@@ -30,7 +25,6 @@ def try_out(
             metavar="FILE", help="Replay this record of `toolmd chat` instead; may be repeated."
         ),
     ] = None,
-    record: RecordOption = False,
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
@@ -42,25 +36,22 @@ def try_out(
     (such as a message that it sends) are real. The test caller is confident, states the tool's
     keywords, and confirms.
 
-    MCP servers and web services are not called: their recorded answers are replayed. With --record
-    they are called, and the answers are written next to each tool's file if all its examples pass,
-    without Sensitive values and credentials.
+    MCP servers and web services are never called: an example of their tools passes through all
+    checks, and does not run.
 
     With --transcript, recorded replies of a model and decisions of a person pass through all
     checks again, and nothing runs. Each call must be allowed, denied or pending as before.
 
     Exit codes: 1 an example fails, or a transcript differs; 5 unknown tool.
     """
-    if transcript and (names or record):
-        help_ = "name no tools" if names else "leave out --record"
-        stop(ExitCode.USAGE, "--transcript replays whole conversations", help_)
+    if transcript and names:
+        stop(ExitCode.USAGE, "--transcript replays whole conversations", "name no tools")
     if transcript:
         _replay(project, transcript, json=json)
     from toolmd._workspace.examples import try_examples
 
-    write = replace_file if record else None
     with busy("Running the examples"):
-        tried = try_examples(project, names or (), record=write)
+        tried = try_examples(project, names or ())
     _show(tried, json=json)
 
 
@@ -74,7 +65,7 @@ def _show(tried: Sequence[Any], *, json: bool) -> NoReturn:
             out(_line(one))
         ended = f"{failed} failed" if failed else "all passed"
         none = "There are no examples. Write some below `## Examples` in a tool's file."
-        err(f"{counted(len(tried), 'example')}, {ended}.{_upstream(tried)}" if tried else none)
+        err(f"{counted(len(tried), 'example')}, {ended}." if tried else none)
     raise typer.Exit(ExitCode.FINDINGS if failed else ExitCode.DONE)
 
 
@@ -103,17 +94,6 @@ def _replay(folder: Path | None, files: list[Path], *, json: bool) -> NoReturn:
         ended = f"{failed} different" if failed else "all as recorded"
         err(f"{len(replayed)} replies and decisions, {ended}.")
     raise typer.Exit(ExitCode.FINDINGS if failed else ExitCode.DONE)
-
-
-def _upstream(tried: Sequence[Any]) -> str:
-    """Report which examples had recorded answers."""
-    replayed = sum(one.how == "replayed" for one in tried)
-    recorded = sum(one.how == "recorded" for one in tried)
-    if replayed:
-        return f" {replayed} with recorded answers: no server and no service was called."
-    if recorded:
-        return f" The answers of {recorded} were recorded."
-    return ""
 
 
 def _line(one: Any) -> str:

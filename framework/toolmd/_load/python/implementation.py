@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from toolmd._load.plugins.manager import Plugins, reason
 from toolmd._load.plugins.resources import SnapshotResources
 from toolmd._load.python.compared import Comparisons, key_of
-from toolmd._load.python.in_fence import in_fence
 from toolmd._load.python.own_clients import own_clients
 from toolmd._load.python.signature import Bond, bind
 from toolmd._load.source.code import CodeHashes
@@ -22,7 +21,7 @@ from toolmd._load.source.files import File, shown_path, whole_file
 from toolmd._load.source.loading import REMEDY, Load, OverdueError
 from toolmd._remote.mcp.servers import Servers
 from toolmd._remote.services import Services
-from toolmd._types.call_spec import CallSpec, ToolCallSpec
+from toolmd._types.call_spec import CallSpec
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.registry import AnySpec, Implementation
@@ -132,7 +131,7 @@ class Loader:
             return None  # What has hooks is imported each time, for they are called.
         providers = plugins.modules_behind("toolmd_resources")
         code = self.around.code.whole(self.starts, providers, provided=provided)
-        grounds = f"{self.around.resources.grounds * provided}{self.around.settings.fence}"
+        grounds = self.around.resources.grounds * provided
         return key_of(self.digest, self.target, code, grounds)
 
     def inspect(self) -> tuple[Diagnostic, ...]:
@@ -192,10 +191,7 @@ class Loader:
         found = bind(bond, self.target, around.resources.provides)
         providers = around.plugins.modules_behind("toolmd_resources")
         digest = around.code.of(modules, providers, provided=bool(bond.resources))
-        found = found._replace(hash=digest, keeps=around.plugins.modules)
-        if isinstance(call_spec, ToolCallSpec) and around.settings.fence.covers(call_spec.name):
-            found = in_fence(found, bond, around.settings)
-        return found, bond
+        return found._replace(hash=digest, keeps=around.plugins.modules), bond
 
     def _name(self) -> str:
         return f"the Python of {self.markdown.path}"

@@ -68,10 +68,9 @@ def bind_remote_tool(
 
 
 def _meant(remote: RemoteTool, table: ServerSettings) -> str:
-    """Return what a call reaches, as text that no release changes: recorded answers rely on it."""
+    """Return what a call reaches, as text."""
     named = [[*table.env.items()], [*table.headers.items()]]
-    fence = [table.folders, table.hosts]
-    return json.dumps([str(remote), table.command, table.url, *named, table.shared, *fence])
+    return json.dumps([str(remote), table.command, table.url, *named, table.shared])
 
 
 class CallerContext(Context, Protocol):

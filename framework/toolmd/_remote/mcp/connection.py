@@ -7,7 +7,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from toolmd._remote.fence import fence_of, fenced
 from toolmd._remote.mcp.error import CLOSED, NotStartedError
 from toolmd._remote.mcp.listing import ToolList
 from toolmd._remote.mcp.stdio import MAX_LINE, MAX_SHOWN, ServerProcess, run_server, telling
@@ -139,9 +138,7 @@ class Connection:
     @asynccontextmanager
     async def _process_streams(self) -> AsyncIterator[Any]:
         env = {key: filled(text, os.environ) for key, text in self._server.env.items()}
-        fence = fence_of(self._server.folders, self._server.hosts)
-        command = await asyncio.to_thread(fenced, self._server.command, fence, self._folder, env)
-        async with run_server(command, env, self._folder) as server:
+        async with run_server(self._server.command, env, self._folder) as server:
             self.process = server
             yield self._taps(server.receive, server.send)
 

@@ -1,7 +1,13 @@
-"""The schemas of the API's answers: JSON Schema 2020-12, as in docs/reference/json.md."""
+"""Build the OpenAPI 3.1 document: operations, answers, and a path for each tool and skill."""
 
+import re
+from collections.abc import Mapping
+from importlib.metadata import version
 from typing import Any, get_args
 
+from pydantic import BaseModel
+
+from toolmd._http.operations import ANY, OPEN, OPERATIONS, PROBLEM, Operation
 from toolmd._types.confirmation import ConfirmationState
 from toolmd._types.result import Outcome
 from toolmd._types.run import RunState
@@ -139,4 +145,117 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     "Ready": _object({"status": {"enum": ["ready"]}}, "status"),
     "Document": _object({"openapi": TEXT, "paths": OBJECT}, "openapi", "paths"),
 }  # fmt: skip
-"""Schemas by the names that the operations use."""
+"""The schemas of answers (JSON Schema 2020-12), by the names that the operations use."""
+
+_DENIALS = {
+    400: "The request could not be read.",
+    401: "The token is missing or not valid.",
+    403: "The Origin or the context is not allowed, or the token lacks a right.",
+    404: "The resource does not exist.",
+    408: "The body did not arrive in time.",
+    413: "The body is larger than 512 KiB.",
+    415: "The body is not application/json.",
+    421: "The server does not answer to this Host.",
+    500: "The server failed; the detail has the reference of the log entry.",
+    503: "The server is shutting down or busy, or can't reach its store.",
+}
+_HEADERS = (
+    ("Toolmd-Context-Patient", "A fact about the caller; the token must allow its value."),
+    ("Toolmd-Conversation", "The conversation whose calls Max Calls counts together."),
+)
+
+
+def document(called: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the document; `called` are the paths of the current tools and skills."""
+    paths: dict[str, Any] = {}
+    for one in OPERATIONS:
+        paths.setdefault(one.path, {})[one.method.lower()] = describe(one)
+    for path, methods in called.items():
+        paths[path] = {
+            method: {**own, "operationId": f"call_{own['operationId']}"}
+            for method, own in methods.items()
+        }
+    return {
+        "openapi": "3.1.1",
+        "info": {
+            "title": "Toolmd",
+            "version": version("toolmd"),
+            "description": "The tools and skills of a project, called through one call pipeline.",
+        },
+        "security": [{"token": []}],
+        "paths": paths,
+        "components": {
+            "schemas": SCHEMAS,
+            "responses": {"Problem": _answer("Problem", "Problem details.", PROBLEM)},
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def describe_text(one: Operation, *, with_right: bool = True) -> tuple[str, str]:
+    """Return the summary of an operation and its details, with the right that it needs."""
+    summary, _, details = (one.act.__doc__ or "").partition("\n")
+    states = with_right and one.needs not in {OPEN, ANY}
+    needs = f"The token needs `{one.needs}`." if states else ""
+    return summary, " ".join([*details.split(), *needs.split()])
+
+
+def describe(one: Operation) -> dict[str, Any]:
+    """Return an operation as the document has it."""
+    summary, details = describe_text(one)
+    is_open = one.needs == OPEN
+    responses: dict[str, Any] = {
+        str(int(one.status)): _answer(one.gives, summary, one.kind)
+        if one.gives
+        else {"description": "Done."}
+    }
+    if one.id == "runSkill":
+        responses["202"] = _answer("Started", "It runs; the Location shows its progress.")
+    if one.tagged:
+        responses["304"] = {"description": "The client has the current version (ETag)."}
+    for status in sorted(_statuses(one)):
+        responses[str(status)] = _answer("Problem", _DENIALS[status], PROBLEM)
+    described: dict[str, Any] = {"operationId": one.id, "summary": summary, "responses": responses}
+    if details:
+        described["description"] = details
+    described["parameters"] = [
+        *({"name": name, "in": "path", "required": True, "schema": TEXT}
+          for name in re.findall(r"{(\w+)}", one.path)),
+        *_query(one.query),
+        *({"name": name, "in": "header", "description": text, "schema": TEXT}
+          for name, text in _HEADERS if not is_open),
+    ]  # fmt: skip
+    if one.body is not None:
+        content = {"application/json": {"schema": one.body.model_json_schema()}}
+        described["requestBody"] = {"required": True, "content": content}
+    if is_open:
+        described["security"] = []
+    return described
+
+
+def _statuses(one: Operation) -> set[int]:
+    """Return the statuses of an operation's errors."""
+    statuses = {403, 421, 500, 503, *one.problems}
+    if one.needs != OPEN:
+        statuses |= {400, 401}
+    if "{" in one.path or (one.query is not None and "after" in one.query.model_fields):
+        statuses.add(404)
+    return statuses if one.body is None else {*statuses, 400, 408, 413, 415}
+
+
+def _query(kind: type[BaseModel] | None) -> list[dict[str, Any]]:
+    fields = {} if kind is None else kind.model_json_schema()["properties"]
+    return [
+        {
+            "name": name,
+            "in": "query",
+            "description": field["description"],
+            "schema": field.get("anyOf", [field])[0],
+        }
+        for name, field in fields.items()
+    ]
+
+
+def _answer(name: str, text: str, kind: str = "application/json") -> dict[str, Any]:
+    schema = {"$ref": f"#/components/schemas/{name}"}
+    return {"description": text, "content": {kind: {"schema": schema}}}

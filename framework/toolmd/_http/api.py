@@ -1,0 +1,564 @@
+"""The operations of the API on a workspace; each docstring is its documentation."""
+
+import asyncio
+import datetime as dt
+import hashlib
+import logging
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, Field
+from starlette.responses import Response
+from starlette.routing import Route
+
+from toolmd._auth import Sessions, Tokens
+from toolmd._auth.warnings import Warnings
+from toolmd._call.audit.reader import AuditReader, DecisionKind, Wanted
+from toolmd._export.definition import describe_bound, list_entry
+from toolmd._http.document import document
+from toolmd._http.events import EventSource, EventStream
+from toolmd._http.operations import (
+    ANY,
+    OPEN,
+    OPERATIONS,
+    ApiError,
+    ApiRequest,
+    Body,
+    Nothing,
+    check_rights,
+    json_bytes,
+    malformed,
+    operation,
+)
+from toolmd._types.call import Caller
+from toolmd._workspace import Workspace
+from toolmd._workspace.names import known_name
+from toolmd.errors import NotFoundError, UnreachableError
+
+_log = logging.getLogger(__name__)
+PROBES = frozenset(("/health", "/ready"))
+"""Paths for balancers: open to everyone, so their answers contain nothing of the project."""
+OPEN_PATHS = frozenset(("/api/session",))
+"""Paths that need no token."""
+Confidence = Annotated[float, Field(ge=0, le=1)]
+
+
+def _utc(text: str) -> str:
+    at = dt.datetime.fromisoformat(text)
+    return (at.astimezone(dt.UTC) if at.tzinfo else at.replace(tzinfo=dt.UTC)).isoformat()
+
+
+def _time(value: object) -> dt.datetime:
+    """Read a time; a number, also as text, could mean seconds, milliseconds or a year."""
+    try:
+        return dt.datetime.fromisoformat(cast("str", value))
+    except (TypeError, ValueError):
+        raise ValueError("a time is text in ISO 8601, with its zone") from None
+
+
+Utc = Annotated[str, AfterValidator(_utc)]
+
+
+class Page(BaseModel):
+    """The part of a list that is wanted."""
+
+    limit: int = Field(50, ge=1, le=1000, description="The most to list.")
+    after: str | None = Field(None, description="The id of the last one of the previous page.")
+
+
+class AuditPage(BaseModel):
+    """The decision records that are wanted."""
+
+    limit: int = Field(100, ge=1, le=1000, description="The most records to list.")
+    before: str | None = Field(None, description="Only records before the one with this id.")
+    tool: str | None = Field(None, description="Only records of this tool.")
+    user: str | None = Field(None, description="Only records of this user.")
+    outcome: DecisionKind | None = Field(None, description="Only these decisions.")
+    conversation: str | None = Field(None, description="Only records of this conversation.")
+    since: Utc | None = Field(None, description="Only records from this time on, ISO 8601.")
+    until: Utc | None = Field(None, description="Only records before this time, ISO 8601.")
+
+
+class Names(BaseModel):
+    """The definitions that are wanted."""
+
+    name: list[str] = Field([], description="Only these tools and skills; repeatable.")
+
+
+class CallBody(Body):
+    """A call of one tool."""
+
+    arguments: dict[str, Any] | str = Field(
+        default_factory=dict, description="The arguments, an object or its JSON text."
+    )
+    confidence: Confidence | None = Field(None, description="The model's confidence, 0 to 1.")
+    message: str = Field("", description="The user's own words, for the intent check.")
+    call_id: str | None = Field(None, description="The result has the same id.")
+    dry_run: bool = Field(default=False, description="Run all checks, but not the tool.")
+
+
+class ReplyBody(Body):
+    """A model's reply."""
+
+    reply: Any = Field(description="Text, or the provider's message as JSON.")
+    dialect: str = Field("auto", description="`auto` detects it from the reply.")
+    message: str = Field("", description="The user's own words, for the intent check.")
+    dry_run: bool = Field(default=False, description="Run all checks, but not the tools.")
+
+
+class DecisionBody(Body):
+    """A person's decision on a pending call."""
+
+    decision: Literal["approve", "confirm", "edit", "reject", "respond"] = Field(
+        description="`approve` (or `confirm`), `edit`, `reject` or `respond`."
+    )
+    edit: dict[str, Any] | None = Field(None, description="The changed arguments, for `edit`.")
+    text: str | None = Field(None, description="The answer in place of the tool, for `respond`.")
+
+
+class RunBody(Body):
+    """A run of one skill."""
+
+    inputs: dict[str, Any] | str = Field(
+        default_factory=dict, description="The inputs, an object or its JSON text."
+    )
+    confidence: Confidence | None = Field(None, description="The model's confidence, 0 to 1.")
+    message: str = Field("", description="The user's own words, for the intent check.")
+    at: Annotated[AwareDatetime, BeforeValidator(_time)] | None = Field(
+        None, strict=False, description="Schedule it: the time, with its zone, at which it starts."
+    )
+    wait: bool = Field(default=True, description="If false, answer at once, with its id.")
+
+
+class ClearBody(Body):
+    """The conversation whose crisis flag an operator clears."""
+
+    conversation: str = Field(description="The host's name for the conversation.")
+    user: str | None = Field(None, description="Its user; null if nobody was signed in.")
+
+
+class SessionBody(Body):
+    """The token of a browser."""
+
+    token: str = Field(max_length=4096, description="The token of the printed link.")
+
+
+class Api:
+    """The API of a workspace; enter `running` around the server."""
+
+    def __init__(
+        self, workspace: Workspace, event_source: EventSource, tokens: Tokens, sessions: Sessions
+    ) -> None:
+        self.workspace, self.event_source = workspace, event_source
+        self.ending = False
+        """Whether the server got the signal to end."""
+        self._tokens, self._sessions = tokens, sessions
+        self._stream = EventStream(event_source)
+        self._tools = SnapshotDocument(workspace, lambda: _entries(workspace.tools))
+        self._skills = SnapshotDocument(workspace, lambda: _entries(workspace.skills))
+        self._document = SnapshotDocument(workspace, self.document)
+        self._background: set[asyncio.Task[Any]] = set()
+        self._warnings = Warnings()
+        self._look: asyncio.Task[bool] | None = None
+        self._looked = 0.0
+
+    def routes(self) -> list[tuple[str, Route]]:
+        """Return what each route needs, and the route."""
+        return [one.route(self) for one in OPERATIONS]
+
+    def document(self) -> dict[str, Any]:
+        """Return the OpenAPI document, with a path for each current tool and skill."""
+        exported: Any = self.workspace.export("openapi")
+        return document(exported["paths"])
+
+    @asynccontextmanager
+    async def running(self) -> Any:
+        """Serve within this context, once."""
+        self.event_source.feed.serve_here()
+        self.event_source.listen(self.workspace)
+        try:
+            yield
+        finally:
+            self.event_source.close()
+            for task in self._background:
+                task.cancel()
+            await asyncio.gather(*self._background, return_exceptions=True)
+
+    @operation("GET /api/tools", ANY, "Entries", tagged=True)
+    async def list_tools(self, request: ApiRequest) -> Any:
+        """List the tools."""
+        return await self._tools.answer(request)
+
+    @operation("GET /api/tools/{name}", ANY, "Definition")
+    async def show_tool(self, request: ApiRequest) -> Any:
+        """Show a tool."""
+        return _whole(self.workspace.tools[self._known(request.name, "tool")])
+
+    @operation("POST /api/tools/{name}/call", "call", "Result", body=CallBody)
+    async def call_tool(self, request: ApiRequest) -> Any:
+        """Call a tool.
+
+        A result is a 200 with any outcome: the model must read that a call was denied (`denied`)
+        or is pending (`confirm`, `review`). Only an unknown tool is a 404, a problem with the
+        additional member `result`.
+        """
+        folded = request.name.replace("-", "_")
+        name = folded if folded in self.workspace.tools else request.name
+        body = request.body
+        return _result_json(await self.workspace.call(
+            name, body.arguments, confidence=body.confidence, message=body.message,
+            call_id=body.call_id, dry_run=body.dry_run, **_who(request.caller),
+        ))  # fmt: skip
+
+    @operation("GET /api/skills", ANY, "Entries", tagged=True)
+    async def list_skills(self, request: ApiRequest) -> Any:
+        """List the skills."""
+        return await self._skills.answer(request)
+
+    @operation("GET /api/skills/{name}", ANY, "Definition")
+    async def show_skill(self, request: ApiRequest) -> Any:
+        """Show a skill."""
+        return _whole(self.workspace.skills[self._known(request.name, "skill")])
+
+    @operation("POST /api/skills/{name}/run", "call", "Result", body=RunBody)
+    async def run_skill(self, request: ApiRequest) -> Any:
+        """Run a skill.
+
+        Returns the skill's result, whether it succeeded or not, or its questions; they are among
+        the pending calls, as `RUN/KEY`. With `wait: false` the answer is a 202 with the run's id,
+        and the run goes on in the background.
+        """
+        name, body = self._known(request.name, "skill"), request.body
+        if not body.wait and body.at is None:
+            caller = request.caller._replace(message=body.message)
+            run_id = await self._begin_run(name, body, caller)
+            where = {"location": f"/api/runs/{run_id}"}
+            return Response(json_bytes({"run_id": run_id}), 202, where, "application/json")
+        result = await self.workspace.run(
+            name, body.inputs, confidence=body.confidence, message=body.message, at=body.at,
+            **_who(request.caller),
+        )  # fmt: skip
+        return result.to_dict()
+
+    @operation("POST /api/handle", "call", "Turn", body=ReplyBody, problems=(404,))
+    async def handle_reply(self, request: ApiRequest) -> Any:
+        """Run the calls of a model's reply."""
+        body = request.body
+        with _not_found("unknown_dialect"):
+            turn = await self.workspace.handle(
+                body.reply, body.dialect, message=body.message, dry_run=body.dry_run,
+                **_who(request.caller),
+            )  # fmt: skip
+        return turn.to_dict()
+
+    @operation("GET /api/pending", ANY, "Confirmations", query=Page)
+    async def list_pending(self, request: ApiRequest) -> Any:
+        """List the pending calls, the oldest first."""
+        with _not_found("confirmation_not_found"):
+            found = await self.workspace.confirmations.pending(
+                user=request.visible_user, limit=request.query.limit, after=request.query.after
+            )
+        return [one.to_dict() for one in found]
+
+    @operation("POST /api/pending/{id}", "decide or operate", "Result", body=DecisionBody)
+    async def decide(self, request: ApiRequest) -> Any:
+        """Decide on a pending call.
+
+        A pending call is decided once: a second decision returns `confirmation_used`. An edit
+        counts as approval, except for critical tools, which need another confirmation. If the tool
+        has changed, the result is `confirmation_stale`, with a new prompt.
+        """
+        body, confirmations = request.body, self.workspace.confirmations
+        user = await self._decider(request)
+        for decision, key, given in (("edit", "edit", body.edit), ("respond", "text", body.text)):
+            if (given is not None) is not (body.decision == decision) or given in ({}, ""):
+                raise malformed(f"`{key}` belongs to {decision}, which needs it")
+        who: dict[str, Any] = {"user": user, "by": request.caller.user}
+        match body.decision:
+            case "reject":
+                return _result_json(await confirmations.reject(request.name, **who))
+            case "respond":
+                return _result_json(await confirmations.respond(request.name, body.text, **who))
+            case _:
+                return _result_json(await confirmations.approve(request.name, body.edit, **who))
+
+    async def _decider(self, request: ApiRequest) -> str | None:
+        """Return the user who decides; None for an operator, who decides on the calls of others.
+
+        Raises ApiError if the token may not. Nobody approves a review of their own call.
+        """
+        user = request.caller.user
+        try:
+            pending = await self.workspace.confirmations.get(request.name)
+        except UnreachableError:
+            return user  # the decision itself is denied then
+        if pending is not None and pending.call.caller.user == user:
+            # Without a user, the core would take them for an operator.
+            operates = user is None and pending.kind == "review"
+            check_rights("decide and operate" if operates else "decide", request.rights)
+            return user
+        if "operate" not in request.rights:
+            raise ApiError(404, "confirmation_not_found", "no such call is pending for you")
+        return None
+
+    @operation("GET /api/runs", ANY, "Runs", query=Page)
+    async def list_runs(self, request: ApiRequest) -> Any:
+        """List the runs, the newest first."""
+        with _not_found("unknown_run"):
+            views = await self.workspace.runs.list(
+                user=request.visible_user, limit=request.query.limit, after=request.query.after
+            )
+        return [view.to_dict() for view in views]
+
+    @operation("POST /api/runs/{run}/resume", "call or operate", "Result", body=Nothing)
+    async def resume_run(self, request: ApiRequest) -> Any:
+        """Resume a run."""
+        with _not_found("unknown_run"):
+            return (
+                await self.workspace.runs.resume(request.name, user=request.visible_user)
+            ).to_dict()
+
+    @operation("POST /api/runs/{run}/cancel", "call or operate", "Result", body=Nothing)
+    async def cancel_run(self, request: ApiRequest) -> Any:
+        """Stop a run, and undo its completed steps."""
+        with _not_found("unknown_run"):
+            return (
+                await self.workspace.runs.cancel(request.name, user=request.visible_user)
+            ).to_dict()
+
+    @operation("GET /api/fleet", "operate", "Fleet")
+    async def show_fleet(self, _request: ApiRequest) -> Any:
+        """Show the workers, what waits for them, schedules and used limits."""
+        return (await self.workspace.runs.fleet()).to_dict()
+
+    @operation("GET /api/runs/{id}", ANY, "Run")
+    async def show_run(self, request: ApiRequest) -> Any:
+        """Show a run step by step."""
+        with _not_found("unknown_run"):
+            return (
+                await self.workspace.runs.get(request.name, user=request.visible_user)
+            ).to_dict()
+
+    @operation("GET /api/diagnostics", "operate", "Diagnostics")
+    async def list_diagnostics(self, _request: ApiRequest) -> Any:
+        """List all findings."""
+        # The first check imports every implementation.
+        found = await asyncio.to_thread(lambda: self.workspace.diagnostics)
+        return await _encode(lambda: [one.to_dict() for one in found])
+
+    @operation("GET /api/changes", "operate", "PendingChanges")
+    async def list_changes(self, _request: ApiRequest) -> Any:
+        """List the pending edits that weaken a policy."""
+        return [edit.to_dict() for edit in await self.workspace.changes.list()]
+
+    @operation("POST /api/changes/{name}/accept", "operate", "PendingChange", body=Nothing)
+    async def accept_change(self, request: ApiRequest) -> Any:
+        """Accept an edit that weakens a policy: it is live from then on."""
+        with _not_found("no_held_edit"):
+            return (await self.workspace.changes.accept(request.name)).to_dict()
+
+    @operation("GET /api/exports/{target}", ANY, "Export", query=Names)
+    async def export(self, request: ApiRequest) -> Any:
+        """Export the tools and skills for another program."""
+
+        def export() -> Any:
+            exported = self.workspace.exported(request.name, request.query.name)
+            losses = [str(loss) for loss in exported.losses]
+            return {"target": exported.target, "items": exported.items, "losses": losses}
+
+        with _not_found("unknown_name"):
+            return await _encode(export)
+
+    @operation("GET /api/crises", "operate", "Crises")
+    async def list_crises(self, _request: ApiRequest) -> Any:
+        """List the conversations with a crisis flag, oldest first."""
+        return [crisis.to_dict() for crisis in await self.workspace.crises.list()]
+
+    @operation("POST /api/crises/clear", "operate", "Cleared", body=ClearBody, problems=(404,))
+    async def clear_crisis(self, request: ApiRequest) -> Any:
+        """Clear the crisis flag of a conversation: its calls run again."""
+        with _not_found("no_crisis"):
+            await self.workspace.crises.clear(request.body.conversation, user=request.body.user)
+        return request.body.model_dump()
+
+    @operation("GET /api/audit", "operate", "Decisions", query=AuditPage)
+    async def list_decisions(self, request: ApiRequest) -> Any:
+        """List the decision records, the latest first."""
+        query, reader = request.query, AuditReader(self.workspace.settings)
+        wanted = Wanted(query.tool, query.user, query.outcome, query.conversation, query.since,
+                        query.until)  # fmt: skip
+        found = await asyncio.to_thread(reader.latest, query.limit, wanted, query.before)
+        return [one.to_dict() for one in found]
+
+    @operation("GET /api/audit/verify", "operate", "Verified")
+    async def verify_decisions(self, _request: ApiRequest) -> Any:
+        """Verify the chain of the decision records."""
+        return (await asyncio.to_thread(AuditReader(self.workspace.settings).verify)).to_dict()
+
+    @operation("GET /api/events", ANY, "Events", kind="text/event-stream")
+    async def follow_events(self, request: ApiRequest) -> Any:
+        """Follow the events.
+
+        Server-sent events; `data` is a JSON object. `hello` comes first. `Last-Event-ID` resumes
+        the stream; `resync` means that events were lost, so read everything again. Of other
+        processes of the store it has `pending` and `run`, within about a second and perhaps twice.
+        See docs/reference/http.md for each event.
+        """
+        return self._stream.follow(request.http.headers.get("last-event-id"), request.visible_user)
+
+    @operation("POST /api/session", OPEN, body=SessionBody, problems=(401,))
+    async def begin_session(self, request: ApiRequest) -> Any:
+        """Start a browser's session."""
+        passed = self._tokens.of(request.body.token)
+        if passed is None:
+            detail = "The token is not valid; the server prints a new one at each start."
+            raise ApiError(401, "unauthorized", detail, {"www-authenticate": "Bearer"})
+        return Response(status_code=204, headers={"set-cookie": self._sessions.begin(passed)})
+
+    @operation("GET /health", OPEN, "Health")
+    async def health(self, _request: ApiRequest) -> Any:
+        """Report that the process lives.
+
+        `degraded` means that an import exceeded `import_timeout`; `toolmd check` names it.
+        """
+        return {"status": "degraded" if self.workspace.overdue_imports else "ok"}
+
+    @operation("GET /ready", OPEN, "Ready")
+    async def ready(self, _request: ApiRequest) -> Any:
+        """Report whether calls are served.
+
+        A balancer sends requests where it is 200. It is 503 from the signal to end on, and while
+        the store can't be reached.
+        """
+        if self._look is None or (self._look.done() and time.monotonic() > self._looked + 1):
+            # Strangers can't load the store: one look a second, for which every request waits.
+            self._look = asyncio.get_running_loop().create_task(self._store_answers())
+        await asyncio.wait((self._look,), timeout=2)
+        if self.ending:
+            raise ApiError(503, "ending", "The server is shutting down.")
+        if not (self._look.done() and self._look.result()):
+            raise ApiError(503, "store_unreachable", "The server can't reach its store.")
+        return {"status": "ready"}
+
+    @operation("GET /openapi.json", ANY, "Document", tagged=True)
+    async def openapi(self, request: ApiRequest) -> Any:
+        """Return this document."""
+        return await self._document.answer(request)
+
+    def _known(self, name: str, kind: Literal["tool", "skill"]) -> str:
+        with _not_found(f"unknown_{kind}"):
+            return known_name(name, self.workspace.registry, kind)
+
+    async def _begin_run(self, name: str, body: RunBody, caller: Caller) -> str:
+        """Start a run, and return its id once it is known, or after 5 seconds."""
+        begun, loop = asyncio.Event(), asyncio.get_running_loop()
+        run_id = f"run-{secrets.token_hex(8)}"
+
+        def heard(kind: str, data: dict[str, Any], _user: str | None) -> None:
+            if kind == "run" and data["run_id"] == run_id:
+                loop.call_soon_threadsafe(begun.set)
+
+        end = self.workspace.on_workspace_event(heard)
+        try:
+            self.start_run(name, body.inputs, caller, body.confidence, run_id)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(5):
+                    await begun.wait()
+        finally:
+            end()
+        return run_id
+
+    def start_run(
+        self, name: str, inputs: Any, caller: Caller, confidence: float | None, run_id: str = ""
+    ) -> str:
+        """Start a run that no request waits for, and return its id."""
+        run_id = run_id or f"run-{secrets.token_hex(8)}"
+
+        async def run() -> None:
+            try:
+                await self.workspace.run(
+                    name, inputs, confidence=confidence, message=caller.message, run_id=run_id,
+                    **_who(caller),
+                )  # fmt: skip
+            except Exception:  # noqa: BLE001 - no request waits for it, so the log has the error
+                _log.exception("the run %s failed", run_id)
+
+        task = asyncio.get_running_loop().create_task(run())
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+        return run_id
+
+    async def _store_answers(self) -> bool:
+        try:
+            with suppress(NotFoundError):
+                await self.workspace.runs.get("-")
+        except Exception as error:  # noqa: BLE001 - whatever fails here fails calls too
+            self._warnings.warn("not ready: %s", error)
+            return False
+        finally:
+            self._looked = time.monotonic()
+        return True
+
+
+class SnapshotDocument:
+    """An answer that stays the same as long as the snapshot does, with an ETag."""
+
+    def __init__(self, workspace: Workspace, build: Callable[[], Any]) -> None:
+        """Store `build`, which returns the snapshot's JSON value and is called in a thread."""
+        self._workspace, self._build = workspace, build
+        self._current: tuple[Any, bytes, str] = (None, b"", "")
+        self._building = asyncio.Lock()
+
+    async def answer(self, request: ApiRequest) -> Response:
+        """Return the document, or 304 if the client has it."""
+        async with self._building:
+            # Build again if a reload came in between: an answer must not mix two snapshots.
+            while (registry := self._workspace.registry) is not self._current[0]:
+                body = await asyncio.to_thread(lambda: json_bytes(self._build()))
+                self._current = registry, body, f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+        _, body, tag = self._current
+        headers = {"etag": tag, "cache-control": "private, no-cache"}
+        known = request.http.headers.get("if-none-match", "")
+        if tag in {one.strip().removeprefix("W/") for one in known.split(",")}:
+            return Response(status_code=304, headers=headers)
+        return Response(body, media_type="application/json", headers=headers)
+
+
+def _who(caller: Caller) -> dict[str, Any]:
+    return {"user": caller.user, "context": caller.context, "conversation": caller.conversation}
+
+
+def _result_json(result: Any) -> dict[str, Any]:
+    """Return a result's JSON; raise ApiError if the tool or the confirmation is unknown."""
+    code = result.error.code if result.error is not None else ""
+    if code in {"unknown_tool", "confirmation_not_found"}:
+        raise ApiError(404, code, result.error.message, result=result.to_dict())
+    value: dict[str, Any] = result.to_dict()
+    return value
+
+
+@contextmanager
+def _not_found(code: str) -> Iterator[None]:
+    """Answer 404 with a code of its own where something does not exist."""
+    try:
+        yield
+    except NotFoundError as error:
+        raise ApiError(404, code, str(error)) from None
+
+
+async def _encode(build: Callable[[], Any]) -> Response:
+    """Build and encode what may be long next to the event loop."""
+    body = await asyncio.to_thread(lambda: json_bytes(build()))
+    return Response(body, media_type="application/json")
+
+
+def _entries(bound: Any) -> list[dict[str, Any]]:
+    return [list_entry(one) for one in bound.values()]
+
+
+def _whole(bound: Any) -> dict[str, Any]:
+    found = [diagnostic.to_dict() for diagnostic in bound.diagnostics]
+    return {**describe_bound(bound), "stale": bound.stale, "diagnostics": found}

@@ -1,1 +1,0 @@
-"""The API: a route for each operation that a program performs on a workspace."""

@@ -16,7 +16,7 @@ from packaging.utils import canonicalize_name
 from test_tracked_files import ROOT, TEXTS
 
 from toolmd._cli.authoring.package import package_files
-from toolmd._cli.project.health import _EXTRAS
+from toolmd._cli.environment import EXTRAS
 
 PROJECTS = [
     tomllib.loads(text)
@@ -105,9 +105,9 @@ def test_a_name_that_is_not_ours_is_found(word: str) -> None:
     assert not is_known(word, known())
 
 
-@pytest.mark.parametrize("extra", _EXTRAS)
+@pytest.mark.parametrize("extra", EXTRAS)
 def test_an_extra_that_doctor_names_contains_its_package(extra: str) -> None:
-    package, _ = _EXTRAS[extra]
+    package, _ = EXTRAS[extra]
 
     holds = OWN["toolmd"]["optional-dependencies"][extra]
 

@@ -24,8 +24,8 @@ COMMANDS = {
         "new plugin": "new:new_plugin",
         "import": "importing:import_",
         "check": "check:check",
-        "fmt": "fmt:fmt",
-        "test": "examples:try_out",
+        "fmt": "check:fmt",
+        "test": "check:try_examples",
         "lsp": "lsp:lsp",
     },
     "Inspect": {

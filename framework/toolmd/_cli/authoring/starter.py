@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from toolmd._cli.project.single_file import parse
+from toolmd._cli.single_file import parse
 from toolmd._parse import new_text
 from toolmd._types.prompt import PromptSpec
 from toolmd._types.schema import Parameter, Schema

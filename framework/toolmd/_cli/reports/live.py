@@ -5,7 +5,7 @@ import time
 from collections import deque
 from typing import Any
 
-from toolmd._cli.reports.diagnostics import full, lines_below
+from toolmd._cli.diagnostics import full, lines_below
 from toolmd._cli.screen import counted, err, paint, printable
 from toolmd._types.code import Code
 

@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from toolmd._cli.commands import ask_plugins
+from toolmd._cli.environment import examine
 from toolmd._cli.frame import Answer, ExitCode, open_workspace, stop
 from toolmd._cli.names import same_names
-from toolmd._cli.project.health import examine
 from toolmd._cli.screen import Paint, paint, table
 from toolmd._types.code import Code
 from toolmd.config import find_project
@@ -75,12 +75,12 @@ def doctor(
     lines = []
     longest = max(len(sign.about) for sign in signs)
     for sign in signs:
-        if all_ or sign.state == "bad":
+        if all_ or (sign.state != "ok" and not sign.about.startswith("extra ")):
             lines.append(f"{paint(*_MARKS[sign.state])}  {sign.about.ljust(longest)}  {sign.found}")
             if sign.remedy:
                 lines.append(f"    {' ' * longest}  help: {sign.remedy}")
-    bad = sum(sign.state == "bad" for sign in signs)
-    well = f"{len(signs) - bad} of {len(signs)} parts are well"
-    ended = f"{well}{'' if all_ else '; --all shows them'}."
+    bad, many = sum(sign.state == "bad" for sign in signs), len(signs)
+    well = f"{many - bad} of {many} parts are well" if bad else f"All well: {many} parts"
+    ended = f"{well}{'' if all_ else '; --all shows each'}."
     code = ExitCode.FINDINGS if bad else ExitCode.DONE
     return Answer([sign._asdict() for sign in signs], "\n".join(lines) or None, [ended], code)

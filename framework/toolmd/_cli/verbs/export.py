@@ -115,7 +115,7 @@ def write_exported(exported: Exported, folder: Path, *, force: bool) -> list[Pat
 
 
 def _export_file(target: str, file: str, notes: list[str], *, skills: bool) -> Any:
-    from toolmd._cli.project.single_file import implementation_of, spec_of
+    from toolmd._cli.single_file import implementation_of, spec_of
     from toolmd._types.prompt import PromptSpec
     from toolmd._types.tool import ToolSpec
 

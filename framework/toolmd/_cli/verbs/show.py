@@ -84,7 +84,7 @@ def show(
     if (name is None) == (file is None):
         stop(ExitCode.USAGE, "give a NAME or --file PATH", "`toolmd list` shows the names")
     if file is not None:
-        from toolmd._cli.project.single_file import implementation_of, spec_of
+        from toolmd._cli.single_file import implementation_of, spec_of
 
         spec = spec_of(file)
         described = describe(spec, *implementation_of(spec, file))

@@ -4,10 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from toolmd._cli.files import STDIN, definitions_among
+from toolmd._cli.diagnostics import LinesOf
+from toolmd._cli.files import STDIN, definitions_among, state_problem
 from toolmd._cli.frame import open_workspace
-from toolmd._cli.project.health import look_at_state
-from toolmd._cli.reports.diagnostics import LinesOf
 from toolmd._cli.screen import counted
 from toolmd._store import STORE_FILE
 from toolmd._types.code import Code
@@ -34,10 +33,8 @@ class Findings(NamedTuple):
     """The tools that nothing implements yet, with their files relative to `root`."""
 
 
-def find(paths: Sequence[str], folder: Path | None, *, again: bool = False) -> Findings:
+def find(paths: Sequence[str], folder: Path | None) -> Findings:
     """Check the whole project, or only these paths.
-
-    With `again`, Python that was found to fit before, and has not changed since, is imported too.
 
     A path within the project's folders of definitions is checked together with its project. Any
     other file is parsed alone, without its Python: importing it would run it.
@@ -49,7 +46,7 @@ def find(paths: Sequence[str], folder: Path | None, *, again: bool = False) -> F
     if list(paths) == [STDIN]:
         return _stdin()
     if not paths:
-        return _project(folder, again=again)[0]
+        return _project(folder)[0]
     here = folder or find_project(Path.cwd())
     settings = load_settings(here) if here else None
     inside = [path for path in paths if settings and _belongs(Path(path), settings)]
@@ -57,7 +54,7 @@ def find(paths: Sequence[str], folder: Path | None, *, again: bool = False) -> F
     found = _alone(alone)
     if not inside:
         return found
-    project, named = _project(here, [Path(path).resolve() for path in inside], again=again)
+    project, named = _project(here, [Path(path).resolve() for path in inside])
     kept = tuple(d for d in project.diagnostics if _about(project.root / d.span.path, named))
     looked_at = counted(len([*definitions_among(paths)]), "file")
     moved = tuple(_moved(d) for d in found.diagnostics)
@@ -69,9 +66,7 @@ def find(paths: Sequence[str], folder: Path | None, *, again: bool = False) -> F
     )
 
 
-def _project(
-    folder: Path | None, named: Sequence[Path] = (), *, again: bool
-) -> tuple[Findings, list[Path]]:
+def _project(folder: Path | None, named: Sequence[Path] = ()) -> tuple[Findings, list[Path]]:
     """Check a project, or these files of it; return the files with their Python, too."""
     with open_workspace(folder) as workspace:
         at = workspace.python_at([str(path) for path in named])
@@ -81,10 +76,10 @@ def _project(
         tools = counted(len(workspace.tools), "tool")
         skills = counted(len(workspace.skills), "skill")
         root = workspace.settings.root
-        found = workspace.diagnostics_of(tuple(at) if alone else None, again=again)
+        found = workspace.diagnostics_of(tuple(at) if alone else None)
         # A read-only state folder, as in CI, is not a problem of the definitions.
         state = [d for d in found if d.code is Code.UNREADABLE_STATE and d.span.path == "settings"]
-        if state and look_at_state(workspace.settings.state).state == "ok":
+        if state and state_problem(workspace.settings.state) is None:
             state = []
         kept = tuple(d for d in found if d not in state)
         notes = (*(d.message for d in state), *_changed_under_runs(workspace))
@@ -128,7 +123,7 @@ def _is_stray(path: Path) -> bool:
 
 
 def _stdin() -> Findings:
-    from toolmd._cli.project.single_file import check_steps, checked, read_alone
+    from toolmd._cli.single_file import check_steps, checked, read_alone
 
     read = read_alone(STDIN)
     lines = (read.text or "").splitlines()
@@ -149,7 +144,7 @@ def _about(file: Path, named: Sequence[Path]) -> bool:
 
 
 def _alone(paths: Sequence[str]) -> Findings:
-    from toolmd._cli.project.single_file import check_steps, checked, read_alone
+    from toolmd._cli.single_file import check_steps, checked, read_alone
 
     reads = [read_alone(str(path)) for path in definitions_among(paths)]
     diagnostics = [d for read in reads for d in (*checked(read), *check_steps(read, reads))]

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from toolmd._cli.diagnostics import full
 from toolmd._cli.files import STDIN
 from toolmd._cli.frame import ExitCode, stop
-from toolmd._cli.reports.diagnostics import full
 from toolmd._cli.screen import err, read_stdin
 from toolmd._load.source.files import File, whole_file
 from toolmd._parse import decode, lint_tool, parse_skill, parse_tool

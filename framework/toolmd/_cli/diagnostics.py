@@ -1,11 +1,14 @@
-"""Format diagnostics for people and programs: full, concise, json, github, sarif."""
+"""Format diagnostics (full, concise, json, github, sarif), and apply their fixes."""
 
 import json
+import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote
 
+from toolmd._cli.files import replace_file
 from toolmd._cli.screen import Paint, counted, paint, printable, width
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Edit, Severity
@@ -183,3 +186,75 @@ def summary(diagnostics: Sequence[Diagnostic]) -> str:
     found = ", ".join(counted(counts[s], str(s)) for s in Severity if counts[s])
     files = len({d.span.path for d in diagnostics})
     return f"{found} in {counted(files, 'file')}" if found else "nothing found"
+
+
+_BOM = "\ufeff"
+_LINE_END = re.compile(r"\r\n?|\n")
+
+
+class Fixed(NamedTuple):
+    """The fixes that were applied to one file."""
+
+    path: str
+    codes: tuple[str, ...]
+    """The code of each diagnostic whose edits were applied."""
+
+
+def fix_files(diagnostics: Iterable[Diagnostic], root: Path) -> list[Fixed]:
+    """Apply the fixes that do not overlap; write each file completely or not at all.
+
+    The diagnostics of the next check contain the fixes that were left out.
+
+    Raises:
+        OSError: A file can't be written.
+    """
+    by_path: dict[str, list[Diagnostic]] = {}
+    for diagnostic in diagnostics:
+        if diagnostic.fix:
+            by_path.setdefault(diagnostic.span.path, []).append(diagnostic)
+    fixed = []
+    for path, found in sorted(by_path.items()):
+        file = root / path
+        text = file.read_bytes().decode("utf-8")
+        chosen = _apart(found)
+        changed = edited(text, [edit for diagnostic in chosen for edit in diagnostic.fix])
+        if changed != text:
+            replace_file(file, changed)
+            fixed.append(Fixed(path, tuple(str(d.code) for d in chosen)))
+    return fixed
+
+
+def _apart(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    taken: list[Edit] = []
+    chosen = []
+    for diagnostic in diagnostics:
+        if any(_touch(edit, other) for edit in diagnostic.fix for other in taken):
+            continue
+        taken += diagnostic.fix
+        chosen.append(diagnostic)
+    return chosen
+
+
+def _touch(one: Edit, other: Edit) -> bool:
+    start, end = (one.line, one.column), (one.end_line, one.end_column)
+    other_start, other_end = (other.line, other.column), (other.end_line, other.end_column)
+    return start == other_start or (start < other_end and other_start < end)
+
+
+def edited(text: str, edits: Iterable[Edit]) -> str:
+    """Return the text with the edits applied from the bottom up; line endings stay the same."""
+    mark, text = (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
+    ending = "\r\n" if "\r\n" in text else "\n"
+    starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
+    for edit in sorted(set(edits), reverse=True):
+        start = _offset(starts, edit.line, edit.column, len(text))
+        end = _offset(starts, edit.end_line, edit.end_column, len(text))
+        new = edit.text.replace("\r\n", "\n").replace("\n", ending)
+        text = text[:start] + new + text[max(start, end) :]
+    return mark + text
+
+
+def _offset(starts: list[int], line: int, column: int, longest: int) -> int:
+    if line > len(starts):
+        return longest
+    return min(starts[line - 1] + column - 1, longest)

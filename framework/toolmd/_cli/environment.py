@@ -1,21 +1,26 @@
 """Examine the environment: each part that Toolmd needs, and the remedy if it is missing."""
 
+import os
 import re
+import shlex
+import shutil
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Literal, NamedTuple
 
 from toolmd._cli.files import state_problem
-from toolmd._cli.project.other_programs import Sign, look_at_others
 from toolmd._cli.screen import busy, counted
 from toolmd._types.settings import Settings
 from toolmd.config import load_settings
+from toolmd.config.servers import needed_variables
+from toolmd.config.services import variables_of
 from toolmd.config.state_files import EmptiedError, is_there
-from toolmd.errors import ConfigError, UnreachableError
+from toolmd.errors import ConfigError, ToolmdError, UnreachableError
 
-_EXTRAS = {
+EXTRAS = {
     "chat": ("openai", "`toolmd chat`"),
     "fleet": ("psycopg", "a store on Postgres"),
     "lsp": ("pygls", "`toolmd lsp`"),
@@ -25,41 +30,41 @@ _EXTRAS = {
     "trace": ("opentelemetry-api", "traces and metrics"),
 }
 """Each extra: one of its packages, and the feature that needs it."""
-
-
 _RECORDS = {".sqlite3", ".journal", ".jsonl"}
 """The suffixes of state files that are never empty."""
-_OF_EARLIER_VERSIONS = (
-    "audit.newest", "audit.sqlite3", "confirmations.sqlite3", "held.sqlite3", "runs.sqlite3",
-    "turns.sqlite3",
-)  # fmt: skip
+
+
+class Sign(NamedTuple):
+    """The state of one part of the environment."""
+
+    about: str
+    state: Literal["ok", "note", "bad"]
+    found: str
+    remedy: str = ""
 
 
 def examine(folder: Path | None) -> list[Sign]:
     """Examine Python, SQLite, the packages, and the project with its state, engine and plugins."""
-    signs = [_python(), _sqlite(), _package("toolmd"), *map(_package, _required())]
-    signs += map(_extra, _EXTRAS)
+    signs = [Sign("python", "ok", f"{sys.version.split()[0]} at {sys.executable}"), _sqlite()]
+    signs += [*_packages(), *map(_extra, EXTRAS)]
     try:
         settings = load_settings(folder)
     except ConfigError as error:
         remedy = "fix that setting" if "no project" not in str(error) else "run `toolmd init`"
         return [*signs, Sign("project", "bad", str(error), remedy)]
     signs.append(Sign("project", "ok", str(settings.file or settings.root)))
+    signs += [*_folders(settings), *_services(settings), *_servers(settings)]
+    problem = state_problem(settings.state)
+    well = Sign("state", "ok", f"{settings.state} can be written")
     signs += [
-        *_folders(settings),
-        *look_at_others(settings),
-        look_at_state(settings.state),
-        _cache(settings.state),
+        Sign("state", "bad", *problem) if problem else well,
+        *_emptied(settings.state),
+        _engine(settings),
     ]
-    signs += [*_unused(settings.state), *_emptied(settings.state), _engine(settings)]
     try:
         return [*signs, *_workspace(settings)]
     except EmptiedError:  # already in the list
         return signs
-
-
-def _python() -> Sign:
-    return Sign("python", "ok", f"{sys.version.split()[0]} at {sys.executable}")
 
 
 def _sqlite() -> Sign:
@@ -74,32 +79,25 @@ def _sqlite() -> Sign:
     return Sign("sqlite", "ok", sqlite3.sqlite_version)
 
 
-def _required() -> list[str]:
-    """Return the requirements of Toolmd, from its own metadata."""
-    from importlib.metadata import PackageNotFoundError, requires
+def _packages() -> Iterator[Sign]:
+    """Yield the state of Toolmd and of its requirements, from its own metadata."""
+    from importlib.metadata import PackageNotFoundError, requires, version
 
-    try:
-        found = requires("toolmd") or []
-    except PackageNotFoundError:
-        return []
-    wanted = [one.partition(";")[0].strip() for one in found if "extra ==" not in one]
-    return sorted(wanted)
-
-
-def _package(requirement: str) -> Sign:
-    from importlib.metadata import PackageNotFoundError, version
-
-    name = re.split(r"[^\w.-]", requirement, maxsplit=1)[0]
-    try:
-        return Sign(name, "ok", version(name))
-    except PackageNotFoundError:
-        return Sign(name, "bad", "not installed", f"pip install '{requirement}'")
+    with suppress(PackageNotFoundError):
+        for one in ["toolmd", *sorted(requires("toolmd") or [])]:
+            requirement = one.partition(";")[0].strip()
+            name = re.split(r"[^\w.-]", requirement, maxsplit=1)[0]
+            if "extra ==" not in one:
+                try:
+                    yield Sign(name, "ok", version(name))
+                except PackageNotFoundError:
+                    yield Sign(name, "bad", "not installed", f"pip install '{requirement}'")
 
 
 def _extra(name: str) -> Sign:
     from importlib.metadata import PackageNotFoundError, version
 
-    package, whose = _EXTRAS[name]
+    package, whose = EXTRAS[name]
     try:
         return Sign(f"extra {name}", "ok", f"for {whose}: {package} {version(package)}")
     except PackageNotFoundError:
@@ -117,37 +115,31 @@ def _folders(settings: Settings) -> Iterator[Sign]:
             yield Sign(name, "note", "no such folder", "`toolmd new` creates it")
 
 
-def look_at_state(state: Path) -> Sign:
-    """Check whether the state folder can be written."""
-    if problem := state_problem(state):
-        return Sign("state", "bad", *problem)
-    return Sign("state", "ok", f"{state} can be written")
+def _services(settings: Settings) -> Iterator[Sign]:
+    for name, service in settings.services.items():
+        about = f"service {name}"
+        yield _unset(about, variables_of(service)) or Sign(about, "ok", service.url)
 
 
-def _cache(state: Path) -> Sign:
-    from toolmd._load.definitions.cache import INDEX, PAYLOAD
-    from toolmd._load.python.compared import PYTHON
+def _servers(settings: Settings) -> Iterator[Sign]:
+    for name, server in settings.servers.items():
+        about = f"server {name}"
+        if (unset := _unset(about, needed_variables(server))) is not None:
+            yield unset
+        elif server.command and shutil.which(server.command[0]) is None:
+            found = f"{server.command[0]} is not installed here"
+            yield Sign(about, "bad", found, "install it, or correct command")
+        else:
+            place = server.url or shlex.join(server.command)
+            yield Sign(about, "ok", f"{place}; `toolmd servers` asks it")
 
-    try:
-        files = [state / name for name in (INDEX, PAYLOAD, PYTHON) if (state / name).is_file()]
-        size = sum(file.stat().st_size for file in files) / 1024
-    except OSError as error:
-        return Sign("cache", "bad", f"{error.filename}: {error.strerror}", "see `state`")
-    if not files:
-        return Sign("cache", "note", "empty; the next command fills it")
-    return Sign("cache", "ok", f"{size:.0f} KiB in {state}")
 
-
-def _unused(state: Path) -> Iterator[Sign]:
-    """Report the databases of earlier versions, which had one for each kind of record."""
-    names = ", ".join(name for name in _OF_EARLIER_VERSIONS if (state / name).exists())
-    if names:
-        yield Sign(
-            "records",
-            "note",
-            f"{names} in {state}: of an earlier version, and not used any more",
-            "remove them once you no longer need what they contain",
-        )
+def _unset(about: str, variables: Iterable[str]) -> Sign | None:
+    """Return the sign for variables that the environment lacks; None where it has all."""
+    if missing := [one for one in variables if not os.environ.get(one)]:
+        found = f"{', '.join(missing)} not set in the environment"
+        return Sign(about, "note", found, "set it where Toolmd runs")
+    return None
 
 
 def _emptied(state: Path) -> Iterator[Sign]:
@@ -174,7 +166,8 @@ def _engine(settings: Settings) -> Sign:
                 # As the first record: it creates missing tables, and finds those of other releases.
                 with store.database.read():
                     pass
-        found = "" if sqlite else f"{store.database.name} answers"
+        if not sqlite:
+            return Sign("store", "ok", f"{store.database.name} answers")
     except ConfigError as error:
         return Sign("store", "bad", str(error), "fix that setting")
     except UnreachableError as error:
@@ -182,21 +175,35 @@ def _engine(settings: Settings) -> Sign:
         return Sign("store", "bad", str(error), "see `state`" if sqlite else remedy)
     finally:
         store.close()
-    return _sqlite_engine(settings.state) if sqlite else Sign("store", "ok", found)
-
-
-def _sqlite_engine(state: Path) -> Sign:
-    """Run a skill on the engine: an installed version alone does not prove that it works."""
-    from toolmd._cli.project.trial import try_sqlite
-
     try:
         with busy("Trying the engine"):
-            try_sqlite(state)
+            _run_skill(settings.state)
     except Exception as error:  # noqa: BLE001 - the doctor reports every error
         remedy = "see `state` and `sqlite`; until then TOOLMD_STORE=memory or =postgresql://…"
-        said = str(error).partition("\n")[0]
-        return Sign("store", "bad", f"sqlite can't run a skill: {said}", remedy)
+        reason = str(error).partition("\n")[0]
+        return Sign("store", "bad", f"sqlite can't run a skill: {reason}", remedy)
     return Sign("store", "ok", "sqlite: a test skill ran in a store of its own")
+
+
+def _run_skill(state: Path) -> None:
+    """Run a skill in a temporary project: an installed version alone does not prove that it works.
+
+    Raises the error of a real first run.
+    """
+    from toolmd._parse import new_text
+    from toolmd._workspace import Workspace
+
+    # On the disk of the project's own records: not every file system supports SQLite's locks.
+    nearest = state if state.is_dir() else None
+    with tempfile.TemporaryDirectory(prefix="trial-", dir=nearest) as folder:
+        skills = Path(folder, "skills_md")
+        skills.mkdir()
+        (skills / "trial.skill.md").write_text(new_text("skill", "trial"), "utf-8")
+        overrides = {"store": "sqlite", "state": ".toolmd", "plugins": ""}
+        with Workspace.open(folder, overrides=overrides) as workspace:
+            result = workspace.run_sync("trial", {"text": "tried"})
+    if not result.success:
+        raise ToolmdError(f"a skill that only returns its input failed: {result.message}")
 
 
 def _workspace(settings: Settings) -> Iterator[Sign]:
@@ -208,7 +215,6 @@ def _workspace(settings: Settings) -> Iterator[Sign]:
             remedy = "upgrade it, or leave it out with `plugins = […]`" if bad else ""
             found = f"{plugin.state} {plugin.version or ''} {plugin.about}".strip()
             yield Sign(f"plugin {plugin.name}", "bad" if bad else "ok", found, remedy)
-        yield from _shared(workspace)
         tools, skills = len(workspace.tools), len(workspace.skills)
         errors = sum(d.severity == "error" for d in workspace.diagnostics)
         if pending := workspace.changes.list_sync():
@@ -216,17 +222,3 @@ def _workspace(settings: Settings) -> Iterator[Sign]:
             yield Sign("changes", "note", found, "`toolmd accept` lists them")
     found = ", ".join([counted(tools, "tool"), counted(skills, "skill"), counted(errors, "error")])
     yield Sign("definitions", "bad" if errors else "ok", found, "toolmd check" if errors else "")
-
-
-def _shared(workspace: Any) -> Iterator[Sign]:
-    """Yield the modules that hold the functions of several tools, or that a file names."""
-    places: dict[str, list[str]] = {}
-    named = set()
-    for name, tool in workspace.tools.items():
-        place = tool.target.rpartition(":")[0]
-        if tool.spec.implemented_by:
-            named.add(place)
-        places.setdefault(place, []).append(name)
-    for place, names in sorted(places.items()):
-        if place in named or (place.endswith(".py") and len(names) > 1):
-            yield Sign(place, "ok", f"runs {', '.join(names)}")

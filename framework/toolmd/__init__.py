@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from toolmd._types.source import Source, Span
     from toolmd._types.tool import ToolSpec
     from toolmd._types.turn import Turn
-    from toolmd._types.usage import Usage
     from toolmd._types.verdict import Action, Problem, Verdict
     from toolmd._watch import Watcher
     from toolmd._workspace import Workspace
@@ -73,7 +72,6 @@ _ROOMS = {
     "toolmd._types.pending": ("PendingCall",),
     "toolmd._types.run": ("Answer", "Question", "RunEvent", "RunTrace", "RunView"),
     "toolmd._types.turn": ("Turn",),
-    "toolmd._types.usage": ("Usage",),
     "toolmd._types.verdict": ("Problem", "Action", "Verdict"),
     "toolmd._parse": ("parse_skill", "parse_tool"),
     "toolmd._watch": ("Watcher",),
@@ -153,7 +151,6 @@ __all__ = [
     "ToolmdError",
     "Turn",
     "UnreachableError",
-    "Usage",
     "Verdict",
     "Watcher",
     "Weakening",

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from toolmd import ConfigError, Conversation, ModelError
-from toolmd._chat.address import base_url_of, key_of, model_of, open_client
+from toolmd._chat.endpoint import base_url_of, key_of, model_of, open_client
 from toolmd._types.settings import ChatSettings, Settings
 from toolmd.testing import ModelServer, RawReply, asking
 

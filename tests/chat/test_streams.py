@@ -55,12 +55,6 @@ def test_words_are_told_before_the_answer_is_complete(nursery) -> None:
     assert exchange.text == "First, then the rest."
 
 
-def test_a_stream_asks_for_the_usage(nursery) -> None:
-    with ModelServer("Hi") as server:
-        nursery.talk(server, "Hello", stream=True, on_text=print)
-    assert server.heard[0]["stream_options"] == {"include_usage": True}
-
-
 def test_calls_are_put_together_from_pieces(nursery) -> None:
     with ModelServer(WATER, "Done.") as server:
         (exchange,) = nursery.talk(server, "Water the fern", stream=True, on_text=print)

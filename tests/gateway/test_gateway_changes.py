@@ -165,18 +165,6 @@ def test_a_server_of_the_new_era_is_listened_to(tmp_path: Path, mode: str) -> No
     asyncio.run(run())
 
 
-def test_the_catalog_names_no_suspended_tool(tmp_path: Path) -> None:
-    project = Guarded(tmp_path / "p", "echo", "announce")
-
-    async def run() -> str:
-        async with in_use(project, "auto") as (_, front):
-            await change_echo(project, front)
-            read = await front.client.read_resource("toolmd://catalog")
-            return str(read.contents[0])
-
-    assert '"echo"' not in asyncio.run(run())
-
-
 async def _silent_client(server: McpServer) -> tuple[asyncio.Task[None], Any]:
     """Connect a client of the old era that reads no notification; return its session."""
     to_server, reading = anyio.create_memory_object_stream[Any](10)

@@ -88,12 +88,5 @@ step("definition", function()
   assert(ask("definition")[1].uri == vim.uri_from_fname(tool))
 end)
 
-step("rename", function()
-  at("- amoun")
-  vim.lsp.buf.rename("count")
-  wait("not renamed", function() return vim.fn.search("- count: `rounds \\* 5`", "nw") > 0 end)
-  open(tool)
-end)
-
 vim.cmd("silent! wall")
 os.exit(0)

@@ -184,39 +184,8 @@ def definition(bench: Workbench) -> None:
     bench.sees(".tab.active", "pick_fruit.py")
 
 
-def run(bench: Workbench) -> None:
-    """The lens above an example runs it."""
-    bench.at(PICK, "### A few")
-    bench.page.locator(".codelens-decoration a", has_text="Run").first.click()
-    bench.sees(".notifications-toasts", "pick_fruit, A few: passed")
-
-
-def rename(bench: Workbench) -> None:
-    """F2 renames a parameter in all files."""
-    bench.at(PICK, "### amou")
-    bench.press("F2")
-    field = bench.page.locator(".rename-box input")
-    expect(field).to_be_visible()
-    field.fill("count")
-    bench.press("Enter")
-    bench.sees(".view-line", "### count")
-    bench.open(HARVEST)
-    bench.sees(".view-line", "count")
-    bench.command("File: Save All")
-
-
-def policy(bench: Workbench) -> None:
-    """The renamed parameter is a policy change, which a lens accepts after a question."""
-    bench.open(PICK)
-    bench.press("Control+Home")
-    bench.page.locator(".codelens-decoration a", has_text="Accept policy change").first.click()
-    bench.sees(".notifications-toasts", "Accept the weaker policy of pick_fruit?")
-    bench.page.locator(".notifications-toasts .monaco-button", has_text="Accept").first.click()
-    expect(bench.page.locator(".codelens-decoration", has_text="Accept policy")).to_have_count(0)
-
-
 STEPS: list[Callable[[Workbench], None]] = [
-    problems, completion, hover, definition, run, rename, policy,
+    problems, completion, hover, definition,
 ]  # fmt: skip
 
 
@@ -249,9 +218,6 @@ def main() -> int:
         if failed:
             shutil.copy(scratch / "log", SHOTS / "log")
             print(f"pictures of each step: {SHOTS}")
-        else:
-            renamed = (project / HARVEST).read_text()
-            assert "- count: `rounds * 5`" in renamed, renamed
     return failed
 
 

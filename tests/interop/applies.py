@@ -49,9 +49,8 @@ REASONS: dict[str, tuple[str, ...]] = {
     "a skill's folder contains its one file, and no folder": (
         "sep-2640-skills-directory:sep-2640-directory-read-subdir-mimetype",
     ),
-    "the suite's own tools for tasks are not in the project; `tests/mcp` follows a task": (
-        "tasks-*:*",
-    ),
+    "the server has no tasks": ("tasks-*:*",),
+    "the server completes no arguments": ("completion-*:*",),
 }
 NEVER = frozenset(("wire-schema-valid", "scenario-timeout"))
 """Checks that always apply."""

@@ -208,8 +208,7 @@ class Editor:
         """Ask at the position after a part of a saved file."""
         text = (self.root / name).read_text("utf-8")
         document, position = self.at(name, text, after)
-        kinds = {"references": "Reference", "prepare_rename": "PrepareRename"}
-        kind = kinds.get(method, "".join(word.title() for word in method.split("_")))
+        kind = "Reference" if method == "references" else method.title()
         params = getattr(types, f"{kind}Params")
         return self.ask(
             f"text_document_{method}", params(text_document=document, position=position, **more)
@@ -224,21 +223,6 @@ class Editor:
             line = path.read_text("utf-8").split("\n")[start.line]
             found.append((path.name, line[start.character : end.character]))
         return sorted(found)
-
-    def renamed(self, name: str, after: str, new: str) -> dict[str, str]:
-        """Rename in a saved file; write the edits, and return each changed text."""
-        edit = self.near("rename", name, after, new_name=new)
-        changed = {}
-        for uri, edits in edit.changes.items():
-            path = Path(uri.removeprefix("file://"))
-            lines = path.read_text("utf-8").split("\n")
-            for one in sorted(edits, key=lambda e: e.range.start, reverse=True):
-                start, end = one.range.start, one.range.end
-                line = lines[start.line]
-                lines[start.line] = line[: start.character] + one.new_text + line[end.character :]
-            changed[path.name] = "\n".join(lines)
-            path.write_text(changed[path.name], "utf-8")
-        return changed
 
     def at(self, name: str, text: str, after: str) -> tuple[Any, types.Position]:
         """Return the document and the position after a part of its text."""

@@ -8,10 +8,7 @@ from pygls.workspace import PositionCodec
 from toolmd._lsp.completion import complete
 from toolmd._lsp.expressions import ExpressionReader, completions, explanation
 from toolmd._lsp.findings import drawn, fixes
-from toolmd._lsp.index import FileIndex, ProjectIndex
-from toolmd._lsp.lenses import lenses
-from toolmd._lsp.marks import hints, links, semantic_tokens
-from toolmd._lsp.navigation import Navigator
+from toolmd._lsp.index import FileIndex
 from toolmd._lsp.page import EditorPage
 from toolmd._lsp.place import place_at
 from toolmd._lsp.project import EditorProject
@@ -76,20 +73,12 @@ def test_any_question_at_any_place_of_any_text_is_answered(
     assert (place.known, place.word, place.said("Use")) is not None
     symbols(page, kind, place.headings)
     file = FileIndex(page)
-    marks = semantic_tokens(file)
-    assert len(marks) % 5 == 0
-    assert all(marks[2::5])  # lengths
-    drawn_in = [one.range for one in (*links(file, ALONE), *lenses(file, ALONE))]
-    assert all(at.end.line < len(page.lines) for at in drawn_in)
-    assert all(hint.position.line < len(page.lines) for hint in hints(file, ALONE))
+    names = [one.place for one in file.occurrences]
+    assert all(at.line <= len(page.lines) and at.column < at.end_column for at in names)
     within = ExpressionReader(file, ALONE).at(place.line, place.column)
     if within is not None:
         assert isinstance(explanation(*within), str)
         completions(file, within[1], place.line, place.column)
-    navigator = Navigator(ALONE, ProjectIndex(), lambda _: page).of(page)
-    named = [*navigator.references(page, place.line, place.column, declared=True)]
-    named += navigator.definition(page, place.line, place.column)
-    assert all(one.range.end.line < len(page.lines) for one in named)
     found = ALONE.typed(kind, text, page.path)
     assert len(drawn(page, found)) == len(set(found))
     fixes(page, found, page.whole())

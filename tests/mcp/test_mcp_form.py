@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolmd._mcp.form import changed, form
+from toolmd._mcp.asking import changed, form
 from toolmd._types.schema import Parameter, Schema
 
 VALUES = st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.lists(st.integers())

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from mcp import Client, MCPError
-from mcp.types import PromptReference, ResourceTemplateReference
 from mcp_clients import over
 
 from toolmd import Workspace
@@ -155,64 +154,6 @@ def test_an_unknown_prompt_names_the_near_ones(workspace: Workspace, mode: str) 
     assert "write_letter" in error.error.message
     # A skill with steps is a tool.
     assert "Unknown prompt" in denied(workspace, mode, "remind_politely", {}).error.message
-
-
-def test_enums_and_booleans_are_completed(workspace: Workspace, mode: str) -> None:
-    letter = PromptReference(name="write_letter")
-
-    assert values(workspace, mode, letter, "tone") == ["warm", "plain"]
-    assert values(workspace, mode, letter, "tone", "W") == ["warm"]
-    assert values(workspace, mode, letter, "formal", "t") == ["true"]
-    assert values(workspace, mode, letter, "patient") == []
-
-
-def test_variables_of_templates_are_completed(workspace: Workspace, mode: str) -> None:
-    skill = ResourceTemplateReference(uri="skill://{skill}/{+path}")
-    given = {"skill": "plan-a-day"}
-
-    assert values(workspace, mode, skill, "skill", "plan") == ["plan-a-day"]
-    assert values(workspace, mode, skill, "path") == []
-    assert values(workspace, mode, skill, "path", context_arguments=given) == [
-        "SKILL.md", "references/hints.md",
-    ]  # fmt: skip
-
-
-def test_only_the_callers_own_handles_are_completed(
-    project: Path, workspace: Workspace, mode: str
-) -> None:
-    tool = (project / "tools_md" / "greet.tool.md").read_text()
-    (project / "tools_md" / "long.tool.md").write_text(
-        tool.replace("greet", "long").replace("- **Min Confidence**", "- **Note**")
-    )
-    (project / "tools_md" / "long.py").write_text('def long(name):\n    return "x" * 100_000\n')
-    workspace.reload()
-    results = ResourceTemplateReference(uri="toolmd://results/{handle}")
-
-    async def keep(client: Client) -> None:
-        await client.call_tool("long", {"name": "a"})
-
-    over(workspace, mode, keep)
-
-    (handle,) = values(workspace, mode, results, "handle")
-    assert [handle] == [one.handle for one in workspace.results.handles(user="ana")]
-    assert values(workspace, mode, results, "handle", user="eve") == []
-
-
-@pytest.mark.parametrize(
-    ("ref", "name"),
-    [(PromptReference(name="no"), "tone"), (PromptReference(name="write_letter"), "no"),
-     (ResourceTemplateReference(uri="toolmd://results/{handle}"), "no"),
-     (ResourceTemplateReference(uri="file:///{path}"), "path")],
-)  # fmt: skip
-def test_an_unknown_reference_or_name_is_an_invalid_parameter(
-    workspace: Workspace, mode: str, ref: Any, name: str
-) -> None:
-    async def use(client: Client) -> int:
-        with pytest.raises(MCPError) as caught:
-            await client.complete(ref, {"name": name, "value": ""})
-        return caught.value.code
-
-    assert over(workspace, mode, use) == -32602
 
 
 def test_a_prompt_is_new_after_a_reload_and_goes_when_its_file_breaks(

@@ -52,17 +52,14 @@ def read(client: Client, uri: str) -> str:
     return asyncio.run(run())
 
 
-def test_the_server_says_that_it_serves_skills_and_tasks(client: MakeClient, mode: str) -> None:
+def test_the_server_says_that_it_serves_skills(client: MakeClient, mode: str) -> None:
     async def run() -> Any:
         async with client() as connected:
             return connected.server_capabilities
 
     capabilities = asyncio.run(run())
 
-    said = {
-        "io.modelcontextprotocol/skills": {"directoryRead": True},
-        "io.modelcontextprotocol/tasks": {},
-    }
+    said = {"io.modelcontextprotocol/skills": {"directoryRead": True}}
     # Before 2026-07-28 the protocol had no place to say it.
     assert capabilities.extensions == (said if mode == "auto" else None)
     assert capabilities.resources is not None

@@ -4,19 +4,25 @@ import asyncio
 import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Self
 
-from toolmd._chat.address import base_url_of, key_of, model_of, open_client
 from toolmd._chat.deciding import Confirmer, Decider
-from toolmd._chat.endpoint import Choice, Endpoint, Message, Teller
-from toolmd._chat.spending import Work, reached
-from toolmd._chat.structured import AnswerSchema
-from toolmd._chat.transcript import Transcript
+from toolmd._chat.endpoint import (
+    Choice,
+    Endpoint,
+    Message,
+    Teller,
+    base_url_of,
+    key_of,
+    model_of,
+    open_client,
+)
 from toolmd._types.call import NO_CONTEXT
 from toolmd._types.exchange import Exchange, Stop
+from toolmd._types.pending import PendingCall
 from toolmd._types.result import Result
 from toolmd._types.turn import Turn
-from toolmd._types.usage import Usage
 from toolmd._workspace import Workspace
 from toolmd._workspace.background_loop import sync_of
 from toolmd.errors import ConfigError, ToolmdError
@@ -37,14 +43,30 @@ Several count, so that a question back ("At what time?") does not void the earli
 _CUT: dict[str, Stop] = {"length": "length", "content_filter": "content_filter"}
 
 
+@dataclass(slots=True)
+class _Work:
+    """The state of one exchange."""
+
+    text: str = ""
+    said: list[str] = field(default_factory=list)
+    results: list[Result] = field(default_factory=list)
+    pending: list[PendingCall] = field(default_factory=list)
+    rounds: int = 0
+
+    def exchange(self, stopped: Stop, *, crisis: bool) -> Exchange:
+        """Return the exchange as it ended."""
+        return Exchange(
+            self.text, tuple(self.said), tuple(self.results), tuple(self.pending), crisis, stopped,
+            self.rounds,
+        )  # fmt: skip
+
+
 class Conversation:
     """A conversation between one user and a model; its calls use the usual call pipeline.
 
     `say` asks the model until it answers in words, at most `max_rounds` times and with at most
-    `max_calls` calls. A model whose calls can't be read, or whose answer does not follow `schema`,
-    gets the error, at most `max_mends` times in a row. `messages` is the history, as the endpoint
-    sees it; `transcript.text()` is the conversation as a file that `toolmd test --transcript`
-    replays.
+    `max_calls` calls. A model whose calls can't be read gets the error, at most `max_mends` times
+    in a row. `messages` is the history, as the endpoint sees it.
     """
 
     def __init__(  # noqa: PLR0913 - what a conversation is made of, by keyword
@@ -55,7 +77,6 @@ class Conversation:
         base_url: str | None = None,
         client: Any = None,
         dialect: str = NATIVE,
-        schema: Mapping[str, Any] | None = None,
         system: str = "",
         user: str | None = None,
         context: Mapping[str, str] = NO_CONTEXT,
@@ -79,7 +100,6 @@ class Conversation:
             client: Your own AsyncOpenAI, which stays open; by default a new one with the key of
                 the environment.
             dialect: `openai`, or a text dialect for models without tool calls.
-            schema: A JSON Schema: each answer is a JSON value then, `exchange.value`.
             system: Your part of the system prompt.
             user: The user's id.
             context: Facts about the caller.
@@ -95,8 +115,8 @@ class Conversation:
             timeout_s: The wait for each answer, in seconds.
 
         Raises:
-            ConfigError: The model, a key or the openai package is missing, or the dialect or
-                schema can't be used.
+            ConfigError: The model, a key or the openai package is missing, or the dialect can't be
+                used.
         """
         settings = workspace.settings
         self.messages: list[Message] = list(history)
@@ -109,12 +129,8 @@ class Conversation:
         self._streams = stream and dialect == NATIVE
         self._max_rounds, self._max_calls, self._max_mends = max_rounds, max_calls, max_mends
         self._said: list[str] = []
-        self.transcript = Transcript(workspace, dialect, user, context)
-        self._confirmations = Decider(workspace, confirm, user, self.transcript.decided)
+        self._confirmations = Decider(workspace, confirm, user)
         self._busy = False
-        self._schema = None if schema is None else AnswerSchema(schema)
-        if schema is not None and dialect != NATIVE:
-            raise ConfigError(f"answers by a schema need the dialect openai, not {dialect!r}")
         if dialect != NATIVE and not workspace.system_prompt(dialect):
             raise ConfigError(
                 f"dialect {dialect!r} can't be used over chat completions: choose openai,"
@@ -126,7 +142,7 @@ class Conversation:
             url = base_url_of(base_url, settings)
             client = open_client(url, key_of(url, os.environ), timeout_s)
         self._client = client
-        self._endpoint = Endpoint(client, chosen, settings.chat.prices.get(chosen))
+        self._endpoint = Endpoint(client, chosen)
 
     async def __aenter__(self) -> Self:
         return self
@@ -150,9 +166,8 @@ class Conversation:
     async def say(self, message: str) -> Exchange:
         """Send a message to the model and return the exchange; one message at a time.
 
-        At a limit of the settings (`max_tokens`, `max_cost`) nothing more is sent, and `stopped`
-        names the limit. Raises ModelError where the endpoint fails. If nothing was done, the
-        message is removed from the history, so that it can be sent again.
+        Raises ModelError where the endpoint fails. If nothing was done, the message is removed from
+        the history, so that it can be sent again.
         """
         if self._busy:
             raise ToolmdError("the model has not answered yet: await `say` before the next one")
@@ -160,8 +175,7 @@ class Conversation:
         before = len(self.messages)
         self.messages.append({"role": "user", "content": message})
         self._said.append(message)
-        self.transcript.said(message, continues=len(self._said) > 1)
-        work = Work()
+        work = _Work()
         try:
             stopped = await self._go_on(work)
         except BaseException:
@@ -170,37 +184,27 @@ class Conversation:
             raise
         finally:
             self._busy = False
-        if not work.rounds:
-            self._withdraw()
         heard = await self._workspace.crises.heard(
             message, conversation=self._name, user=self._user
         )
         crisis = heard or any(result.crisis for result in work.results)
         if crisis or any(map(self._has_done, work.results)):
             self._said.clear()
-        return work.exchange(stopped, self.usage, crisis=crisis)
+        return work.exchange(stopped, crisis=crisis)
 
     say_sync = sync_of(say, at="_workspace._project")
-
-    @property
-    def usage(self) -> Usage:
-        """What the conversation has used so far."""
-        return self._endpoint.usage
 
     def _withdraw(self) -> None:
         """Remove a message that the model did not get, so that it can be sent again."""
         self.messages.pop()
         self._said.pop()
-        self.transcript.withdraw()
 
-    async def _go_on(self, work: Work) -> Stop:
+    async def _go_on(self, work: _Work) -> Stop:
         """Ask the model until it answers, or until a limit is reached."""
         native = self._dialect == NATIVE
         tools = await asyncio.to_thread(self._workspace.export, NATIVE) if native else ()
         corrections = 0
         while True:
-            if limit := reached(self.usage, self._workspace.settings.chat):
-                return limit
             work.rounds += 1
             last = work.rounds >= self._max_rounds
             room = 0 if last else self._max_calls - len(work.results)
@@ -209,7 +213,6 @@ class Conversation:
                 tools,
                 may_call=room > 0,
                 tell=self._on_text if self._streams else None,
-                response_format=None if self._schema is None else self._schema.response_format,
             )
             look = await self._handle(choice, dry_run=True) if room < IN_A_REPLY else None
             if look is not None and len(look.results) > room:
@@ -217,28 +220,19 @@ class Conversation:
                 self._keep(look.clean_message)
                 return "rounds" if last else "calls"
             turn = await self._take(choice, work)
-            wrong = ""
             if not turn.results:
                 work.text = turn.clean_message
-                cut = _CUT.get(choice.finish, "")
-                if self._schema is None or cut:
-                    return cut
-                work.value, wrong = self._schema.read(choice.words)
-                if not wrong or last:
-                    return "schema" if wrong else ""
-            corrections = corrections + 1 if turn.denied or wrong else 0
+                return _CUT.get(choice.finish, "")
+            corrections = corrections + 1 if turn.denied else 0
             if corrections > self._max_mends:
-                return "schema" if wrong else "malformed"
-            if wrong:
-                self.messages.append({"role": "user", "content": wrong})
+                return "malformed"
 
-    async def _take(self, choice: Choice, work: Work) -> Turn:
+    async def _take(self, choice: Choice, work: _Work) -> Turn:
         """Handle one reply, ask a person for confirmations, and add both to the history."""
         results: list[Result] | None = None
         turn: Turn | None = None
         try:
             turn = await self._handle(choice)
-            self.transcript.replied(self._reply(choice), turn.results)
             self._tell(turn.clean_message, work)
             if not turn.results or turn.denied:
                 self._keep(choice.words or turn.clean_message)
@@ -278,12 +272,11 @@ class Conversation:
     def _with_system(self) -> list[Message]:
         """Return the history after the system prompt, with the tools as they are now."""
         taught = "" if self._dialect == NATIVE else self._workspace.system_prompt(self._dialect)
-        asked = "" if self._schema is None else self._schema.system
-        system = "\n\n".join(part for part in (self._system, taught, asked) if part)
+        system = "\n\n".join(part for part in (self._system, taught) if part)
         first = [{"role": "system", "content": system}] if system else []
         return [*first, *self.messages]
 
-    def _tell(self, words: str, work: Work) -> None:
+    def _tell(self, words: str, work: _Work) -> None:
         if words:
             work.said.append(words)
             if self._on_text is not None and not self._streams:

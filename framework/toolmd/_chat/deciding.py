@@ -19,15 +19,8 @@ MAX_ASKED = 8
 class Decider:
     """Asks a person about a turn's pending calls, one after the other."""
 
-    def __init__(
-        self,
-        workspace: Workspace,
-        confirm: Confirmer | None,
-        user: str | None,
-        tell: Callable[[Decision, Result], None],
-    ) -> None:
-        """Keep the parts; `tell` hears of each decision and what it came to."""
-        self._tell = tell
+    def __init__(self, workspace: Workspace, confirm: Confirmer | None, user: str | None) -> None:
+        """Keep the parts."""
         self._workspace = workspace
         self._confirm = confirm
         self._user = user
@@ -66,7 +59,6 @@ class Decider:
             results[place] = _interrupted(result)
             whole = await carry_out(self._workspace, pending.id, decision, self._user)
             after = await self._workspace.results.for_model(whole, user=self._user)
-            self._tell(decision, after)
             failure = after.error if decision.kind != "reject" else None
             if failure is not None and failure.code == "invalid_arguments":
                 # The pending call is unchanged: the person sees the error and decides again.

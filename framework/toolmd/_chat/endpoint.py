@@ -1,14 +1,20 @@
-"""Ask a model over an OpenAI-compatible chat completions endpoint, whole or in pieces."""
+"""Choose an OpenAI-compatible endpoint, and ask its model, whole or in pieces."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from ipaddress import ip_address
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from toolmd._chat.errors import breaks_off, fault, model_error, rejects, said_by_body
-from toolmd._chat.spending import counted
-from toolmd._types.settings import PriceSettings
-from toolmd._types.usage import Usage
-from toolmd.errors import ModelError
+from toolmd._types.settings import Settings
+from toolmd.errors import ConfigError, ModelError
+
+OPENROUTER = "https://openrouter.ai/api/v1"
+OPENROUTER_KEY = "OPENROUTER_API_KEY"
+OPENAI_KEY = "OPENAI_API_KEY"
+NO_KEY = "none"
+"""Key for servers on this machine, which usually need none."""
 
 
 class Pieces:
@@ -18,8 +24,6 @@ class Pieces:
         """Prepare an empty reply; `tell` receives each piece of text at once."""
         self.finish = ""
         """Why the reply ended; empty as long as it has not."""
-        self.usage: Any = None
-        """The provider's figures, which come with the last pieces."""
         self._tell = tell
         self._texts: list[str] = []
         self._calls: dict[int, dict[str, Any]] = {}
@@ -34,8 +38,6 @@ class Pieces:
 
         Raises AttributeError, TypeError or ValueError where it does not follow the API.
         """
-        if (usage := getattr(chunk, "usage", None)) is not None:
-            self.usage = usage.to_dict(warnings=False)
         choices = getattr(chunk, "choices", None)
         if not choices:
             return
@@ -71,8 +73,6 @@ Message = dict[str, Any]
 Teller = Callable[[str], None]
 """Receives the model's text."""
 
-_MAY_COST = frozenset(("timeout", "unreadable"))
-"""The failures after which the provider may still charge the request."""
 _KEPT = ("content", "reasoning_details")
 _BROKEN_OFF = json.dumps(
     {
@@ -132,15 +132,11 @@ class Choice(NamedTuple):
 class Endpoint:
     """One model behind a client of the openai SDK."""
 
-    def __init__(self, client: Any, model: str, price: PriceSettings | None = None) -> None:
-        """Keep the parts; `price` is used where the provider states no cost."""
-        self.usage = Usage()
-        """What all requests used."""
+    def __init__(self, client: Any, model: str) -> None:
+        """Keep the parts."""
         self._client = client
         self._model = model
-        self._price = price
         self._streams = True
-        self._formats = True
         self._url = str(getattr(client, "base_url", "the endpoint")).rstrip("/")
         self._secret = str(getattr(client, "api_key", "") or "")
 
@@ -151,42 +147,24 @@ class Endpoint:
         *,
         may_call: bool = True,
         tell: Teller | None = None,
-        response_format: Mapping[str, Any] | None = None,
     ) -> Choice:
         """Return the model's next message; raises ModelError.
 
         With `tell` the reply is streamed, and `tell` receives each piece of text. An endpoint that
-        does not stream is asked for whole replies, and one that rejects `response_format` without.
+        does not stream is asked for whole replies.
         """
         request: dict[str, Any] = {"model": self._model, "messages": list(messages)}
         if tools:
             request["tools"] = list(tools)
             request["tool_choice"] = "auto" if may_call else "none"
-        before = self.usage
         try:
-            return _numbered(await self._formatted(request, tell, response_format))
+            return _numbered(await self._asked(request, tell))
+        except ModelError:
+            raise
         except BaseException as error:
-            known = error if isinstance(error, ModelError) else self._known(error)
-            if self.usage is before and (known is None or known.code in _MAY_COST):
-                self._count(None)
-            if known is None or known is error:
+            if (known := model_error(error, self._url, self._secret)) is None:
                 raise
             raise known from error
-
-    async def _formatted(
-        self,
-        request: dict[str, Any],
-        tell: Teller | None,
-        response_format: Mapping[str, Any] | None,
-    ) -> Choice:
-        if response_format is not None and self._formats:
-            try:
-                return await self._asked({**request, "response_format": response_format}, tell)
-            except Exception as error:
-                if not rejects(error, "response_format"):
-                    raise
-                self._formats = False
-        return await self._asked(request, tell)
 
     async def _asked(self, request: dict[str, Any], tell: Teller | None) -> Choice:
         if tell is None:
@@ -199,12 +177,6 @@ class Endpoint:
                     raise
                 self._streams = False
         return _told(await self._whole(request), tell)
-
-    def _known(self, error: BaseException) -> ModelError | None:
-        return model_error(error, self._url, self._secret)
-
-    def _count(self, told: Any) -> None:
-        self.usage = counted(self.usage, told, self._price)
 
     async def _whole(self, request: dict[str, Any]) -> Choice:
         # Read the raw answer, since the SDK's parser accepts answers outside the API's form.
@@ -220,7 +192,6 @@ class Endpoint:
             raise fault("unreadable", f"{self._url} answered {kind[:80]}, not JSON") from None
         if not isinstance(answer, dict):
             raise self._unreadable("it is not an object")
-        self._count(answer.get("usage"))
         choices = answer.get("choices")
         if not choices and answer.get("error"):
             raise said_by_body(answer["error"], self._url, self._secret)
@@ -234,8 +205,8 @@ class Endpoint:
         return Choice(message, str(first.get("finish_reason") or ""))
 
     async def _stream(self, request: dict[str, Any], tell: Teller) -> Choice:
-        options = {"stream": True, "stream_options": {"include_usage": True}}
-        raw = await self._client.chat.completions.with_raw_response.create(**request, **options)
+        asked = self._client.chat.completions.with_raw_response
+        raw = await asked.create(**request, stream=True)
         response = raw.http_response
         if response.headers.get("content-type", "").startswith("application/json"):
             return _told(self._read(response, await response.aread()), tell)
@@ -250,7 +221,6 @@ class Endpoint:
                 raise self._torn() from error
             raise
         finally:
-            self._count(pieces.usage)
             await response.aclose()
         if not pieces.any:
             raise self._unreadable("its stream was empty")
@@ -294,3 +264,64 @@ def _numbered(choice: Choice) -> Choice:
 
 def _names(number: int) -> Sequence[str]:
     return [f"call_{number}", *(f"call_{number}_{again}" for again in range(1, 1000))]
+
+
+def model_of(given: str | None, settings: Settings) -> str:
+    """Return the model's name, or raise ConfigError with the ways to set it."""
+    if (model := given or settings.chat.model) is None:
+        raise ConfigError(
+            "no model is named: give one (--model NAME), set TOOLMD_CHAT_MODEL, or write"
+            ' model = "NAME" into the table [chat] of the project\'s settings'
+        )
+    return model
+
+
+def base_url_of(given: str | None, settings: Settings) -> str:
+    """Return the endpoint's URL; OpenRouter by default."""
+    url = given or settings.chat.base_url or OPENROUTER
+    try:
+        parts = urlsplit(url)
+        sound = parts.scheme in {"http", "https"} and bool(parts.hostname)
+    except ValueError:
+        sound = False
+    if not sound:
+        raise ConfigError(f"base URL {url!r}: must be an http:// or https:// URL with a host")
+    return url
+
+
+def key_of(url: str, environ: Mapping[str, str]) -> str:
+    """Return the key for an endpoint: OpenRouter's key goes only to OpenRouter and this machine.
+
+    Raises ConfigError with the name of the missing variable.
+    """
+    host = urlsplit(url).hostname or ""
+    if host == "openrouter.ai" or host.endswith(".openrouter.ai"):
+        if key := environ.get(OPENROUTER_KEY):
+            return key
+        raise ConfigError(
+            f"{OPENROUTER_KEY} is not set: put OpenRouter's key there, or name another endpoint"
+            " (--base-url URL)"
+        )
+    if key := environ.get(OPENAI_KEY):
+        return key
+    if _is_here(host):
+        return environ.get(OPENROUTER_KEY) or NO_KEY
+    raise ConfigError(f"{OPENAI_KEY} is not set: put the key of {host} there")
+
+
+def open_client(url: str, key: str, seconds: float) -> Any:
+    """Open the openai SDK's client; raises ConfigError where the package is missing."""
+    try:
+        from openai import AsyncOpenAI
+    except ImportError as error:
+        raise ConfigError(
+            "a conversation needs the package openai: pip install 'toolmd[chat]'"
+        ) from error
+    return AsyncOpenAI(base_url=url, api_key=key, timeout=seconds)
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")

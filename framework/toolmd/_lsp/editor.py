@@ -1,5 +1,6 @@
 """One editor: its open documents, their projects, and the answers to its requests."""
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -11,19 +12,15 @@ from toolmd._lsp import messages
 from toolmd._lsp.completion import complete
 from toolmd._lsp.expressions import ExpressionReader, completions, explanation
 from toolmd._lsp.findings import drawn, fixes
-from toolmd._lsp.index import ProjectIndex
-from toolmd._lsp.lenses import lenses
-from toolmd._lsp.marks import hints, links, semantic_tokens
-from toolmd._lsp.navigation import Navigator, location, span_of
+from toolmd._lsp.index import ProjectIndex, Symbol
 from toolmd._lsp.page import EditorPage
 from toolmd._lsp.place import Cursor, place_at
 from toolmd._lsp.project import EditorProject
-from toolmd._lsp.rename import renamable, rename
 from toolmd._lsp.symbols import symbols
 from toolmd._parse import format_text
 from toolmd._parse.fields.table import section_of
 from toolmd._types.diagnostic import Diagnostic
-from toolmd._types.source import Position
+from toolmd._types.source import Position, Span
 from toolmd.config import find_project
 
 
@@ -110,76 +107,56 @@ class Editor:
 
     def definition(self, uri: str, position: types.Position) -> list[types.Location]:
         """Return where the name at a position is declared, or from there its Python."""
-        page = self._page(uri)
-        line, column = page.place(position)
-        navigator = self._navigator(page)
-        found = [*navigator.definition(page, line, column)]
-        place = (
-            None if found or page.kind is None else place_at(page.kind, page.lines, line, column)
-        )
-        spec = navigator.project.definition(place.word) if place is not None else None
-        file = navigator.project.file_of(spec) if spec is not None else None
-        if spec is not None and file is not None:
-            title = Position(spec.source.line, 1, 1)
-            found.append(location(self._file(file), title))
-        return found
+        page, place = self._place(uri, position)
+        if place is None:
+            return []
+        project = self._project(Path(page.path))
+        found = self._index.file(page).at(place.line, place.column)
+        if found is not None and not found.declares:
+            uses = [*self._index.find(found.symbol, self._pages(page, project))]
+            declared = [use for use in uses if use[1].declares] or uses[:1]
+            if declared:
+                return [_location(own, one.place) for own, one in declared]
+        if found is not None and found.declares:
+            return self._python(found.symbol, project)
+        spec = project.definition(place.word)
+        file = project.file_of(spec) if spec is not None else None
+        if spec is None or file is None:
+            return []
+        return [_location(self._file(file), Position(spec.source.line, 1, 1))]
 
     def references(
         self, uri: str, position: types.Position, *, declared: bool
     ) -> list[types.Location]:
-        """Return the places of the name at a position."""
-        page = self._page(uri)
-        line, column = page.place(position)
-        return [*self._navigator(page).references(page, line, column, declared=declared)]
-
-    def renamable(self, uri: str, position: types.Position) -> types.Range:
-        """Return the range of the name at a position; raises RenameError."""
-        page = self._page(uri)
-        found = renamable(self._navigator(page).at(page, *page.place(position)))
-        return page.range(span_of(page, found.place))
-
-    def rename(self, uri: str, position: types.Position, name: str) -> types.WorkspaceEdit:
-        """Return the edits that rename the name at a position; raises RenameError."""
-        page = self._page(uri)
-        navigator = self._navigator(page)
-        found = renamable(navigator.at(page, *page.place(position)))
-        return rename(navigator, found.symbol, name)
-
-    def workspace_symbols(self, query: str) -> list[types.WorkspaceSymbol]:
-        """Return the names of all open projects that contain a text."""
+        """Return the places of the name at a position in the project's definitions."""
+        page, place = self._place(uri, position)
+        found = self._index.file(page).at(place.line, place.column) if place is not None else None
+        if found is None:
+            return []
+        pages = self._pages(page, self._project(Path(page.path)))
         return [
-            symbol
-            for project in self._projects.values()
-            for symbol in Navigator(project, self._index, self._file).symbols(query)
+            _location(own, one.place)
+            for own, one in self._index.find(found.symbol, pages)
+            if declared or not one.declares
         ]
 
-    def semantic_tokens(self, uri: str) -> list[int]:
-        """Return the names and expressions of a document."""
-        page = self._page(uri)
-        return semantic_tokens(self._index.file(page)) if page.kind is not None else []
+    def _python(self, symbol: Symbol, project: EditorProject) -> list[types.Location]:
+        """Return the Python function of a definition or of a parameter's owner."""
+        target = project.python_of(symbol.owner or symbol.name)
+        if target is None or symbol.kind not in {"definition", "parameter"}:
+            return []
+        page = self._file(target[0])
+        starts = re.compile(rf"(?:async\s+)?def\s+(?={re.escape(target[1])}\b)")
+        for number, line in enumerate(page.lines, 1):
+            if (match := starts.match(line)) is not None:
+                place = Position(number, match.end() + 1, match.end() + 1 + len(target[1]))
+                return [_location(page, place)]
+        return []
 
-    def links(self, uri: str) -> list[types.DocumentLink]:
-        """Return links to the tools and skills that a document names."""
-        page = self._page(uri)
-        project = self._project(Path(page.path))
-        return [*links(self._index.file(page), project)] if page.kind is not None else []
-
-    def hints(self, uri: str, wanted: types.Range) -> list[types.InlayHint]:
-        """Return the hints in a range of a document."""
-        page = self._page(uri)
-        project = self._project(Path(page.path))
-        found = hints(self._index.file(page), project) if page.kind is not None else ()
-        return [hint for hint in found if wanted.start <= hint.position <= wanted.end]
-
-    def lenses(self, uri: str) -> list[types.CodeLens]:
-        """Return the lenses of a document."""
-        page = self._page(uri)
-        project = self._project(Path(page.path))
-        return [*lenses(self._index.file(page), project)] if page.kind is not None else []
-
-    def project_of(self, uri: str) -> EditorProject:
-        """Return the project of a document."""
-        return self._project(Path(self._page(uri).path))
+    def _pages(self, page: EditorPage, project: EditorProject) -> dict[Path, EditorPage]:
+        """Return the project's definitions, and a document that may be outside of its folders."""
+        pages = {path: own for path in project.definitions if (own := self._file(path)).kind}
+        return {**pages, Path(page.path): page}
 
     def formatted(self, uri: str) -> list[types.TextEdit]:
         """Return the canonical text as one edit; none if it is canonical or can't be parsed."""
@@ -264,13 +241,15 @@ class Editor:
     def _file(self, file: Path) -> EditorPage:
         return self._page(uris.from_fs_path(str(file)) or "")
 
-    def _navigator(self, page: EditorPage) -> Navigator:
-        navigator = Navigator(self._project(Path(page.path)), self._index, self._file)
-        return navigator if page.kind is None else navigator.of(page)
-
     def _place(self, uri: str, position: types.Position) -> tuple[EditorPage, Cursor | None]:
         page = self._page(uri)
         if page.kind is None:
             return page, None
         line, column = page.place(position)
         return page, place_at(page.kind, page.lines, line, column)
+
+
+def _location(page: EditorPage, place: Position) -> types.Location:
+    """Return a place in the editor's form."""
+    span = Span(page.path, place.line, place.column, place.line, place.end_column)
+    return types.Location(page.uri, page.range(span))

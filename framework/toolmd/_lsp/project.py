@@ -3,19 +3,13 @@
 import logging
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 
-from toolmd._call.guards.policy import threshold
-from toolmd._types.call_spec import DEFAULT_TIMEOUT_S, seconds
 from toolmd._types.definition import FileSpec
 from toolmd._types.diagnostic import Diagnostic, Severity
-from toolmd._types.pending_change import PendingChange
 from toolmd._types.registry import BoundSkill, BoundTool
-from toolmd._types.settings import SafetySettings
 from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
 from toolmd._workspace import Workspace
-from toolmd._workspace.examples import Tried, try_examples
 from toolmd._workspace.snapshot.reader import READER
 from toolmd.errors import ToolmdError
 
@@ -48,16 +42,13 @@ class EditorProject:
         return {name: skill.spec for name, skill in bound.items()}
 
     @property
-    def files(self) -> dict[str, list[Path]]:
-        """The files below the root, in the folders of definitions: `md` and `py`."""
-        found: dict[str, list[Path]] = {"md": [], "py": []}
-        if self._workspace is not None and self.root is not None:
-            root = self.root.resolve()
-            for folder in self._workspace.watched.folders:
-                if folder.is_relative_to(root):
-                    for suffix in found:
-                        found[suffix] += sorted(folder.rglob(f"*.{suffix}"))
-        return {suffix: list(dict.fromkeys(files)) for suffix, files in found.items()}
+    def definitions(self) -> list[Path]:
+        """The markdown files below the root, in the folders of definitions."""
+        if self._workspace is None or self.root is None:
+            return []
+        root = self.root.resolve()
+        folders = [one for one in self._workspace.watched.folders if one.is_relative_to(root)]
+        return list(dict.fromkeys(file for one in folders for file in sorted(one.rglob("*.md"))))
 
     def python_of(self, name: str) -> tuple[Path, str] | None:
         """Return the file and the function of a tool or a skill; None without own Python."""
@@ -66,30 +57,6 @@ class EditorProject:
         if self.root is None or not path.endswith(".py"):
             return None
         return (self.root / path).resolve(), function
-
-    def limits_of(self, spec: ToolSpec) -> str:
-        """Return the limits of a tool's calls that are in force, those of the project too."""
-        bound, limits = self._bound(spec.name), spec.limits
-        safety = self._workspace.settings.safety if self._workspace else SafetySettings()
-        preset = bound.default_min if bound is not None else None
-        confidence = threshold(spec, preset, safety)
-        found = [f"timeout {seconds(limits.timeout_s or DEFAULT_TIMEOUT_S)}"]
-        found += [f"{limits.retries} retries"] if limits.retries else []
-        found += [f"rate {limits.rate}"] if limits.rate is not None else []
-        found += [f"min confidence {confidence:g}"] if confidence is not None else []
-        return ", ".join(found)
-
-    def foreign(self, name: str) -> str:
-        """Return the place of an implementation that is not the project's own Python."""
-        bound = self._bound(name)
-        return "" if bound is None or self.python_of(name) is not None else bound.target
-
-    def implemented_at(self, file: Path, function: str) -> FileSpec | None:
-        """Find the tool or the skill that a Python function implements."""
-        for spec in (*self.tools.values(), *self.skills.values()):
-            if self.python_of(spec.name) == (file.resolve(), function):
-                return spec
-        return None
 
     def _bound(self, name: str) -> BoundTool | BoundSkill | None:
         if self._workspace is None:
@@ -100,23 +67,6 @@ class EditorProject:
         """Find a tool or a skill by its name."""
         folded = name.replace("-", "_")
         return self.tools.get(folded) or self.skills.get(folded)
-
-    @property
-    def pending_changes(self) -> tuple[PendingChange, ...]:
-        """The policy changes that wait for acceptance."""
-        return () if self._workspace is None else self._workspace.changes.list_sync()
-
-    def accept(self, name: str) -> None:
-        """Accept a pending policy change; raises ToolmdError."""
-        if self._workspace is not None:
-            self._workspace.changes.accept_sync(name)
-
-    def try_example(self, tool: str, title: str) -> Tried:
-        """Run one example of a saved tool; raises ToolmdError."""
-        return next(
-            (one for one in try_examples(self.root, [tool], title) if one.example == title),
-            Tried(tool, title, passed=False, how="unread", message="save the file first"),
-        )
 
     def reload(self) -> None:
         """Reload the files."""
@@ -137,34 +87,23 @@ class EditorProject:
                 found.setdefault(file, []).append(diagnostic)
         return {file: tuple(diagnostics) for file, diagnostics in found.items()}
 
-    def typed(
-        self,
-        kind: str,
-        text: str,
-        path: str,
-        changed: Mapping[str, FileSpec] = MappingProxyType({}),
-    ) -> tuple[Diagnostic, ...]:
+    def typed(self, kind: str, text: str, path: str) -> tuple[Diagnostic, ...]:
         """Return the diagnostics of an unsaved text; a skill is checked against the tools.
 
         Args:
             kind: `tool`, `skill` or `prompt`.
             text: The text.
             path: The path of its file.
-            changed: What would take the place of a saved tool or skill, by its saved name.
         """
         data = text.encode("utf-8", "surrogatepass")
         if kind == "prompt":
             return READER.parse_prompt(data, path)[1]
         spec, found = READER.parse(kind, data, path)
         if isinstance(spec, SkillSpec) and not any(d.severity is Severity.ERROR for d in found):
-            name = next((old for old, new in changed.items() if new.name == spec.name), spec.name)
-            bound = self._workspace.skills.get(name) if self._workspace is not None else None
+            bound = self._workspace.skills.get(spec.name) if self._workspace is not None else None
             implemented = bound is not None and bound.binding.kind != "none"
-            others = {**self.tools, **self.skills, **changed}
-            others.pop(name, None)
-            tools = {other.name: other for other in others.values() if isinstance(other, ToolSpec)}
-            skills = {o.name: o for o in others.values() if isinstance(o, SkillSpec)}
-            found = (*found, *READER.check_skill(spec, tools, skills, implemented=implemented))
+            skills = {name: one for name, one in self.skills.items() if name != spec.name}
+            found = (*found, *READER.check_skill(spec, self.tools, skills, implemented=implemented))
         return tuple(dict.fromkeys(found))
 
     def file_of(self, spec: FileSpec) -> Path | None:

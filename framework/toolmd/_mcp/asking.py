@@ -7,22 +7,95 @@ from typing import Any
 import anyio
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
-from mcp.types import (
-    ElicitRequest,
-    ElicitRequestFormParams,
-    ElicitResult,
-    InputRequiredResult,
-)
+from mcp.types import ElicitRequest, ElicitRequestFormParams, ElicitResult, InputRequiredResult
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from toolmd._mcp.callers import Callers
-from toolmd._mcp.form import changed, form, form_for_words
 from toolmd._types.call import Caller
 from toolmd._types.pending import PendingCall
 from toolmd._types.result import ConfirmationRequest, EventListener, Failure, Result
+from toolmd._types.schema import KEYWORDS, UPPER, Parameter, Schema
 from toolmd._workspace import Workspace
 from toolmd.errors import UnreachableError
+
+FORMATS = frozenset(("email", "uri", "date", "date-time"))
+"""The formats that the protocol's forms know."""
+MULTI_SELECT_SINCE = "2025-11-25"
+"""The first revision with forms that accept several values of an enum."""
+_KINDS = ("string", "number", "integer", "boolean")
+_BOUNDS = (*UPPER, *UPPER.values())
+"""The keywords that the protocol's forms know."""
+
+
+def form(
+    parameters: tuple[Parameter, ...], arguments: Mapping[str, Any], version: str
+) -> dict[str, Any]:
+    """Return the form's schema, with the call's flat arguments as defaults.
+
+    Sensitive values are only in the question: the protocol forbids them in a form.
+    """
+    fields = {
+        parameter.name: field
+        for parameter in parameters
+        if parameter.name in arguments
+        and (field := _field(parameter, arguments[parameter.name], version)) is not None
+    }
+    return {"type": "object", "properties": fields, "required": list(fields)}
+
+
+def form_for_words(name: str) -> dict[str, Any]:
+    """Return the form for a skill's question; an empty answer is a plain yes."""
+    return {"type": "object", "properties": {name: {"type": "string", "title": _title(name)}}}
+
+
+def changed(arguments: Mapping[str, Any], content: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the values of the form that differ from the call's arguments."""
+    return {
+        name: value
+        for name, value in (content or {}).items()
+        # Compared as JSON text, where true differs from 1.
+        if name not in arguments or json.dumps(value) != json.dumps(arguments[name])
+    }
+
+
+def _field(parameter: Parameter, value: Any, version: str) -> dict[str, Any] | None:
+    shape = parameter.shape
+    if shape.sensitive or len(shape.types) != 1:
+        return None
+    said = {"title": _title(parameter.name)}
+    if shape.description:
+        said["description"] = shape.description
+    if (kind := shape.types[0]) == "array":
+        chosen = _choices(shape.items) if shape.items is not None else None
+        if chosen is None or version < MULTI_SELECT_SINCE:
+            return None
+        items = {"type": "string", "enum": chosen}
+        return {"type": "array", **said, "items": items, "default": value}
+    if kind not in _KINDS:
+        return None
+    bounds = {
+        KEYWORDS[name].word: bound
+        for name in _BOUNDS
+        if kind in KEYWORDS[name].fits and (bound := getattr(shape, name)) is not None
+    }
+    field = {"type": kind, **said, **bounds, "default": value}
+    if kind == "string" and (chosen := _choices(shape)):
+        field["enum"] = chosen
+    elif shape.format in FORMATS:
+        field["format"] = shape.format
+    return field
+
+
+def _title(name: str) -> str:
+    return name.replace("_", " ").replace("-", " ").capitalize()
+
+
+def _choices(shape: Schema) -> list[str] | None:
+    if shape.types == ("string",) and shape.enum and all(isinstance(v, str) for v in shape.enum):
+        return [str(value) for value in shape.enum]
+    return None
+
 
 KEY = "confirm"
 """The name of a result's input request; a skill's question uses its own name instead."""
@@ -105,19 +178,6 @@ class Asking:
         result = await self.decide(pending, response, caller, on_event)
         return await self.through(ctx, result, caller, on_event)
 
-    async def request(
-        self, ctx: ServerRequestContext[Any, Any], confirmation_id: str
-    ) -> ElicitRequest | None:
-        """Return the form for a pending call or question; None if it is not pending any more."""
-        pending = await self._waiting(confirmation_id)
-        return None if pending is None else self._form_request(ctx, pending, pending.prompt)
-
-    async def settle(self, confirmation_id: str, told: ElicitResult, caller: Caller) -> None:
-        """Apply the user's answer to a pending call or question, if it is pending still."""
-        pending = await self._waiting(confirmation_id)
-        if pending is not None:
-            await self._decided(pending, told, caller)
-
     async def decide(
         self, pending: PendingCall, told: ElicitResult, caller: Caller, on_event: EventListener
     ) -> Result:
@@ -129,29 +189,21 @@ class Asking:
             caller: The caller of the request.
             on_event: Receives the events of the call if the user approves it.
         """
-        result = await self._decided(pending, told, caller, on_event)
-        return await self._workspace.results.for_model(result, user=caller.user)
-
-    async def _decided(
-        self,
-        pending: PendingCall,
-        told: ElicitResult,
-        caller: Caller,
-        on_event: EventListener | None = None,
-    ) -> Result:
+        confirmations, user = self._workspace.confirmations, caller.user
+        edit: dict[str, Any] = {}
         if told.action != "accept":
-            return await self._workspace.confirmations.reject(pending.id, user=caller.user)
-        if words := _words(pending, told):
-            return await self._workspace.confirmations.respond(pending.id, words, user=caller.user)
-        edit = changed({} if pending.form else pending.parameters, told.content)
-        confirmations = self._workspace.confirmations
-        result = await confirmations.approve(
-            pending.id, edit or None, user=caller.user, on_event=on_event
-        )
+            result = await confirmations.reject(pending.id, user=user)
+        elif words := _words(pending, told):
+            result = await confirmations.respond(pending.id, words, user=user)
+        else:
+            edit = changed({} if pending.form else pending.parameters, told.content)
+            result = await confirmations.approve(
+                pending.id, edit or None, user=user, on_event=on_event
+            )
         if edit and not result.success and await self._waiting(pending.id) is not None:
             # The edited values do not fit: nothing was decided, so ask again.
-            return result._replace(outcome="confirm", confirmation=_request(pending))
-        return result
+            result = result._replace(outcome="confirm", confirmation=_request(pending))
+        return await self._workspace.results.for_model(result, user=user)
 
     async def _pending(self, result: Result) -> PendingCall | None:
         if result.outcome != "confirm" or result.confirmation is None:
@@ -190,17 +242,11 @@ class Asking:
     def _required(
         self, ctx: ServerRequestContext[Any, Any], pending: PendingCall, message: str
     ) -> InputRequiredResult:
-        request = self._form_request(ctx, pending, message)
+        params = ElicitRequestFormParams(message=message, requested_schema=self._form(ctx, pending))
         # The SDK's boundary seals the state, and binds it to this call and caller.
         state = json.dumps({"confirmation": pending.id})
-        return InputRequiredResult(input_requests={_key(pending): request}, request_state=state)
-
-    def _form_request(
-        self, ctx: ServerRequestContext[Any, Any], pending: PendingCall, message: str
-    ) -> ElicitRequest:
-        schema = self._form(ctx, pending)
-        return ElicitRequest(
-            params=ElicitRequestFormParams(message=message, requested_schema=schema)
+        return InputRequiredResult(
+            input_requests={_key(pending): ElicitRequest(params=params)}, request_state=state
         )
 
     async def _elicited(

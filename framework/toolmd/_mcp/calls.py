@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
     INVALID_PARAMS,
@@ -14,18 +15,39 @@ from mcp.types import (
 )
 
 from toolmd._export.function import CONFIDENCE
-from toolmd._mcp.answers import answer
 from toolmd._mcp.asking import Asking
 from toolmd._mcp.callers import Callers, RequestContext
-from toolmd._mcp.catalog import Listed
-from toolmd._mcp.changes import ListChanges
-from toolmd._mcp.progress import Progress
-from toolmd._mcp.tasks import Tasks
+from toolmd._mcp.changes import ListChanges, Listed
+from toolmd._mcp.results import answer
 from toolmd._remote.mcp.error import SUSPENDED
 from toolmd._types.call import Call, Caller
-from toolmd._types.result import Result
+from toolmd._types.result import Event, Result
 from toolmd._workspace import Workspace
 from toolmd.errors import did_you_mean, near_words
+
+LONGEST = 1000
+"""The most characters of one message; a whole item may be large."""
+
+
+class Progress:
+    """The progress of one request, which only grows; the client gets it only if it asked."""
+
+    def __init__(self, ctx: ServerRequestContext[Any, Any]) -> None:
+        self._ctx = ctx
+        self._last = -1.0
+
+    async def __call__(self, event: Event) -> None:
+        """Report an event to the client."""
+        data = event.data if isinstance(event.data, dict) else {}
+        told = event.kind == "progress"
+        fraction = data.get("fraction") if told else None
+        text = data.get("text") if told else json.dumps(event.data, ensure_ascii=False)
+        total = None if fraction is None else 1.0
+        now = int(self._last) + 1.0 if fraction is None else float(fraction)
+        # The protocol does not allow it to shrink; a smaller value is left out.
+        if now > self._last:
+            self._last = now
+            await self._ctx.session.report_progress(now, total, str(text or "")[:LONGEST])
 
 
 class Calls:
@@ -41,8 +63,6 @@ class Calls:
         self._who = who
         self.catalog = changes.catalog
         self._asking = Asking(workspace, who)
-        self.tasks = Tasks(workspace, who, self._asking)
-        """The runs that clients follow as tasks."""
 
     async def list_tools(
         self, ctx: RequestContext, params: PaginatedRequestParams | None
@@ -61,11 +81,8 @@ class Calls:
 
     async def call_tool(
         self, ctx: RequestContext, params: CallToolRequestParams
-    ) -> CallToolResult | InputRequiredResult | dict[str, Any]:
-        """Run one call, or resume one with the answer to its question.
-
-        A client that declares tasks gets one, as a dict, for a durable run that waits.
-        """
+    ) -> CallToolResult | InputRequiredResult:
+        """Run one call, or resume one with the answer to its question."""
         listed = (await self.catalog.load()).get(params.name)
         if listed is None:
             listed = (await self.catalog.reload()).get(params.name)
@@ -81,11 +98,9 @@ class Calls:
             ended = await self._asking.through(ctx, result, caller, progress)
         if isinstance(ended, InputRequiredResult):
             return ended
-        if (task := await self.tasks.begin(ctx, listed.spec, ended, caller)) is not None:
-            return task
         if ended.handle is not None or (ended.error and ended.error.code == SUSPENDED):
             await self._changes.changed()
-        return answer(listed, ended)
+        return answer(ended, listed.spec, blocks=listed.blocks, wrapped=listed.wrapped)
 
     async def _take(
         self, listed: Listed, arguments: dict[str, Any], caller: Caller, progress: Progress

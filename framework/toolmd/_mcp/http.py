@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import AsyncIterator
-from functools import partial
 from typing import Any
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
@@ -10,7 +9,6 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from toolmd._auth import CALLER, RIGHTS
-from toolmd._mcp.one_shot import OneShot, is_one_shot, replaying
 from toolmd._mcp.server import McpServer
 from toolmd._types.call import Caller
 
@@ -34,17 +32,13 @@ class McpEndpoint:
             server.low, stateless=stateless, max_request_body_size=MAX_BODY,
             max_sessions=MAX_SESSIONS,
         )  # fmt: skip
-        self._plain = StreamableHTTPSessionManager(
-            server.low, stateless=True, json_response=True, max_request_body_size=MAX_BODY
-        )
-        """Answers requests of the current protocol to which nothing but the answer is sent."""
         self._server = server
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Serve within this context, once."""
         self._server.changes.serve_here()
-        async with self._manager.run(), self._plain.run():
+        async with self._manager.run():
             try:
                 yield
             finally:
@@ -58,11 +52,4 @@ class McpEndpoint:
         whose = (caller.user, sorted(caller.context.items()), sorted(scope["state"][RIGHTS]))
         token = AccessToken(token="", client_id=repr(whose), scopes=[])
         scope = {**scope, "user": AuthenticatedUser(token)}
-        if scope["method"] != "POST":
-            await self._manager.handle_request(scope, receive, send)
-            return
-        first = await receive()
-        if is_one_shot(scope, first):
-            await OneShot(receive, send).serve(partial(self._plain.handle_request, scope), first)
-        else:
-            await self._manager.handle_request(scope, replaying(first, receive), send)
+        await self._manager.handle_request(scope, receive, send)

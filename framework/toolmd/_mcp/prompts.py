@@ -19,7 +19,6 @@ from mcp.types import (
 
 from toolmd._dialect.body import compact
 from toolmd._mcp.callers import RequestContext
-from toolmd._mcp.pages import page_of
 from toolmd._mcp.skills import Skills
 from toolmd._skills.text import ValueTextError, read_text
 from toolmd._types.prompt import PromptSpec
@@ -43,31 +42,26 @@ class Prompts:
     async def list_prompts(
         self, ctx: RequestContext, params: PaginatedRequestParams | None
     ) -> ListPromptsResult:
-        """Handle `prompts/list`: a page of the prompts, sorted by name."""
-        del ctx
+        """Handle `prompts/list`: the prompts on one page, sorted by name."""
+        del ctx, params
         specs = await asyncio.to_thread(self._all)
-        page, cursor = page_of(sorted(specs.values(), key=_name), _name, params)
-        return ListPromptsResult(prompts=[_prompt(spec) for spec in page], next_cursor=cursor)
+        return ListPromptsResult(prompts=[_prompt(specs[name]) for name in sorted(specs)])
 
     async def get_prompt(
         self, ctx: RequestContext, params: GetPromptRequestParams
     ) -> GetPromptResult:
         """Handle `prompts/get`; raise MCPError with each argument that does not fit."""
         del ctx
-        spec = await self.find(params.name)
+        specs = await asyncio.to_thread(self._all)
+        if (spec := specs.get(params.name)) is None:
+            hint = did_you_mean(params.name, near_words(params.name, specs, 3), 3)
+            name = params.name[:128]
+            wrong = f"Unknown prompt: {name}{hint and '; '}{hint}"
+            raise MCPError(INVALID_PARAMS, wrong, data={"name": name})
         values = _values(spec, params.arguments or {})
         text = await asyncio.to_thread(self._text, spec, values)
         message = PromptMessage(role="user", content=TextContent(type="text", text=text))
         return GetPromptResult(description=spec.description, messages=[message])
-
-    async def find(self, name: str) -> Spec:
-        """Return the prompt of a name; raise MCPError if there is none."""
-        specs = await asyncio.to_thread(self._all)
-        if (spec := specs.get(name)) is None:
-            hint = did_you_mean(name, near_words(name, specs, 3), 3)
-            message = f"Unknown prompt: {name[:128]}{hint and '; '}{hint}"
-            raise MCPError(INVALID_PARAMS, message, data={"name": name[:128]})
-        return spec
 
     def _all(self) -> dict[str, Spec]:
         registry = self._workspace.registry
@@ -89,10 +83,6 @@ class Prompts:
         body = self._skills.body_of(spec.name) or spec.workflow
         given = [f"- {name}: {value}" for name, value in shown.items()]
         return "\n\n".join([body, *(["## Given", "\n".join(given)] if given else [])])
-
-
-def _name(spec: Spec) -> str:
-    return spec.name
 
 
 def _prompt(spec: Spec) -> Prompt:

@@ -5,23 +5,22 @@ from secrets import token_bytes
 from typing import Any
 
 from mcp.server.caching import CacheHint
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
-from mcp.types import NotificationParams, PaginatedRequestParams
+from mcp.shared.exceptions import MCPError
+from mcp.types import INTERNAL_ERROR, NotificationParams, PaginatedRequestParams
+from pydantic import ValidationError
 
 from toolmd._mcp.callers import Callers
 from toolmd._mcp.calls import Calls
 from toolmd._mcp.changes import ListChanges
-from toolmd._mcp.completion import Completions
-from toolmd._mcp.crashes import keep_crashes
 from toolmd._mcp.prompts import Prompts
-from toolmd._mcp.resources import Resources
 from toolmd._mcp.skills import EXTENSION, Skills, UriParams
-from toolmd._mcp.tasks import EXTENSION as TASKS
-from toolmd._mcp.tasks import TaskParams, UpdateParams
 from toolmd._types.call import Caller
 from toolmd._workspace import Workspace
+from toolmd.errors import logged
 
 NAME = "toolmd"
 INSTRUCTIONS = (
@@ -51,9 +50,7 @@ class McpServer:
         self.changes = ListChanges(workspace)
         self.calls = Calls(workspace, who, self.changes)
         self.skills = Skills(workspace)
-        self.resources = Resources(workspace, who, self.changes, self.skills)
         self.prompts = Prompts(workspace, self.skills)
-        self.completions = Completions(who, self.prompts, self.resources, self.skills)
         self.low: Server[Any] = _Low(
             NAME,
             version=version("toolmd"),
@@ -62,13 +59,12 @@ class McpServer:
             cache_hints={method: CacheHint(ttl_ms=0, scope="private") for method in _LISTS},  # type: ignore[misc]
             get_tool_input_schema=self.calls.input_schema,
             on_list_tools=self.calls.list_tools,
-            on_call_tool=self.calls.call_tool,  # type: ignore[arg-type] # a task is a dict
-            on_list_resources=self.resources.list_resources,
-            on_list_resource_templates=self.resources.list_templates,
-            on_read_resource=self.resources.read_resource,
+            on_call_tool=self.calls.call_tool,
+            on_list_resources=self.skills.list_resources,
+            on_list_resource_templates=self.skills.list_templates,
+            on_read_resource=self.skills.read_resource,
             on_list_prompts=self.prompts.list_prompts,
             on_get_prompt=self.prompts.get_prompt,
-            on_completion=self.completions.complete,
             on_subscriptions_listen=self.changes.listen,
         )
         self.low.extensions[EXTENSION] = {"directoryRead": True}
@@ -76,10 +72,6 @@ class McpServer:
         add("skills/list", PaginatedRequestParams, self.skills.list_skills)
         add("skills/get", UriParams, self.skills.get_skill)
         add("resources/directory/read", UriParams, self.skills.read_folder)
-        self.low.extensions[TASKS] = {}
-        add("tasks/get", TaskParams, self.calls.tasks.get)
-        add("tasks/update", UpdateParams, self.calls.tasks.update)
-        add("tasks/cancel", TaskParams, self.calls.tasks.cancel)
         self.low.add_notification_handler(
             "notifications/initialized", NotificationParams, self.changes.initialized
         )
@@ -114,3 +106,15 @@ class _Low(Server[Any]):
 
 def _principal(caller: Caller, *, may_decide: bool) -> str:
     return repr((caller.user, sorted(caller.context.items()), may_decide))
+
+
+async def keep_crashes(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Serve one request; the SDK would send a crash's details to clients of the old protocol."""
+    try:
+        return await call_next(ctx)
+    except (MCPError, ValidationError):
+        raise  # The protocol has its own answer for these.
+    except Exception as error:
+        reference = logged(error, "%s failed", ctx.method)
+        message = f"The server failed; its log has the reason under {reference}."
+        raise MCPError(INTERNAL_ERROR, message) from error

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from mimetypes import guess_type
 from typing import Any
 from urllib.parse import quote, unquote
@@ -12,9 +12,14 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import (
     INVALID_PARAMS,
     BlobResourceContents,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
     PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
     RequestParams,
     Resource,
+    ResourceTemplate,
     TextResourceContents,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
@@ -31,6 +36,11 @@ BINARY = "application/octet-stream"
 FOLDER = "inode/directory"
 FRESH = {"ttlMs": 0, "cacheScope": "private"}
 """Caching hints: a list may change with the next save."""
+TEMPLATE = ResourceTemplate(
+    uri_template="skill://{skill}/{+path}",
+    name="skill-file",
+    description="A skill's SKILL.md, or another file of its folder.",
+)
 
 
 class UriParams(RequestParams):
@@ -175,15 +185,30 @@ class Skills:
         skill = self.skills.get(f"{SCHEME}{folder(name)}/SKILL.md")
         return None if skill is None else skill.body
 
-    def resources(self) -> Iterator[Resource]:
-        """Yield every file of every skill."""
-        for skill in self.skills.values():
-            yield from skill.resources
+    async def list_resources(
+        self, ctx: RequestContext, params: PaginatedRequestParams | None
+    ) -> ListResourcesResult:
+        """Handle `resources/list`: every file of every skill, sorted by URI, on one page."""
+        del ctx, params
+        every = [file for skill in self.skills.values() for file in skill.resources]
+        return ListResourcesResult(resources=sorted(every, key=lambda one: one.uri))
 
-    def read(self, uri: str) -> TextResourceContents | BlobResourceContents | None:
-        """Return a file's content; None if no skill serves this URI."""
-        file = self.files.get(uri)
-        return None if file is None else file.contents
+    async def list_templates(
+        self, ctx: RequestContext, params: PaginatedRequestParams | None
+    ) -> ListResourceTemplatesResult:
+        """Handle `resources/templates/list`."""
+        del ctx, params
+        return ListResourceTemplatesResult(resource_templates=[TEMPLATE])
+
+    async def read_resource(
+        self, ctx: RequestContext, params: ReadResourceRequestParams
+    ) -> ReadResourceResult:
+        """Handle `resources/read`: a file of a skill."""
+        del ctx
+        file = self.files.get(params.uri)
+        if file is None:
+            raise unknown(params.uri)
+        return ReadResourceResult(contents=[file.contents])
 
     async def read_folder(self, ctx: RequestContext, params: UriParams) -> dict[str, Any]:
         """Handle `resources/directory/read`: the files and folders directly in a folder."""

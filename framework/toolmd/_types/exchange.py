@@ -6,25 +6,18 @@ from typing import Any, Literal, NamedTuple, Self
 from toolmd._types.brief import brief
 from toolmd._types.pending import PendingCall
 from toolmd._types.result import Result
-from toolmd._types.usage import Usage
 
 Stop = Literal[
     "",
     "rounds",
     "calls",
     "malformed",
-    "schema",
     "length",
     "content_filter",
-    "max_tokens",
-    "max_cost",
-    "unknown_cost",
 ]
 """Why an exchange ended without a full answer: too many rounds of tool calls (`rounds`), too many
-calls (`calls`), calls that stayed malformed after an error message (`malformed`), an answer that
-did not follow the schema after error messages (`schema`), the token limit (`length`), the
-provider's content filter (`content_filter`), or a limit of the conversation (`max_tokens`,
-`max_cost`, and `unknown_cost` where `max_cost` can't be checked)."""
+calls (`calls`), calls that stayed malformed after an error message (`malformed`), the token limit
+(`length`), or the provider's content filter (`content_filter`)."""
 
 
 class Decision(NamedTuple):
@@ -78,13 +71,9 @@ class Exchange(NamedTuple):
     """The reason why the answer is missing or incomplete; empty if it is complete."""
     rounds: int = 0
     """The number of requests to the model."""
-    usage: Usage = Usage()
-    """What the conversation has used so far."""
-    value: Any = None
-    """The answer's JSON value where the conversation has a `schema`."""
 
     def __repr__(self) -> str:
-        return brief(self, "text", "said", "value")
+        return brief(self, "text", "said")
 
     def to_dict(self) -> dict[str, Any]:
         """Return its JSON."""
@@ -96,6 +85,4 @@ class Exchange(NamedTuple):
             "crisis": self.crisis,
             "stopped": self.stopped,
             "rounds": self.rounds,
-            "usage": self.usage.to_dict(),
-            "value": self.value,
         }

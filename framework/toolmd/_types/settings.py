@@ -28,33 +28,13 @@ class SafetySettings:
 
 
 @dataclass(frozen=True, slots=True)
-class PriceSettings:
-    """The table `[chat.prices."MODEL"]`: US dollars per million tokens."""
-
-    input: float
-    """The price of the tokens of requests."""
-    output: float
-    """The price of the tokens of answers."""
-    cached: float | None = None
-    """The price of cached input tokens; the default is that of `input`."""
-
-
-@dataclass(frozen=True, slots=True)
 class ChatSettings:
-    """The table `[chat]`: the model of `toolmd chat`, and what a conversation may cost."""
+    """The table `[chat]`: the model of `toolmd chat`."""
 
     model: str | None = None
     """The endpoint's name for the model."""
     base_url: str | None = None
     """The URL of an OpenAI-compatible API; None uses OpenRouter."""
-    max_tokens: int | None = None
-    """The tokens of input and output at which a conversation ends: no further request is sent."""
-    max_cost: float | None = None
-    """The cost in US dollars at which a conversation ends. Where the cost of an answer is unknown,
-    it ends, too."""
-    prices: Mapping[str, PriceSettings] = field(default_factory=dict)
-    """The prices of models whose provider states no cost: tables `[chat.prices."MODEL"]` with
-    `input`, `output` and `cached`, in US dollars per million tokens."""
 
 
 STYLES = ("keep", "compact", "long")

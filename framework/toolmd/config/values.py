@@ -21,7 +21,6 @@ from toolmd._types.settings import (
     TraceSettings,
 )
 from toolmd.config.origin import Origin
-from toolmd.config.prices import read_prices
 from toolmd.config.servers import read_servers
 from toolmd.config.services import read_services
 
@@ -29,7 +28,6 @@ MOST = 1_000_000
 """The largest number or duration in seconds that a setting takes."""
 LEAST_BYTES = 1024
 """The fewest bytes that a model reads of a result: room for an error and its remedy."""
-MOST_TOKENS = 1_000_000_000
 """The largest number of tokens that a conversation may use."""
 MAX_S = 3600
 """Seconds of a deadline."""
@@ -99,10 +97,6 @@ def _count(value: Any, place: Origin, most: int = MOST) -> int:
     return value
 
 
-def _tokens_at_most(value: Any, place: Origin) -> int:
-    return _count(value, place, MOST_TOKENS)
-
-
 def _bytes(value: Any, place: Origin) -> int:
     count = _count(value, place)
     if count < LEAST_BYTES:
@@ -135,10 +129,6 @@ def _seconds(value: Any, place: Origin) -> float:
 
 def _pause(value: Any, place: Origin) -> float:
     return 0.0 if value in (0, "0") and value is not False else _seconds(value, place)
-
-
-def _dollars(value: Any, place: Origin) -> float:
-    return _amount(value, place, "US dollars", MOST)
 
 
 def _days(value: Any, place: Origin) -> float:
@@ -247,9 +237,6 @@ READERS: Mapping[str, Callable[[Any, Origin], Any]] = {
     "safety.on_missing_confidence": _on_missing,
     "chat.model": _model,
     "chat.base_url": _url,
-    "chat.max_tokens": _tokens_at_most,
-    "chat.max_cost": _dollars,
-    "chat.prices": read_prices,
     "trace.content": _flag,
     "format.style": _style,
     "imports.decided": _sentences,

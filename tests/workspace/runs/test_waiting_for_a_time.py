@@ -4,7 +4,7 @@ import datetime as dt
 import json
 
 from toolmd import Workspace
-from toolmd._mcp.answers import denial
+from toolmd._mcp.results import denial
 from toolmd._types.result import Result
 from toolmd.testing import FakeClock, memory_workspace
 

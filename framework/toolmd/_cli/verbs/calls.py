@@ -121,7 +121,7 @@ def _decided(workspace: Any, result: Any, *, yes: bool, user: str | None, on_eve
         if asked.form is not None:
             if not interactive():  # What a server asks for has no answer in --yes.
                 break
-            from toolmd._cli.terminal.prompts import ask_values
+            from toolmd._cli.prompts import ask_values
 
             if (values := ask_values(asked.prompt, asked.form)) is None:
                 result = confirmations.reject_sync(asked.id, user=user)

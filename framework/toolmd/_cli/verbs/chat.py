@@ -1,13 +1,14 @@
 """`chat`: talk with a model, run its calls, and ask a person for confirmations."""
 
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout, suppress
 from json import dumps
-from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
 
-from toolmd._cli.files import replace_file
 from toolmd._cli.frame import (
     ContextOption,
     ExitCode,
@@ -19,13 +20,26 @@ from toolmd._cli.frame import (
     open_workspace,
     stop,
 )
-from toolmd._cli.reports.exchanges import LIMITS, exit_code, tell
-from toolmd._cli.screen import err, interactive, out, out_json, paint, printable, read_stdin, stdout
-from toolmd._cli.terminal.lines import interruptible, lines
-from toolmd._types.asked import fields_of
+from toolmd._cli.screen import (
+    err,
+    interactive,
+    out,
+    out_json,
+    paint,
+    printable,
+    read_stdin,
+    stdout,
+)
 from toolmd.errors import ModelError
 
 UNREACHABLE = frozenset(("unreachable", "timeout", "unavailable", "not_found"))
+_STOPS = {
+    "rounds": "the model called tools too many times without an answer",
+    "calls": "the model asked for more calls than one exchange may make",
+    "malformed": "the model's calls could not be read, even after error messages",
+    "length": "the answer reached the model's token limit",
+    "content_filter": "the model's provider filtered the answer",
+}
 
 MessageArgument = Annotated[
     str | None,
@@ -55,16 +69,6 @@ StreamOption = Annotated[
     bool | None,
     typer.Option("--stream/--no-stream", help="Show words as they arrive; default: on a terminal."),
 ]
-RecordOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE", help="Write the conversation here, for `toolmd test --transcript`."
-    ),
-]
-SchemaOption = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Answers are JSON that follows this JSON Schema."),
-]
 
 
 def chat(
@@ -77,8 +81,6 @@ def chat(
     user: UserOption = None,
     context: ContextOption = None,
     stream: StreamOption = None,
-    record: RecordOption = None,
-    schema: SchemaOption = None,
     json: JsonOption = False,
     project: ProjectOption = None,
 ) -> None:
@@ -89,29 +91,26 @@ def chat(
     pip install 'toolmd[chat]'.
 
     Exit codes: 0 answered, 1 an incomplete answer or an error of the endpoint, 2 no model or key,
-    3 a limit is reached, 4 a call waits for a person, 5 no endpoint answers.
+    4 a call waits for a person, 5 no endpoint answers.
     """
     with open_workspace(project) as workspace:
         options = {
             "model": model,
             "base_url": base_url,
             "dialect": dialect,
-            "schema": None if schema is None else _schema(schema),
             "system": system,
             "user": user,
             "context": context_of(context),
-            "stream": (stdout().isatty() if stream is None else stream) and not (json or schema),
+            "stream": (stdout().isatty() if stream is None else stream) and not json,
         }
-        code = _Talk(workspace, options, record, json=json).run(message)
+        code = _Talk(workspace, options, json=json).run(message)
     raise typer.Exit(code)
 
 
 class _Talk:
     """A conversation at the terminal."""
 
-    def __init__(
-        self, workspace: Any, options: dict[str, Any], record: Path | None, *, json: bool
-    ) -> None:
+    def __init__(self, workspace: Any, options: dict[str, Any], *, json: bool) -> None:
         import asyncio
 
         from toolmd._chat import Conversation
@@ -119,7 +118,6 @@ class _Talk:
         self._workspace = workspace
         self._json = json
         self._streams = options["stream"]
-        self._structured = options["schema"] is not None
         self._in_line = False
         self._queued: list[str] = []
         """What the user typed where a decision was asked for."""
@@ -127,13 +125,9 @@ class _Talk:
             workspace,
             **options,
             confirm=self._ask if interactive() else None,
-            on_text=None if json or self._structured else self._show,
+            on_text=None if json else self._show,
             on_result=None if json else self._show_result,
         )
-        self._record = record
-        if record is not None and record.exists():
-            stop(ExitCode.USAGE, f"{record} exists", "name a new file with --record")
-        self._write()
         self._runner = asyncio.Runner()
 
     def run(self, message: str | None) -> int:
@@ -161,13 +155,13 @@ class _Talk:
             _fail(error)
         if self._json:
             out_json(exchange.to_dict())
-        return exit_code(exchange)
+        return _exit_code(exchange)
 
     def _each(self, *, lasting: bool) -> int:
         """Send each line: of a terminal until Ctrl-D, of a file until its end or an error."""
         code = int(ExitCode.DONE)
         try:
-            typed = lines()
+            typed = _lines()
             while (line := self._queued.pop(0) if self._queued else next(typed, None)) is not None:
                 try:
                     exchange = self._say(line)
@@ -182,9 +176,7 @@ class _Talk:
                 else:
                     if self._json:
                         out(dumps(exchange.to_dict(), ensure_ascii=False))
-                    if exchange.stopped in LIMITS:
-                        return ExitCode.DENIED
-                    code = code if lasting else max(code, exit_code(exchange))
+                    code = code if lasting else max(code, _exit_code(exchange))
         except KeyboardInterrupt:
             err()
             return code if lasting else ExitCode.INTERRUPTED
@@ -195,18 +187,8 @@ class _Talk:
             exchange = self._runner.run(self._conversation.say(message))
         finally:
             self._end_line()
-            self._write()
-        if self._structured and not self._json and not exchange.stopped:
-            out_json(exchange.value)
-        chat = self._workspace.settings.chat
-        limited = chat.max_tokens is not None or chat.max_cost is not None
-        tell(exchange, limited=limited)
+        _tell(exchange)
         return exchange
-
-    def _write(self) -> None:
-        """Write the transcript as far as the conversation has come."""
-        if self._record is not None:
-            replace_file(self._record, self._conversation.transcript.text())
 
     def _show(self, words: str) -> None:
         """Write the model's words, without control characters on a terminal."""
@@ -237,14 +219,15 @@ class _Talk:
             self._in_line = False
 
     def _ask(self, pending: Any) -> Any:
-        from toolmd._cli.terminal.prompts import ask_decision
+        from toolmd._cli.prompts import ask_decision
+        from toolmd._types.asked import fields_of
 
         self._end_line()
         bound = self._workspace.tools.get(pending.tool)
         parameters = () if bound is None else bound.spec.parameters
         if pending.form is not None:
             parameters = fields_of(pending.form)
-        with interruptible():
+        with _interruptible():
             decision = ask_decision(pending, parameters)
         if isinstance(decision, str):
             # What is no decision is the user's next message; the call waits.
@@ -253,21 +236,65 @@ class _Talk:
         return decision
 
 
-def _schema(file: Path) -> Any:
-    from toolmd._validation.strict_json import read_json
-
-    try:
-        schema = read_json(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        stop(ExitCode.USAGE, f"{file} can't be read: {error}", "name a file with a JSON Schema")
-    if not isinstance(schema, dict):
-        stop(ExitCode.USAGE, f"{file} has no JSON object", "name a file with a JSON Schema")
-    return schema
-
-
 def _fail(error: ModelError) -> NoReturn:
     stop(_code(error), str(error))
 
 
 def _code(error: ModelError) -> ExitCode:
     return ExitCode.NOT_FOUND if error.code in UNREACHABLE else ExitCode.FINDINGS
+
+
+def _tell(exchange: Any) -> None:
+    """Write to stderr what the answer does not show."""
+    if exchange.crisis:
+        words = "this conversation has a crisis flag: a person should read it"
+        err(f"{paint('crisis', 'red', sys.stderr)}: {words}")
+    for confirmation in exchange.pending:
+        waits = "for review" if confirmation.kind == "review" else "for a confirmation"
+        err(f"{paint('waits', 'cyan', sys.stderr)} {waits}: {printable(confirmation.prompt)}")
+        err(f"help: toolmd confirm {confirmation.id}, or reject, or respond with a text")
+    if exchange.stopped:
+        err(f"{paint('stopped', 'yellow', sys.stderr)}: {_STOPS[exchange.stopped]}")
+
+
+def _exit_code(exchange: Any) -> ExitCode:
+    """Return the exit code of a command with this exchange."""
+    if exchange.pending:
+        return ExitCode.UNCONFIRMED
+    return ExitCode.FINDINGS if exchange.stopped else ExitCode.DONE
+
+
+def _lines() -> Iterator[str]:
+    """Return the lines that a person types, or each non-empty line of a file."""
+    if not sys.stdin.isatty():
+        yield from filter(None, map(str.strip, sys.stdin))
+        return
+    with suppress(ImportError):
+        import readline  # noqa: F401 - `input` edits lines with it
+    err("Ctrl-C stops an answer, Ctrl-D exits.")
+    while True:
+        try:
+            if stdout().isatty():
+                with redirect_stdout(stdout()):  # on a terminal, lines can be edited
+                    line = input("> ")
+            else:
+                sys.stderr.write("> ")
+                sys.stderr.flush()
+                line = sys.stdin.readline()
+                if not line:
+                    return
+        except EOFError:
+            out()
+            return
+        if line.strip():
+            yield line.strip()
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let Ctrl-C interrupt a wait for input; the event loop's own handler only records it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -2,7 +2,6 @@
 
 import difflib
 import sys
-from collections.abc import Sequence
 from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
@@ -233,12 +232,6 @@ def try_examples(
         ),
     ] = None,
     *,
-    transcript: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE", help="Replay this record of `toolmd chat` instead; may be repeated."
-        ),
-    ] = None,
     project: Path | None,
 ) -> Answer:
     """Run the examples of the tools' files as tests.
@@ -252,55 +245,20 @@ def try_examples(
     MCP servers and web services are never called: an example of their tools passes through all
     checks, and does not run.
 
-    With --transcript, recorded replies of a model and decisions of a person pass through all
-    checks again, and nothing runs. Each call must be allowed, denied or pending as before.
-
-    Exit codes: 1 an example fails, or a transcript differs; 5 unknown tool.
+    Exit codes: 1 an example fails; 5 unknown tool.
     """
-    if transcript:
-        if names:
-            stop(ExitCode.USAGE, "--transcript replays whole conversations", "name no tools")
-        return _replay(project, transcript)
     from toolmd._workspace import examples
 
     with busy("Running the examples"):
         tried = examples.try_examples(project, names or ())
     rows = []
     for one in tried:
-        row = f"{_MARKS[one.passed]}  {printable(one.tool)}"
-        row += f": {printable(one.example)}" if one.example else ""
-        rows.append(
-            f"{row} ({one.how})" if one.passed else f"{row}\n      {printable(one.message)}"
-        )
+        mark = paint("ok  ", "green") if one.passed else paint("FAIL", "red")
+        row = f"{mark}  {printable(one.tool + (f': {one.example}' if one.example else ''))}"
+        rows.append(row + (f" ({one.how})" if one.passed else f"\n      {printable(one.message)}"))
     failed = sum(not one.passed for one in tried)
     ended = f"{counted(len(tried), 'example')}, {f'{failed} failed' if failed else 'all passed'}."
     none = "There are no examples. Write some below `## Examples` in a tool's file."
-    return _tried(tried, rows, ended if tried else none)
-
-
-_MARKS = {True: "ok  ", False: "FAIL"}
-
-
-def _tried(tried: Sequence[Any], rows: list[str], ended: str) -> Answer:
-    colours: dict[str, Paint] = {"ok  ": "green", "FAIL": "red"}
-    shown = [paint(row[:4], colours[row[:4]]) + row[4:] if row[:4] in colours else row
-             for row in rows]  # fmt: skip
-    code = ExitCode.DONE if all(one.passed for one in tried) else ExitCode.FINDINGS
-    return Answer([one.to_dict() for one in tried], "\n".join(shown) or None, [ended], code)
-
-
-def _replay(folder: Path | None, files: list[Path]) -> Answer:
-    """Replay transcripts, and show each reply."""
-    from toolmd._chat.replay import replay
-    from toolmd._cli.terminal.prompts import decision_of
-
-    with busy("Replaying"):
-        replayed = [one for file in files for one in replay(folder, file, decision_of)]
-    rows = [
-        f"{'skip' if one.how == 'hidden' else _MARKS[one.passed]}  "
-        f"{printable(one.place)}: {printable(one.message)}"
-        for one in replayed
-    ]
-    failed = sum(not one.passed for one in replayed)
-    ended = f"{failed} different" if failed else "all as recorded"
-    return _tried(replayed, rows, f"{len(replayed)} replies and decisions, {ended}.")
+    code = ExitCode.FINDINGS if failed else ExitCode.DONE
+    value = [one.to_dict() for one in tried]
+    return Answer(value, "\n".join(rows) or None, [ended if tried else none], code)

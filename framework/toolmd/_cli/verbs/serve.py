@@ -94,8 +94,8 @@ def serve(
 
     docs/how-to/mcp.md shows the settings of hosts. Over HTTP, the API is next to MCP
     (docs/reference/http.md), and every request needs a token: the one printed at the start,
-    TOOLMD_TOKEN, or one of `serve.tokens` in the settings (`toolmd tokens new`). Ctrl-C stops it, or
-    the end of the pipe. Needs the extra `mcp`, and over HTTP `server` too:
+    TOOLMD_TOKEN, or one of `serve.tokens` in the settings (`toolmd tokens new`). Ctrl-C or
+    the end of the pipe stops it. Needs the extra `mcp`, and over HTTP `server` too:
     pip install 'toolmd[mcp,server]'.
     """
     overrides = {"trust_edits": "true"} if trust_edits else {}

@@ -11,6 +11,9 @@ CLOSED = -32000
 GONE = -32098
 """The code of an HTTP answer that says that the server has forgotten the session."""
 
+UNREADABLE = -32099
+"""The code of an answer that is no message of the protocol."""
+
 
 class InputRequiredError(Exception):
     """The server asks for input before the call can end."""
@@ -42,9 +45,3 @@ class NotListedError(NotStartedError):
     """The server runs, and its list of tools can't be read; nothing was sent."""
 
     problem = "does not list its tools"
-
-
-class NotReadError(NotStartedError):
-    """The server runs, and does not read what waits for it; nothing was sent."""
-
-    problem = "does not read its requests"

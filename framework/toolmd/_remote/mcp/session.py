@@ -10,10 +10,16 @@ from typing import Any
 
 from toolmd._remote.mcp.answer import without_secrets
 from toolmd._remote.mcp.asking import asked_by, asked_in, responses_of
-from toolmd._remote.mcp.calls import params_of
 from toolmd._remote.mcp.checked import check_output
 from toolmd._remote.mcp.connection import Connection
-from toolmd._remote.mcp.error import CLOSED, GONE, LostAnswerError, NotListedError, NotStartedError
+from toolmd._remote.mcp.error import (
+    CLOSED,
+    GONE,
+    UNREADABLE,
+    LostAnswerError,
+    NotListedError,
+    NotStartedError,
+)
 from toolmd._remote.mcp.listing import Listing
 from toolmd._remote.mcp.progress import Report
 from toolmd._remote.mcp.running import Running, in_loop
@@ -24,6 +30,8 @@ from toolmd.errors import ToolError
 
 _POLLS = (0.05, 0.1, *[0.25] * 40)
 """The waits, in seconds, where a server wants to be asked again; all within the call's time."""
+
+_BROKEN = "The server's tool ran, but its answer does not follow the protocol."
 
 
 class Session:
@@ -128,14 +136,9 @@ class Session:
                 raise NotStartedError("the session was closed")
             self.running[running.name] = running
         try:
-            if connection.process is not None:
-                connection.process.calls.send(running, params_of(tool, arguments, more), told)
-            else:
-                call = partial(connection.client.session.call_tool, tool, arguments)
-                work = partial(
-                    call, progress_callback=told_later, allow_input_required=True, **more
-                )
-                connection.loop.call_soon_threadsafe(running.start, work)
+            call = partial(connection.client.session.call_tool, tool, arguments)
+            work = partial(call, progress_callback=told_later, allow_input_required=True, **more)
+            connection.loop.call_soon_threadsafe(running.start, work)
         except BaseException:
             running.end()
             raise
@@ -153,13 +156,14 @@ class Session:
         connection = self._connection
         try:
             result = await running.outcome(connection.loop)
-            if connection.process is not None and not isinstance(result, Asked):
-                result = connection.process.calls.result_of(result)
         except MCPError as error:
             if self._forget_if_gone(error):
                 raise NotStartedError("the server has forgotten the session") from error
-            # Over stdio, each of them is the server's own.
-            if connection.process is None and (error.error.code == CLOSED or not self.is_open):
+            if error.error.code == UNREADABLE:
+                raise ToolError(_BROKEN) from None
+            # Over stdio, the code may be the server's own: the process tells whether it ended.
+            is_closed = connection.process is None and error.error.code == CLOSED
+            if is_closed or not self.is_open:
                 why = self.hide(connection.reason_of(error))
                 raise LostAnswerError(f"the server {self.name} did not answer: {why}") from error
             said = self.hide(error.error.message)
@@ -168,8 +172,7 @@ class Session:
             why = connection.reason()
             raise LostAnswerError(f"the server {self.name} ended: {why}") from error
         except ValueError as error:
-            message = "The server's tool ran, but its answer does not follow the protocol."
-            raise ToolError(message) from error
+            raise ToolError(_BROKEN) from error
         if getattr(result, "is_error", True) is False:
             await check_output(result, running.definition)
         return result

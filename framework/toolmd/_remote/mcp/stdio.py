@@ -1,6 +1,7 @@
 """Run a server as a process, and exchange bounded lines of JSON with it."""
 
 import asyncio
+import json
 import os
 import signal
 from collections import Counter, deque
@@ -9,9 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from toolmd._remote.mcp.calls import Calls
-from toolmd._remote.mcp.error import NotStartedError
-from toolmd._remote.mcp.writer import LineWriter
+from toolmd._remote.mcp.error import UNREADABLE, NotStartedError
 
 MAX_LINE = 12 << 20
 """The most bytes of one message: a content part of 8 MiB in base64 fits."""
@@ -33,16 +32,13 @@ _KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 class ServerProcess:
     """A running server and its streams."""
 
-    def __init__(self, process: asyncio.subprocess.Process, stdin: int) -> None:
-        """Keep the process, and the descriptor that writes to its stdin."""
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        """Keep the process."""
         self.process = process
         self.problem = ""
         """Why the stream of messages ended, if the server is to blame."""
         self.ended = asyncio.Event()
         """Set once no message comes any more."""
-        self._writer = LineWriter(stdin, self.ended.set)
-        self.calls = Calls(self._writer)
-        """The calls in progress, whose answers `receive` does not return."""
         self._unanswered = Counter[Any]()
         """The requests of the server whose answers it has not read yet."""
         self._answered = asyncio.Event()
@@ -93,11 +89,10 @@ class ServerProcess:
                 try:
                     message = jsonrpc_message_adapter.validate_json(line, by_name=False)
                 except (ValueError, RecursionError):
-                    self.calls.unreadable(line)
-                    continue
-                if not self.calls.received(message):
-                    await self._keep_up(message)
-                    return SessionMessage(message)
+                    if (message := _error_for(line)) is None:
+                        continue
+                await self._keep_up(message)
+                return SessionMessage(message)
         self.ended.set()
         raise StopAsyncIteration
 
@@ -118,23 +113,23 @@ class ServerProcess:
         except TimeoutError:
             self.problem = "it does not read the answers to its requests"
 
-    async def send(self, item: Any) -> None:
-        """Write a message as a line to stdin."""
-        self.calls.sent(item.message)
-        line = item.message.model_dump_json(by_alias=True, exclude_unset=True)
-        is_answer = not hasattr(item.message, "method")
-        self._writer.write(line.encode(), always=is_answer)
-        if is_answer:
-            await self._writer.taken()
-            self._forget(item.message.id)
-            self._answered.set()
-
     def _forget(self, number: Any) -> None:
         """Note that a request of the server waits no more."""
         if self._unanswered[number] > 1:
             self._unanswered[number] -= 1
         else:
             del self._unanswered[number]
+        self._answered.set()
+
+    async def send(self, item: Any) -> None:
+        """Write a message as a line to stdin, as soon as the server reads."""
+        assert self.process.stdin is not None
+        line = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+        with suppress(ConnectionError):
+            self.process.stdin.write(line.encode() + b"\n")
+            await self.process.stdin.drain()
+        if not hasattr(item.message, "method"):
+            self._forget(item.message.id)
 
     async def _line(self) -> bytes | None:
         assert self.process.stdout is not None
@@ -158,7 +153,8 @@ class ServerProcess:
         if self.problem:
             # It writes what nobody reads: it would not notice that its stdin closed.
             self._signal(_KILL)
-        self._writer.close()
+        assert self.process.stdin is not None
+        self.process.stdin.close()
         for number in (signal.SIGTERM, _KILL):
             with suppress(TimeoutError):
                 async with asyncio.timeout(_END_S):
@@ -186,25 +182,19 @@ async def run_server(
 
     Raises NotStartedError for a program that is not found, and OSError where it can't be started.
     """
-    stdin, writing = os.pipe()
     try:
         process = await asyncio.create_subprocess_exec(
             *command,
-            stdin=stdin,
+            stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             env=dict(env),
             cwd=folder,
             start_new_session=True,
         )
-    except BaseException as error:
-        os.close(writing)
-        if isinstance(error, FileNotFoundError):
-            raise NotStartedError(f"there is no program {command[0]!r} on its PATH") from error
-        raise
-    finally:
-        os.close(stdin)
-    server = ServerProcess(process, writing)
+    except FileNotFoundError as error:
+        raise NotStartedError(f"there is no program {command[0]!r} on its PATH") from error
+    server = ServerProcess(process)
     errors = asyncio.create_task(server.drain_errors())
     try:
         yield server
@@ -212,7 +202,20 @@ async def run_server(
         # A cancelled session ends its process, too.
         await asyncio.shield(asyncio.create_task(server.end()))
         errors.cancel()
-        server.calls.end()
+
+
+def _error_for(line: bytes) -> Any:
+    """Return the error that ends the call of an answer that is no message of the protocol."""
+    from mcp_types import ErrorData, JSONRPCError
+
+    try:
+        message = json.loads(line)
+        if "method" in message or not isinstance(number := message.get("id"), str | int):
+            return None
+    except (ValueError, RecursionError, TypeError):
+        return None
+    code, said = (0, "one that can't be read") if "error" in message else (UNREADABLE, "unreadable")
+    return JSONRPCError(jsonrpc="2.0", id=number, error=ErrorData(code=code, message=said))
 
 
 def telling(errors: str) -> str:

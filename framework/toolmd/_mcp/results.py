@@ -1,16 +1,64 @@
 """Convert results to those of the protocol; a denial is a result too, so the model can act."""
 
 from typing import Any
+from urllib.parse import quote
 
-from mcp.types import CallToolResult, ContentBlock, TextContent
+from mcp.types import (
+    AudioContent,
+    BlobResourceContents,
+    CallToolResult,
+    ContentBlock,
+    EmbeddedResource,
+    ImageContent,
+    TextContent,
+)
+from pydantic import TypeAdapter, ValidationError
 
 from toolmd._dialect.body import compact
-from toolmd._mcp.catalog import Listed
-from toolmd._mcp.content import part_block, read_blocks
 from toolmd._types.model_view import seen_shape
+from toolmd._types.parts import File
 from toolmd._types.result import Failure, Result
+from toolmd._types.schema import Schema
 from toolmd._types.skill import SkillSpec
+from toolmd._types.tool import ToolSpec
 from toolmd._validation import problems
+
+KINDS = frozenset(("text", "image", "audio", "resource", "resource_link"))
+_BLOCKS: TypeAdapter[list[ContentBlock]] = TypeAdapter(list[ContentBlock])
+
+
+def gives_blocks(returns: Schema) -> bool:
+    """Check whether a tool's Returns declare content blocks.
+
+    They do if the object, or the array's items, has a property `type` whose Enum contains only
+    the protocol's kinds of content.
+    """
+    shape = returns.items if returns.types == ("array",) else returns
+    for field in (shape.properties or ()) if shape is not None else ():
+        if field.name == "type" and field.shape.enum:
+            return set(map(str, field.shape.enum)) <= KINDS
+    return False
+
+
+def part_block(part: File) -> ContentBlock:
+    """Return a content part of a result as a content block."""
+    data, media_type = part.base64, part.media_type
+    if part.kind == "image":
+        return ImageContent(type="image", data=data, mime_type=media_type)
+    if part.kind == "audio":
+        return AudioContent(type="audio", data=data, mime_type=media_type)
+    uri = f"toolmd://result/{quote(part.name, safe='') or 'file'}"
+    blob = BlobResourceContents(uri=uri, mime_type=media_type, blob=data)
+    return EmbeddedResource(type="resource", resource=blob)
+
+
+def read_blocks(data: Any) -> list[ContentBlock] | None:
+    """Return a value as content blocks; None if it isn't valid."""
+    try:
+        return _BLOCKS.validate_python(data if isinstance(data, list) else [data])
+    except ValidationError:
+        return None
+
 
 RESULT = "toolmd/result"
 """The key under `_meta` for the parts of a Result that are for the host, not for the model."""
@@ -18,32 +66,36 @@ FOR_THE_HOST = ("outcome", "attempts", "duration_ms", "crisis", "truncated", "so
 CAN_CONFIRM = "The user must confirm this call, and did not. Nothing ran."
 
 
-def answer(listed: Listed, result: Result) -> CallToolResult:
-    """Return the client's result of a call."""
+def answer(
+    result: Result, spec: ToolSpec | SkillSpec, *, blocks: bool, wrapped: bool
+) -> CallToolResult:
+    """Return the client's result of a call.
+
+    Args:
+        result: The result for the model.
+        spec: The definition of the tool or the skill.
+        blocks: Whether the data is content blocks.
+        wrapped: Whether the data is in `structuredContent.result`.
+    """
     if not result.success:
         return denial(result)
-    if isinstance(listed.spec, SkillSpec):
-        return skill_answer(result)
-    if listed.blocks:
-        blocks = read_blocks(result.data)
-        if blocks is None:
+    if isinstance(spec, SkillSpec):
+        return _done(_of_skill(result), result)
+    if blocks:
+        content = read_blocks(result.data)
+        if content is None:
             return denial(_mismatch(result, "it is not content of the protocol"))
         meta = {RESULT: _host_facts(result)}
-        return CallToolResult(content=[*blocks, *_notes(result)], _meta=meta)
+        return CallToolResult(content=[*content, *_notes(result)], _meta=meta)
     data = result.data
-    if wrong := problems(data, seen_shape(listed.spec.returns)):
+    if wrong := problems(data, seen_shape(spec.returns)):
         if result.handle is not None:
             return denial(_too_large(result))
         return denial(_mismatch(result, wrong[0].message))
     if result.message and result.message != data and not _says(data):
         # Without a place for it in Returns, the tool's own message goes into the notes.
         result = result._replace(notes=(result.message, *result.notes))
-    return _done({"result": data} if listed.wrapped else data, result)
-
-
-def skill_answer(result: Result) -> CallToolResult:
-    """Return the client's result of a run."""
-    return _done(_of_skill(result), result) if result.success else denial(result)
+    return _done({"result": data} if wrapped else data, result)
 
 
 def denial(result: Result) -> CallToolResult:

@@ -2,7 +2,7 @@
 # They need only Python 3.11 or later with its venv module; everything else goes into .venv.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick test-places test-pythons dist check format lint types layers install bench bench-peers soak crash fuzz interop fhir recall mutants pictures lock docs clean
+.PHONY: help demo test quick test-places test-pythons dist check format lint types layers install bench bench-peers soak crash fuzz interop fhir recall pictures lock docs clean
 MAKEFLAGS += --no-builtin-rules
 # Without its compiled modules each command that a test starts takes twice as long.
 unexport PYTHONDONTWRITEBYTECODE
@@ -53,6 +53,7 @@ format: $(STAMP)
 	@$(BIN)/ruff format --check .
 lint: $(STAMP)
 	@$(BIN)/ruff check .
+	@$(BIN)/python tests/project/lint.py
 types: $(STAMP)
 	@$(BIN)/mypy
 layers: $(STAMP)
@@ -71,9 +72,9 @@ bench-peers: $(STAMP)  ## compare Toolmd with its peers, in an environment of th
 	@$(PEERS)/bin/python tests/benchmarks/bench_peers.py
 
 # Some minutes: each client and suite is installed into .interop. SKILLS=FOLDER also tests public
-# Agent Skills; WRITE=1 writes the table into docs/explanation/figures.md.
+# Agent Skills.
 interop: $(STAMP)  ## test the MCP server with clients and suites of other projects
-	@$(BIN)/python tests/interop/interop.py $(if $(SKILLS),--skills $(SKILLS)) $(if $(WRITE),--write)
+	@$(BIN)/python tests/interop/interop.py $(if $(SKILLS),--skills $(SKILLS))
 
 fhir: $(STAMP)  ## compare SimpleScribe's tools on Medplum's FHIR server with the store; needs Node
 	@$(BIN)/python plugins/toolmd-simplescribe/tests/medplum/medplum.py
@@ -115,11 +116,6 @@ pictures: $(STAMP)  ## take the pictures of the console and the terminal again; 
 # PARTS=matrix does only the two machines, in at most 15 minutes; RUNS=60 makes their storm smaller.
 crash: $(STAMP)  ## kill processes during durable runs, and cut machines off: an hour
 	@$(BIN)/python tests/durability/crash/crash.py $(PARTS) $(if $(RUNS),--runs $(RUNS)) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(JSON),--json $(JSON))
-
-# Two processes test copies of the project at the lowest priority. GUARD=name tests one guard;
-# WRITE=1 writes the results into docs/explanation/figures.md.
-mutants: $(STAMP)  ## break the guards on purpose, and check that a test notices: an hour
-	@$(BIN)/python tests/mutants/mutants.py $(GUARD) $(if $(WRITE),--write)
 
 # TARGET=parser, replies or expressions fuzzes one of them; the findings are in .fuzz.
 FUZZ := .venv-fuzz

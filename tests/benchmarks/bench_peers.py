@@ -21,10 +21,7 @@ from pathlib import Path
 import bench_servers
 import peers
 from bench_start import COMPILING, project
-from peers_chart import chart
 
-DOCS = Path(__file__).parents[2] / "docs" / "explanation"
-BEGIN, END = "<!-- peers: begin -->", "<!-- peers: end -->"
 ROUNDS, CALLS = 60, 500
 COUNTS = (1, 1000)
 STARTS = 5
@@ -105,11 +102,11 @@ def table(found):
         f"| {title} | {call * 1e6:,.1f} | {ratio:,.1f} | {one * 1e3:,.0f} | {many * 1e3:,.0f} |"
         for title, call, ratio, one, many in found
     ]
-    return "\n".join([*lines, "", "![The same figures as bars](peers.svg)"])
+    return "\n".join(lines)
 
 
 def main():
-    """Measure, print the table, and put it into the page."""
+    """Measure, and print the table."""
     with tempfile.TemporaryDirectory() as place:
         made = {
             (lean, n): project(Path(place, f"{n}-{lean}"), n, lean=lean, awaits=True)
@@ -124,13 +121,7 @@ def main():
         least = asyncio.run(calls(folders))
     found = rows(least, starts)
     served = f"{bench_servers.table(bench_servers.measure())}"
-    text = f"{table(found)}\n\n{served}"
-    print(text)
-    page = DOCS / "figures.md"
-    before, _, rest = page.read_text("utf-8").partition(BEGIN)
-    _, _, after = rest.partition(END)
-    page.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
-    (DOCS / "peers.svg").write_text(chart(found), encoding="utf-8")
+    print(f"{table(found)}\n\n{served}")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import pytest
 
 from toolmd._call import Dispatcher
 from toolmd._call.audit.log import AuditLog, log_of
-from toolmd._call.limits.timing import MACHINE
+from toolmd._call.limits import MACHINE
 from toolmd._store.store import Store
 from toolmd._types.registry import NOT_IMPLEMENTED, Binding, Bound, Implementation, Registry
 from toolmd._types.result import Result
@@ -90,7 +90,6 @@ class Harness:
         self.made.append(self)
 
     def close(self) -> None:
-        self.dispatcher.close()
         if self.log is not None:
             self.log.close()
 

@@ -73,26 +73,6 @@ def test_functions_beyond_the_threads_run_in_order(blocker):
     assert all(abs(number - place) <= 1 for place, number in enumerate(blocker.order))
 
 
-def test_a_thread_is_kept_for_the_next_function():
-    threads = Threads("kept", most=8)
-
-    async def main():
-        return {await threads.run(threading.get_ident) for _ in range(50)}
-
-    assert len(asyncio.run(main())) == 1
-
-
-def test_a_thread_without_work_ends_after_a_while():
-    threads = Threads("idle", idle_s=0.0)
-
-    async def main():
-        thread = await threads.run(threading.current_thread)
-        thread.join(20)
-        return thread.is_alive(), await threads.run(lambda: "another")
-
-    assert asyncio.run(main()) == (False, "another")
-
-
 def test_a_cancelled_function_that_still_waits_never_runs(blocker):
     threads = Threads("one", most=1)
     ran = []

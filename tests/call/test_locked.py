@@ -8,7 +8,7 @@ import pytest
 from virtual_time import VirtualTime, run
 
 from toolmd._call.audit.reader import AuditReader
-from toolmd._call.limits.timing import Timing
+from toolmd._call.limits import Timing
 from toolmd._store import STORE_FILE
 from toolmd._store.store import Store
 from toolmd._types.call_spec import Limits, Rate, Safety

@@ -6,7 +6,7 @@ import itertools
 import selectors
 from contextlib import asynccontextmanager
 
-from toolmd._call.limits.timing import Timing
+from toolmd._call.limits import Timing
 
 
 class VirtualTime:

@@ -1,4 +1,4 @@
-"""The page of failures lists every code, and names tests that exist."""
+"""The page of failures lists every code that a result may have."""
 
 import ast
 import re
@@ -7,7 +7,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/reference/failures.md").read_text("utf-8")
-ROWS = [line.strip("| ").split(" | ") for line in PAGE.splitlines() if "::test_" in line]
 PACKAGES = ("_call", "_dialect", "_skills", "_workspace")
 CODE_FIRST = {"deny", "Failure", "StepError", "deny_reply"}
 
@@ -41,22 +40,3 @@ def test_every_code_of_a_result_is_on_the_page():
     told = set(re.findall(r"`(\w+)`", PAGE))
     missing = {code: place for code, place in codes() if code not in told | NEVER_LOADED}
     assert not missing
-
-
-def test_the_page_has_rows():
-    assert len(ROWS) > 50
-
-
-def test_the_tests_on_the_page_exist():
-    named = {row[3].strip("` ") for row in ROWS}
-    there = {
-        test for path in {name.partition("::")[0] for name in named} for test in named_in(path)
-    }
-    assert named <= there
-
-
-def named_in(path: str) -> Iterator[str]:
-    """Return the tests of a file below `tests/`, as the page names them."""
-    for node in ast.parse((ROOT / "tests" / path).read_text("utf-8")).body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield f"{path}::{node.name}"

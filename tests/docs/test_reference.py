@@ -30,34 +30,38 @@ GENERATOR = runpy.run_path(str(DOCS / "generate.py"))
 PAGES: dict[str, Callable[[], str]] = GENERATOR["PAGES"]
 
 
+PYTHON = PAGES["python.md"]()
+"""The page of all public names, which the site has and the repository has not."""
+
+
 def page(name: str) -> str:
     return (DOCS / "reference" / name).read_text("utf-8")
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", sorted({*PAGES} - {"python.md"}))
 def test_a_generated_page_is_up_to_date(name: str) -> None:
     assert page(name) == GENERATOR["NOTE"] + PAGES[name](), "run `make docs`"
 
 
 def test_every_public_name_has_a_section() -> None:
-    titles = set(re.findall(r"^## (\w+)$", page("python.md"), re.MULTILINE))
+    titles = set(re.findall(r"^## (\w+)$", PYTHON, re.MULTILINE))
 
     assert {*toolmd.__all__, *database.__all__, *testing.__all__} <= titles
 
 
 def test_every_public_field_has_a_sentence() -> None:
-    untold = re.findall(r"^\| (`.+`) \|  \|$", page("python.md"), re.MULTILINE)
+    untold = re.findall(r"^\| (`.+`) \|  \|$", PYTHON, re.MULTILINE)
 
     assert not untold, "write a sentence under the field"
 
 
 @pytest.mark.parametrize("name", ["ToolError", "Watcher", "Conversation", "Database", "FakeClock"])
 def test_the_page_shows_how_to_construct_a_class(name: str) -> None:
-    assert f"\n{name}(" in page("python.md")
+    assert f"\n{name}(" in PYTHON
 
 
 def test_no_page_shows_the_address_of_an_object() -> None:
-    assert " at 0x" not in page("python.md")
+    assert " at 0x" not in PYTHON
 
 
 def test_every_function_of_expressions_is_documented() -> None:

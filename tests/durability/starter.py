@@ -5,18 +5,15 @@ import sys
 import time
 from pathlib import Path
 
-from toolmd._call.limits.counter import CallCounter
-from toolmd._call.limits.rate_limiter import RateLimiter
-from toolmd._call.limits.shared_limits import SharedLimits
-from toolmd._call.limits.timing import MACHINE
+from toolmd._call.limits import MACHINE, CallLimits
 from toolmd._store.store import Store
-from toolmd._types.call_spec import Rate
+from toolmd._types.call_spec import Limits, Rate
 
 
 async def main(state: str, engine: str, calls: int, seconds: float) -> None:
     """Start as often as `calls` a second allow, and no later than so many seconds from now."""
-    starts = SharedLimits(Store(engine, Path(state)))
-    rate_limiter = RateLimiter("act", Rate(calls=calls, per_s=1), CallCounter(), MACHINE, starts)
+    limits = Limits(rate=Rate(calls=calls, per_s=1))
+    rate_limiter = CallLimits("act", limits, Store(engine, Path(state)), MACHINE)
     until = time.monotonic() + seconds
 
     async def one() -> None:

@@ -23,8 +23,8 @@ def measured(words: str) -> dict[str, Any]:
     return told
 
 
-def test_nothing_is_lost_or_done_twice_where_workers_are_killed_at_random(postgres: str) -> None:
-    last = measured(f"[*chaos.rampage({postgres!r}, 15, 4, seed=3)][-1]")
+def test_nothing_is_lost_or_done_twice_where_workers_are_killed_at_random(place: str) -> None:
+    last = measured(f"[*chaos.rampage({place!r}, 15, 4, seed=3)][-1]")
 
     assert last.pop("seconds") > 0
     # The runs may end before the last of the four comes.
@@ -37,6 +37,13 @@ def test_nothing_is_lost_or_done_twice_where_workers_are_killed_at_random(postgr
         "booked_twice": 0,
         "texted_twice": 0,
     }
+
+
+def test_nothing_is_lost_or_done_twice_where_the_file_was_torn_after_a_kill() -> None:
+    last = measured("boundaries.tear(6, seed=5)")
+
+    assert last.pop("seconds") > 0
+    assert last == {"kills": 6, "lost": 0, "booked_twice": 0, "texted_twice": 0}
 
 
 @pytest.mark.parametrize("place", ["sqlite", "postgres"])

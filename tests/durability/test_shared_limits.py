@@ -4,7 +4,6 @@ import asyncio
 import json
 import subprocess
 import sys
-import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,12 +11,10 @@ import pytest
 
 from toolmd import Workspace
 from toolmd._call.denial import CallDenied
-from toolmd._call.limits.counter import CallCounter
-from toolmd._call.limits.deadline import DeadlineError
-from toolmd._call.limits.semaphore import CallSemaphore
-from toolmd._call.limits.shared_limits import SharedLimits
-from toolmd._store import LEASE_S
+from toolmd._call.limits import CallLimits, PlaceLostError
 from toolmd._store.store import Store
+from toolmd._types.call import Call
+from toolmd._types.call_spec import Limits, Rate
 
 STARTER = Path(__file__).with_name("starter.py")
 CALLER = """
@@ -162,45 +159,39 @@ def store(tmp_path, place):
 
 def test_a_call_that_is_cancelled_while_it_waits_for_a_place_leaves_none_taken(store):
     async def main():
-        shared = SharedLimits(store)
+        limits = CallLimits("act", Limits(max_concurrent=1), store)
+
+        async def one():
+            async with limits.place(Call("act", {})):
+                return True
+
         for _ in range(5):
-            entering = asyncio.create_task(shared.enter("act", 1))
-            await asyncio.sleep(0)
+            entering = asyncio.create_task(one())
+            await asyncio.sleep(0.002)
             entering.cancel()
             await asyncio.wait([entering])
-        counter = CallCounter()
-        places = CallSemaphore("act", 1, counter, shared)
-        places.leave(await places.enter(10.0))
-        return counter.running
+        return await asyncio.wait_for(one(), 10)
 
-    assert asyncio.run(main()) == 0
+    assert asyncio.run(main())
 
 
 def test_a_call_is_stopped_before_another_may_have_its_place(store):
     async def main():
-        place = await SharedLimits(store).enter("act", 1)
-        assert place.is_held
-        place.asked -= LEASE_S
-        place.wait.until -= LEASE_S
-        # A renewal that comes too late does not help.
-        place.renewed(time.monotonic())
-        assert not place.is_held
-        with pytest.raises(DeadlineError), place.wait:
-            await asyncio.sleep(60)
+        limits = CallLimits("act", Limits(max_concurrent=1), store)
+        async with limits.place(Call("act", {})) as place:
+            with pytest.raises(PlaceLostError):
+                await limits.hold(place, asyncio.sleep(60), held_s=0.3)
 
     asyncio.run(main())
 
 
 def test_a_call_runs_on_while_its_place_is_renewed(store):
     async def main():
-        place = await SharedLimits(store).enter("act", 1)
-        place.asked -= 5
-        place.wait.until -= 5
-        before = place.wait.until
-        place.renewed(time.monotonic())
-        return place.wait.until - before
+        limits = CallLimits("act", Limits(max_concurrent=1), store)
+        async with limits.place(Call("act", {})) as place:
+            return await limits.hold(place, asyncio.sleep(2, "done"), renew_s=0.1, held_s=1.0)
 
-    assert 5 <= asyncio.run(main()) < LEASE_S
+    assert asyncio.run(main()) == "done"
 
 
 def test_a_command_that_ended_leaves_no_place_taken(tmp_path, place):
@@ -212,16 +203,22 @@ def test_a_command_that_ended_leaves_no_place_taken(tmp_path, place):
         store = Store(place, tmp_path / "state")
         name = store.limits.enter("act", 1)
         assert name is not None
-        store.limits.leave([name])
+        store.limits.leave(name)
         store.close()
 
 
-@pytest.mark.parametrize("limit", ["take", "count", "enter"])
-def test_limits_that_cannot_be_counted_deny_the_call(tmp_path, limit):
-    nowhere = SharedLimits(Store("postgresql://me:secret@127.0.0.1:1/runs", tmp_path))
-    words = {"take": (1.0,), "count": ("ana", 1), "enter": (1,)}[limit]
+@pytest.mark.parametrize(
+    "limits", [Limits(rate=Rate(1, 1.0)), Limits(max_calls=1), Limits(max_concurrent=1)]
+)
+def test_limits_that_cannot_be_counted_deny_the_call(tmp_path, limits):
+    nowhere = Store("postgresql://me:secret@127.0.0.1:1/runs", tmp_path)
+
+    async def main():
+        async with CallLimits("act", limits, nowhere).place(Call("act", {})):
+            pass
+
     with pytest.raises(CallDenied) as refused:
-        asyncio.run(getattr(nowhere, limit)("act", *words))
+        asyncio.run(main())
     assert refused.value.failure.code == "internal_guard_error"
     assert "could not be decided" in refused.value.failure.message
     assert "secret" not in str(refused.value.failure)

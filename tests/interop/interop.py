@@ -1,10 +1,9 @@
 """Check the MCP server with third-party programs.
 
-Run `python tests/interop/interop.py [CHECKER…] [--write]`.
+Run `python tests/interop/interop.py [CHECKER…]`.
 
 Each checker has an environment of its own, made on demand; if it is not available, the checker is
-skipped with the reason. Exit code 1: a check that applies fails. `--write` puts
-the table into docs/explanation/figures.md.
+skipped with the reason. Exit code 1: a check that applies fails.
 """
 
 import argparse
@@ -19,15 +18,11 @@ from applies import REASONS
 from checkers import CHECKERS, Row, public_skills
 from environments import MissingError
 
-FIGURES = Path(__file__).parents[2] / "docs" / "explanation" / "figures.md"
-BEGIN, END = "<!-- interop: begin -->\n", "<!-- interop: end -->\n"
-
 
 def main() -> int:
     """Run the named checkers, or all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", choices=[[], *CHECKERS, "skills"], help="whom to ask")
-    parser.add_argument("--write", action="store_true", help="write the table into the figures")
     parser.add_argument(
         "--skills", type=Path, metavar="FOLDER", help="public Agent Skills to import and serve"
     )
@@ -48,14 +43,12 @@ def main() -> int:
     failed = [f"{row.guard}, {row.what}: {one}" for row in rows for one in row.failed]
     _say("")
     if rows:
-        print("\n".join(table(rows)))
+        print("\n".join([*table(rows), "", "What does not apply, and why:", "", *reasons()]))
     _say(
         f"\n{time.monotonic() - began:.0f} s" + (f", skipped: {', '.join(skipped)}" * bool(skipped))
     )
     for one in failed:
         _say(f"did not hold: {one}")
-    if options.write and not failed and not skipped and not options.names:
-        write(rows)
     return int(bool(failed))
 
 
@@ -75,14 +68,6 @@ def reasons() -> Iterator[str]:
     for reason, patterns in REASONS.items():
         scenarios = dict.fromkeys(pattern.partition(":")[0] for pattern in patterns)
         yield f"- {reason}: {', '.join(f'`{one}`' for one in scenarios)}"
-
-
-def write(rows: list[Row]) -> None:
-    """Put what was found between the marks in the figures."""
-    text = FIGURES.read_text("utf-8")
-    head, _, rest = text.partition(BEGIN)
-    found = "\n".join([*table(rows), "", "What does not apply, and why:", "", *reasons()])
-    FIGURES.write_text(f"{head}{BEGIN}\n{found}\n\n{END}{rest.partition(END)[2]}", "utf-8")
 
 
 def _say(text: str) -> None:

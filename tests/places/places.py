@@ -24,7 +24,7 @@ PART = (
     "no:cacheprovider",
     "tests/workspace/test_state_of_others.py",
     "tests/config",
-    "tests/project/test_tracked_files.py",
+    "tests/project/test_lint.py",
     "tests/durability/test_postgres_server.py",
 )
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
+from lint import read
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from test_tracked_files import TEXTS
 from tracked import ROOT
 from typer._click.core import Context
 from typer._click.exceptions import UsageError
@@ -26,6 +26,7 @@ _ADDED, _HELD, _ = ask_plugins(ROOT)
 COMMANDS: dict[str, Any] = {**_ADDED, **APP.commands}
 """The commands of Toolmd, and of the plugins of this repository."""
 
+TEXTS = {file.name: file.text for file in read()}
 MARKDOWN = MarkdownIt("commonmark").enable("table")
 PYTHON = re.compile(r"(framework|plugins/[^/]+/src)/.*\.py")
 PAGE = re.compile(r"framework/.*\.(html|js)")

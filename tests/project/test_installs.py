@@ -11,13 +11,14 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from lint import ROOT, read
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
-from test_tracked_files import ROOT, TEXTS
 
 from toolmd._cli.authoring.package import package_files
 from toolmd._cli.environment import EXTRAS
 
+TEXTS = {file.name: file.text for file in read()}
 PROJECTS = [
     tomllib.loads(text)
     for name, text in TEXTS.items()

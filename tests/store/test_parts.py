@@ -62,7 +62,6 @@ def test_the_count_of_a_conversation_ends_a_day_after_its_last_call(
     assert store.limits.count("act", "ana", 1)
     assert store.limits.counted("act", "ana") == 1
     change(store, "UPDATE call_count SET last = last - ?", FORGET_S)
-    store.limits.open()
     assert store.limits.use() == {}
 
 
@@ -79,10 +78,11 @@ def test_the_place_of_a_dead_process_gets_free(store: Store, change: Change) -> 
 def test_a_renewed_place_stays_taken_until_its_call_leaves(store: Store, change: Change) -> None:
     places = [store.limits.enter("act", 2) for _ in range(2)]
     change(store, "UPDATE running_call SET until = until - ?", LEASE_S)
-    store.limits.renew(places)
+    for place in places:
+        store.limits.renew(place)
     assert store.limits.enter("act", 2) is None
 
-    store.limits.leave(places[:1])
+    store.limits.leave(places[0])
     assert store.limits.enter("act", 2) is not None
     assert store.limits.enter("act", 2) is None
 

@@ -90,7 +90,7 @@ def test_an_expired_call_loses_its_sensitive_values_when_the_next_one_is_stored(
             past = "created = created - 700, expires = expires - 700"
             store.execute(f"UPDATE confirmation SET {past}")
             store.execute(
-                "UPDATE confirmation SET call = '{' WHERE id = ?", [damaged.confirmation.id]
+                "UPDATE confirmation SET data = '{' WHERE id = ?", [damaged.confirmation.id]
             )
         assert workspace.call_sync("pay", {"card": "5222-44"}).outcome == "confirm"
         kept = rows(tmp_path)

@@ -14,7 +14,7 @@ from toolmd._call.guards.policy_check import PolicyCheck
 from toolmd._call.invoke.context import CallServices
 from toolmd._call.invoke.invoker import Invoker
 from toolmd._call.invoke.trace import TracedInvoker, Tracing
-from toolmd._call.limits.call_limits import CallLimits
+from toolmd._call.limits import CallLimits
 from toolmd._call.threads import AROUND
 from toolmd._types.call import Call
 from toolmd._types.call_spec import ToolCallSpec

@@ -15,11 +15,8 @@ from toolmd._call.guards.crisis import CrisisWatch
 from toolmd._call.invoke.context import Resources
 from toolmd._call.invoke.metrics import metrics_of
 from toolmd._call.invoke.trace import tracing_of
-from toolmd._call.limits.call_limits import limits_of
-from toolmd._call.limits.counter import CallCounter
-from toolmd._call.limits.keyed_calls import KeyedCalls
-from toolmd._call.limits.shared_limits import SharedLimits
-from toolmd._call.limits.timing import MACHINE, Timing
+from toolmd._call.keyed import KeyedCalls
+from toolmd._call.limits import MACHINE, CallLimits, Timing
 from toolmd._call.observers import Observers
 from toolmd._call.pipeline import Pipeline, Watch
 from toolmd._egress import Approved, open_client
@@ -57,7 +54,6 @@ class Dispatcher:
         provider: Any = None,
         meters: Any = None,
         timing: Timing = MACHINE,
-        counters: dict[str, CallCounter] | None = None,
         origins: Callable[[str], Iterable[str]] | None = None,
         languages: "Callable[[], tuple[Language, ...]] | None" = None,
         log: "AuditLog | None" = None,
@@ -65,21 +61,21 @@ class Dispatcher:
         """Open the pipeline; `clock` returns seconds since the epoch, `timing` serves the limits.
 
         `provider` and `meters` are OpenTelemetry's; None uses the installed ones. `store`,
-        `log` and `counters`, the counts of this process by tool, outlive this; without a log there
-        is no audit. `origins` returns what the
-        operator approved in addition to Allowed Domains, `languages` those of plugins.
+        `log` outlive this; without a log there is no audit. `origins` returns what the operator
+        approved in addition to Allowed Domains, `languages` those of plugins.
         """
         self.registry = registry
         self.resources = resources
         self._settings = settings
         self._clock = clock
         self._clients = Clients(origins)
-        self._timing = timing
         self._store = store
-        self._shared_limits = SharedLimits(store) if store.is_shared else None
         self._recorder = Recorder(log, clock)
         watch = Watch(tracing_of(settings, provider), metrics_of(meters))
-        limits = limits_of(self._shared_limits, {} if counters is None else counters, timing)
+
+        def limits(call_spec: ToolCallSpec) -> CallLimits:
+            return CallLimits(call_spec.name, call_spec.limits, store, timing)
+
         self._tools = CompiledTools(
             registry, settings.safety, self,
             guards=guards, languages=languages, limits=limits, tracing=watch.tracing,
@@ -171,11 +167,6 @@ class Dispatcher:
             call = await self._pipeline.with_crisis_flag(call)
         denied = await self._pipeline.denied(call, deny(code, message), perf_counter())
         return self.finish(call, denied)
-
-    def close(self) -> None:
-        """Release what calls took from the store."""
-        if self._shared_limits is not None:
-            self._shared_limits.close()
 
 
 def _key_of(call_id: str, name: str, caller: Caller) -> str:

@@ -1,6 +1,7 @@
 """The call pipeline: the checks in their order, until the call runs or is denied."""
 
 from collections.abc import Callable, Coroutine
+from contextlib import nullcontext
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,9 +11,8 @@ from toolmd._call.denial import denial_of, deny, overruled
 from toolmd._call.guards.crisis import CrisisWatch, flagged
 from toolmd._call.invoke.metrics import Metrics
 from toolmd._call.invoke.trace import Tracing
-from toolmd._call.limits.deadline import DeadlineError
-from toolmd._call.limits.keyed_calls import KeyedCalls, key_with
-from toolmd._call.limits.shared_limits import Place
+from toolmd._call.keyed import KeyedCalls, key_with
+from toolmd._call.limits import PlaceLostError
 from toolmd._call.observers import Observers
 from toolmd._call.result.outcome import allowed, denied, ignored, stopped
 from toolmd._remote.mcp.error import InputRequiredError
@@ -171,14 +171,11 @@ class Pipeline:
         Raises CallDenied where the wait is too long or the record can't be written.
         """
         limits = tool.limits
-        place = await limits.start(call, on_event) if limits.binds else None
-        try:
+        async with limits.place(call, on_event) if limits.binds else nullcontext() as place:
             by_person = None if decided is None else decided._asdict()
             if self._keeps and await self._recorder.write("run", call, tool, arguments, by_person):
                 # It waited for the disk: the call lost its turn, and other calls may have too.
                 await limits.wait_again(call)
-            if place is not None and not place.is_held:
-                raise deny("rate_limited", f"{call.tool} lost its turn: the store did not answer.")
             if self.rehearses:
                 return allowed(call, began)
             if self._observers.before is not None:
@@ -188,28 +185,10 @@ class Pipeline:
                 running = self._watch.ran(call.tool, running)
             if place is None:
                 return await running
-            return await self._run_while_renewed(place, running, tool, call, began)
-        finally:
-            if limits.binds:
-                try:
-                    limits.end(place)
-                except Exception as error:  # noqa: BLE001 - the call has run: too late to deny it
-                    logged(error, "the place of a call of %s was not given back", call.tool)
-
-    async def _run_while_renewed(
-        self,
-        place: Place,
-        running: Coroutine[Any, Any, Result],
-        tool: CompiledTool,
-        call: Call,
-        began: float,
-    ) -> Result:
-        """Run a call for as long as its place can be renewed."""
-        try:
-            with place.wait:
-                return await running
-        except DeadlineError:
-            return tool.invoker.interrupted(call, began, LOST_PLACE)
+            try:
+                return await limits.hold(place, running)
+            except PlaceLostError:
+                return tool.invoker.interrupted(call, began, LOST_PLACE)
 
     async def _stop(
         self,

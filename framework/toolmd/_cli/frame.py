@@ -174,7 +174,7 @@ def show(answer: Answer, *, json: bool) -> None:
     for line in answer.notes:
         screen.err(line)
     if answer.code:
-        raise typer.Exit(answer.code)
+        raise typer.Exit(int(answer.code))
 
 
 _ERRORS = {

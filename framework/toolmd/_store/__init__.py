@@ -1,11 +1,11 @@
 """The store: what the processes of a project share, on a SQLite file or on Postgres."""
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
-    from toolmd._store.database import Database, Row, Transaction
+    from toolmd._store.database import Row, Transaction
+    from toolmd._store.store import Store
 
 MEMORY = "memory"
 """The value of the setting `store` whose records end with the process."""
@@ -33,10 +33,9 @@ class StorePart:
     synced: ClassVar[bool] = True
     """Whether a record survives a power cut, not only the end of its process."""
 
-    def __init__(self, database: "Callable[[], Database]", wait_s: float | None = None) -> None:
-        """Keep what opens the database; `wait_s` replaces how long a locked one is waited for."""
-        self._database = database
-        self._wait_s = wait_s or self.wait_s
+    def __init__(self, store: "Store") -> None:
+        """Keep the store, which opens its database."""
+        self._store = store
 
     def _execute(self, statement: str, *values: Any) -> "list[Row]":
         """Execute one statement that writes, and return its rows."""
@@ -49,7 +48,12 @@ class StorePart:
             return tx.execute(statement, *values)
 
     def _write(self, lock: str = "") -> "AbstractContextManager[Transaction]":
-        return self._database().write(lock, wait_s=self._wait_s, synced=self.synced)
+        wait_s = self._store.wait_s or self.wait_s
+        return self._store.database.write(lock, wait_s=wait_s, synced=self.synced)
 
     def _read(self) -> "AbstractContextManager[Transaction]":
-        return self._database().read(wait_s=self._wait_s)
+        return self._store.database.read(wait_s=self._store.wait_s or self.wait_s)
+
+    def _now(self, tx: "Transaction") -> float:
+        """Return the seconds since the epoch, by the clock of the store's server if it has one."""
+        return tx.now(self._store.epoch())

@@ -4,7 +4,6 @@ A package can bring another kind: an entry point of the group `toolmd.stores`, n
 scheme of the setting `store` (`postgresql`), returns a `Database` for it.
 """
 
-import datetime as dt
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
@@ -13,10 +12,9 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
-from weakref import WeakSet
 
 from toolmd._store import MEMORY, STORE_FILE, is_postgres
-from toolmd._store.liveness import Locks
+from toolmd._store.liveness import Locks, Workers
 from toolmd._store.schema import TABLES, VERSION, other_release
 from toolmd.config.sqlite import create_store
 from toolmd.config.state_files import EmptiedError
@@ -28,9 +26,6 @@ CLOSE_S = 2.0
 """How long closing waits for a transaction in progress, in seconds."""
 GROUP = "toolmd.stores"
 Row = tuple[Any, ...]
-Identity = tuple[int, int] | None
-"""The device and inode of a file; None where none is there."""
-IN_MEMORY: Identity = (0, 0)
 
 
 class Transaction(Protocol):
@@ -65,58 +60,24 @@ class Database(Protocol):
     ) -> AbstractContextManager[Transaction]:
         """Begin a transaction that writes; an exception rolls it back.
 
-        Args:
-            lock: What the transaction changes: no other one with this lock runs meanwhile.
-            wait_s: How long a locked database is waited for, in seconds.
-            synced: Whether the transaction survives a power cut, not only the process's end.
+        No other one with the same `lock` runs meanwhile. A locked database is waited for `wait_s`
+        seconds. With `synced` the transaction survives a power cut, too.
         """
 
     def read(self, *, wait_s: float = WAIT_S) -> AbstractContextManager[Transaction]:
         """Begin a transaction that reads one consistent state."""
 
-    def workers(self) -> "Workers | None":
+    def workers(self) -> Workers | None:
         """Return how processes that execute runs see each other; None where the store is own."""
 
     def close(self) -> None:
         """Close the database for good, after the transaction in progress."""
 
 
-class Workers(Protocol):
-    """The processes that execute the runs of a store, as one of them sees them; blocking."""
-
-    own: str
-    """The unique name of this process, never reused."""
-    ahead: dt.timedelta
-    """How far the store's clock is ahead of this machine's."""
-
-    def live(self) -> None:
-        """Show that this process is alive, before it accepts any work and then every second."""
-
-    def dead(self) -> list[str]:
-        """Return the names of processes that ended and are not evicted."""
-
-    def known(self) -> dict[str, bool]:
-        """Return for each process that is not evicted whether it is alive."""
-
-    def evict(self, name: str) -> None:
-        """Forget a dead process whose work was handed on."""
-
-    def lives(self) -> bool:
-        """Return whether others see this process as alive."""
-
-    def end(self) -> None:
-        """Let others look for what this process leaves."""
-
-
 def open_database(store: str, state: Path) -> Database:
     """Return the database of the setting `store`; it opens with its first transaction.
 
-    Args:
-        store: `sqlite`, `memory`, or the URL of another kind.
-        state: The state folder.
-
-    Raises:
-        ConfigError: The URL can't be read, or the package for it is missing.
+    Raises ConfigError where the URL can't be read, or the package for it is missing.
     """
     if store == MEMORY:
         return SqliteDatabase(None)
@@ -148,8 +109,9 @@ class SqliteDatabase:
         self._writer = _Connection(self._connect)
         self._reader = self._writer if file is None else _Connection(self._connect)
         self._closed = False
-        self._ready: Identity = None
-        """The file that has the tables."""
+        self._process = os.getpid()
+        self._opened: tuple[int, int] | None = None
+        """The device and inode of the file that has the tables."""
 
     @contextmanager
     def write(
@@ -178,21 +140,51 @@ class SqliteDatabase:
                 connection.close()
                 connection.lock.release()
 
+    def _connect(self, wait_s: float) -> sqlite3.Connection:
+        """Open a connection to the file, which has its tables then."""
+        if self._file is not None:
+            create_store(self._file)
+        db = sqlite3.connect(
+            ":memory:" if self._file is None else self._file,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        try:
+            if self._opened is None:
+                db.execute(f"PRAGMA busy_timeout = {wait_s * 1000:.0f}")
+                db.execute("PRAGMA journal_mode = WAL")
+                self._create_tables(db)
+                self._opened = self._identity()
+        except BaseException:
+            db.close()
+            raise
+        return db
+
     @contextmanager
     def _transaction(
         self, connection: "_Connection", kind: str, wait_s: float, *, synced: bool = True
     ) -> Iterator[Transaction]:
+        if os.getpid() != self._process:
+            # SQLite must not be used over a fork, and of two memories both might run a call.
+            raise UnreachableError("this process was forked: open the workspace in each process")
         if not connection.lock.acquire(timeout=wait_s):
             raise UnreachableError(f"the store {self.name} is too busy to answer: try again")
         try:
-            self._check(connection)
+            if self._closed:
+                raise UnreachableError("the store is closed: open the workspace again")
+            # Records in a file that is not at its path any more would be found by nobody.
+            if self._opened not in {None, self._identity()}:
+                raise UnreachableError(
+                    f"{self.name} was removed or replaced while this process uses it: restart "
+                    f"the process; to keep earlier records, restore the file first"
+                )
             opened = connection.open(wait_s, synced=synced)
             opened.execute(f"BEGIN {kind}")
             yield opened
             opened.execute("COMMIT")
-        except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
-                raise
+        except (EmptiedError, sqlite3.IntegrityError, sqlite3.ProgrammingError):
+            raise
+        except (sqlite3.DatabaseError, OSError) as error:
             raise self._unreachable(error) from error
         finally:
             try:
@@ -200,103 +192,61 @@ class SqliteDatabase:
             finally:
                 connection.lock.release()
 
-    def _check(self, connection: "_Connection") -> None:
-        """Open the file again where another one is at its path: nobody would find the records."""
-        if self._closed:
-            raise UnreachableError("the store is closed: open the workspace again")
-        there = _identity(self._file)
-        if there is None and self._ready is not None:
-            # A new file in its place would have the log of the old one.
-            raise UnreachableError(
-                f"{self.name} was removed while this process uses it: restart the process, which "
-                f"begins without earlier records; to keep them, restore the file first"
-            )
-        if connection.is_open and connection.file != there:
-            connection.close()
-
-    def _connect(self, wait_s: float) -> tuple[sqlite3.Connection, Identity]:
-        """Return a connection to the file with its tables, and the file's identity."""
-        if self._file is not None:
-            _create(self._file)
-        db = sqlite3.connect(
-            ":memory:" if self._file is None else self._file,
-            isolation_level=None,
-            check_same_thread=False,
-        )
+    def _identity(self) -> tuple[int, int] | None:
+        """Return which file is there, None for none. Raises EmptiedError for one without bytes."""
+        if self._file is None:
+            return (0, 0)
         try:
-            identity = _identity(self._file)
-            if self._file is None or self._ready != identity:
-                db.execute(f"PRAGMA busy_timeout = {wait_s * 1000:.0f}")
-                db.execute("PRAGMA journal_mode = WAL")
-                self._create_tables(db)
-                self._ready = identity
-        except BaseException:
-            db.close()
-            raise
-        return db, identity
+            status = self._file.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        if not status.st_size:
+            raise EmptiedError(self._file)
+        return status.st_dev, status.st_ino
 
     def _create_tables(self, db: sqlite3.Connection) -> None:
         """Create the tables of a new file, all or none; several processes may do so at once."""
-        if self._has_tables(db):
-            return  # A reader does not wait for a writer.
-        db.execute("BEGIN IMMEDIATE")
-        try:
-            if not self._has_tables(db):
+        if self._is_empty(db):  # A reader does not wait for a writer.
+            db.execute("BEGIN IMMEDIATE")
+            if self._is_empty(db):
                 for statement in TABLES.split(";"):
                     db.execute(statement)
                 db.execute(f"PRAGMA user_version = {VERSION}")
-        except BaseException:
-            db.execute("ROLLBACK")
-            raise
-        db.execute("COMMIT")
+            db.execute("COMMIT")
 
-    def _has_tables(self, db: sqlite3.Connection) -> bool:
-        """Return whether the tables are there. Raises ConfigError for those of another release."""
-        ((version,),) = db.execute("PRAGMA user_version")
-        is_empty = not version and not db.execute("SELECT 1 FROM sqlite_master").fetchone()
-        if version != VERSION and not is_empty:
+    def _is_empty(self, db: sqlite3.Connection) -> bool:
+        """Return whether there are no tables. Raises ConfigError for those of another release."""
+        state = "SELECT user_version, (SELECT count(*) FROM sqlite_master) FROM pragma_user_version"
+        ((version, tables),) = db.execute(state)
+        if version != VERSION and (version or tables):
             raise ConfigError(other_release(self.name, version))
-        return not is_empty
+        return not version
 
-    def _unreachable(self, error: sqlite3.Error) -> UnreachableError:
-        if "is locked" in str(error):
-            return UnreachableError(
-                f"{self.name} was locked by another program for too long; end what holds it, "
-                f"then try again"
-            )
-        return UnreachableError(
-            f"the store {self.name} can't be reached: {error}; `toolmd doctor` checks it"
-        )
+    def _unreachable(self, error: sqlite3.Error | OSError) -> UnreachableError:
+        why = f"can't be reached: {error}"
+        if isinstance(error, FileExistsError | NotADirectoryError):
+            why = "can't be written: a file is in the place of a folder, move it away"
+        elif isinstance(error, OSError):
+            why = f"can't be written: {error.strerror or type(error).__name__}"
+        elif "is locked" in str(error):
+            why = "was locked by another program for too long; end what holds it, then try again"
+        return UnreachableError(f"the store {self.name} {why}; `toolmd doctor` checks it")
 
 
 class _Connection:
     """One connection, opened when it is first used; its lock lets one thread use it."""
 
-    def __init__(self, connect: Callable[[float], tuple[sqlite3.Connection, Identity]]) -> None:
+    def __init__(self, connect: Callable[[float], sqlite3.Connection]) -> None:
         self.lock = Lock()
-        self.is_held = False
-        """Whether a fork in progress holds the lock."""
         self._connect = connect
-        self.file: Identity = None
-        """The open file."""
         self._db: sqlite3.Connection | None = None
-        self._settings: tuple[float, bool] | None = None
-        _connections.add(self)
-
-    @property
-    def is_open(self) -> bool:
-        """Return whether it is open."""
-        return self._db is not None
 
     def open(self, wait_s: float, *, synced: bool) -> "_Connection":
         """Open it where it is closed, and set how long it waits and whether it waits for disk."""
         if self._db is None:
-            self._db, self.file = self._connect(wait_s)
-            self._settings = None
-        if self._settings != (wait_s, synced):
-            self._db.execute(f"PRAGMA busy_timeout = {wait_s * 1000:.0f}")
-            self._db.execute(f"PRAGMA synchronous = {'FULL' if synced else 'NORMAL'}")
-            self._settings = (wait_s, synced)
+            self._db = self._connect(wait_s)
+        self._db.execute(f"PRAGMA busy_timeout = {wait_s * 1000:.0f}")
+        self._db.execute(f"PRAGMA synchronous = {'FULL' if synced else 'NORMAL'}")
         return self
 
     def execute(self, statement: str, *values: Any) -> list[Row]:
@@ -329,68 +279,3 @@ class _Connection:
         db, self._db = self._db, None
         if db is not None:
             db.close()
-
-    def abandon(self) -> None:
-        """Begin again in a forked process, without a connection of its parent."""
-        self.lock = Lock()
-        if self._db is not None:
-            _abandoned.append(self._db)
-            self._db = None
-
-
-_connections: WeakSet[_Connection] = WeakSet()
-_abandoned: list[sqlite3.Connection] = []
-"""The connections of the parent, in a forked process: closing one could end the parent's locks."""
-
-
-def _begin_fork() -> None:
-    """Wait for transactions, and close the files: SQLite must not find one open in the child."""
-    for one in list(_connections):
-        one.is_held = one.lock.acquire(timeout=CLOSE_S)
-        if one.is_held and one.file != IN_MEMORY:
-            one.close()
-
-
-def _end_fork(*, child: bool) -> None:
-    """Go on; the memory stays the parent's, as else both might run an approved call."""
-    for one in list(_connections):
-        if one.is_held:
-            one.lock.release()
-        if child:
-            one.abandon()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_begin_fork,
-        after_in_parent=lambda: _end_fork(child=False),
-        after_in_child=lambda: _end_fork(child=True),
-    )
-
-
-def _create(file: Path) -> None:
-    """Create the file where it is missing. Raises UnreachableError, and EmptiedError."""
-    try:
-        create_store(file)
-    except EmptiedError:
-        raise
-    except OSError as error:
-        why = error.strerror or type(error).__name__
-        if isinstance(error, FileExistsError | NotADirectoryError):
-            why = "a file is in the place of a folder: move it away"
-        raise UnreachableError(
-            f"the store {file} can't be written: {why}; `toolmd doctor` checks it"
-        ) from error
-
-
-def _identity(file: Path | None) -> Identity:
-    """Return which file is there. Raises EmptiedError for one without bytes."""
-    if file is None:
-        return IN_MEMORY
-    try:
-        status = file.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    if not status.st_size:
-        raise EmptiedError(file)
-    return status.st_dev, status.st_ino

@@ -2,14 +2,8 @@
 
 import math
 import secrets
-import time
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
 
 from toolmd._store import LEASE_S, StorePart
-
-if TYPE_CHECKING:
-    from toolmd._store.database import Database, Transaction
 
 FORGET_S = 24 * 3600.0
 """How long after its last call the count of a conversation is kept, in seconds."""
@@ -18,31 +12,10 @@ _MOMENT = 1e-6
 
 
 class LimitStore(StorePart):
-    """The counts of calls over all processes of a project; an exception denies the call.
-
-    Times are of the database's server, or of this machine for a file.
-    """
+    """The counts of calls over all processes of a project; an exception denies the call."""
 
     # A power cut may lose one start.
     synced = False
-
-    def __init__(
-        self,
-        database: "Callable[[], Database]",
-        wait_s: float | None = None,
-        epoch: Callable[[], float] = time.time,
-    ) -> None:
-        """Keep what opens the database; `epoch` returns this machine's seconds since the epoch."""
-        super().__init__(database, wait_s)
-        self._epoch = epoch
-
-    def open(self) -> None:
-        """Open the store before the first start, which opening would delay.
-
-        It deletes the counts of conversations that ended long ago.
-        """
-        with self._write() as tx:
-            tx.execute("DELETE FROM call_count WHERE last < ?", self._now(tx) - FORGET_S)
 
     def take(self, tool: str, apart: float) -> float:
         """Start now and return 0.0, or return the seconds until a start is due.
@@ -74,15 +47,14 @@ class LimitStore(StorePart):
 
     def count(self, tool: str, who: str, most: int) -> bool:
         """Count one more call; False where `most` were counted already."""
-        with self._write() as tx:
+        with self._write(f"calls of {tool}") as tx:
             now = self._now(tx)
-            ended = now - FORGET_S
-            return bool(tx.execute(
+            tx.execute("DELETE FROM call_count WHERE tool = ? AND last <= ?", tool, now - FORGET_S)
+            return most > 0 and bool(tx.execute(
                 "INSERT INTO call_count VALUES (?, ?, 1, ?) ON CONFLICT (tool, who) DO UPDATE"
-                " SET calls = CASE WHEN call_count.last > ? THEN call_count.calls + 1 ELSE 1 END,"
-                " last = excluded.last"
-                " WHERE call_count.calls < ? OR call_count.last <= ? RETURNING calls",
-                tool, who, now, ended, most, ended,
+                " SET calls = call_count.calls + 1, last = excluded.last"
+                " WHERE call_count.calls < ? RETURNING calls",
+                tool, who, now, most,
             ))  # fmt: skip
 
     def uncount(self, tool: str, who: str) -> None:
@@ -108,19 +80,15 @@ class LimitStore(StorePart):
             tx.execute("INSERT INTO running_call VALUES (?, ?, ?)", name, tool, now + LEASE_S)
             return name
 
-    def renew(self, names: Iterable[str]) -> None:
-        """Renew places for another LEASE_S seconds."""
+    def renew(self, name: str) -> None:
+        """Renew a place for another LEASE_S seconds."""
         with self._write() as tx:
             until = self._now(tx) + LEASE_S
-            # In one order, so that two transactions never wait for each other.
-            rows = [(until, name) for name in sorted(names)]
-            tx.insert("UPDATE running_call SET until = ? WHERE name = ?", rows)
+            tx.execute("UPDATE running_call SET until = ? WHERE name = ?", until, name)
 
-    def leave(self, names: Iterable[str]) -> None:
-        """Release places."""
-        with self._write() as tx:
-            rows = [(name,) for name in sorted(names)]
-            tx.insert("DELETE FROM running_call WHERE name = ?", rows)
+    def leave(self, name: str) -> None:
+        """Release a place."""
+        self._execute("DELETE FROM running_call WHERE name = ?", name)
 
     def use(self) -> dict[str, tuple[float | None, int, int]]:
         """Return for each tool its last start, its running calls, and a conversation's most calls.
@@ -129,16 +97,12 @@ class LimitStore(StorePart):
         """
         with self._read() as tx:
             now = self._now(tx)
-            last: dict[str, float] = dict(tx.execute("SELECT tool, last FROM tool_start"))
-            running: dict[str, int] = dict(tx.execute(
-                "SELECT tool, count(*) FROM running_call WHERE until > ? GROUP BY tool", now
-            ))  # fmt: skip
-            calls: dict[str, int] = dict(tx.execute(
-                "SELECT tool, max(calls) FROM call_count WHERE last > ? GROUP BY tool",
-                now - FORGET_S,
-            ))  # fmt: skip
-        tools = last.keys() | running.keys() | calls.keys()
-        return {one: (last.get(one), running.get(one, 0), calls.get(one, 0)) for one in tools}
-
-    def _now(self, tx: "Transaction") -> float:
-        return tx.now(self._epoch())
+            found = tx.execute(
+                "SELECT tool, max(last), sum(running), max(calls) FROM ("
+                "SELECT tool, last, 0 AS running, 0 AS calls FROM tool_start"
+                " UNION ALL SELECT tool, NULL, 1, 0 FROM running_call WHERE until > ?"
+                " UNION ALL SELECT tool, NULL, 0, calls FROM call_count WHERE last > ?"
+                ") AS used GROUP BY tool",
+                now, now - FORGET_S,
+            )  # fmt: skip
+        return {tool: (last, int(running), int(calls)) for tool, last, running, calls in found}

@@ -8,6 +8,7 @@ import secrets
 import socket
 from contextlib import suppress
 from pathlib import Path
+from typing import Protocol
 
 from filelock import lock_descriptor
 
@@ -18,6 +19,33 @@ logger = logging.getLogger(__name__)
 
 POLL_S = 0.01
 """Pause between two tries for a lock that another process tests, in seconds."""
+
+
+class Workers(Protocol):
+    """The processes that execute the runs of a store, as one of them sees them; blocking."""
+
+    own: str
+    """The unique name of this process, never reused."""
+    ahead: dt.timedelta
+    """How far the store's clock is ahead of this machine's."""
+
+    def live(self) -> None:
+        """Show that this process is alive, before it accepts any work and then every second."""
+
+    def dead(self) -> list[str]:
+        """Return the names of processes that ended and are not evicted."""
+
+    def known(self) -> dict[str, bool]:
+        """Return for each process that is not evicted whether it is alive."""
+
+    def evict(self, name: str) -> None:
+        """Forget a dead process whose work was handed on."""
+
+    def lives(self) -> bool:
+        """Return whether others see this process as alive."""
+
+    def end(self) -> None:
+        """Let others look for what this process leaves."""
 
 
 class Locks:

@@ -1,9 +1,7 @@
 """Store crises, keyed calls, kept results, policy changes, audit heads and pins of remote tools."""
 
 import socket
-import time
 from collections.abc import Callable, Collection, Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from toolmd._store import StorePart
@@ -14,7 +12,7 @@ from toolmd._types.keyed_call import KeyedCall
 from toolmd._types.pending_change import ChangeKey, StoredChange
 
 if TYPE_CHECKING:
-    from toolmd._store.database import Database, Row, Transaction
+    from toolmd._store.database import Row, Transaction
 
 KEY_KEPT_S = 24 * 3600.0
 """For how long a key is known after its call began, in seconds."""
@@ -63,18 +61,16 @@ class KeyedCallStore(StorePart):
 
         Others get the call that began before.
         """
-        with self._write() as tx:
-            now = tx.now(time.time())
+        with self._write(f"key {key}") as tx:
+            now = self._now(tx)
             tx.execute("DELETE FROM keyed_call WHERE began < ?", now - KEY_KEPT_S)
             if tx.execute(
                 "INSERT INTO keyed_call VALUES (?, ?, ?, NULL) ON CONFLICT DO NOTHING RETURNING 1",
                 key, now, now + seconds,
             ):  # fmt: skip
                 return None
-            known = tx.execute("SELECT until, result FROM keyed_call WHERE key = ?", key)
-        # A call that was forgotten in between begins with the next try.
-        until, result = known[0] if known else (now + seconds, None)
-        return KeyedCall(until - now, result)
+            known = "SELECT until - ?, result FROM keyed_call WHERE key = ?"
+            return KeyedCall(*tx.execute(known, now, key)[0])
 
     def finish(self, key: str, result: str) -> None:
         """Store the result of a call."""
@@ -147,7 +143,7 @@ class ChangeStore(StorePart):
         one is pending again. Changes that nobody proposed for long are deleted.
         """
         with self._write("policy changes") as tx:
-            now = tx.now(time.time())
+            now = self._now(tx)
             for key, spec, taken in changes:
                 _propose(tx, key, spec, taken, now)
             tx.execute("DELETE FROM policy_change WHERE since < ?", now - CHANGE_KEPT_S)
@@ -158,7 +154,7 @@ class ChangeStore(StorePart):
         `spec` is the live policy.
         """
         with self._write("policy changes") as tx:
-            _propose(tx, key, spec, taken, tx.now(time.time()))
+            _propose(tx, key, spec, taken, self._now(tx))
             ((number,),) = tx.execute(
                 "UPDATE policy_change SET accepted = 1 WHERE name = ? AND live = ? AND edit = ?"
                 " RETURNING number",
@@ -188,13 +184,6 @@ class HeadStore(StorePart):
 
     synced = False
 
-    def __init__(
-        self, database: "Callable[[], Database]", wait_s: float | None, state: Path
-    ) -> None:
-        """Keep what opens the database, and the state folder."""
-        super().__init__(database, wait_s)
-        self._state = state
-
     def get(self, file: str) -> ChainLine | None:
         """Return the newest record of a file that was noted."""
         rows = self._select("SELECT number, hash FROM audit_head WHERE file = ?", file)
@@ -223,8 +212,8 @@ class HeadStore(StorePart):
     @property
     def _place(self) -> str:
         # A SQLite file moves with its state folder.
-        spans = self._database().spans_machines
-        return f"{socket.gethostname()}:{self._state}" if spans else ""
+        spans = self._store.database.spans_machines
+        return f"{socket.gethostname()}:{self._store.state}" if spans else ""
 
 
 class Pin(NamedTuple):
@@ -246,8 +235,7 @@ class PinStore(StorePart):
 
     def of(self, server: str, tools: Collection[str] | None = None) -> Mapping[str, Pin]:
         """Return the pins of a server, or of these tools, by the server's names of the tools."""
-        with self._read() as tx:
-            pins = _pins(tx, server)
+        pins = self._pins(self._select, server)
         return pins if tools is None else {tool: pins[tool] for tool in pins.keys() & {*tools}}
 
     def see(
@@ -258,33 +246,32 @@ class PinStore(StorePart):
         A wanted tool without a pin is pinned as it is. `seen` are the definitions by name.
         """
         with self._write(f"pins of {server}") as tx:
-            there = _pins(tx, server)
-            rows = [
-                (server, tool, pin.accepted, seen.get(tool, GONE))
-                for tool, pin in there.items()
-                if seen.get(tool, GONE) != pin.seen
-            ]
-            rows += [(server, t, seen[t], seen[t]) for t in wanted if t not in there and t in seen]
-            _pin(tx, rows)
-            return _pins(tx, server)
+            there = self._pins(tx.execute, server)
+            for tool in (tool for tool in wanted if tool in seen and tool not in there):
+                tx.execute(_PIN, server, tool, seen[tool], seen[tool])
+            for tool, pin in there.items():
+                if (now := seen.get(tool, GONE)) != pin.seen:
+                    tx.execute(_PIN, server, tool, pin.accepted, now)
+            return self._pins(tx.execute, server)
 
     def accept(self, server: str, definitions: Mapping[str, str]) -> None:
         """Pin tools as these definitions; a tool whose definition is GONE is not pinned."""
-        rows = [(server, tool, text, text) for tool, text in definitions.items() if text != GONE]
-        gone = [(server, tool) for tool, text in definitions.items() if text == GONE]
         with self._write(f"pins of {server}") as tx:
-            _pin(tx, rows)
-            tx.insert("DELETE FROM remote_tool WHERE server = ? AND tool = ?", gone)
+            for tool, text in definitions.items():
+                if text == GONE:
+                    tx.execute(
+                        "DELETE FROM remote_tool WHERE server = ? AND tool = ?", server, tool
+                    )
+                else:
+                    tx.execute(_PIN, server, tool, text, text)
+
+    @staticmethod
+    def _pins(select: "Callable[..., list[Row]]", server: str) -> dict[str, Pin]:
+        rows = select("SELECT tool, accepted, seen FROM remote_tool WHERE server = ?", server)
+        return {row[0]: Pin(*row) for row in rows}
 
 
-def _pins(tx: "Transaction", server: str) -> dict[str, Pin]:
-    rows = tx.execute("SELECT tool, accepted, seen FROM remote_tool WHERE server = ?", server)
-    return {row[0]: Pin(*row) for row in rows}
-
-
-def _pin(tx: "Transaction", rows: "list[Row]") -> None:
-    tx.insert(
-        "INSERT INTO remote_tool VALUES (?, ?, ?, ?) ON CONFLICT (server, tool)"
-        " DO UPDATE SET accepted = excluded.accepted, seen = excluded.seen",
-        rows,
-    )
+_PIN = (
+    "INSERT INTO remote_tool VALUES (?, ?, ?, ?) ON CONFLICT (server, tool)"
+    " DO UPDATE SET accepted = excluded.accepted, seen = excluded.seen"
+)

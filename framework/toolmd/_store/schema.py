@@ -1,13 +1,11 @@
 """The tables of a store, in the SQL that SQLite and Postgres share, and their version."""
 
-VERSION = 4
+VERSION = 5
 """The version of the tables; it grows when an older release could not read or finish records."""
 TABLES = """
 CREATE TABLE confirmation (
-    id TEXT PRIMARY KEY, kind TEXT NOT NULL, call TEXT NOT NULL, bound_to TEXT NOT NULL,
-    prompt TEXT NOT NULL, sensitivity TEXT NOT NULL, created DOUBLE PRECISION NOT NULL,
-    expires DOUBLE PRECISION NOT NULL, state TEXT NOT NULL, shown TEXT NOT NULL,
-    notes TEXT NOT NULL);
+    id TEXT PRIMARY KEY, tool TEXT NOT NULL, caller TEXT, state TEXT NOT NULL,
+    created DOUBLE PRECISION NOT NULL, expires DOUBLE PRECISION NOT NULL, data TEXT NOT NULL);
 CREATE INDEX confirmation_expires ON confirmation (expires);
 CREATE INDEX confirmation_open ON confirmation (created, id)
     WHERE state IN ('pending', 'running');

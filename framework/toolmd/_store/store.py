@@ -45,29 +45,23 @@ class Store:
         """
         self.setting = setting
         """The setting `store`."""
-        self._state = state
+        self.state = state
+        self.epoch = epoch
+        self.wait_s = wait_s
         self._lock = Lock()
-        self._closed = False
+        self.is_closed = False
         self._opened: Database | None = None
         self._results_until = 0.0
         self._looked = -LOOK_S
         """When results of other processes were looked for last, by the monotonic clock."""
-        self.confirmations = ConfirmationStore(self._open, wait_s)
-        """The confirmations."""
-        self.limits = LimitStore(self._open, wait_s, epoch)
-        """The counts of all processes."""
-        self.crises = CrisisStore(self._open, wait_s)
-        """The crisis flags of conversations."""
-        self.audit_heads = HeadStore(self._open, wait_s, state)
-        """The newest record of each audit file."""
-        self.changes = ChangeStore(self._open, wait_s)
-        """The policy changes that wait, and those that were accepted."""
-        self.keyed_calls = KeyedCallStore(self._open, wait_s)
-        """The calls under idempotency keys."""
-        self.results = ResultStore(self._open, wait_s)
-        """The results that models read in pages."""
-        self.pins = PinStore(self._open, wait_s)
-        """The accepted tools of MCP servers."""
+        self.confirmations = ConfirmationStore(self)
+        self.limits = LimitStore(self)
+        self.crises = CrisisStore(self)
+        self.audit_heads = HeadStore(self)
+        self.changes = ChangeStore(self)
+        self.keyed_calls = KeyedCallStore(self)
+        self.results = ResultStore(self)
+        self.pins = PinStore(self)
 
     @property
     def database(self) -> "Database":
@@ -75,19 +69,16 @@ class Store:
 
         Raises UnreachableError where the store is closed, and ConfigError for an unusable setting.
         """
-        return self._open()
-
-    def _open(self) -> "Database":
         if self._opened is not None:
             return self._opened
         # Only here: a project that records nothing does not import sqlite3.
         from toolmd._store.database import open_database
 
         with self._lock:
-            if self._closed:
+            if self.is_closed:
                 raise UnreachableError("the store is closed: open the workspace again")
             if self._opened is None:
-                self._opened = open_database(self.setting, self._state)
+                self._opened = open_database(self.setting, self.state)
             return self._opened
 
     @property
@@ -101,45 +92,35 @@ class Store:
         self._results_until = max(self._results_until, kept.until)
 
     def holds_results(self, now: float) -> bool:
-        """Return whether a result is known to be kept; it reads nothing and never waits.
+        """Return whether a result is known to be kept; it never waits.
 
-        A result of this process is known at once. Results of other processes are looked for in a
-        thread that this question starts, at most once a second while none is known: the first
-        question after that look knows them. `now` is seconds since the epoch.
+        A thread looks for results of other processes, at most once a second while none is known.
+        `now` is seconds since the epoch.
         """
-        if self._results_until <= now and self.may_hold_records:
-            with self._lock:
-                moment = time.monotonic()
-                is_due = not self._closed and moment - self._looked >= LOOK_S
-                if is_due:
-                    self._looked = moment
-            if is_due:
-                Thread(target=self._look, name="toolmd-results", daemon=True).start()
+        is_due = time.monotonic() - self._looked >= LOOK_S
+        if self._results_until <= now and is_due and self.may_hold_records and not self.is_closed:
+            self._looked = time.monotonic()
+            Thread(target=self._look, name="toolmd-results", daemon=True).start()
         return self._results_until > now
 
     def _look(self) -> None:
         try:
             self._results_until = max(self._results_until, self.results.open_until())
         except ToolmdError as error:
-            if not self._closed:
+            if not self.is_closed:
                 logged(error, "the kept results could not be looked up")
 
     @property
     def may_hold_records(self) -> bool:
         """Return whether there may be records: a file that is not there yet holds none."""
         if self.setting == "sqlite":
-            return (self._state / STORE_FILE).exists()
+            return (self.state / STORE_FILE).exists()
         return self.is_shared
-
-    @property
-    def is_closed(self) -> bool:
-        """Return whether the store was closed."""
-        return self._closed
 
     def close(self) -> None:
         """Close what was opened, for good."""
         with self._lock:
-            self._closed = True
+            self.is_closed = True
             opened = self._opened
         if opened is not None:
             opened.close()

@@ -29,7 +29,6 @@ from toolmd.errors import ToolmdError
 
 if TYPE_CHECKING:
     from toolmd._call import Dispatcher
-    from toolmd._call.limits.counter import CallCounter
 
 _pauses = count()
 
@@ -76,7 +75,6 @@ class OpenProject:
         """Objects with hooks, by name, next to the installed plugins."""
         self.baseline = Baseline(settings.state)
         self.lock = threading.Lock()
-        self._counters: dict[str, CallCounter] = {}
         self.store = Store(settings.store, settings.state)
         """What the processes of the project share; a changed setting needs a new workspace."""
         self._logs = Logs(self.store)
@@ -116,7 +114,6 @@ class OpenProject:
         if self.close_runs is not None:
             self.close_runs()
         self.loop.close()
-        self.live.close_dispatcher()
         self._logs.close()
         if first:
             close_servers(self._root)
@@ -170,7 +167,7 @@ class OpenProject:
 
     def made_live(self, settings: Settings, snapshot: Snapshot) -> Live:
         """Return the snapshot with the parts that take its calls."""
-        return Live(settings, snapshot, self._logs, self.clock, self._counters,
+        return Live(settings, snapshot, self._logs, self.clock,
                     rehearses=self._rehearses)  # fmt: skip
 
 

@@ -346,7 +346,8 @@ def test_calls_that_waited_for_the_disk_still_keep_the_rate(harness, tool, setti
 
     seldom = tool("act", act, limits=Limits(rate=Rate(calls=1, per_s=1)))
     options = {"settings": settings, "log": disk, "timing": time.timing}
-    dispatcher = harness(seldom, store=Store("memory", settings.state), **options).dispatcher
+    store = Store("memory", settings.state, epoch=time.timing.epoch)
+    dispatcher = harness(seldom, store=store, **options).dispatcher
 
     async def main():
         calls = [asyncio.create_task(dispatcher.call("act", {})) for _ in range(3)]

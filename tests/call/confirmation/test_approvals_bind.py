@@ -84,7 +84,7 @@ def test_a_pending_call_changed_in_its_store_asks_again(world):
     dispatcher = world.dispatcher()
     held = dispatcher.call("act", {"number": 1}, confidence=0.5)
     with closing(sqlite3.connect(world.root / "store.sqlite3")) as store, store:
-        changed = store.execute("UPDATE confirmation SET call = replace(call, ': 1}', ': 2}')")
+        changed = store.execute("UPDATE confirmation SET data = replace(data, ': 1}', ': 2}')")
         assert changed.rowcount == 1
 
     fresh = world.decide(dispatcher, held)

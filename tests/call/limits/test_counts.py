@@ -103,11 +103,9 @@ def test_a_cancelled_call_releases_the_semaphore(harness, tool):
     async def act():
         await asyncio.Event().wait()
 
-    counters = {}
     limits = Limits(max_concurrent=1)
-    dispatcher = harness(
-        tool("act", act, limits=limits), settings=MEMORY, counters=counters
-    ).dispatcher
+    made = harness(tool("act", act, limits=limits), settings=MEMORY)
+    dispatcher = made.dispatcher
 
     async def main():
         for _ in range(3):
@@ -118,6 +116,6 @@ def test_a_cancelled_call_releases_the_semaphore(harness, tool):
             second.cancel()
             first.cancel()
             await asyncio.gather(first, second, return_exceptions=True)
-        return counters["act"].running
+        return made.store.limits.use()
 
-    assert asyncio.run(main()) == 0
+    assert asyncio.run(main()) == {}

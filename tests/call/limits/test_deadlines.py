@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from virtual_time import leap
 
-from toolmd._call.limits.deadline import DeadlineError, Deadlines
+from toolmd._call.limits import DeadlineError, within
 from toolmd._types.call_spec import DEFAULT_TIMEOUT_S
 
 LONG = 3600.0
@@ -18,19 +18,17 @@ async def forever():
     await asyncio.Event().wait()
 
 
-async def held(deadlines, seconds, work):
-    with deadlines.within(seconds):
+async def held(seconds, work):
+    async with within(seconds):
         return await work
 
 
 def test_a_short_deadline_is_met_while_a_long_one_waits():
-    deadlines = Deadlines()
-
     async def main():
-        long = asyncio.create_task(held(deadlines, LONG, forever()))
+        long = asyncio.create_task(held(LONG, forever()))
         await asyncio.sleep(0)
         with pytest.raises(DeadlineError) as late:
-            await held(deadlines, 0.01, forever())
+            await held(0.01, forever())
         assert not long.done()
         long.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -41,12 +39,10 @@ def test_a_short_deadline_is_met_while_a_long_one_waits():
 
 
 def test_late_tasks_end_and_tasks_in_time_return_their_values():
-    deadlines = Deadlines()
-
     async def main():
         gate = asyncio.Event()
-        in_time = [asyncio.create_task(held(deadlines, LONG, gate.wait())) for _ in range(3)]
-        late = [held(deadlines, 0.01 + n / 1000, forever()) for n in range(3)]
+        in_time = [asyncio.create_task(held(LONG, gate.wait())) for _ in range(3)]
+        late = [held(0.01 + n / 1000, forever()) for n in range(3)]
         found = await asyncio.gather(*late, return_exceptions=True)
         gate.set()
         return found, await asyncio.gather(*in_time)
@@ -58,7 +54,7 @@ def test_late_tasks_end_and_tasks_in_time_return_their_values():
 
 def test_a_task_cancelled_by_others_too_is_cancelled():
     async def main():
-        task = asyncio.create_task(held(Deadlines(), 0.001, stubborn()))
+        task = asyncio.create_task(held(0.001, stubborn()))
         await started.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -77,20 +73,18 @@ def test_a_task_cancelled_by_others_too_is_cancelled():
 
 
 def test_a_deadline_within_a_deadline_ends_alone():
-    outer, inner = Deadlines(), Deadlines()
 
     async def work():
         with pytest.raises(DeadlineError):
-            await held(inner, 0.001, forever())
+            await held(0.001, forever())
         return "went on"
 
-    assert asyncio.run(held(outer, LONG, work())) == "went on"
+    assert asyncio.run(held(LONG, work())) == "went on"
 
 
 def test_the_outer_of_two_deadlines_ends_both():
-    outer, inner = Deadlines(), Deadlines()
     with pytest.raises(DeadlineError) as late:
-        asyncio.run(held(outer, 0.001, held(inner, LONG, forever())))
+        asyncio.run(held(0.001, held(LONG, forever())))
     assert late.value.seconds == 0.001
 
 
@@ -102,7 +96,7 @@ def test_a_task_that_returns_despite_cancellation_has_returned():
             return "tidied"
 
     async def main():
-        value = await held(Deadlines(), 0.001, tidy())
+        value = await held(0.001, tidy())
         # Nothing of the cancellation is left in the task.
         await asyncio.sleep(0)
         return value, asyncio.current_task().cancelling()
@@ -111,12 +105,11 @@ def test_a_task_that_returns_despite_cancellation_has_returned():
 
 
 def test_loops_one_after_another_and_side_by_side_share_deadlines():
-    deadlines = Deadlines()
     late = []
 
     def loop():
         try:
-            asyncio.run(held(deadlines, 0.01, forever()))
+            asyncio.run(held(0.01, forever()))
         except DeadlineError:
             late.append(True)
 
@@ -131,14 +124,12 @@ def test_loops_one_after_another_and_side_by_side_share_deadlines():
 
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(1, 20), st.integers(1, 30)), max_size=8))
 def test_each_call_is_late_at_its_own_time_or_not_at_all(calls):
-    deadlines = Deadlines()
-
     async def one(begins, seconds, needs):
         await asyncio.sleep(begins)
         late = None
         try:
             # Half a second more, so that no call ends in the moment in which it would be late.
-            await held(deadlines, seconds, asyncio.sleep(needs + 0.5))
+            await held(seconds, asyncio.sleep(needs + 0.5))
         except DeadlineError as error:
             late = error.seconds
         took = asyncio.get_running_loop().time() - begins
@@ -152,43 +143,6 @@ def test_each_call_is_late_at_its_own_time_or_not_at_all(calls):
         await asyncio.gather(*(one(*call) for call in calls))
 
     leap(main())
-
-
-def test_a_loop_without_waiters_has_no_timer():
-    deadlines = Deadlines()
-
-    async def main():
-        for _ in range(3):
-            await held(deadlines, 5, asyncio.sleep(1))
-        with pytest.raises(DeadlineError):
-            await held(deadlines, 5, forever())
-        (watch,) = deadlines._watches.values()
-        return watch.waiting, watch._timer
-
-    assert leap(main()) == (({}, None), 8)
-
-
-def test_loops_that_were_closed_are_forgotten():
-    deadlines = Deadlines()
-    for _ in range(3):
-        leap(held(deadlines, 5, asyncio.sleep(1)))
-    assert len(deadlines._watches) == 1
-
-
-def test_only_a_task_can_have_a_deadline():
-    async def main():
-        told = asyncio.get_running_loop().create_future()
-
-        def outside():
-            try:
-                Deadlines().within(1)
-            except RuntimeError as error:
-                told.set_result(str(error))
-
-        asyncio.get_running_loop().call_soon(outside)
-        return await told
-
-    assert leap(main())[0] == "a deadline needs a task"
 
 
 def test_a_tool_without_a_timeout_has_half_a_minute(harness, tool):

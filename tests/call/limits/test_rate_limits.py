@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 from virtual_time import VirtualTime, most_in_a_window, run
 
 from toolmd._call.denial import CallDenied
-from toolmd._call.limits.counter import CallCounter
-from toolmd._call.limits.rate_limiter import MAX_WAITING, RateLimiter
+from toolmd._call.limits import MAX_WAITING, CallLimits
 from toolmd._store.store import Store
 from toolmd._types.call import Call
 from toolmd._types.call_spec import Limits, Rate
 from toolmd._types.settings import AuditSettings, Settings
 
 
-def pace_of(world, calls=3, per_s=1.0, counter=None):
+def pace_of(world, calls=3, per_s=1.0):
     rate = Rate(calls=calls, per_s=per_s)
-    return RateLimiter("act", rate, counter or CallCounter(), world.timing)
+    store = Store("memory", Path(), epoch=world.timing.epoch)
+    return CallLimits("act", Limits(rate=rate), store, world.timing)
 
 
 def starts_of(world, rate_limiter, arrivals, longest=1e6):
@@ -187,9 +187,9 @@ def test_a_new_dispatcher_continues_the_rate_of_the_old_one(harness, tool):
 
     memory = Settings(root=Path.cwd(), audit=AuditSettings(enabled=False), store="memory")
     act_rarely = tool("act", act, limits=Limits(rate=Rate(calls=1, per_s=3600), max_calls=5))
-    counters = {}
-    assert harness(act_rarely, settings=memory, counters=counters).call("act").success
-    later = harness(act_rarely, settings=memory, counters=counters).call("act")
+    store = Store("memory", Path())
+    assert harness(act_rarely, settings=memory, store=store).call("act").success
+    later = harness(act_rarely, settings=memory, store=store).call("act")
     assert later.error.code == "rate_limited"
 
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from virtual_time import VirtualTime, most_in_a_window, run
 
 from toolmd._call.denial import CallDenied
-from toolmd._call.limits.counter import CallCounter
-from toolmd._call.limits.rate_limiter import RateLimiter
+from toolmd._call.limits import CallLimits
 from toolmd._types.call_spec import Limits, Rate
 from toolmd._types.settings import AuditSettings
 from toolmd._types.settings import Settings as Project
@@ -22,8 +21,9 @@ class Server:
         self.world, self.delays = world, iter(delays)
         self.last, self.asked = float("-inf"), []
 
-    async def ready(self, tool):
-        self.asked.append(f"ready {tool}")
+    @property
+    def limits(self):
+        return self
 
     async def take(self, tool, apart):
         self.asked.append(f"take {tool}")
@@ -39,7 +39,12 @@ class Server:
 
 def pace_of(world, server, calls=3, per_s=1.0):
     rate = Rate(calls=calls, per_s=per_s)
-    return RateLimiter("act", rate, CallCounter(), world.timing, server)
+    return Asking("act", Limits(rate=rate), server, world.timing)
+
+
+class Asking(CallLimits):
+    async def _ask(self, limit, question):
+        return await question()
 
 
 def start_all(world, paces, longest=1e6):
@@ -108,21 +113,7 @@ def test_waiting_calls_ask_at_their_expected_start_and_not_before():
     server = Server(world)
     starts = start_all(world, [pace_of(world, server)] * 6)
     assert len(starts) == 6
-    assert server.asked == ["ready act", "take act"] * 6
-
-
-def test_a_start_of_another_process_is_waited_for_without_asking_again():
-    world = VirtualTime()
-    server = Server(world)
-    here, there = pace_of(world, server), pace_of(world, server)
-    first, second = start_all(world, [there, here])
-    assert second - first == pytest.approx(0.34)
-    assert server.asked.count("take act") == 3
-    # Who knows of a start refuses without asking anybody.
-    with pytest.raises(CallDenied) as refused:
-        here.check(0.1)
-    assert refused.value.failure.retry_after_ms == 340
-    assert there.check(0.1) is None
+    assert server.asked == ["take act"] * 6
 
 
 def test_a_call_that_would_wait_too_long_for_another_process_is_denied():
@@ -133,7 +124,7 @@ def test_a_call_that_would_wait_too_long_for_another_process_is_denied():
     with pytest.raises(CallDenied) as refused:
         start_all(world, [here], longest=30)
     assert refused.value.failure.retry_after_ms == 61_200
-    assert not here._counter.tickets
+    assert not here._waiting
 
 
 def test_a_dry_run_reads_the_last_start(harness, tool, tmp_path):
@@ -143,18 +134,6 @@ def test_a_dry_run_reads_the_last_start(harness, tool, tmp_path):
     assert dispatcher.call("act", dry_run=True).outcome == "allowed"
     assert dispatcher.call("act").success
     assert dispatcher.call("act", dry_run=True).error.code == "rate_limited"
-
-
-def test_a_waiting_call_learns_of_the_start_of_another_process():
-    world = VirtualTime()
-    server = Server(world)
-    there, here = pace_of(world, server), pace_of(world, server)
-    start_all(world, [there])
-    with pytest.raises(CallDenied):
-        start_all(world, [here], longest=0.1)
-    with pytest.raises(CallDenied) as refused:
-        here.check(0.1)
-    assert refused.value.failure.retry_after_ms == 340
 
 
 def test_a_late_reply_with_a_wait_is_used():
@@ -169,9 +148,35 @@ def test_a_late_reply_with_a_wait_is_used():
 
 def test_a_wait_below_a_millisecond_is_one_millisecond():
     world = VirtualTime()
-    rate_limiter = pace_of(world, None)
+    rate_limiter = pace_of(world, Server(world))
     start_all(world, [rate_limiter])
     world.moment += 0.34 - 0.0004
     with pytest.raises(CallDenied) as refused:
-        rate_limiter.check(0.0)
+        rate_limiter.check_queue(0.0)
     assert refused.value.failure.retry_after_ms == 1
+
+
+def test_a_start_of_another_process_is_waited_for_without_asking_again():
+    world = VirtualTime()
+    server = Server(world)
+    here, there = pace_of(world, server), pace_of(world, server)
+    first, second = start_all(world, [there, here])
+    assert second - first == pytest.approx(0.34)
+    assert server.asked.count("take act") == 3
+    # Who knows of a start refuses without asking anybody.
+    with pytest.raises(CallDenied) as refused:
+        here.check_queue(0.1)
+    assert refused.value.failure.retry_after_ms == 340
+    there.check_queue(0.1)
+
+
+def test_a_waiting_call_learns_of_the_start_of_another_process():
+    world = VirtualTime()
+    server = Server(world)
+    there, here = pace_of(world, server), pace_of(world, server)
+    start_all(world, [there])
+    with pytest.raises(CallDenied):
+        start_all(world, [here], longest=0.1)
+    with pytest.raises(CallDenied) as refused:
+        here.check_queue(0.1)
+    assert refused.value.failure.retry_after_ms == 340

@@ -1,6 +1,7 @@
 """Kill a run at every boundary of every step, on SQLite, and see that it ends as if unharmed."""
 
 import os
+import random
 import shutil
 import signal
 import sys
@@ -15,6 +16,7 @@ from office import SKILL
 from warm import Child, opened
 
 from toolmd import hookimpl
+from toolmd._store import STORE_FILE
 
 TOOLS = ("get_patient_info", "check_availability", "book_appointment", "send_confirmation_sms")
 PLACES = (
@@ -24,6 +26,10 @@ PLACES = (
     "at the end",
 )
 """Before a call, the step before is recorded; after it, the effect is there and no record."""
+
+
+_FRAME = 4096 + 24
+"""The bytes of a page in SQLite's file of unwritten pages, with its head."""
 
 
 class Killer:
@@ -112,6 +118,34 @@ def kill_everywhere(
                 else:
                     sys.stderr.write(f"{place}: see {state}\n")
             yield CallCounter(kills, lost, booked, texted, time.monotonic() - began)
+    finally:
+        if not lost:
+            shutil.rmtree(folder)
+
+
+def tear(times: int, seed: int) -> CallCounter:
+    """Kill after a booking, and leave a page that was half written, as a power cut may."""
+    began, chance = time.monotonic(), random.Random(seed)
+    folder = Path(tempfile.mkdtemp(prefix="toolmd-torn-"))
+    office.open_office(folder / "new", 1)
+    Child(lambda: prepare(folder / "new"), folder / "log").wait()
+    killed = Child(lambda: play(folder / "new", "after book_appointment"), folder / "log").wait()
+    lost = booked = texted = 0
+    try:
+        for number in range(times):
+            state = folder / str(number)
+            shutil.copytree(folder / "new", state)
+            pages = state / f"{STORE_FILE}-wal"
+            torn = pages.read_bytes()[-_FRAME:][: chance.randrange(_FRAME)]
+            with pages.open("ab") as end:
+                end.write(torn + chance.randbytes(chance.randrange(1, 2 * _FRAME)))
+            code = Child(lambda s=state: play(s, ""), state / "log").wait()
+            found = office.books(state)
+            lost += code != 0 or not found.booked["run-0"] or not found.texted["run-0"]
+            booked += max(0, found.booked["run-0"] - 1)
+            texted += max(0, found.texted["run-0"] - 1)
+        kills = times * (killed == -signal.SIGKILL)
+        return CallCounter(kills, lost, booked, texted, time.monotonic() - began)
     finally:
         if not lost:
             shutil.rmtree(folder)

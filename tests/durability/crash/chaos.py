@@ -1,14 +1,17 @@
-"""Kill three workers at random while they book, on Postgres, and count what became of the runs."""
+"""Kill three workers at random while they book, on a file or Postgres, and count the runs."""
 
 import asyncio
 import contextlib
+import json
 import random
 import shutil
 import signal
+import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +22,7 @@ from takeovers import TakeOvers, Waits
 from warm import Child, Workspace, opened
 
 from toolmd import NotFoundError
+from toolmd._store import STORE_FILE
 
 WORKERS = 3
 AT_ONCE = 8
@@ -28,8 +32,7 @@ TIMEOUT_S = 60
 
 
 _EVIDENCE = (
-    """SELECT id, result FROM toolmd.run
-    WHERE result NOTNULL AND result::json->>'success' = 'false'""",
+    "SELECT id, result FROM toolmd.run WHERE result LIKE '%\"success\": false%'",
     "SELECT * FROM toolmd.run WHERE result IS NULL",
     "SELECT s.* FROM toolmd.step s JOIN toolmd.run r ON s.run = r.id WHERE r.result IS NULL",
     """SELECT q.* FROM toolmd.question q JOIN toolmd.run r
@@ -37,6 +40,10 @@ _EVIDENCE = (
     "SELECT * FROM toolmd.worker",
 )
 """The details of a run with a wrong end."""
+
+
+Ask = Callable[[str], list[Any]]
+"""Sends a statement to the store, and returns its rows."""
 
 
 class CallCounter(NamedTuple):
@@ -98,7 +105,7 @@ def agree(state: Path, engine: str) -> None:
         asyncio.run(say(workspace))
 
 
-def rampage(server: str, runs: int, kills: int, seed: int) -> Iterator[CallCounter]:
+def rampage(engine: str, runs: int, kills: int, seed: int) -> Iterator[CallCounter]:
     """Kill this often while the runs execute; return the counts every few seconds.
 
     The person comes after the first kill, so that no run has ended by then on any machine.
@@ -110,63 +117,58 @@ def rampage(server: str, runs: int, kills: int, seed: int) -> Iterator[CallCount
 
     def worker(number: int) -> Child:
         mine = range(number * share, (number + 1) * share)
-        return Child(lambda: work(state, server, mine), state / f"worker-{number}.log")
+        return Child(lambda: work(state, engine, mine), state / f"worker-{number}.log")
 
     workers = [worker(number) for number in range(WORKERS)]
     people: list[Child] = []
     began = told = moved = time.monotonic()
     killed, before = 0, 0
-    taken = TakeOvers(lambda statement: _rows(server, statement))
+    ask = partial(_rows, engine, state)
+    taken = TakeOvers(ask)
     try:
-        while (done := _ended(server)) < runs and time.monotonic() - moved < TIMEOUT_S:
+        while (
+            done := _count(ask, "WHERE result NOTNULL")
+        ) < runs and time.monotonic() - moved < TIMEOUT_S:
             now = time.monotonic()
             moved = now if done != before else moved
             before = done
-            if killed < kills and (done >= killed * runs // kills if killed else _begun(server)):
+            if killed < kills and (done >= killed * runs // kills if killed else _count(ask, "")):
                 one = chance.randrange(WORKERS)
                 taken.before(workers[one].pid, calm=True)
                 workers[one].kill()
                 killed += 1
                 workers[one] = worker(one)
                 if not people:
-                    people.append(Child(lambda: agree(state, server), state / "person.log"))
+                    people.append(Child(lambda: agree(state, engine), state / "person.log"))
             taken.look(calm=True)
             if now - told > 10:
                 told = now
-                yield _counter(server, state, runs, killed, taken, now - began)
+                yield _counter(ask, state, runs, killed, taken, now - began)
             time.sleep(0.01)
-        yield (last := _counter(server, state, runs, killed, taken, time.monotonic() - began))
+        yield (last := _counter(ask, state, runs, killed, taken, time.monotonic() - began))
     finally:
         for child in (*workers, *people):
             child.send(signal.SIGKILL)
             child.wait()
     if last.lost or last.failed or last.booked_twice or last.texted_twice:
-        _explain(server, state)
+        _explain(ask, state)
     else:
         shutil.rmtree(state)
 
 
-def _ended(server: str) -> int:
-    return _count(server, "WHERE result NOTNULL")
-
-
-def _begun(server: str) -> int:
-    return _count(server, "")
-
-
-def _count(server: str, where: str) -> int:
-    with contextlib.suppress(psycopg.errors.UndefinedTable):
-        return int(_rows(server, f"SELECT count(*) FROM toolmd.run {where}")[0][0])
+def _count(ask: Ask, where: str) -> int:
+    # Nobody has opened the store yet, or the table is being made.
+    with contextlib.suppress(psycopg.errors.UndefinedTable, sqlite3.OperationalError):
+        return int(ask(f"SELECT count(*) FROM toolmd.run {where}")[0][0])
     return 0
 
 
 def _counter(
-    server: str, state: Path, runs: int, kills: int, taken: TakeOvers, seconds: float
+    ask: Ask, state: Path, runs: int, kills: int, taken: TakeOvers, seconds: float
 ) -> CallCounter:
-    ended = dict(_rows(server, "SELECT id, result::json->>'success' FROM toolmd.run "
-                               "WHERE result NOTNULL"))  # fmt: skip
+    ended = dict(ask("SELECT id, result FROM toolmd.run WHERE result NOTNULL"))
     books = office.books(state)
-    done = [run for run, success in ended.items() if success == "true"]
+    done = [run for run, result in ended.items() if json.loads(result)["success"]]
     # A run that says it is done, and left no booking or no text, is as good as lost.
     hollow = [run for run in done if not books.booked[run] or not books.texted[run]]
     return CallCounter(
@@ -181,15 +183,19 @@ def _counter(
     )
 
 
-def _explain(server: str, state: Path) -> None:
+def _explain(ask: Ask, state: Path) -> None:
     """Write the details of runs with a wrong end next to their clinic."""
     with (state / "why.txt").open("w") as why:
         for statement in _EVIDENCE:
-            why.writelines(f"{row}\n" for row in _rows(server, statement))
+            why.writelines(f"{row}\n" for row in ask(statement))
             why.write("\n")
     sys.stderr.write(f"see {state}\n")
 
 
-def _rows(server: str, statement: str) -> list[Any]:
-    with psycopg.connect(server, autocommit=True) as connection:
-        return connection.execute(statement).fetchall()
+def _rows(engine: str, state: Path, statement: str) -> list[Any]:
+    if engine != "sqlite":
+        with psycopg.connect(engine, autocommit=True) as connection:
+            return connection.execute(statement).fetchall()
+    file = state / STORE_FILE
+    with contextlib.closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as connection:
+        return connection.execute(statement.replace("toolmd.", "")).fetchall()

@@ -32,6 +32,7 @@ from postgres_server import database, own_server
 TIMES = 50
 STATEMENTS = 30
 STRIKES = 10
+TORN = 100
 WAITING, LOOK_S = 1000, 30.0
 ROUNDS = 25
 RATE, RATE_S = 3, 60.0
@@ -53,6 +54,15 @@ def kill_everywhere(server: str) -> Iterator[Row]:
     yield "  lost, booked twice, texted twice", _thrice(last), "0, 0, 0"
 
 
+def tear(server: str) -> Iterator[Row]:
+    """Cut the file of unwritten pages after a kill, on SQLite."""
+    del server
+    last = boundaries.tear(TORN, seed=11)
+    say(f"  {last}")
+    yield f"SQLite: a torn file after a kill, {TORN} times", f"{last.kills} torn", ""
+    yield "  lost, booked twice, texted twice", _thrice(last), "0, 0, 0"
+
+
 def kill_between(server: str) -> Iterator[Row]:
     """Kill before each statement that changes a run, on both stores."""
     for place, where in (("SQLite", ""), ("Postgres", server)):
@@ -63,16 +73,16 @@ def kill_between(server: str) -> Iterator[Row]:
 
 
 def rampage(server: str, runs: int) -> Iterator[Row]:
-    """Kill workers at random, on Postgres."""
-    last = None
-    with database(server) as url:
-        for last in chaos.rampage(url, runs, runs // 6, seed=7):
-            say(f"  {last}")
-    assert last is not None
-    what = f"Postgres: {chaos.WORKERS} workers, {runs} runs, {last.kills} kills"
-    yield what, f"{last.ended} ended, {last.failed} failed, {last.seconds:.0f} s", f"{runs}, 0"
-    yield "  lost, booked twice, texted twice", _thrice(last), "0, 0, 0"
-    yield "  taken over after a kill", str(last.taken), "p90 5 s"
+    """Kill workers at random, on both stores."""
+    for place in ("SQLite", "Postgres"):
+        with database(server) as url:
+            engine = "sqlite" if place == "SQLite" else url
+            for last in chaos.rampage(engine, runs, runs // 6, seed=7):
+                say(f"  {place} {last}")
+        what = f"{place}: {chaos.WORKERS} workers, {runs} runs, {last.kills} kills"
+        yield what, f"{last.ended} ended, {last.failed} failed, {last.seconds:.0f} s", f"{runs}, 0"
+        yield "  lost, booked twice, texted twice", _thrice(last), "0, 0, 0"
+        yield "  taken over after a kill", str(last.taken), "p90 5 s"
 
 
 def take_over(server: str) -> Iterator[Row]:
@@ -184,6 +194,7 @@ def two_machines(server: str, plan: matrix.Storm) -> Iterator[Row]:
 
 PARTS: dict[str, Callable[[str], Iterator[Row]]] = {
     "boundaries": kill_everywhere,
+    "torn": tear,
     "statements": kill_between,
     "takeover": take_over,
     "parked": park,

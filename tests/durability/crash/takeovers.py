@@ -34,7 +34,7 @@ class Waits(NamedTuple):
 
 
 class TakeOvers:
-    """The orphans of all kills; `ask` sends a statement to Postgres."""
+    """The orphans of all kills; `ask` sends a statement to the store."""
 
     def __init__(self, ask: Callable[[str], list[Any]]) -> None:
         self._ask = ask

@@ -6,22 +6,16 @@ from collections.abc import Coroutine
 from time import perf_counter
 from typing import Any
 
-from toolmd._call.daemon_thread import in_daemon_thread
 from toolmd._call.denial import AGAIN_MS, CallDenied
 from toolmd._call.invoke.context import CallServices
 from toolmd._call.invoke.offline import API_OFFLINE, asked_wait, is_late, line_fault, was_unsent
 from toolmd._call.invoke.tries import retries_of
 from toolmd._call.invoke.work import Arguments, Work
-from toolmd._call.limits.call_limits import CallLimits
-from toolmd._call.limits.deadline import (
-    DeadlineError,
-    Deadlines,
-    InterruptedCallError,
-)
+from toolmd._call.limits import CallLimits, DeadlineError, InterruptedCallError, within
 from toolmd._call.result.answer import AnswerError, answer_of
 from toolmd._call.result.returned import Remarks, build_result
 from toolmd._call.result.truncate import UNBOUND, bounds_of
-from toolmd._call.threads import is_from_outside
+from toolmd._call.threads import in_daemon_thread, is_from_outside
 from toolmd._egress import DomainNotApprovedError
 from toolmd._remote.mcp.error import InputRequiredError, SuspendedToolError
 from toolmd._types.call import Call
@@ -47,7 +41,6 @@ class Invoker:
         self._call_spec = call_spec
         self._dispatcher = dispatcher
         self._limits = limits
-        self._deadlines = Deadlines()
         self._holds_sensitive = any(p.shape.holds_sensitive for p in call_spec.parameters)
         self._answer = answer_of(call_spec.name, call_spec.returns)
         self._bounds = bounds_of(call_spec.limits, None)
@@ -91,7 +84,7 @@ class Invoker:
         )
         try:
             try:
-                with self._deadlines.within(seconds):
+                async with within(seconds):
                     value = await (work.once if self._runs_once else work.do)(arguments)
             finally:
                 if work.context is not None:

@@ -9,7 +9,7 @@ from toolmd._call.invoke.context import CallServices
 from toolmd._call.invoke.invoker import Invoker
 from toolmd._call.invoke.metrics import NAME, OTHER, opentelemetry
 from toolmd._call.invoke.work import Arguments
-from toolmd._call.limits.call_limits import CallLimits
+from toolmd._call.limits import CallLimits
 from toolmd._types.call import Call
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.registry import BoundTool

@@ -5,7 +5,7 @@ from typing import Any
 
 from toolmd._call.denial import CallDenied
 from toolmd._call.invoke.offline import asked_wait, line_fault
-from toolmd._call.limits.timing import Timing
+from toolmd._call.limits import Timing
 from toolmd._types.call_spec import ToolCallSpec
 
 BACKOFF_S = 0.5

@@ -8,7 +8,7 @@ from toolmd._call.denial import CallDenied, deny
 from toolmd._call.invoke.batch import in_pieces, joined, skipped_note
 from toolmd._call.invoke.context import CallContext, CallServices
 from toolmd._call.invoke.tries import Tries
-from toolmd._call.limits.call_limits import CallLimits
+from toolmd._call.limits import CallLimits
 from toolmd._call.result.answer import as_json
 from toolmd._call.result.parts import lifted
 from toolmd._call.threads import CALLS

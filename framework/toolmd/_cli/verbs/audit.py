@@ -78,11 +78,14 @@ def audit(
             for record in reader.records(wanted):
                 out(dumps(record.to_dict()))
             return Answer(notes=notes)
-        limit = limit or SHOWN
-        latest = reader.latest(limit + 1, wanted, before)
+        return _latest(reader, wanted, before, limit or SHOWN, notes)
     except (ValueError, OSError) as error:
         help_ = "" if verify else "`toolmd audit --verify` finds the first bad record"
         stop(ExitCode.FINDINGS, str(error), help_)
+
+
+def _latest(reader: Any, wanted: Any, before: str | None, limit: int, notes: list[str]) -> Answer:
+    latest = reader.latest(limit + 1, wanted, before)
     shown = latest[limit - 1 :: -1] if len(latest) > limit else latest[::-1]
     value = [one.to_dict() for one in shown]
     if not shown:

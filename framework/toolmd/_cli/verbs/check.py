@@ -179,9 +179,9 @@ def fmt(
     ended += [f"{counted(broken, 'file')} with errors left as they are"] if broken else []
     ended.append(f"{counted(len(done) - changed - broken, 'file')} already canonical")
     lines = [*(line for one in done for line in _lines(one)), f"{', '.join(ended)}."]
-    code = int(broken or (changed and dry))
+    code = ExitCode.FINDINGS if broken or (changed and dry) else ExitCode.DONE
     value_of = [one.to_dict(diff=diff) for one in done]
-    return Answer(value_of, "\n".join(reports) if reports else None, lines, bool(code))
+    return Answer(value_of, "\n".join(reports) if reports else None, lines, code)
 
 
 def _relative(folder: Path) -> str:

@@ -52,18 +52,7 @@ def export(
         exported = _export_file(target, file, notes, skills=not no_skills)
     else:
         with open_workspace(project) as workspace:
-            skills = sorted({name.replace("-", "_") for name in names or ()} & {*workspace.skills})
-            if no_skills and skills:
-                what = f"{', '.join(skills)}: a skill, and --no-skills at once"
-                stop(ExitCode.USAGE, what, "use one of the two")
-            exported = workspace.exported(target, tuple(names or ()), skills=not no_skills)
-            row = find_target(target)
-            notes += [
-                f"left out: {name} is not for models to start (Model Invocation: no)"
-                for name in skills
-                if not workspace.skills[name].spec.model_invocation
-                and (row is None or not row.prose_skills)
-            ]
+            exported = _export_project(workspace, target, names or [], notes, skills=not no_skills)
     notes += [f"lost in {exported.target}: {loss}" for loss in exported.losses]
     if exported.restrictions:
         them = "them" if len(exported.restrictions) > 1 else "it"
@@ -83,6 +72,23 @@ def export(
     items = exported.items
     text = items if isinstance(items, str) else as_json(items)
     return Answer(items, text.rstrip("\n"), notes=notes)
+
+
+def _export_project(
+    workspace: Any, target: str, names: list[str], notes: list[str], *, skills: bool
+) -> Exported:
+    named_skills = sorted({name.replace("-", "_") for name in names} & {*workspace.skills})
+    if named_skills and not skills:
+        what = f"{', '.join(named_skills)}: a skill, and --no-skills at once"
+        stop(ExitCode.USAGE, what, "use one of the two")
+    exported: Exported = workspace.exported(target, tuple(names), skills=skills)
+    row = find_target(target)
+    notes += [
+        f"left out: {name} is not for models to start (Model Invocation: no)"
+        for name in named_skills
+        if not workspace.skills[name].spec.model_invocation and not (row and row.prose_skills)
+    ]
+    return exported
 
 
 def write_exported(exported: Exported, folder: Path, *, force: bool) -> list[Path]:

@@ -65,11 +65,9 @@ class ResumedLives:
         return live
 
     def close(self) -> None:
-        """Close the dispatchers of all such snapshots."""
+        """Forget all such snapshots."""
         with self._lock:
-            built, self._built = list(self._built.values()), OrderedDict()
-        for live in built:
-            live.close_dispatcher()
+            self._built.clear()
 
 
 def _strictest(name: str, spec: ToolSpec, began_on: Live, now: Live) -> BoundTool:

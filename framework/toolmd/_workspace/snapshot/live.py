@@ -28,7 +28,6 @@ from toolmd._workspace.snapshot.logs import Logs
 
 if TYPE_CHECKING:
     from toolmd._call import Dispatcher
-    from toolmd._call.limits.counter import CallCounter
     from toolmd._call.threads import Threads
     from toolmd._export.exported import Exported
     from toolmd._workspace.kept.keeper import Keeper
@@ -39,20 +38,19 @@ if TYPE_CHECKING:
 class Live:
     """One snapshot behind the workspace's pointer; calls under way keep theirs."""
 
-    def __init__(  # noqa: PLR0913 - what a workspace brings
+    def __init__(
         self,
         settings: Settings,
         snapshot: Snapshot,
         logs: Logs,
         clock: Clock | None = None,
-        counters: "dict[str, CallCounter] | None" = None,
         beside: Snapshot | None = None,
         *,
         rehearses: bool = False,
     ) -> None:
-        """`counters` are the workspace's counts of calls by tool, which outlive the snapshot.
+        """Keep the parts; with `rehearses` nothing runs.
 
-        `beside` is the snapshot whose guards check the calls too. With `rehearses` nothing runs.
+        `beside` is the snapshot whose guards check the calls too.
         """
         self.rehearses = rehearses
         self.settings = settings
@@ -66,7 +64,6 @@ class Live:
         the tool that reads kept results."""
         self._clock = clock
         self._epoch = time.time if clock is None else lambda: clock().timestamp()
-        self._counters: dict[str, CallCounter] = {} if counters is None else counters
         self._beside = beside
         self._lock = threading.Lock()
         self._settled = False
@@ -108,7 +105,6 @@ class Live:
                     after=after,
                     clock=self._epoch,
                     store=self._logs.store,
-                    counters=self._counters,
                     log=self._logs.log_of(self.settings),
                     origins=origins_of(snapshot.plugins, self.settings, self.keeper.tools),
                     languages=languages_of(snapshot.plugins),
@@ -139,7 +135,7 @@ class Live:
 
     def taking_up(self, snapshot: Snapshot) -> "Live":
         """Return an earlier snapshot with its own dispatcher and today's guards in addition."""
-        return Live(self.settings, snapshot, self._logs, self._clock, self._counters,
+        return Live(self.settings, snapshot, self._logs, self._clock,
                     self.snapshot, rehearses=self.rehearses)  # fmt: skip
 
     @cached_property
@@ -148,13 +144,6 @@ class Live:
         from toolmd._load.python_hash import python_hash
 
         return python_hash(self.snapshot, self.settings.root.resolve())
-
-    def close_dispatcher(self) -> None:
-        """Close what the dispatcher keeps open, after the last call."""
-        with self._lock:
-            dispatcher, self.dispatcher = self.dispatcher, None
-        if dispatcher is not None:
-            dispatcher.close()
 
     @cached_property
     def dialects(self) -> "Dialects":

@@ -1,0 +1,316 @@
+"""The limits of a tool: its Rate, Max Concurrent and Max Calls, counted in the store."""
+
+import asyncio
+import json
+import math
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from toolmd._call.denial import CallDenied, deny, guard_failed
+from toolmd._call.threads import AROUND
+from toolmd._remote.mcp.running import NotSentError
+from toolmd._store import LEASE_S
+from toolmd._store.store import Store
+from toolmd._types.call import Call
+from toolmd._types.call_spec import DEFAULT_TIMEOUT_S, Limits
+from toolmd._types.result import Event, EventListener, Result
+
+MAX_WAITING = 1000
+"""The most calls of one tool that may wait in this process; more are denied."""
+SLACK = 1.02
+"""Starts are so much farther apart than the Rate says: one is observed after it was granted."""
+LATE = 0.01
+"""How late an answer of the store may come, as a part of the Rate's period, to still be a start."""
+NOTICED_S = 1.0
+"""The wait from which a caller is notified."""
+MOMENT = 1e-6
+"""A start due within this time, in seconds, is due now: clocks round."""
+FIRST_S, LONGEST_S = 0.005, 0.1
+"""The first and the longest pause between two tries for a place."""
+RENEW_S, HELD_S = 4.0, LEASE_S - 2.0
+"""How often a place is renewed, and how long a call runs without: it ends before others begin."""
+
+
+def _chance() -> float:
+    # The import takes longer than opening twenty tools, and only retries need it.
+    from random import random
+
+    return random()  # noqa: S311 - no secret
+
+
+class Timing(NamedTuple):
+    """A clock, a way to wait, and random numbers; a test passes its own, and nothing sleeps."""
+
+    now: Callable[[], float] = time.monotonic
+    """Seconds that never go back."""
+    epoch: Callable[[], float] = time.time
+    """Seconds since the epoch, the same in all processes."""
+    sleep: Callable[[float], Awaitable[Any]] = asyncio.sleep
+    """Waits so many seconds."""
+    chance: Callable[[], float] = _chance
+    """A random number from 0 to 1, so that retries of many callers spread."""
+
+
+MACHINE = Timing()
+
+
+class DeadlineError(Exception):
+    """The deadline passed before the implementation returned."""
+
+    def __init__(self, seconds: float, *, unsent: bool = False) -> None:
+        super().__init__(f"did not answer within {seconds:.3g} s")
+        self.seconds = seconds
+        self.unsent = unsent
+        """Whether the implementation waited for its server, and sent nothing."""
+
+
+class InterruptedCallError(DeadlineError):
+    """The call began, and its outcome can't be learned any more."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(0.0)
+        self._why = why
+
+    def __str__(self) -> str:
+        return self._why
+
+
+@asynccontextmanager
+async def within(seconds: float) -> AsyncIterator[None]:
+    """Limit a block of the running task to `seconds`. Raises DeadlineError."""
+    until = asyncio.timeout(seconds)
+    try:
+        async with until:
+            yield
+    except (TimeoutError, NotSentError) as error:
+        if not until.expired():
+            raise
+        unsent = isinstance(error, NotSentError) or isinstance(error.__cause__, NotSentError)
+        raise DeadlineError(seconds, unsent=unsent) from None
+
+
+class PlaceLostError(Exception):
+    """The place of a running call could not be renewed."""
+
+
+class CallLimits:
+    """The limits of one tool; the calls of this process wait in order."""
+
+    def __init__(self, name: str, limits: Limits, store: Store, timing: Timing = MACHINE) -> None:
+        """Count in the store; `timing` serves the waits."""
+        self._name = name
+        self._limits = limits
+        self._store = store
+        self._seconds = limits.timeout_s or DEFAULT_TIMEOUT_S
+        rate = limits.rate
+        self._apart = rate.per_s / rate.calls * SLACK if rate is not None else 0.0
+        self._late = rate.per_s * LATE if rate is not None else 0.0
+        self._quickest = math.inf
+        """The shortest time that the store took to answer, in seconds."""
+        self._last = -math.inf
+        """The last start, of any process, as far as this one knows; by the clock of `timing`."""
+        self._waiting = 0
+        self._turns: WeakKeyDictionary[Any, asyncio.Lock] = WeakKeyDictionary()
+        self.timing = timing
+        """The clock, which the tries of a call use too."""
+        self.binds = (limits.rate, limits.max_concurrent, limits.max_calls) != (None, None, None)
+        """Whether there is any limit at all."""
+
+    async def check(self, call: Call) -> None:
+        """Check the limits without counting. Raises CallDenied where one is reached."""
+        limits, store = self._limits, self._store.limits
+        if (most := limits.max_calls) is not None:
+            used = await self._ask("max calls", lambda: store.counted(self._name, _who(call)))
+            if used >= most:
+                raise self._too_many(most)
+        self.check_queue(self._longest(call))
+
+    @asynccontextmanager
+    async def place(
+        self, call: Call, on_event: EventListener | None = None
+    ) -> AsyncIterator[str | None]:
+        """Count a call, wait for its place and its start, and release the place in the end.
+
+        Raises CallDenied where it would wait longer than its Timeout, or than its plan allows.
+        """
+        limits, place, longest = self._limits, None, self._longest(call)
+        if limits.max_calls is not None:
+            await self._count(call, limits.max_calls)
+        try:
+            wait = self.check_queue(longest)
+            if on_event is not None and wait > NOTICED_S:
+                await _notify(self._name, call, on_event, wait)
+            async with self._turn(longest):
+                if limits.max_concurrent is not None:
+                    place = await self._enter(limits.max_concurrent, longest)
+                await self._start(longest)
+        except BaseException:
+            with suppress(CallDenied):
+                await self._leave(place)
+            if limits.max_calls is not None:
+                with suppress(CallDenied):  # A count that can't be taken back stays.
+                    uncount = self._store.limits.uncount
+                    await self._ask("max calls", lambda: uncount(self._name, _who(call)))
+            raise
+        try:
+            yield place
+        finally:
+            with suppress(CallDenied):  # A place that stays is free after a while.
+                await self._leave(place)
+
+    async def wait(self, longest: float) -> None:
+        """Wait for one more start. Raises CallDenied where it would take longer."""
+        if self._limits.rate is not None:
+            async with self._turn(longest):
+                await self._start(longest)
+
+    async def wait_again(self, call: Call) -> None:
+        """Wait again for a call that missed its start. Raises CallDenied."""
+        await self.wait(self._longest(call))
+
+    async def hold(
+        self,
+        place: str,
+        running: Coroutine[Any, Any, Result],
+        *,
+        renew_s: float = RENEW_S,
+        held_s: float = HELD_S,
+    ) -> Result:
+        """Return the result of a call, renewing its place. Raises PlaceLostError without it."""
+
+        async def renew() -> None:
+            while True:
+                await asyncio.sleep(renew_s)
+                asked = loop.time()
+                with suppress(CallDenied):  # Tried again, until it is too late.
+                    await self._ask("max concurrent", lambda: self._store.limits.renew(place))
+                    until.reschedule(asked + held_s)
+
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(held_s) as until:
+                renewing = asyncio.create_task(renew())
+                try:
+                    return await running
+                finally:
+                    renewing.cancel()
+        except TimeoutError:
+            raise PlaceLostError from None
+
+    def check_queue(self, longest: float) -> float:
+        """Return the wait behind the calls of this process. Raises CallDenied if it is too long."""
+        wait = self._last + self._apart * (self._waiting + 1) - self.timing.now()
+        if self._waiting >= MAX_WAITING or wait > longest:
+            raise self._too_often(wait)
+        return wait
+
+    @asynccontextmanager
+    async def _turn(self, longest: float) -> AsyncIterator[None]:
+        """Wait behind the earlier calls of this process."""
+        self.check_queue(longest)
+        turn = self._turns.setdefault(asyncio.get_running_loop(), asyncio.Lock())
+        self._waiting += 1
+        try:
+            try:
+                async with asyncio.timeout(longest):
+                    await turn.acquire()
+            except TimeoutError:
+                raise self._late_turn() from None
+            try:
+                yield
+            finally:
+                turn.release()
+        finally:
+            self._waiting -= 1
+
+    async def _start(self, longest: float) -> None:
+        """Wait until the tool may start."""
+        if self._limits.rate is None:
+            return
+        now, sleep, take = self.timing.now, self.timing.sleep, self._store.limits.take
+        until = now() + longest
+        while True:
+            asked = now()
+            wait = self._last + self._apart - asked
+            if wait <= MOMENT:
+                wait = await self._ask("rate", lambda: take(self._name, self._apart))
+                took = now() - asked
+                self._quickest = min(self._quickest, took)
+                self._last = max(self._last, now() + wait - self._apart if wait else asked)
+                if not wait and took - self._quickest <= self._late:
+                    return
+                wait = wait or self._apart  # A start that was granted too late is dropped.
+            if now() + wait > until:
+                raise self._too_often(wait)
+            await sleep(wait)
+
+    async def _enter(self, most: int, longest: float) -> str:
+        until, pause, enter = self.timing.now() + longest, FIRST_S, self._store.limits.enter
+
+        async def try_once() -> str | None:
+            entering = asyncio.ensure_future(
+                self._ask("max concurrent", lambda: enter(self._name, most))
+            )
+            try:
+                return await asyncio.shield(entering)
+            except asyncio.CancelledError:  # The thread goes on, and may get a place.
+                await self._leave(await entering)
+                raise
+
+        while (place := await try_once()) is None:
+            if self.timing.now() + pause > until:
+                raise self._full(most)
+            await self.timing.sleep(pause)
+            pause = min(pause * 2, LONGEST_S)
+        return place
+
+    async def _leave(self, place: str | None) -> None:
+        if place is not None:
+            await self._ask("max concurrent", lambda: self._store.limits.leave(place))
+
+    async def _count(self, call: Call, most: int) -> None:
+        count = self._store.limits.count
+        if not await self._ask("max calls", lambda: count(self._name, _who(call), most)):
+            raise self._too_many(most)
+
+    async def _ask(self, limit: str, question: Callable[[], Any]) -> Any:
+        """Ask the store: next to the event loop, unless it is this process's memory."""
+        try:
+            return await AROUND.run(question) if self._store.is_shared else question()
+        except Exception as error:  # noqa: BLE001 - a process that can't count denies
+            raise guard_failed(self._name, limit, error) from None
+
+    def _longest(self, call: Call) -> float:
+        planned = call.budget
+        return self._seconds if planned is None else min(self._seconds, planned.timeout_ms / 1000)
+
+    def _too_many(self, most: int) -> CallDenied:
+        times = "once" if most == 1 else f"{most} times"
+        message = f"{self._name} may be called {times} in a conversation, and was."
+        return deny("budget_exhausted", message)
+
+    def _too_often(self, wait: float) -> CallDenied:
+        ms = max(1, round(wait * 1000))
+        message = f"{self._name} was called too often: try again in {ms} ms."
+        return deny("rate_limited", message, retry_after_ms=ms)
+
+    def _full(self, most: int) -> CallDenied:
+        return deny("rate_limited", f"{most} calls of {self._name} are running: try later.")
+
+    def _late_turn(self) -> CallDenied:
+        most = self._limits.max_concurrent
+        return self._too_often(self._apart) if most is None else self._full(most)
+
+
+def _who(call: Call) -> str:
+    return json.dumps([call.caller.user, call.caller.conversation])
+
+
+async def _notify(name: str, call: Call, on_event: EventListener, wait: float) -> None:
+    data = {"text": f"{name} waits {wait:.1f} s, because of its Rate", "fraction": None,
+            "wait_s": round(wait, 3)}  # fmt: skip
+    if (waiting := on_event(Event("progress", name, call.id, data))) is not None:
+        await waiting

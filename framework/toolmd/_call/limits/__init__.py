@@ -1,1 +1,0 @@
-"""Limits: rates, concurrency, call counts and deadlines."""

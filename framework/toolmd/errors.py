@@ -243,3 +243,13 @@ def hiding(hide: Hide | None) -> Iterator[None]:
     finally:
         if token is not None:
             _hide.reset(token)
+
+
+class SuspendedToolError(ToolError):
+    """The tool of a server or a service is not the accepted one; nothing was sent."""
+
+    CODE = "suspended_tool"
+
+    def __init__(self, message: str) -> None:
+        """Keep the message."""
+        super().__init__(message, code=self.CODE)

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
     import typer
 
+    from toolmd._store.store import Store
     from toolmd._types.imported import Imported
+    from toolmd._types.registry import Gateway
     from toolmd._types.reply import Dialect
 
     # They need pydantic, and a process's first call should not wait for its import.
@@ -122,6 +124,19 @@ def toolmd_implementation(
 
     Returns:
         The function, or None if the definition does not belong to the plugin.
+    """
+
+
+@hookspec
+def toolmd_gateways(settings: Settings, store: "Store") -> "Gateway | None":
+    """Return what calls the tools that other programs have, such as `Implemented By: mcp …`.
+
+    Called once per snapshot, when it is loaded. Nothing may start or be sent before a call. If the
+    hook fails, the tools that name another program are not implemented.
+
+    Args:
+        settings: The project's settings.
+        store: The project's store.
     """
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from requests_to_app import ADDRESSES, GOOD, OF_ANA, TOKEN, knock
 
 from toolmd._auth import ALL_RIGHTS, CALLER, RIGHTS, Addresses
-from toolmd._auth.headers import SAFE
+from toolmd._auth.authentication import SAFE
 from toolmd._types.call import Caller
 
 OF_ANA_ = {**GOOD, "authorization": f"Bearer {OF_ANA}"}

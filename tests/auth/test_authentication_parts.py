@@ -8,8 +8,7 @@ import pytest
 from requests_to_app import ADDRESSES, OF_ANA, TOKEN, knock, tokens
 
 from toolmd._auth import ALL_RIGHTS, Addresses, Authentication, Tokens, fresh_token
-from toolmd._auth.addresses import with_port
-from toolmd._auth.headers import PAGE_POLICY
+from toolmd._auth.authentication import PAGE_POLICY, with_port
 from toolmd._auth.tokens import SHORTEST, Pass, digest_of
 from toolmd._types.call import Caller
 from toolmd._types.settings import TokenSettings

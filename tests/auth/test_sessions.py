@@ -6,7 +6,7 @@ import pytest
 from requests_to_app import GOOD, OF_ANA, TOKEN, knock, tokens
 
 from toolmd._auth import CALLER, PAGE_POLICY, Sessions
-from toolmd._auth.headers import SAFE
+from toolmd._auth.authentication import SAFE
 from toolmd._auth.tokens import Pass
 from toolmd._types.call import Caller
 

@@ -10,7 +10,7 @@ from projects import FILES
 
 from toolmd import Workspace
 from toolmd._auth import ALL_RIGHTS, Addresses, Tokens, fresh_token
-from toolmd._auth.sockets import bound_socket
+from toolmd._auth.server import bound_socket
 from toolmd._http.app import Server
 from toolmd._http.console.audit_view import read_audit
 from toolmd._http.events import PLUGIN, EventSource, Feed

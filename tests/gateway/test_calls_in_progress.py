@@ -6,9 +6,9 @@ from typing import Any, cast
 
 import pytest
 
-from toolmd._remote.mcp.error import LostAnswerError
-from toolmd._remote.mcp.progress import ProgressReports
-from toolmd._remote.mcp.running import Running
+from toolmd._gateway.errors import LostAnswerError
+from toolmd._gateway.session import Running
+from toolmd._gateway.tools import ProgressReports
 from toolmd._types.context import Context
 
 

@@ -10,8 +10,8 @@ import pytest
 from guarded import Guarded, called, listed
 from mcp.types import CallToolResult
 
-from toolmd._remote.mcp.checked import check_output
-from toolmd._remote.mcp.definition import canonical
+from toolmd._gateway.answers import check_output
+from toolmd._gateway.pins import canonical
 from toolmd.errors import ToolError
 
 DONE = {"result": {"content": [], "structuredContent": {"size": 3}}}

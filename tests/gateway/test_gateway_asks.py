@@ -16,12 +16,14 @@ from mcp import Client
 from mcp.types import ElicitResult, InputRequiredResult
 
 from toolmd import Workspace
+from toolmd._gateway.servers import Servers
+from toolmd._gateway.session import asked_in, following
 from toolmd._mcp.callers import FixedCaller
 from toolmd._mcp.server import McpServer
-from toolmd._remote.mcp.asking import asked_in, following
-from toolmd._remote.mcp.servers import is_parked
+from toolmd._store.store import Store
 from toolmd._types.asked import Asked
 from toolmd._types.call import Caller
+from toolmd._types.settings import Settings
 from toolmd.errors import ToolError
 
 MODERN = """
@@ -194,7 +196,8 @@ def test_a_step_of_a_skill_asks_its_person(workspace: Workspace) -> None:
 def test_another_process_can_not_answer_for_a_server_that_keeps_no_state(tmp_path: Path) -> None:
     asked = Asked("How large?", {"type": "object"}, parked="of another process")
 
-    assert not is_parked(asked)
+    with closing(Store("memory", tmp_path)) as store:
+        assert not Servers(Settings(root=tmp_path), store).may_answer(asked)
 
 
 def test_a_call_whose_question_can_not_be_stored_is_unknown_since_it_began(

@@ -16,9 +16,9 @@ from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCNotification, JSONRPCRequest, ToolListChangedNotification
 
 from toolmd import Workspace
+from toolmd._gateway.servers import look_at_server
 from toolmd._mcp.callers import FixedCaller
 from toolmd._mcp.server import McpServer
-from toolmd._remote.mcp.look import look_at_server
 from toolmd._types.call import Caller
 
 LISTENING = """\
@@ -203,6 +203,6 @@ def test_a_client_that_reads_nothing_keeps_no_other_from_its_notification(tmp_pa
 
 
 def _end_sessions(root: Path) -> None:
-    from toolmd._remote.mcp.pool import POOL
+    from toolmd._gateway.pool import POOL
 
     POOL.close(root)

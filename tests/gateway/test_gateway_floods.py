@@ -15,8 +15,8 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCResponse
 
 from toolmd import Workspace
-from toolmd._remote.mcp.listing import ToolList
-from toolmd._remote.mcp.stdio import ServerProcess
+from toolmd._gateway.connection import ToolList
+from toolmd._gateway.stdio import ServerProcess
 
 MIB_OF_ERRORS = int(os.environ.get("GATEWAY_STDERR_MIB", "32"))
 TOOLS = int(os.environ.get("GATEWAY_TOOLS", "100"))

@@ -11,7 +11,7 @@ from guarded import Guarded, called, listed
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from toolmd._remote.mcp.definition import canonical, differences
+from toolmd._gateway.pins import canonical, differences
 
 _SCHEMA = {"type": "object", "properties": {"text": {"type": "string", "description": "A text"}}}
 

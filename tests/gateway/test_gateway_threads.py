@@ -11,8 +11,7 @@ from pathlib import Path
 from guarded import Guarded, called
 
 from toolmd import Result, Workspace
-from toolmd._remote.mcp.pool import MOST_SESSIONS, Key, Pool
-from toolmd._remote.mcp.projects import begin_project, end_project
+from toolmd._gateway.pool import MOST_SESSIONS, Key, Pool
 from toolmd._types.settings import ServerSettings
 
 THREADS = 6
@@ -63,12 +62,10 @@ def test_no_more_sessions_are_opened_at_once_than_a_server_may_have(tmp_path: Pa
     keys = [Key(tmp_path, "plain", "", f"user {number}") for number in range(MOST_SESSIONS + 8)]
 
     async def refused() -> list[str]:
-        opened = (pool.session(key, silent) for key in keys)
+        opened = (pool.session(key, silent, lambda: True) for key in keys)
         return [str(error) for error in await asyncio.gather(*opened, return_exceptions=True)]
 
-    begin_project(tmp_path)
     errors = asyncio.run(refused())
-    end_project(tmp_path)
 
     assert errors.count(f"all {MOST_SESSIONS} sessions of the server are busy") == 8
     assert sum("did not answer within 1 s" in error for error in errors) == MOST_SESSIONS

@@ -6,7 +6,7 @@ import sys
 import warnings
 from pathlib import Path
 
-from toolmd._remote.mcp.stdio import run_server
+from toolmd._gateway.stdio import run_server
 
 TALKATIVE = "import sys\nwhile True: sys.stdout.write('x' * 300_000)\n"
 

@@ -13,8 +13,7 @@ import httpx
 
 from toolmd import Workspace
 from toolmd._auth import ALL_RIGHTS, Addresses, Tokens
-from toolmd._auth.server import HttpServer
-from toolmd._auth.sockets import bound_socket
+from toolmd._auth.server import HttpServer, bound_socket
 from toolmd._http.app import Server
 from toolmd._http.events import PLUGIN, EventSource, Feed
 from toolmd._types.call import Caller

@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from toolmd._auth.sockets import bound_socket
+from toolmd._auth.server import bound_socket
 from toolmd._cli.server.serving import PORT
 
 TOKEN = "a-token-that-stays-over-restarts"

@@ -7,8 +7,6 @@ import pytest
 from kiosk import Kiosk, copied
 from raw import answer, call, called, connected, everything, head
 
-from toolmd._auth.framing import framing
-
 
 @pytest.fixture(scope="module")
 def kiosk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kiosk]:
@@ -66,13 +64,15 @@ DOUBTFUL = {
 
 @pytest.mark.parametrize("name", DOUBTFUL)
 def test_bytes_after_an_ambiguous_request_never_run(kiosk: Any, name: str) -> None:
+    hidden = name.replace(" ", "-")
     with connected(kiosk.port) as sock:
-        sock.sendall(DOUBTFUL[name](kiosk.port) + call(kiosk.port, "hidden"))
+        sock.settimeout(5)
+        sock.sendall(DOUBTFUL[name](kiosk.port) + call(kiosk.port, hidden))
         answered = everything(sock)
 
+    assert hidden not in called(kiosk)
     assert answered.startswith(b"HTTP/1.1 4")
     assert answered.count(b"HTTP/1.1 ") == 1
-    assert "hidden" not in called(kiosk)
 
 
 @pytest.mark.parametrize("body", [b"0\r\n\r\n", b"0;a=b\r\n\r\n", b"0\r\nX: a\r\n\r\n"])
@@ -117,28 +117,6 @@ def test_a_body_that_breaks_after_its_answer_leaves_no_trace_in_the_log(
     assert "hidden" not in called(kiosk)
     assert caplog.records == []
     assert capfd.readouterr().err == ""
-
-
-@pytest.mark.parametrize(
-    ("head", "length"),
-    [(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", 0),
-     (b"POST / HTTP/1.1\r\ncontent-length:2\r\nX: Content-Length: 3\r\n\r\n", 2),
-     (b"POST / HTTP/1.1\r\nTransfer-Encoding: Chunked\r\n\r\n", None)],
-)  # fmt: skip
-def test_a_plain_head_is_not_ambiguous(head: bytes, length: int | None) -> None:
-    assert framing(head) == ("", length)
-
-
-def test_bytes_in_the_same_packet_as_the_end_of_chunks_are_not_read(kiosk: Any) -> None:
-    body = b"2\r\n{}\r\n0\r\n\r\n"
-    with connected(kiosk.port) as sock:
-        sock.sendall(first(kiosk.port, CHUNKED, body=body) + call(kiosk.port, "surplus"))
-        answered = everything(sock)
-
-    assert answered.startswith(b"HTTP/1.1 200 ")
-    assert b"connection: close" in answered
-    assert answered.count(b"HTTP/1.1 ") == 1
-    assert "surplus" not in called(kiosk)
 
 
 def test_requests_in_one_packet_are_answered_in_order(kiosk: Any) -> None:

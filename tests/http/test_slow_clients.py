@@ -5,11 +5,9 @@ import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import httpx
 import pytest
-from kiosk import TOKEN, Kiosk
+from kiosk import Kiosk
 from raw import answer, call, connected, everything, head, trickle
 from test_api_events import followed, until
 
@@ -102,7 +100,7 @@ def test_a_client_that_reads_no_answer_is_cut_off(hasty: Kiosk) -> None:
     with connected(hasty.port) as sock:
         # More answers than the buffers of both sides take in.
         asked = head(hasty.port, "/openapi.json", method="GET")
-        sock.settimeout(LATE_S)
+        sock.settimeout(4 * LATE_S)
         with pytest.raises(ConnectionError):
             sock.sendall(asked * 1_000_000)
 
@@ -122,69 +120,3 @@ def test_a_stream_and_a_long_call_outlive_every_deadline(hasty: Kiosk, tmp_path:
             until(coming, "run", run_id="late")
             writer.write("done")
         assert answer(busy)[0] == 200
-
-
-@pytest.fixture
-def small(project: Path) -> Iterator[Kiosk]:
-    """The kiosk with room for two connections."""
-    with Kiosk(project, max_connections=2) as open_:
-        yield open_
-
-
-def served(kiosk: Kiosk) -> int:
-    """Send a request on a new connection; return the status."""
-    with connected(kiosk.port) as sock:
-        sock.sendall(call(kiosk.port, "new"))
-        return answer(sock)[0]
-
-
-def test_an_unauthenticated_client_is_closed_before_an_authenticated_one(
-    small: Kiosk,
-) -> None:
-    with connected(small.port) as known, connected(small.port) as stranger:
-        known.sendall(call(small.port, "one"))
-        assert answer(known)[0] == 200
-        stranger.sendall(b"GET ")
-
-        assert served(small) == 200
-        assert everything(stranger) == b""
-        known.sendall(call(small.port, "two"))
-        assert answer(known)[0] == 200
-
-
-def test_of_idle_clients_the_one_that_waits_longest_makes_room(small: Kiosk) -> None:
-    with connected(small.port) as older, connected(small.port) as newer:
-        for sock in (older, newer):
-            sock.sendall(call(small.port, "one"))
-            assert answer(sock)[0] == 200
-
-        assert served(small) == 200
-        assert everything(older) == b""
-        newer.sendall(call(small.port, "two"))
-        assert answer(newer)[0] == 200
-
-
-def test_an_unauthenticated_body_makes_room(small: Kiosk) -> None:
-    body = head(small.port, "/api/session", "Content-Length: 400", method="POST") + b"{"
-    with connected(small.port) as one, connected(small.port) as two:
-        for sock in (one, two):
-            sock.sendall(body.replace(f"Authorization: Bearer {TOKEN}\r\n".encode(), b""))
-        assert served(small) == 200
-
-
-def test_if_all_connections_are_busy_a_new_one_gets_503(small: Kiosk, tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    token = {"authorization": f"Bearer {TOKEN}"}
-    body: dict[str, Any] = {"arguments": {"pipe": str(pipe)}}
-    with connected(small.port) as busy, small.client() as client, followed(client):
-        data = httpx.Request("POST", small.url, json=body).content
-        length = f"Content-Length: {len(data)}"
-        busy.sendall(head(small.port, "/api/tools/wait/call", length) + data)
-        with pipe.open("w") as writer:  # opens when the call reads
-            refused = httpx.get(f"{small.url}/api/tools", headers=token)
-            assert (refused.status_code, refused.json()["code"]) == (503, "too_many_connections")
-            assert refused.headers["retry-after"] == "1"
-            writer.write("done")
-        assert answer(busy)[0] == 200
-        assert served(small) == 200

@@ -1,19 +1,17 @@
 """Check Host, Origin, token and content type of a request before it reaches an ASGI app.
 
-Every answer gets the safe headers, the app's own ones too.
+Every answer gets headers that keep pages of other sites from using its content.
 """
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, MutableMapping
+from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Self
 
-from toolmd._auth.addresses import Addresses
-from toolmd._auth.headers import PAGE_POLICY, with_safe_headers
-from toolmd._auth.sessions import Sessions
-from toolmd._auth.tokens import Pass, Tokens
-from toolmd._types.call import fact_name
+from toolmd._auth.tokens import Pass, Sessions, Tokens
+from toolmd._types.call import Caller, fact_name
 
 AsgiScope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -25,13 +23,16 @@ CALLER = "toolmd.caller"
 """The key of `scope["state"]` for the Caller that the token names."""
 RIGHTS = "toolmd.rights"
 """The key of `scope["state"]` for what the token may do, a set."""
+USER = "toolmd-user"
+"""The header that names another user, for whom a token that may call and operate calls."""
 CONTEXT = "toolmd-context-"
 """The prefix of headers that state a fact of the context: `Toolmd-Context-Patient`."""
 CONVERSATION = "toolmd-conversation"
 """The header that names the conversation; Max Calls counts the calls of one together."""
 BODIES = frozenset(("POST", "PUT", "PATCH"))
 ONCE = frozenset(
-    ("host", "origin", "authorization", "content-type", "cookie", "sec-fetch-site", CONVERSATION)
+    ("host", "origin", "authorization", "content-type", "cookie", "sec-fetch-site", CONVERSATION,
+     USER)
 )  # fmt: skip
 """Headers that decide over access: two readers could pick different ones of two."""
 _NAME = re.compile(r"[\x21-\x7e]{1,128}")
@@ -44,6 +45,77 @@ _CRASHED: Mapping[str, Any] = {
         (b"content-length", b"%d" % len(_CRASHED_BODY)),
     ],
 }
+HTTP_PORT = 80
+LOCAL = ("127.0.0.1", "localhost")
+"""Names of this machine for itself; clients use either."""
+NOTHING = "default-src 'none'; frame-ancestors 'none'"
+"""The policy of answers that are not pages: a browser that shows one runs and loads nothing."""
+PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
+    " connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+"""The policy of the console's pages: nothing inline, nothing from other sites."""
+SAFE: dict[bytes, bytes] = {
+    b"content-security-policy": NOTHING.encode(),
+    b"x-content-type-options": b"nosniff",
+    b"referrer-policy": b"no-referrer",
+    b"cross-origin-resource-policy": b"same-origin",
+    b"cross-origin-opener-policy": b"same-origin",
+    b"cache-control": b"no-store",
+}
+"""An app's own headers win: a page names its own policy, a file its own caching."""
+_ALL = tuple(SAFE.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """The accepted values of the Host and Origin headers."""
+
+    hosts: frozenset[str]
+    """Such as `127.0.0.1:8787`; on port 80 also without the port, as clients write it."""
+    origins: frozenset[str]
+    """Such as `http://127.0.0.1:8787`."""
+
+    @classmethod
+    def of(cls, host: str, port: int, allowed: Iterable[str] = ()) -> Self:
+        """Return the addresses of a server that is bound to `host` and `port`.
+
+        Args:
+            host: The host that the server is bound to.
+            port: The port that the server is bound to.
+            allowed: Names that a proxy in front of the server uses, such as `tools.example.org` or
+                one with a port; their pages may be served over TLS.
+        """
+        own = LOCAL if host in LOCAL else (host,)
+        hosts = {with_port(name, port) for name in own}
+        if port == HTTP_PORT:
+            hosts |= {host.removesuffix(f":{port}") for host in hosts}
+        origins = {f"http://{name}" for name in hosts}
+        for name in allowed:
+            hosts.add(name.lower())
+            origins |= {f"http://{name.lower()}", f"https://{name.lower()}"}
+        return cls(frozenset(hosts), frozenset(origins))
+
+    def host_fits(self, host: str | None) -> bool:
+        """Check the Host header; a request without one does not pass."""
+        return host is not None and host.lower() in self.hosts
+
+    def origin_fits(self, origin: str | None) -> bool:
+        """Check the Origin header; clients that are not browsers send none."""
+        return origin is None or origin.lower() in self.origins
+
+
+def with_port(host: str, port: int) -> str:
+    """Return a host and its port in the form of a URL."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def problem(status: HTTPStatus, code: str, detail: str, **more: Any) -> dict[str, Any]:
+    """Return problem details (RFC 9457) with a stable code; `more` are additional members."""
+    return {
+        "type": "about:blank", "title": status.phrase, "status": status, "detail": detail,
+        "code": code, **more,
+    }  # fmt: skip
 
 
 class RequestDenied(Exception):  # noqa: N818 - an answer to the client, not an error of the server
@@ -51,13 +123,7 @@ class RequestDenied(Exception):  # noqa: N818 - an answer to the client, not an 
 
     def __init__(self, status: HTTPStatus, code: str, detail: str) -> None:
         self.status = status
-        self.problem = {
-            "type": "about:blank",
-            "title": status.phrase,
-            "status": status,
-            "detail": detail,
-            "code": code,
-        }
+        self.problem = problem(status, code, detail)
 
 
 class Authentication:
@@ -176,24 +242,30 @@ def _check_caller(scope: AsgiScope, passed: Pass | None, headers: dict[str, str]
     if conversation is not None and not _NAME.fullmatch(conversation):
         detail = f"The header {CONVERSATION} needs 1 to 128 visible ASCII characters."
         raise RequestDenied(HTTPStatus.BAD_REQUEST, "malformed_request", detail)
-    caller = passed.caller(_stated(headers), conversation)
+    facts, rights, user = _facts(headers), passed.rights, headers.get(USER)
+    caller = passed.caller(facts, conversation)
+    if user is not None:
+        # As somebody else it only calls: decisions and views stay with its own name.
+        acts = {"call", "operate"} <= rights
+        rights = frozenset(("call",))
+        caller = Caller(user or None, facts, conversation=conversation) if acts else None
     if caller is None:
-        detail = "The token does not allow this context."
+        detail = "The token does not allow this context, or does not allow to name another user."
         raise RequestDenied(HTTPStatus.FORBIDDEN, "context_not_allowed", detail)
-    scope["state"] = {**scope.get("state", {}), CALLER: caller, RIGHTS: passed.rights}
+    scope["state"] = {**scope.get("state", {}), CALLER: caller, RIGHTS: rights}
 
 
-def _stated(headers: dict[str, str]) -> dict[str, str]:
+def _facts(headers: dict[str, str]) -> dict[str, str]:
     """Return the facts of the context that a request states, by name."""
-    stated: dict[str, str] = {}
+    facts: dict[str, str] = {}
     for key, value in headers.items():
         if key.startswith(CONTEXT):
             fact = fact_name(key.removeprefix(CONTEXT))
-            if fact is None or fact in stated:
+            if fact is None or fact in facts:
                 detail = f"The header {key} does not name one fact, as Toolmd-Context-Patient does."
                 raise RequestDenied(HTTPStatus.BAD_REQUEST, "malformed_request", detail)
-            stated[fact] = value
-    return stated
+            facts[fact] = value
+    return facts
 
 
 def _check_body(method: str, headers: dict[str, str]) -> None:
@@ -216,3 +288,11 @@ async def _answer(denial: RequestDenied, page: bytes | None, send: Send) -> None
         headers.append((b"www-authenticate", b"Bearer"))
     await send({"type": "http.response.start", "status": denial.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
+
+
+def with_safe_headers(start: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the first message of an answer with `SAFE` added to its headers."""
+    given = list(start.get("headers", ()))
+    names = {name.lower() for name, _ in given}
+    lacking = _ALL if names.isdisjoint(SAFE) else [pair for pair in _ALL if pair[0] not in names]
+    return {**start, "headers": [*given, *lacking]}

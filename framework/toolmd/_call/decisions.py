@@ -12,8 +12,7 @@ from toolmd._call.confirmation.input import answer, values_of
 from toolmd._call.denial import deny
 from toolmd._call.pipeline import Pipeline
 from toolmd._call.result.outcome import answered, stale, stopped
-from toolmd._remote.mcp.error import InputRequiredError
-from toolmd._types.asked import Asked
+from toolmd._types.asked import Asked, InputRequiredError
 from toolmd._types.call import Call
 from toolmd._types.confirmation import Confirmation, ConfirmationState, Decided
 from toolmd._types.result import EventListener, Result

@@ -11,9 +11,9 @@ from weakref import WeakKeyDictionary
 
 from toolmd._call.denial import CallDenied, deny, guard_failed
 from toolmd._call.threads import AROUND
-from toolmd._remote.mcp.running import NotSentError
 from toolmd._store import LEASE_S
 from toolmd._store.store import Store
+from toolmd._types.asked import NotSentError
 from toolmd._types.call import Call
 from toolmd._types.call_spec import DEFAULT_TIMEOUT_S, Limits
 from toolmd._types.result import Event, EventListener, Result

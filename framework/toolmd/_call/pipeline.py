@@ -15,8 +15,7 @@ from toolmd._call.keyed import KeyedCalls, key_with
 from toolmd._call.limits import PlaceLostError
 from toolmd._call.observers import Observers
 from toolmd._call.result.outcome import allowed, denied, ignored, stopped
-from toolmd._remote.mcp.error import InputRequiredError
-from toolmd._types.asked import Asked
+from toolmd._types.asked import Asked, InputRequiredError
 from toolmd._types.call import Call
 from toolmd._types.confirmation import Decided
 from toolmd._types.result import EventListener, Result

@@ -15,7 +15,6 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from toolmd._auth import Sessions, Tokens
-from toolmd._auth.warnings import Warnings
 from toolmd._call.audit.reader import AuditReader, DecisionKind, Wanted
 from toolmd._export.definition import describe_bound, list_entry
 from toolmd._http.document import document
@@ -43,6 +42,8 @@ PROBES = frozenset(("/health", "/ready"))
 """Paths for balancers: open to everyone, so their answers contain nothing of the project."""
 OPEN_PATHS = frozenset(("/api/session",))
 """Paths that need no token."""
+WARN_S = 60.0
+"""The time until the same warning is logged again, in seconds."""
 Confidence = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -161,9 +162,9 @@ class Api:
         self._skills = SnapshotDocument(workspace, lambda: _entries(workspace.skills))
         self._document = SnapshotDocument(workspace, self.document)
         self._background: set[asyncio.Task[Any]] = set()
-        self._warnings = Warnings()
         self._look: asyncio.Task[bool] | None = None
         self._looked = 0.0
+        self._warned = -WARN_S
 
     def routes(self) -> list[tuple[str, Route]]:
         """Return what each route needs, and the route."""
@@ -496,7 +497,10 @@ class Api:
             with suppress(NotFoundError):
                 await self.workspace.runs.get("-")
         except Exception as error:  # noqa: BLE001 - whatever fails here fails calls too
-            self._warnings.warn("not ready: %s", error)
+            # Strangers can cause this warning, and must not fill the log.
+            if time.monotonic() - self._warned >= WARN_S:
+                self._warned = time.monotonic()
+                _log.warning("not ready: %s", error)
             return False
         finally:
             self._looked = time.monotonic()

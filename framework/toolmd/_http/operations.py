@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, Router
 
-from toolmd._auth import ALL_RIGHTS, CALLER, RIGHTS
+from toolmd._auth import ALL_RIGHTS, CALLER, RIGHTS, problem
 from toolmd._types.call import NOBODY, Caller
 from toolmd._validation.strict_json import read_json
 from toolmd.errors import ArgumentError, NotFoundError, ToolmdError, logged
@@ -47,11 +47,7 @@ class ApiError(Exception):
     ) -> None:
         """Store the error; `more` are members in addition to the standard ones."""
         super().__init__(detail)
-        title = HTTPStatus(status).phrase
-        self.problem = {
-            "type": "about:blank", "title": title, "status": status, "detail": detail,
-            "code": code, **more,
-        }  # fmt: skip
+        self.problem = problem(HTTPStatus(status), code, detail, **more)
         self._headers = headers
 
     def answer(self) -> Response:
@@ -143,8 +139,8 @@ class Operation:
             if isinstance(value, Response):
                 return value
             return Response(json_bytes(value), self.status, media_type="application/json")
-        except ApiError as problem:
-            return problem.answer()
+        except ApiError as error:
+            return error.answer()
         except NotFoundError as error:
             return ApiError(404, "not_found", str(error)).answer()
         except ArgumentError as error:
@@ -219,8 +215,8 @@ class Routes(Router):
         try:
             needs, route = self._find(scope)
             check_rights(needs, scope.get("state", {}).get(RIGHTS, frozenset()))
-        except ApiError as problem:
-            await problem.answer()(scope, receive, send)
+        except ApiError as error:
+            await error.answer()(scope, receive, send)
             return
         await route.app(scope, receive, send)
 

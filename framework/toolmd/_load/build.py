@@ -29,12 +29,10 @@ from toolmd._load.python.compared import Comparisons
 from toolmd._load.python.implementation import SnapshotParts
 from toolmd._load.source.files import File, Folder
 from toolmd._load.source.walk import SETTLED_NS, Walker
-from toolmd._remote.mcp.servers import Servers
-from toolmd._remote.services import Services
 from toolmd._store import MEMORY
 from toolmd._store.store import Store
 from toolmd._types.diagnostic import Diagnostic, in_reading_order
-from toolmd._types.registry import BoundTool, Registry
+from toolmd._types.registry import BoundTool, Gateway, Registry
 from toolmd._types.settings import Settings
 
 if TYPE_CHECKING:
@@ -178,10 +176,18 @@ def _parts(  # noqa: PLR0913, PLR0917 - as build
         return _Parts(last.groups, last.around, old.python, old.registry.tools)
     resources = SnapshotResources(plugins, settings)
     known = last.around.comparisons if last is not None else Comparisons(cache)
-    remote = Services(settings, store), Servers(settings, store)
-    around = SnapshotParts(settings, plugins, resources, *remote, comparisons=known)
+    gateways = _gateways(plugins, settings, store)
+    around = SnapshotParts(settings, plugins, resources, gateways, comparisons=known)
     python = {file.path: file for group in groups for file in group.folder.modules}
     return _Parts(groups, around, python, {})
+
+
+def _gateways(plugins: Plugins, settings: Settings, store: Store) -> tuple[Gateway, ...]:
+    """Return what calls the tools of other programs; the log has the reason of a failure."""
+    answers = plugins.ask(
+        "toolmd_gateways", awake=False, at_load=False, settings=settings, store=store
+    )
+    return tuple(one.value for one in answers if one.value is not None)
 
 
 def _read(

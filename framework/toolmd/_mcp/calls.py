@@ -19,11 +19,10 @@ from toolmd._mcp.asking import Asking
 from toolmd._mcp.callers import Callers, RequestContext
 from toolmd._mcp.changes import ListChanges, Listed
 from toolmd._mcp.results import answer
-from toolmd._remote.mcp.error import SUSPENDED
 from toolmd._types.call import Call, Caller
 from toolmd._types.result import Event, Result
 from toolmd._workspace import Workspace
-from toolmd.errors import did_you_mean, near_words
+from toolmd.errors import SuspendedToolError, did_you_mean, near_words
 
 LONGEST = 1000
 """The most characters of one message; a whole item may be large."""
@@ -98,7 +97,9 @@ class Calls:
             ended = await self._asking.through(ctx, result, caller, progress)
         if isinstance(ended, InputRequiredResult):
             return ended
-        if ended.handle is not None or (ended.error and ended.error.code == SUSPENDED):
+        if ended.handle is not None or (
+            ended.error and ended.error.code == SuspendedToolError.CODE
+        ):
             await self._changes.changed()
         return answer(ended, listed.spec, blocks=listed.blocks, wrapped=listed.wrapped)
 

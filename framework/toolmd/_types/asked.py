@@ -1,5 +1,6 @@
 """Input that an MCP server asks for during a call, and the person's answer."""
 
+import asyncio
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
@@ -46,6 +47,19 @@ class Asked(NamedTuple):
     def defaults(self) -> dict[str, Any]:
         """The values that the form suggests."""
         return {one.name: one.shape.default for one in self.fields if one.shape.has_default}
+
+
+class InputRequiredError(Exception):
+    """A server asks for input before the call can end."""
+
+    def __init__(self, asked: Asked) -> None:
+        """Keep the question."""
+        super().__init__(asked.prompt)
+        self.asked = asked
+
+
+class NotSentError(asyncio.CancelledError):
+    """The caller was cancelled while it waited for a server; nothing was sent."""
 
 
 def fields_of(form: Mapping[str, Any]) -> tuple[Parameter, ...]:

@@ -1,9 +1,19 @@
 """An immutable snapshot of all tools and skills; a change makes a new one."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar, cast
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    Literal,
+    NamedTuple,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    cast,
+)
 
 from toolmd._types.call_spec import CallSpec, ToolCallSpec
 from toolmd._types.diagnostic import Diagnostic
@@ -11,6 +21,7 @@ from toolmd._types.pending_change import PendingChange
 
 if TYPE_CHECKING:
     # They need pydantic, and a process's first call should not wait for its import.
+    from toolmd._types.asked import Asked
     from toolmd._types.prompt import PromptSpec
     from toolmd._types.skill import SkillSpec
     from toolmd._types.tool import ToolSpec
@@ -38,6 +49,8 @@ class Implementation(NamedTuple):
     """The keywords of resources, each with the resource's type."""
     keeps: Any = None
     """Keeps the modules of its snapshot alive as long as the function may run."""
+    may_answer: Callable[["Asked"], bool] | None = None
+    """Returns whether this process can answer a question of the tool's server."""
 
 
 class Binding(NamedTuple):
@@ -58,6 +71,22 @@ class Binding(NamedTuple):
 
 
 NOT_IMPLEMENTED = Binding("none")
+
+
+class Gateway(Protocol):
+    """What calls the tools of other programs, for one snapshot of a project."""
+
+    def bind(self, named_by: str, call_spec: Callable[[], CallSpec]) -> Binding | None:
+        """Return the binding of what Implemented By names; None for a name of something else."""
+
+    def suspended(self, named_by: Mapping[str, str]) -> Iterable[str]:
+        """Return the tools that changed since they were accepted, of the names by tool; it blocks.
+
+        No other program is asked, but the store.
+        """
+
+    def close(self) -> None:
+        """End what still runs for the project; it blocks."""
 
 
 class LateBinding(NamedTuple):

@@ -114,8 +114,7 @@ class ServeSettings:
     """The accepted tokens, each with `sha256`, `user`, `may` (`call`, `decide`, `operate`) and
     `context` (allowed values by fact). Without any, each start creates a new token."""
     max_connections: int = 512
-    """The maximum number of open connections, and at most half of the process's file descriptors.
-    At the limit, the connection that has waited longest for its client is closed."""
+    """The number of open connections from which on a request is answered with 503."""
     head_timeout: int = 10
     """The time limit for a new connection's first byte, and then for the head of a request."""
     body_timeout: int = 30

@@ -12,8 +12,6 @@ from toolmd._load.build import Snapshot, build
 from toolmd._load.definitions.cache import Cache
 from toolmd._load.edits.baseline import Baseline
 from toolmd._load.edits.last_python import Put
-from toolmd._remote.mcp.projects import begin_project
-from toolmd._remote.mcp.servers import close_servers
 from toolmd._store.store import Store
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.registry import Registry
@@ -69,7 +67,6 @@ class OpenProject:
         """Read the project; see `Workspace`."""
         self._rehearses = rehearses
         self._on_close = on_close
-        self._root = settings.root
         self.clock = clock
         self.plugins = plugins
         """Objects with hooks, by name, next to the installed plugins."""
@@ -97,7 +94,6 @@ class OpenProject:
         except BaseException:
             self.store.close()  # The caller gets no workspace to close.
             raise
-        begin_project(self._root)
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -116,7 +112,8 @@ class OpenProject:
         self.loop.close()
         self._logs.close()
         if first:
-            close_servers(self._root)
+            for gateway in self.live.gateways:
+                gateway.close()
         self.store.close()
         return first
 

@@ -123,7 +123,7 @@ class ReadProject:
         Their calls are denied until an operator accepts the change. No server is asked, but the
         store; the calling thread waits. Raises UnreachableError if the store can't be used.
         """
-        return self._project.live.suspended.names()
+        return self._project.live.suspended_tools()
 
     @property
     def plugins(self) -> tuple[PluginInfo, ...]:

@@ -7,7 +7,6 @@ from toolmd._call.arguments.argument_errors import mismatch
 from toolmd._call.compiled import CompiledTool
 from toolmd._call.confirmation.flow import ApprovedCall, ConfirmationFlow
 from toolmd._call.denial import CallDenied, deny, overruled
-from toolmd._remote.mcp.servers import is_parked
 from toolmd._types.asked import Asked
 from toolmd._types.confirmation import Confirmation
 from toolmd._types.verdict import Action
@@ -37,7 +36,7 @@ async def answer(
     if flow.approval_hash(tool, call.arguments) != confirmation.bound_to:
         await flow.claim(confirmation, "stale")
         raise deny("confirmation_stale", CHANGED)
-    if not is_parked(asked):
+    if not tool.invoker.may_answer(asked):
         raise deny("confirmation_elsewhere", ELSEWHERE)
     verdict = await tool.guard(call, call.arguments)
     if verdict.action is Action.DENY:

@@ -17,13 +17,21 @@ from toolmd._call.result.returned import Remarks, build_result
 from toolmd._call.result.truncate import UNBOUND, bounds_of
 from toolmd._call.threads import in_daemon_thread, is_from_outside
 from toolmd._egress import DomainNotApprovedError
-from toolmd._remote.mcp.error import InputRequiredError, SuspendedToolError
+from toolmd._types.asked import Asked, InputRequiredError
 from toolmd._types.call import Call
 from toolmd._types.call_spec import DEFAULT_TIMEOUT_S
 from toolmd._types.registry import Binding, BoundTool, Implementation
 from toolmd._types.result import EventListener, Failure, Outcome, Result
 from toolmd._validation.redact import hider
-from toolmd.errors import NotLoadedError, ToolError, ToolmdError, hidden, hiding, logged
+from toolmd.errors import (
+    NotLoadedError,
+    SuspendedToolError,
+    ToolError,
+    ToolmdError,
+    hidden,
+    hiding,
+    logged,
+)
 
 
 class Invoker:
@@ -154,6 +162,11 @@ class Invoker:
         if self._tool.late is not None:
             await in_daemon_thread(lambda: self._tool.binding)
         return self._tool.binding
+
+    def may_answer(self, asked: Asked) -> bool:
+        """Return whether this process can answer a question of the tool's server."""
+        may_answer = self._implementation.may_answer if self._implementation is not None else None
+        return not asked.parked or (may_answer is not None and may_answer(asked))
 
     def _load(self) -> Implementation:
         binding = self._tool.binding

@@ -34,7 +34,7 @@ async def start(
     `context` returns the context of the call. `begin` is called when the function starts: a
     blocking one may wait for a thread first.
     """
-    _, _, function, mode, names, converters, wanted, resources, _ = implementation
+    _, _, function, mode, names, converters, wanted, resources, *_ = implementation
     keywords = arguments
     if names or converters or wanted is not None or resources:
         keywords = await _keywords_of(implementation, arguments, context())

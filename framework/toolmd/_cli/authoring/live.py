@@ -29,7 +29,7 @@ def read_live_server(
     Without a URL and a command, the server is that of the settings. With `force`, drafts that
     wait for a decision are written again.
     """
-    from toolmd._import.mcp_server import LiveServer, read_live, table_of
+    from toolmd._gateway.live import LiveServer, read_live, table_of
 
     if read_remote_tool(f"mcp {name} tool") is None:
         stop(ExitCode.USAGE, f"{name!r} is not a name", "use lower-case letters, digits, _ and -")
@@ -61,7 +61,7 @@ def accept_tools(live: Live, folder: Path | None, left_out: Iterable[Draft]) -> 
 
     The definitions of the drafts that were left out are not accepted.
     """
-    from toolmd._remote.mcp.servers import Servers
+    from toolmd._gateway.servers import Servers
     from toolmd._store.store import Store
 
     settings = load_settings(folder)

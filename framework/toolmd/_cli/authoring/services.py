@@ -37,8 +37,8 @@ def _document_of(name: str, folder: Path | None) -> str:
 
 def _published_of(text: str, drafts: Sequence[Draft]) -> Mapping[str, Mapping[str, str]]:
     """Return what a document says of each operation that a draft calls, by service."""
+    from toolmd._gateway.services import key_of
     from toolmd._import.openapi import definitions_of
-    from toolmd._remote.services import key_of
     from toolmd._types.operation import read_operation
 
     published = definitions_of(text)
@@ -57,7 +57,7 @@ def accept_operations(
 
     The operations of the drafts that were left out are not accepted.
     """
-    from toolmd._remote.services import Services, key_of
+    from toolmd._gateway.services import Services, key_of
     from toolmd._store.store import Store
     from toolmd._types.operation import read_operation
 
@@ -96,9 +96,9 @@ def look_at_service(
         operations: By service, the tool of each operation that a file names.
         accept: Whether to accept the operations with a file as they are now.
     """
+    from toolmd._gateway.services import Services
     from toolmd._import.json_text import UnreadableSourceError
     from toolmd._import.openapi import definitions_of
-    from toolmd._remote.services import Services
     from toolmd._store.store import Store
 
     document, published = settings.services[name].document, None

@@ -36,7 +36,7 @@ def texts_of(kind: str, source: str) -> Iterator[tuple[str, str]]:
     elif kind == "openapi" and source.startswith(("http://", "https://")):
         yield source, _decoded(_fetched(source), source)
     elif kind == "mcp" and _is_server(source):
-        from toolmd._import.mcp_server import list_tools
+        from toolmd._gateway.live import list_tools
 
         yield source, list_tools(source)
     else:
@@ -66,7 +66,7 @@ def _is_server(source: str) -> bool:
     import shlex
     import shutil
 
-    from toolmd._import.mcp_server import is_url
+    from toolmd._gateway.live import is_url
 
     if is_url(source):
         return True

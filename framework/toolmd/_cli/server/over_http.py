@@ -52,7 +52,7 @@ class HttpPlan(NamedTuple):
 
 def open_entrance(plan: HttpPlan, settings: Any) -> tuple[HttpPlan, socket.socket]:
     """Bind the port, print the address and the token, and return both."""
-    from toolmd._auth.addresses import with_port
+    from toolmd._auth.authentication import with_port
 
     known = settings.serve.tokens
     if known and plan.may is not None:

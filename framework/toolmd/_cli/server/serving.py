@@ -77,8 +77,8 @@ def first_request(url: str, token: str | None) -> str:
 
 def listen(host: str, port: int | None) -> socket.socket:
     """Bind the port, or without one the first free port from PORT on; stop if there is none."""
-    from toolmd._auth.addresses import with_port
-    from toolmd._auth.sockets import bound_socket
+    from toolmd._auth.authentication import with_port
+    from toolmd._auth.server import bound_socket
 
     wanted = PORT if port is None else port
     tries = NEXT_PORTS if port is None else 1

@@ -55,7 +55,7 @@ def dev(
         help_ = "`toolmd serve --transport http --host` is for other machines"
         stop(ExitCode.USAGE, f"dev listens only on this machine, not on {host}", help_)
     from toolmd._auth import ALL_RIGHTS, Addresses, Tokens
-    from toolmd._auth.addresses import with_port
+    from toolmd._auth.authentication import with_port
     from toolmd._http import require_server
 
     require_server()

@@ -218,7 +218,7 @@ def _print_config(
     place: tuple[str, int],
     caller: tuple[str | None, dict[str, str], bool],
 ) -> None:
-    from toolmd._auth.addresses import with_port
+    from toolmd._auth.authentication import with_port
     from toolmd._mcp.hosts import TOML_HOSTS, as_toml, over_http, over_stdio
 
     def show(settings: dict[str, Any]) -> None:

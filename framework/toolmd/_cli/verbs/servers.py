@@ -60,7 +60,7 @@ def _looks(
     """Return the state of one server or service, or of all; `tools` are those with a file."""
     import asyncio
 
-    from toolmd._remote.mcp.look import look_at_server
+    from toolmd._gateway.servers import look_at_server
 
     files, operations = tools
     services = sorted(one for one in settings.services if name in {one, None})
@@ -88,7 +88,7 @@ def _files(workspace: Any) -> dict[str, dict[str, str]]:
 
 
 def _operations(workspace: Any) -> dict[str, dict[str, str]]:
-    from toolmd._remote.services import key_of, name_of
+    from toolmd._gateway.services import key_of, name_of
     from toolmd._types.operation import read_operation
 
     found: dict[str, dict[str, str]] = {}

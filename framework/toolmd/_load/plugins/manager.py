@@ -8,6 +8,8 @@ import threading
 import traceback
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -26,6 +28,8 @@ from toolmd._types.plugin import PluginInfo
 from toolmd.errors import ForeignExitError, ImplementationError, ToolmdError
 from toolmd.hooks import new_manager
 
+INTERFACES = ("toolmd._gateway",)
+"""The packages of Toolmd itself that register by hooks; the kernel works without their folders."""
 _log = logging.getLogger(__name__)
 _PRIVATE = re.compile(rf"{PREFIX}\d+\.")
 
@@ -69,6 +73,9 @@ class Plugins:
         """The modules of implementations; they load when their tools are called."""
         self._broken: dict[str, BaseException] = {}
         self._lock = threading.RLock()
+        for name in INTERFACES:
+            if find_spec(name) is not None:
+                self._admit(name, import_module(f"{name}.plugin"))
         for name, plugin in (given or {}).items():
             self._register(name, plugin)
         for name, point, package in entry_points(allowed, project, self._report):

@@ -39,15 +39,9 @@ def bind_all(
         group = definition.group
         named_by = _named_by(definition)
         binding: Binding | LateBinding
-        if (operation := read_operation(named_by)) is not None:
-            # Projects without web services import none of it.
-            from toolmd._remote.http import bind_operation
-
-            binding = bind_operation(operation, definition.call_spec, around.services)
-        elif (remote := read_remote_tool(named_by)) is not None:
-            from toolmd._remote.mcp.binding import bind_remote_tool
-
-            binding = bind_remote_tool(remote, definition.call_spec, around.servers)
+        if read_operation(named_by) is not None or read_remote_tool(named_by) is not None:
+            ways = (one.bind(named_by, definition.call_spec) for one in around.gateways)
+            binding = next((one for one in ways if one is not None), NOT_IMPLEMENTED)
         elif isinstance(
             place := beside[id(group)].place(definition.file, definition.name, named_by), Place
         ):

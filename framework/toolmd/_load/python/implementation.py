@@ -6,7 +6,7 @@ import functools
 import reprlib
 import threading
 import traceback
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,12 +19,10 @@ from toolmd._load.python.signature import Bond, bind
 from toolmd._load.source.code import CodeHashes
 from toolmd._load.source.files import File, shown_path, whole_file
 from toolmd._load.source.loading import REMEDY, Load, OverdueError
-from toolmd._remote.mcp.servers import Servers
-from toolmd._remote.services import Services
 from toolmd._types.call_spec import CallSpec
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
-from toolmd._types.registry import AnySpec, Implementation
+from toolmd._types.registry import AnySpec, Gateway, Implementation
 from toolmd._types.settings import Settings
 from toolmd.errors import ForeignExitError, ImplementationError, NotLoadedError
 
@@ -38,8 +36,8 @@ class SnapshotParts:
     settings: Settings
     plugins: Plugins
     resources: SnapshotResources
-    services: Services
-    servers: Servers
+    gateways: Sequence[Gateway] = ()
+    """What calls the tools of other programs."""
     loaded: set[str] = field(default_factory=set)
     """The definitions whose Python was loaded and fits."""
     comparisons: Comparisons = field(default_factory=Comparisons)

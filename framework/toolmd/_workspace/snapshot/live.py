@@ -3,7 +3,7 @@
 import os
 import threading
 import time
-from collections.abc import Collection, Container, Mapping
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from toolmd._load.plugins.manager import reason
 from toolmd._load.source.files import whole_file
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, in_reading_order
-from toolmd._types.registry import Bound, BoundTool, Registry
+from toolmd._types.registry import Bound, BoundTool, Gateway, Registry
 from toolmd._types.run import Clock
 from toolmd._types.settings import Settings
 from toolmd._workspace.background_loop import off_loop
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from toolmd._export.exported import Exported
     from toolmd._workspace.kept.keeper import Keeper
     from toolmd._workspace.snapshot.dialects import Dialects
-    from toolmd._workspace.snapshot.suspended import SuspendedTools
 
 
 class Live:
@@ -76,12 +75,16 @@ class Live:
 
         return Keeper(self.registry, self.settings, self._logs.store, self._epoch)
 
-    @cached_property
-    def suspended(self) -> "SuspendedTools":
-        """Which tools changed at their server or service since they were accepted."""
-        from toolmd._workspace.snapshot.suspended import SuspendedTools
+    @property
+    def gateways(self) -> Sequence[Gateway]:
+        """What calls the tools of other programs."""
+        return () if self.snapshot.made is None else self.snapshot.made.around.gateways
 
-        return SuspendedTools(self.registry.tools, self.settings, self._logs.store)
+    def suspended_tools(self) -> frozenset[str]:
+        """Return the tools that changed at their server or service since they were accepted."""
+        tools = self.registry.tools.items() if self.gateways else ()
+        named = {name: by for name, bound in tools if (by := bound.spec.implemented_by)}
+        return frozenset(name for one in self.gateways for name in one.suspended(named))
 
     def for_models(self) -> Mapping[str, BoundTool]:
         """Return the tools for models: with the one that reads kept results while any is kept."""

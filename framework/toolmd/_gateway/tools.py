@@ -1,4 +1,4 @@
-"""Bind a tool to a tool of an MCP server, and report what does not fit."""
+"""Call the tools of MCP servers: `Implemented By: mcp SERVER TOOL`."""
 
 import asyncio
 import hashlib
@@ -9,15 +9,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from toolmd._remote.mcp.asking import following
-from toolmd._remote.mcp.definition import differences, names_of
-from toolmd._remote.mcp.error import InputRequiredError, NotStartedError
-from toolmd._remote.mcp.progress import ProgressReports
-from toolmd._remote.mcp.running import NotSentError
-from toolmd._remote.mcp.servers import Servers
-from toolmd._remote.mcp.session import Session
-from toolmd._remote.unsent import UnsentCallError
-from toolmd._types.asked import Asked
+from toolmd._gateway.errors import NotStartedError, UnsentCallError
+from toolmd._gateway.pins import differences, names_of
+from toolmd._gateway.servers import Servers
+from toolmd._gateway.session import ProgressReports, Session, following
+from toolmd._types.asked import Asked, InputRequiredError, NotSentError
 from toolmd._types.call_spec import CallSpec, ToolCallSpec
 from toolmd._types.code import Code
 from toolmd._types.context import Context
@@ -52,7 +48,10 @@ def bind_remote_tool(
             raise ImplementationError(str(error), diagnostics=(found,)) from None
         digest = hashlib.sha256(_meant(remote, table).encode()).hexdigest()
         function = _RemoteCall(remote, spec(), servers)
-        return Implementation(str(remote), digest, function.send, "async", context=_CONTEXT)
+        return Implementation(
+            str(remote), digest, function.send, "async", context=_CONTEXT,
+            may_answer=servers.may_answer,
+        )  # fmt: skip
 
     def inspect() -> tuple[Diagnostic, ...]:
         return tuple(_found(remote, spec(), servers))
@@ -108,7 +107,7 @@ class _RemoteCall:
             raise UnsentCallError(f"The server {server} {error.problem}: {error}.") from error
         if isinstance(outcome, Asked):
             raise InputRequiredError(outcome)
-        from toolmd._remote.mcp.answer import value_of
+        from toolmd._gateway.answers import value_of
 
         return value_of(outcome, self._call_spec, session.hide)
 

@@ -1,4 +1,4 @@
-"""Write a tool's definition as canonical JSON, and tell how two of them differ."""
+"""Compare the definitions of a server's tools with those that were accepted."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

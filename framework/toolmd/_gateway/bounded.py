@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import httpx2
 from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
 
-from toolmd._remote.mcp.error import GONE
+from toolmd._gateway.errors import GONE
 
 _SESSION = "mcp-session-id"
 """The header that names the session of a request."""

@@ -1,23 +1,52 @@
 """The servers of a project: their tables, their accepted tools, and their sessions."""
 
+import asyncio
 import sys
+import threading
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
-from toolmd._remote.mcp.error import LostAnswerError, SuspendedToolError
-from toolmd._remote.mcp.projects import end_project
+from toolmd._gateway.errors import LostAnswerError, NotStartedError
+from toolmd._gateway.pins import differences
+from toolmd._store.records import Pin
 from toolmd._store.store import Store
 from toolmd._types.asked import Asked
-from toolmd._types.remote_tool import RemoteTool
+from toolmd._types.remote_tool import RemoteTool, read_remote_tool
 from toolmd._types.settings import ServerSettings, Settings
-from toolmd.errors import NotFoundError, did_you_mean
+from toolmd.errors import ConfigError, NotFoundError, SuspendedToolError, did_you_mean
 
 if TYPE_CHECKING:
-    from toolmd._remote.mcp.listing import Listing
-    from toolmd._remote.mcp.session import Session
-    from toolmd._store.records import Pin
+    from toolmd._gateway.connection import Listing
+    from toolmd._gateway.session import Session
+
+
+_OPEN: dict[Path, WeakSet[Any]] = {}
+"""Who has each folder open; a process may open a project several times."""
+_LOCK = threading.Lock()
+
+
+def begin_project(folder: Path, owner: object) -> None:
+    """Let the servers of a project run until each of its owners has ended it."""
+    with _LOCK:
+        _OPEN.setdefault(folder, WeakSet()).add(owner)
+
+
+def end_project(folder: Path, owner: object) -> bool:
+    """Return whether this was the last owner: no server of the project may start any more."""
+    with _LOCK:
+        owners = _OPEN.get(folder, WeakSet())
+        owners.discard(owner)
+        if is_last := not owners:
+            _OPEN.pop(folder, None)
+        return is_last
+
+
+def is_project_open(folder: Path) -> bool:
+    """Return whether a project's servers may start."""
+    return bool(_OPEN.get(folder))
 
 
 class Servers:
@@ -31,6 +60,7 @@ class Servers:
         self._store = store
         self._checked: dict[str, tuple[Listing | None, Mapping[str, Pin]]] = {}
         self._wanted: dict[str, set[str]] = {}
+        begin_project(self._folder, store)
 
     def want(self, remote: RemoteTool) -> None:
         """Note that a file names this tool; it is pinned when the server is first asked."""
@@ -46,11 +76,13 @@ class Servers:
 
     async def session(self, name: str, user: str | None) -> "Session":
         """Return the session of a user with a server; raises NotStartedError."""
-        from toolmd._remote.mcp.pool import POOL, Key
+        from toolmd._gateway.pool import POOL, Key
 
         table = self.table(name)
         whose = None if table.shared else user
-        session = await POOL.session(Key(self._folder, name, self._texts[name], whose), table)
+        key = Key(self._folder, name, self._texts[name], whose)
+        is_open = partial(is_project_open, self._folder)
+        session = await POOL.session(key, table, is_open)
         session.tools.seen = partial(self.see, name)
         return session
 
@@ -61,7 +93,7 @@ class Servers:
         """
         from mcp_types import ElicitResult
 
-        from toolmd._remote.mcp.pool import POOL
+        from toolmd._gateway.pool import POOL
 
         if (parked := POOL.parked(answered.parked)) is None:
             raise LostAnswerError("the server no longer waits for the answer")
@@ -107,6 +139,17 @@ class Servers:
         self._store.pins.accept(name, definitions)
         self._checked.pop(name, None)
 
+    def may_answer(self, asked: Asked) -> bool:
+        """Return whether this process can answer a question: another one may have the session."""
+        pool: Any = sys.modules.get("toolmd._gateway.pool")
+        return not asked.parked or (pool is not None and pool.POOL.parked(asked.parked) is not None)
+
+    def close(self) -> None:
+        """End the sessions of the project, unless it is open once more; it blocks."""
+        pool: Any = sys.modules.get("toolmd._gateway.pool")
+        if end_project(self._folder, self._store) and pool is not None:
+            pool.POOL.close(self._folder)
+
     def changed(self, remotes: Iterable[RemoteTool]) -> Mapping[RemoteTool, "Pin"]:
         """Return the tools that are known to have changed, without asking the servers; it blocks.
 
@@ -121,17 +164,67 @@ class Servers:
         return {one: pin for one, pin in pins.items() if pin is not None and pin.is_changed}
 
 
-def is_parked(asked: Asked) -> bool:
-    """Return whether this process can answer a question: another one may have the session."""
-    pool: Any = sys.modules.get("toolmd._remote.mcp.pool")
-    return not asked.parked or (pool is not None and pool.POOL.parked(asked.parked) is not None)
+async def look_at_server(
+    settings: Settings, name: str, files: Mapping[str, str], *, accept: bool = False
+) -> dict[str, Any]:
+    """Ask a server for its tools; return its state, its problem, and the state of each tool.
 
+    Args:
+        settings: The project's settings.
+        name: The server's name there.
+        files: The server's name of each tool that a file names, and the name in the file.
+        accept: Whether to accept the tools with a file as they are now.
 
-def close_servers(folder: Path) -> None:
-    """End a project that began: its sessions, unless it is open once more.
+    Returns:
+        `server`, `state` (`running` or `unreachable`), `problem`, and `tools`: a list of `tool`,
+        `file`, `state` (`accepted`, `changed` or `closed`) and `changes`, which with `accept` are
+        those that were accepted.
 
-    It blocks until their processes have ended.
+    Raises:
+        NotFoundError: The settings have no such server.
+        ConfigError: The package mcp is not installed.
     """
-    pool: Any = sys.modules.get("toolmd._remote.mcp.pool")
-    if end_project(folder) and pool is not None:
-        pool.POOL.close(folder)
+    servers = Servers(settings, store := Store(settings.store, settings.state))
+    for tool, own in files.items():
+        if (remote := read_remote_tool(f"mcp {name} {tool}")) is not None and own:
+            servers.want(remote)
+    before: Mapping[str, Pin] = {}
+    try:
+        listing = await (await servers.session(name, None)).listing()
+        if accept:
+            before = await asyncio.to_thread(store.pins.of, name)
+            known = {tool: listing.definitions.get(tool, "") for tool in files}
+            await asyncio.to_thread(servers.accept, name, known)
+        pins = await asyncio.to_thread(servers.see, name, listing)
+    except ImportError:
+        message = "an MCP server needs the package mcp: pip install 'toolmd[mcp]'"
+        raise ConfigError(message) from None
+    except NotStartedError as error:
+        return {"server": name, "state": "unreachable", "problem": str(error), "tools": []}
+    finally:
+        await asyncio.to_thread(servers.close)
+        store.close()
+    tools = [
+        _row(tool, files, (before.get(tool), pins.get(tool)), listing.definitions.get(tool, ""))
+        for tool in dict.fromkeys([*files, *listing.definitions])
+    ]
+    return {"server": name, "state": "running", "problem": None, "tools": tools}
+
+
+def _row(
+    tool: str, files: Mapping[str, str], pins: tuple[Pin | None, Pin | None], seen: str
+) -> dict[str, Any]:
+    """Return the state of one tool; `seen` is its definition, empty where it is not listed once.
+
+    `pins` has what was accepted before and what is accepted now.
+    """
+    before, pin = pins
+    row: dict[str, Any] = {"tool": tool, "file": files.get(tool), "changes": []}
+    if tool not in files:
+        return {**row, "state": "closed"}
+    if pin is not None and not pin.is_changed:
+        if before is not None:
+            row["changes"] = list(differences(before.accepted, pin.accepted))
+        return {**row, "state": "accepted"}
+    told = differences(pin.accepted if pin is not None else "{}", seen)
+    return {**row, "state": "changed", "changes": list(told)}

@@ -5,14 +5,15 @@ import time
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
-from toolmd._remote.mcp.definition import differences
-from toolmd._remote.mcp.error import SuspendedToolError
+from toolmd._gateway.pins import differences
 from toolmd._types.operation import Operation
 from toolmd._types.settings import ServiceSettings, Settings
+from toolmd.errors import SuspendedToolError
 
 if TYPE_CHECKING:
     from toolmd._store.records import Pin
     from toolmd._store.store import Store
+
 
 _REFRESH_S = 300.0
 """How long the pins of a service are trusted: another process may look at its document."""

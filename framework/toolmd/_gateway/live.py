@@ -67,8 +67,8 @@ def list_tools(where: str) -> str:
 
 
 def _listing(table: ServerSettings, folder: Path, shown: str) -> Any:
-    from toolmd._remote.mcp.error import NotStartedError
-    from toolmd._remote.mcp.session import Session
+    from toolmd._gateway.errors import NotStartedError
+    from toolmd._gateway.session import Session
 
     async def listed() -> Any:
         session = Session(shown, table, folder)

@@ -5,15 +5,14 @@ import atexit
 import os
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from toolmd._remote.mcp.error import NotStartedError
-from toolmd._remote.mcp.projects import is_project_open
-from toolmd._remote.mcp.running import Running, in_loop
-from toolmd._remote.mcp.session import Session
+from toolmd._gateway.errors import NotStartedError
+from toolmd._gateway.session import Running, Session, in_loop
 from toolmd._types.settings import ServerSettings
 
 IDLE_S = 600.0
@@ -55,11 +54,16 @@ class Pool:
         self._lock = threading.Lock()
         self._process = os.getpid()
 
-    async def session(self, key: Key, server: ServerSettings) -> Session:
-        """Return the session of a key, which is opened if need be; raises NotStartedError."""
+    async def session(
+        self, key: Key, server: ServerSettings, may_start: Callable[[], bool]
+    ) -> Session:
+        """Return the session of a key; raises NotStartedError.
+
+        It is opened if need be, and if `may_start` returns True then.
+        """
         loop, session = self._started(), self._sessions.get(key)
         if session is None or not session.is_open:
-            session = await in_loop(loop, self._ready(key, server))
+            session = await in_loop(loop, self._ready(key, server, may_start))
         return session
 
     def parked(self, name: str) -> tuple[Session, Running] | None:
@@ -98,12 +102,14 @@ class Pool:
         with suppress(Exception):
             self.close()
 
-    async def _ready(self, key: Key, server: ServerSettings) -> Session:
+    async def _ready(
+        self, key: Key, server: ServerSettings, may_start: Callable[[], bool]
+    ) -> Session:
         session, opening = self._sessions.get(key), self._opening.get(key)
         if session is not None and session.is_open:
             return session
         if opening is None:
-            if not is_project_open(key.folder):
+            if not may_start():
                 raise NotStartedError("the project is closed")
             opening = asyncio.get_running_loop().create_task(self._opened(key, server))
             self._opening[key] = opening

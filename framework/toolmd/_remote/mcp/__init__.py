@@ -1,1 +1,0 @@
-"""Call the tools of MCP servers: `Implemented By: mcp SERVER TOOL`."""

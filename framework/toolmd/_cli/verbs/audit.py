@@ -14,42 +14,31 @@ from toolmd.config import load_settings
 
 SHOWN = 100
 """How many records are shown where no number is given."""
+TimeOption = Annotated[str | None, typer.Option(metavar="TIME", help="2026-11-23, or …T09:30.")]
 
 
 def audit(
     *,
     verify: Annotated[
-        bool,
-        typer.Option(
-            "--verify", help="Check that no record was changed or removed; exit with 1 if one was."
-        ),
+        bool, typer.Option("--verify", help="Check that no record was changed or removed.")
     ] = False,
-    tool: Annotated[str | None, typer.Option("--tool", help="Only this tool's records.")] = None,
-    user: Annotated[str | None, typer.Option("--user", help="Only this user's records.")] = None,
+    tool: Annotated[str | None, typer.Option(help="Only this tool's records.")] = None,
+    user: Annotated[str | None, typer.Option(help="Only this user's records.")] = None,
     outcome: Annotated[
         Literal["run", "deny", "confirm", "review", "answered"] | None,
-        typer.Option("--outcome", help="Only these decisions."),
+        typer.Option(help="Only these decisions."),
     ] = None,
     conversation: Annotated[
-        str | None, typer.Option("--conversation", help="Only this conversation's records.")
+        str | None, typer.Option(help="Only this conversation's records.")
     ] = None,
-    since: Annotated[
-        str | None,
-        typer.Option("--since", help="Only records from this time on: `2026-11-23` or `…T09:30`."),
-    ] = None,
-    until: Annotated[
-        str | None, typer.Option("--until", help="Only records before this time.")
-    ] = None,
+    since: TimeOption = None,
+    until: TimeOption = None,
     before: Annotated[
-        str | None,
-        typer.Option(help="Only records before the one with this id, as the last page."),
+        str | None, typer.Option(metavar="ID", help="Only records before this one.")
     ] = None,
     limit: Annotated[
-        int | None,
-        typer.Option(
-            "--limit", min=1, help=f"The most records, the latest ones; {SHOWN} unless given."
-        ),
-    ] = None,
+        int, typer.Option("--limit", min=1, help="The most records, the latest ones.")
+    ] = SHOWN,
     jsonl: Annotated[
         bool, typer.Option("--jsonl", help="All records as lines of JSON, for other systems.")
     ] = False,
@@ -78,7 +67,7 @@ def audit(
             for record in reader.records(wanted):
                 out(dumps(record.to_dict()))
             return Answer(notes=notes)
-        return _latest(reader, wanted, before, limit or SHOWN, notes)
+        return _latest(reader, wanted, before, limit, notes)
     except (ValueError, OSError) as error:
         help_ = "" if verify else "`toolmd audit --verify` finds the first bad record"
         stop(ExitCode.FINDINGS, str(error), help_)

@@ -10,10 +10,10 @@ from typing import Any
 
 from toolmd._import import ImportReport, read_function
 from toolmd._import.names import parameter_name, title_of, tool_name, words_of
+from toolmd._import.restricting import restricts
 from toolmd._parse.parameters.types import TypeProblem
 from toolmd._parse.parameters.types import read_type as _read_type
 from toolmd._parse.words import scalars
-from toolmd._parse.words.restricting import restricts
 from toolmd._types.imported import Draft, Imported, Note
 from toolmd._types.schema import Schema
 from toolmd._validation import problems
@@ -45,7 +45,7 @@ def read_type(text: str) -> Schema | None:
         The shape of the values; None where the text is not a type.
     """
     try:
-        return _read_type(text).schema()
+        return _read_type(text)
     except TypeProblem:
         return None
 

@@ -103,11 +103,8 @@ def test_the_inputs_of_a_prompty_file_become_the_input_schema() -> None:
     assert (depth.name, depth.required, depth.shape.types) == ("depth", False, ("integer",))
 
 
-@pytest.mark.parametrize(
-    "line", ["allow_network: false", "must-not: send", "disable-model-invocation: perhaps"]
-)
-def test_a_restriction_that_no_field_holds_fails_until_somebody_decides(line: str) -> None:
-    made = read(PLAIN.replace("license: Apache-2.0", line))
+def test_an_unreadable_restriction_fails_until_somebody_decides() -> None:
+    made = read(PLAIN.replace("license: Apache-2.0", "disable-model-invocation: perhaps"))
     spec, found = parse_skill(made.drafts[0].text, "pdf-forms.skill.md")
 
     assert spec is None
@@ -169,14 +166,6 @@ def test_a_word_of_a_step_in_prose_stays_prose() -> None:
     text = PLAIN + "\n## Gates\n\n- **CHECK:** `references/checks.md`: what to look at\n"
 
     assert "references/checks.md" in skill(text).sections["Gates"]
-
-
-def test_a_table_that_looks_like_restrictions_is_kept_as_code() -> None:
-    table = "| Kind | Maximum |\n| --- | --- |\n| small | 5 |"
-    (draft,) = read(f"---\nname: tie\ndescription: Tie it.\n---\n\n## Sizes\n\n{table}\n").drafts
-
-    assert f"## Sizes\n\n```\n{table}\n```\n" in draft.text
-    assert parse_skill(draft.text, "tie.skill.md")[0] is not None
 
 
 def test_an_empty_list_of_tools_fails_until_somebody_decides() -> None:

@@ -5,14 +5,11 @@ from hypothesis import strategies as st
 from lsprotocol import types
 from pygls.workspace import PositionCodec
 
-from toolmd._lsp.completion import complete
-from toolmd._lsp.expressions import ExpressionReader, completions, explanation
-from toolmd._lsp.findings import drawn, fixes
+from toolmd._lsp.completion import ExpressionReader, complete, completions, explanation
+from toolmd._lsp.findings import drawn, fixes, symbols
 from toolmd._lsp.index import FileIndex
-from toolmd._lsp.page import EditorPage
-from toolmd._lsp.place import place_at
+from toolmd._lsp.page import EditorPage, place_at
 from toolmd._lsp.project import EditorProject
-from toolmd._lsp.symbols import symbols
 
 ALONE = EditorProject(None)
 PIECES = st.sampled_from(

@@ -111,10 +111,7 @@ SPELLINGS = {
     ),
     "Sensitive": (
         "yes",
-        (
-            "Sensitive|sensitive|SENSITIVE|Is Sensitive|Sensitive Data|Sensitive Value|"
-            "Contains Sensitive Data|Sensitve"
-        ),
+        "Sensitive|sensitive|SENSITIVE|Sensitve",
     ),
     "Required Tools": (
         "pay_wage",
@@ -158,6 +155,10 @@ SPELLINGS = {
 }
 """Each restriction with a value and the common spellings of its name."""
 OF_STEPS = {"Ask", "If no", "Check", "When"}
+OF_WORKFLOWS = {
+    *("workflow", "step", "documentation step", "below a bullet of a step", "between steps"),
+    *("step of a section", "workflow section"),
+}
 OF_SKILLS = OF_STEPS | {
     *("Required Tools", "Allowed Tools", "Disallowed Tools", "Model Invocation", "User Invocable")
 }
@@ -229,6 +230,8 @@ def test_each_restriction_in_each_place_restricts_or_is_an_error(place):
 
 
 def restricts_or_fails(place: Place, name: str, spelling: str, way: str) -> None:
+    if name in OF_STEPS and place.name not in OF_WORKFLOWS:
+        return  # elsewhere a step's key is prose
     text, _ = place.text(way.format(key=spelling, value=SPELLINGS[name][0]))
     spec, diagnostics = read(place, text)
     if spec is None:

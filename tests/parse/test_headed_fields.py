@@ -85,14 +85,6 @@ def test_a_heading_that_sounds_like_a_restriction_is_an_error_and_no_parameter(h
     assert any(d.severity == "error" and heading in d.message for d in diagnostics)
 
 
-def test_other_words_below_a_text_are_kept_in_its_description():
-    spec, diagnostics = read("### animal\n\n- **Type**: string\n\n#### Notes\n\nWash it first.\n")
-    assert [d.code for d in diagnostics] == ["unknown-field"]
-    assert spec is not None
-    (animal,) = spec.parameters
-    assert "Wash it first." in (animal.shape.description or "")
-
-
 RESULT = "- **Type**: {}\n- **Description**: The weights\n\n"
 
 

@@ -107,13 +107,6 @@ def test_a_cell_after_the_last_column_is_kept_in_prose_and_an_error_in_parameter
     assert [(d.code, d.span.line, d.span.column) for d in diagnostics] == [("unread-line", 15, 19)]
 
 
-def test_text_below_an_unknown_field_is_kept_with_it():
-    lines = "- **Colour**: grey\n  - as the sky\n"
-    spec, diagnostics = read(put("- **Required**: true\n", lines))
-    assert [d.code for d in diagnostics] == ["unknown-field"]
-    assert spec.parameters[0].shape.description == "- **Colour**: grey\n  - as the sky"
-
-
 def test_words_between_the_properties_of_an_object_are_kept():
     spec, _ = read(put("- **Properties**:\n", "\n  All in local time.\n\n"))
     assert spec.parameters[1].shape.description == "All in local time."

@@ -93,38 +93,10 @@ def test_parsing_alone_does_not_report_it():
 
 
 @pytest.mark.parametrize(
-    ("section", "place"),
-    [
-        ("## Safety\n\n- **Sensitivity**: low\n\nNever call this without the owner's consent.", 24),
-        ("## Limits\n\nUse it for\nat most ten visits.\nNo more.", 22),
-        ("## Rules\n\nPay no bill that is not due. An amount may not be zero.", 22),
-        ("## Restrictions\n\nSome words.\n\n- Fun\n- Only clerks pay.\n- Never twice.", 25),
-        ("## Guardrails\n\nOnly clerks pay.", 22),
-        ("## Access policy\n\nThe clerks only.", 22),
-        ("## The desk\n\nIt is open. Do not pay for strangers.", 22),
-        ("## The desk\n\nA model must not call it at night.", 22),
-    ],
-)
-def test_a_restriction_in_the_prose_of_a_section_is_reported_once(section, place):
-    found = policies("Book a visit.", f"\n{section}\n")
-    assert [one.partition(":")[0] for one in found] == [str(place)]
-    assert all(one.endswith(" prose-policy") for one in found)
-
-
-def test_the_warning_of_a_section_names_the_remedy():
-    text = TOOL.format(description="Pay.", more="\n## Restrictions\n\nOnly clerks pay.\n")
-    spec, _ = parse_tool(text, "book.tool.md")
-    assert spec is not None
-    (found,) = lint_tool(spec, text)
-    assert found.message == "'Only clerks pay' restricts calls, but no field enforces it"
-    assert found.help.endswith("move advice for the model to `## When to use`")
-
-
-@pytest.mark.parametrize(
     "section",
     [
         "## The service\n\nThis only matters for children. A closed desk cannot answer.",
-        "## Example calls\n\nOnly clerks pay.",
+        "## Restrictions\n\nOnly clerks pay. Never call it without the consent of the owner.",
         "## Restrictions\n\n```text\nOnly clerks pay.\n```",
         "## Restrictions\n\nNone.",
         "## When to use\n\nOnly for children.",
@@ -132,5 +104,5 @@ def test_the_warning_of_a_section_names_the_remedy():
         "## Safety\n\n- **Requires Confirmation**: yes\n\nOnly after the parent agreed.",
     ],
 )
-def test_prose_that_restricts_nothing_or_explains_a_field_is_not_reported(section):
+def test_the_prose_of_a_section_is_never_searched(section):
     assert policies("Book a visit.", f"\n{section}\n") == []

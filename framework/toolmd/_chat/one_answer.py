@@ -6,8 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from toolmd._chat.endpoint import Endpoint, base_url_of, key_of, model_of, open_client
-from toolmd._chat.errors import fault
+from toolmd._chat.endpoint import Endpoint, base_url_of, fault, key_of, model_of, open_client
 from toolmd._types.settings import Settings
 from toolmd._validation.strict_json import read_json
 

@@ -19,8 +19,8 @@ from toolmd._parse.document.front_matter import read_front_matter
 from toolmd._parse.fields.entries import Entry
 from toolmd._parse.fields.table import section_of
 from toolmd._parse.source.page import Page
+from toolmd._parse.unread import RESTRICTIONS
 from toolmd._parse.words.keys import fold, heading_text
-from toolmd._parse.words.limiting import limiting
 from toolmd._parse.words.scalars import boolean, split_outside, split_words
 from toolmd._parse.writing.fields import word, words_text
 from toolmd._types.imported import RESTRICTION, Imported
@@ -144,7 +144,7 @@ def _metadata(
     about = {k: v for k, v in said.items() if k not in _READ}
     about |= {k: v for k, v in metadata.items() if k not in kept}
     for key in tuple(about):
-        if limiting(key, of_value=False) is not None:
+        if fold(key) in RESTRICTIONS:
             skill.unread[key] = _shown(about.pop(key))
             what = f"{key} is a restriction without a field: `check` fails until you write it as"
             report.note(skill.name, "", f"{what} Safety, Limits or a rule, or remove it")

@@ -8,7 +8,7 @@ from toolmd._import.differences import differences
 from toolmd._import.names import title_of
 from toolmd._import.text import one_line, plain_line, prose
 from toolmd._parse import format_text, parse_skill, parse_tool, tool_text
-from toolmd._parse.fields.table import section_meant, section_of
+from toolmd._parse.fields.table import section_of
 from toolmd._types.call_spec import Rule
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.imported import Draft
@@ -52,7 +52,7 @@ def finished_skill(
 
 def known_title(kind: str, title: str) -> str:
     """Return a title for prose: one that the format reads as fields becomes `… notes`."""
-    known = section_of(kind, title) or section_meant(kind, title)
+    known = section_of(kind, title)
     return f"{title} notes" if known else title
 
 

@@ -86,7 +86,7 @@ def types_of(schema: Mapping[str, Any]) -> list[str]:
 def in_words_of_json(words: str) -> dict[str, Any] | None:
     """Return the schema of a type in Python's, TypeScript's or Java's words; None if it is none."""
     try:
-        return read_type(words).schema().json_schema
+        return read_type(words).json_schema
     except TypeProblem:
         return None
 

@@ -9,10 +9,10 @@ from toolmd._import.flatten import TellUnheld
 from toolmd._import.json_schema import SchemaReader
 from toolmd._import.names import RESULTS, title_of, tool_name
 from toolmd._import.report import ImportReport
+from toolmd._import.restricting import restricts, unexpressed
 from toolmd._import.sentences import keywords_back, nullable_back
 from toolmd._import.text import first_and_rest, plain_line, prose
-from toolmd._parse.prose_policy import sentences, unexpressed
-from toolmd._parse.words.restricting import restricts
+from toolmd._parse.prose_policy import sentences
 from toolmd._types.schema import KEYWORDS, Parameter, Schema
 from toolmd._types.source import Source
 from toolmd._types.tool import ToolSpec

@@ -7,9 +7,9 @@ from toolmd._import.differences import shown
 from toolmd._import.finish import finished_skill, finished_tool
 from toolmd._import.leftovers import RESPONSES, leftovers, lost_lines
 from toolmd._import.names import RESULTS
+from toolmd._import.restricting import restricts_calls
 from toolmd._import.text import plain_line
 from toolmd._import.unfit import fitting
-from toolmd._parse.words.restricting import restricts_calls
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.imported import RESTRICTION, Draft, Imported, Note, undecided

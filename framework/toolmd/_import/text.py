@@ -2,9 +2,8 @@
 
 import re
 
-from toolmd._parse.document.strays import guarding_key
-from toolmd._parse.fields.restrictions import restriction_of
 from toolmd._parse.source.page import Mark
+from toolmd._parse.unread import restriction
 from toolmd._parse.words.keys import split
 
 _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
@@ -41,9 +40,9 @@ def plain_line(text: str) -> str:
 
 
 def _not_meant(line: str) -> str:
-    """Escape the sign after a restriction or a step's key: its author meant another program."""
+    """Escape the sign after a restriction: its author meant another program."""
     pair = split(Mark(line, 1, 1))
-    if pair is None or (restriction_of(pair) is None and guarding_key(pair) is None):
+    if pair is None or restriction(pair) is None:
         return line
     end = pair.key.column - 1 + len(pair.key.text)
     sign = next(at for at in range(end, len(line)) if line[at] not in " *_`")

@@ -1,18 +1,92 @@
-"""Complete section titles, keys, values and arguments at the cursor."""
+"""Complete and explain what stands at the cursor: sections, fields, values and expressions."""
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 
 from lsprotocol import types
 
-from toolmd._lsp import messages
-from toolmd._lsp.page import EditorPage
-from toolmd._lsp.place import Cursor
+from toolmd._expressions import CursorScope, at_cursor
+from toolmd._lsp.index import FileIndex, PlacedExpression
+from toolmd._lsp.page import Cursor, EditorPage
 from toolmd._lsp.project import EditorProject
-from toolmd._parse.fields.field import Field
+from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._parse.fields.table import TABLES
 from toolmd._parse.words.keys import fold
-from toolmd._types.schema import JSON_TYPES
+from toolmd._skills.check import scopes_of
+from toolmd._types.definition import FileSpec
+from toolmd._types.schema import JSON_TYPES, Schema
+from toolmd._types.skill import SkillSpec
 from toolmd._types.source import Span
+from toolmd._types.tool import ToolSpec
+from toolmd._validation import choices_of, limits_of, shown_value, type_words
+
+
+def of_field(name: str, field: Field | str) -> str:
+    """Return a key's meaning, default and choices."""
+    if isinstance(field, str):
+        return f"**{name}**: {field}"
+    lines = [f"**{field.name}**: {field.says}"]
+    if field.choices:
+        lines.append(f"One of {', '.join(f'`{choice}`' for choice in field.choices)}.")
+    if field.default:
+        lines.append(f"Default: {field.default}.")
+    if field.restricts:
+        lines.append("This is a restriction: with a misspelt name, the file does not load.")
+    return "\n\n".join(lines)
+
+
+def of_section(table: SectionTable) -> str:
+    """Return a section's meaning and fields."""
+    lines = [f"**{table.name}**: {table.says}"]
+    if table.fields and table.children != "parameters":
+        lines.append("Fields: " + ", ".join(field.name for field in table.fields) + ".")
+    return "\n\n".join(lines)
+
+
+def of_definition(spec: FileSpec) -> str:
+    """Return a definition's description, parameters and requirements."""
+    takes = ", ".join(_parameter(p.name, p.shape.types, p.required) for p in spec.parameters)
+    parts = [f"**{spec.name}**({takes})", spec.description]
+    if isinstance(spec, ToolSpec) and (asks := _asks(spec)):
+        parts.append(f"Requires: {', '.join(asks)}.")
+    if isinstance(spec, SkillSpec):
+        uses = ", ".join((*spec.required_tools, *spec.required_skills))
+        parts += [f"Uses: {uses}."] if uses else []
+    return "\n\n".join(parts)
+
+
+def of_value(name: str, shape: Schema) -> str:
+    """Return a value's type, description, default and limits."""
+    lines = [f"**{name}**: {type_words(shape, ' | ')}"]
+    if shape.description:
+        lines.append(shape.description)
+    if limits := limits_of_value(shape):
+        lines.append(f"{limits[0].upper()}{limits[1:]}.")
+    return "\n\n".join(lines)
+
+
+def limits_of_value(shape: Schema) -> str:
+    """Return a value's default, choices and limits in a few words; empty without any."""
+    found = [f"default {shown_value(shape.default)}"] if shape.has_default else []
+    found += [f"one of {choices_of(shape)}"] if shape.enum is not None else []
+    return ", ".join([*found, *limits_of(shape, without=("unit", "example"))])
+
+
+def _parameter(name: str, types: tuple[str, ...], required: bool) -> str:  # noqa: FBT001 - internal
+    return f"{name}{'' if required else '?'}: {' | '.join(types) or 'any'}"
+
+
+def _asks(spec: ToolSpec) -> list[str]:
+    safety = spec.safety
+    told = {
+        "a user": spec.requires_auth,
+        **{f"the {fact}": True for fact in spec.requires_context},
+        f"confidence of {safety.min_confidence}": safety.min_confidence is not None,
+        "the user's own words": safety.explicit_intent,
+        "a confirmation": safety.requires_confirmation or safety.confirm_when,
+    }
+    return [words for words, asked in told.items() if asked]
+
 
 _TYPES = (*JSON_TYPES, "array of string", "datetime", "date", "time", "email", "uri")
 _HANDLERS = ('stop "…"', "continue", "go to ", "retry 3 times, then continue")
@@ -64,12 +138,12 @@ def _sections(place: Cursor) -> Iterator[_Item]:
     there = {fold(heading.title) for heading in place.headings if heading.line != place.line}
     for table in TABLES[place.kind]:
         if not there & {fold(name) for name in (table.name, *table.aliases)}:
-            yield f"## {table.name}\n", messages.of_section(table)
+            yield f"## {table.name}\n", of_section(table)
 
 
 def _keys(place: Cursor) -> Iterator[_Item]:
     for name, field in place.fields.items():
-        yield f"**{name}**: ", messages.of_field(name, field)
+        yield f"**{name}**: ", of_field(name, field)
 
 
 def _values(place: Cursor, project: EditorProject) -> Iterator[_Item]:
@@ -91,7 +165,7 @@ def _values(place: Cursor, project: EditorProject) -> Iterator[_Item]:
 
 def _named(project: EditorProject, *, skills: bool) -> Iterator[_Item]:
     for spec in (project.skills if skills else project.tools).values():
-        yield spec.name, messages.of_definition(spec)
+        yield spec.name, of_definition(spec)
 
 
 def _arguments(place: Cursor, project: EditorProject) -> list[_Item]:
@@ -110,3 +184,77 @@ def _below_with(place: Cursor) -> bool:
         if line.strip() and here < indent:
             return fold(line.strip(" -*+\t").partition(":")[0]) == "with"
     return False
+
+
+class ExpressionReader:
+    """The expressions of one file, with the names that each can read."""
+
+    def __init__(self, file: FileIndex, project: EditorProject) -> None:
+        self._file = file
+        self._project = project
+
+    def at(self, line: int, column: int) -> tuple[PlacedExpression, CursorScope] | None:
+        """Return the expression at a position, and what is in scope there."""
+        is_skill = self._file.kind == "skill"
+        for expression in self._file.expressions:
+            offset = expression.offset(line, column)
+            if offset is not None:
+                names = self._names(expression)
+                scope = at_cursor(expression.source, offset, names, functions=is_skill)
+                return None if scope is None else (expression, scope)
+        return None
+
+    def _names(self, expression: PlacedExpression) -> Mapping[str, Schema]:
+        """Return the names of an expression; of a broken file, those of its last good version."""
+        good = self._project.definition(self._file.name)
+        spec = self._file.spec or good
+        parameters = self._file.parameters or (spec.parameters if spec is not None else ())
+        inputs = {p.name: p.shape for p in parameters}
+        if not isinstance(spec, SkillSpec):
+            return inputs
+        scopes = scopes_of(spec, self._project.tools, self._project.skills)
+        if (own := scopes.get(expression.at)) is not None:
+            return own
+        return {**inputs, **{n: shape for names in scopes.values() for n, shape in names.items()}}
+
+
+def _word(file: FileIndex, line: int, column: int) -> Span:
+    """Return the span of the part of a name before the cursor."""
+    text = file.page.lines[line - 1][: column - 1]
+    written = re.search(r"\w*\Z", text)
+    start = written.start() + 1 if written is not None else column
+    return Span(file.page.path, line, start, line, column)
+
+
+def completions(
+    file: FileIndex, scope: CursorScope, line: int, column: int
+) -> list[types.CompletionItem]:
+    """Return the names, fields and functions that may stand at the cursor."""
+    at = file.page.range(_word(file, line, column))
+    return [
+        types.CompletionItem(
+            name,
+            kind=_kind(scope, what),
+            detail=type_words(what, " | ") if isinstance(what, Schema) else "function",
+            documentation=(what.description if isinstance(what, Schema) else what.says) or None,
+            sort_text=f"{number:03}",
+            text_edit=types.TextEdit(at, name),
+        )
+        for number, (name, what) in enumerate(scope.words)
+    ]
+
+
+def explanation(expression: PlacedExpression, scope: CursorScope) -> str:
+    """Return what the word at the cursor is, and the type of the whole expression."""
+    shape = scope.shape
+    parts = [] if shape is None else [of_value(scope.word.text, shape)]
+    whole = scope.type_of(expression.source)
+    if whole is not None and expression.source != scope.word.text:
+        parts.append(f"`{expression.source}` gives {type_words(whole, ' | ')}.")
+    return "\n\n".join(parts)
+
+
+def _kind(scope: CursorScope, what: object) -> types.CompletionItemKind:
+    if not isinstance(what, Schema):
+        return types.CompletionItemKind.Function
+    return types.CompletionItemKind.Field if scope.receiver else types.CompletionItemKind.Variable

@@ -8,15 +8,20 @@ from lsprotocol import types
 from pygls import uris
 from pygls.lsp.server import LanguageServer
 
-from toolmd._lsp import messages
-from toolmd._lsp.completion import complete
-from toolmd._lsp.expressions import ExpressionReader, completions, explanation
-from toolmd._lsp.findings import drawn, fixes
+from toolmd._lsp.completion import (
+    ExpressionReader,
+    complete,
+    completions,
+    explanation,
+    of_definition,
+    of_field,
+    of_section,
+    of_value,
+)
+from toolmd._lsp.findings import drawn, fixes, symbols
 from toolmd._lsp.index import ProjectIndex, Symbol
-from toolmd._lsp.page import EditorPage
-from toolmd._lsp.place import Cursor, place_at
+from toolmd._lsp.page import Cursor, EditorPage, place_at
 from toolmd._lsp.project import EditorProject
-from toolmd._lsp.symbols import symbols
 from toolmd._parse import format_text
 from toolmd._parse.fields.table import section_of
 from toolmd._types.diagnostic import Diagnostic
@@ -187,16 +192,16 @@ class Editor:
             own = file.parameters if named.symbol.owner == file.name else ()
             for parameter in own or (owner.parameters if owner is not None else ()):
                 if parameter.name == named.symbol.name:
-                    return messages.of_value(parameter.name, parameter.shape)
+                    return of_value(parameter.name, parameter.shape)
         if place.text.startswith("#"):
             title = next((h.title for h in place.headings if h.line == place.line), "")
             table = section_of(place.kind, title)
-            return messages.of_section(table) if table is not None else ""
+            return of_section(table) if table is not None else ""
         spec = project.definition(place.word) if place.word else None
         if spec is not None and spec.source.path:
-            return messages.of_definition(spec)
+            return of_definition(spec)
         if place.known is not None and not place.in_value:
-            return messages.of_field(place.key, place.known)
+            return of_field(place.key, place.known)
         return ""
 
     def _diagnostics(self, page: EditorPage) -> tuple[Diagnostic, ...]:

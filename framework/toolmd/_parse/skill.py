@@ -8,14 +8,14 @@ from toolmd._parse.blocks.block import Paragraph, Table
 from toolmd._parse.blocks.prose import prose
 from toolmd._parse.document.definition import Definition, open_definition
 from toolmd._parse.document.metadata import read_metadata
-from toolmd._parse.document.strays import report_unknown
 from toolmd._parse.fields.entries import Entry, read_entries
 from toolmd._parse.fields.naming import name_fields
 from toolmd._parse.parameters.section import read_section
-from toolmd._parse.parameters.types import is_type_word
+from toolmd._parse.parameters.types import known_type
 from toolmd._parse.source.page import Mark
 from toolmd._parse.source.places import Places
 from toolmd._parse.steps.workflow import read_workflow
+from toolmd._parse.unread import report_unknown
 from toolmd._parse.words.keys import SEPARATORS, fold
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic
@@ -112,5 +112,5 @@ def _row(row: list[Mark]) -> Entry:
 def _behind_type(entry: Entry) -> str:
     """Return the text after the type, as in `boolean - Whether it worked`, and nested blocks."""
     word, _, rest = entry.text.partition(" ")
-    text = rest.lstrip(" " + SEPARATORS) if is_type_word(word) else entry.text
+    text = rest.lstrip(" " + SEPARATORS) if known_type(word) is not None else entry.text
     return "\n\n".join(part for part in (text, prose(entry.blocks)) if part)

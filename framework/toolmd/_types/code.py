@@ -26,7 +26,6 @@ class Code(StrEnum):
     UNCLOSED_FENCE = "unclosed-fence", "A code fence is never closed: it hides all that follows."
     UNCLOSED_COMMENT = "unclosed-comment", "A comment is never closed: it hides all that follows."
     UNREAD_LINE = "unread-line", "A line has no place in the definition."
-    MOJIBAKE = "mojibake", "Text was saved with the wrong encoding and reads as nonsense."
 
     # Front matter
     FRONT_MATTER = "front-matter", "The YAML block at the head can't be read."

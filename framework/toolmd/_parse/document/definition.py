@@ -2,22 +2,21 @@
 
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from itertools import groupby
 from os import PathLike, fspath
 from typing import Any, TypeVar
 
-from toolmd._parse.blocks.block import Paragraph
+from toolmd._parse.blocks.block import Paragraph, Part
 from toolmd._parse.blocks.outline import outline
 from toolmd._parse.blocks.tokens import source_lines
 from toolmd._parse.document.front_matter import FrontMatter, read_front_matter
 from toolmd._parse.document.sections import Document, Section, read_sections
-from toolmd._parse.document.strays import report_heading, report_strays
 from toolmd._parse.fields.entries import Entry, item_entry
 from toolmd._parse.fields.field import SectionTable
 from toolmd._parse.fields.table import TABLES, section_of
 from toolmd._parse.source.page import Mark, Page, replace
 from toolmd._parse.source.places import Places
 from toolmd._parse.source.text import MAX_BYTES
+from toolmd._parse.unread import report_kept
 from toolmd._parse.words.keys import fold, plain
 from toolmd._parse.words.scalars import listed
 from toolmd._types.code import Code
@@ -98,7 +97,7 @@ class Definition:
         section = self.document.known.get(name)
         if section is None:
             return ""
-        report_strays(self.page, section.blocks, section.parts, None)
+        report_kept(self.page, section.blocks, section.parts)
         return section.text
 
     def record(self, attribute: str, entry: Entry) -> None:
@@ -130,9 +129,9 @@ class Definition:
         kept: dict[str, str] = {}
         for section in self.document.others:
             here = section_of(self.kind, section.title)
-            report_strays(self.page, section.blocks, section.parts, here)
-            if here is None:
-                report_heading(self.page, section.mark, section.blocks)
+            whole = [Part(section.level, section.mark, section.blocks)] if here is None else []
+            blocks = [] if whole else section.blocks
+            report_kept(self.page, blocks, [*whole, *section.parts], here)
             before = kept.get(section.title)
             kept[section.title] = f"{before}\n\n{section.text}" if before else section.text
         return kept
@@ -170,60 +169,7 @@ def open_definition(
             else f"run `toolmd new {kind} NAME` for a file to start from",
         )
         return None, tuple(page.diagnostics)
-    report_mojibake(page)
     front = read_front_matter(page)
     document = read_sections(page, outline(page), kind)
-    report_strays(page, document.head, (), None)
+    report_kept(page, document.head)
     return Definition(page, kind, document, front), ()
-
-
-_ENCODINGS = ("mac_roman", "cp1252")
-_MOST = 20
-
-
-def report_mojibake(page: Page) -> None:
-    """Warn about each line whose letters are UTF-8 bytes read in another encoding (seed 001)."""
-    if all(map(str.isascii, page.lines)):
-        return
-    found = 0
-    for number, line in enumerate(page.lines, 1):
-        if line.isascii():
-            continue
-        for mark in _runs(line, number):
-            meant = _meant(mark.text)
-            if meant is None:
-                continue
-            found += 1
-            page.warn(
-                Code.MOJIBAKE,
-                mark,
-                f"'{mark.text}' looks like '{meant}' saved in the wrong encoding",
-                f"write '{meant}', and save the file as UTF-8",
-                replace(mark, meant),
-            )
-            if found == _MOST:
-                return
-
-
-def _runs(line: str, number: int) -> list[Mark]:
-    marks, column = [], 1
-    for ascii_, group in groupby(line, key=str.isascii):
-        text = "".join(group)
-        if not ascii_:
-            marks.append(Mark(text, number, column))
-        column += len(text)
-    return marks
-
-
-def _meant(text: str) -> str | None:
-    """Decode letters that are UTF-8 bytes in another encoding; None for any other text."""
-    if len(text) < 2:  # noqa: PLR2004 - UTF-8 needs two bytes for what is not ASCII
-        return None
-    for encoding in _ENCODINGS:
-        try:
-            meant = text.encode(encoding).decode("utf-8")
-        except UnicodeError:
-            continue
-        if len(meant) < len(text):
-            return meant
-    return None

@@ -7,15 +7,14 @@ from typing import Any
 
 from toolmd._parse.blocks.block import Paragraph
 from toolmd._parse.blocks.prose import prose
-from toolmd._parse.blocks.prose_lines import pairs
 from toolmd._parse.document.definition import Definition
-from toolmd._parse.document.strays import report_stray, report_unknown
 from toolmd._parse.fields.entries import Entry, Unread, read_entries
 from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._parse.fields.naming import Fields, name_fields
 from toolmd._parse.fields.table import TABLES, TOOL_METADATA, section_of
 from toolmd._parse.fields.values import READERS, read_values
 from toolmd._parse.source.page import Mark, Page, insert_below, replace
+from toolmd._parse.unread import report_kept, report_pair, report_unknown
 from toolmd._parse.words.keys import Pair, fold, plain
 from toolmd._parse.words.names import definition_name, mended_name
 from toolmd._parse.words.slips import nearest
@@ -125,8 +124,7 @@ def _extra(definition: Definition, fields: Fields) -> dict[str, Any]:
             continue
         if report_unknown(definition.page, entry, TABLES[definition.kind][0]):
             continue
-        for pair in pairs([Paragraph(entry.value), *entry.blocks]):
-            report_stray(definition.page, pair, field=True)
+        report_kept(definition.page, [Paragraph(entry.value), *entry.blocks])
         key = "_".join("".join(c if c.isalnum() else " " for c in entry.name.lower()).split())
         nested = prose(entry.blocks)
         extra[key] = (
@@ -189,7 +187,7 @@ def _report_nested(definition: Definition, mark: Mark, data: object) -> None:
     _extra_warning(definition, mark, mark.text)
     for key, value in _leaves(data):
         pair = Pair(mark._replace(text=key), mark._replace(text=value), marked=False)
-        report_stray(definition.page, pair, field=True)
+        report_pair(definition.page, pair)
 
 
 def _is_section(definition: Definition, mark: Mark, place: str) -> bool:

@@ -1,24 +1,21 @@
 """Sort the parts of a page into the sections of a tool or a skill, at any level, in any order."""
 
 from dataclasses import dataclass, field
-from itertools import zip_longest
 
-from toolmd._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph, Part, Raw, Table
+from toolmd._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph, Part, Table
 from toolmd._parse.blocks.prose import prose, with_headings
 from toolmd._parse.document.joined import separated
 from toolmd._parse.fields.entries import item_entry
 from toolmd._parse.fields.field import SectionTable
 from toolmd._parse.fields.parameter import PARAMETER
-from toolmd._parse.fields.table import TABLES, section_meant, section_of
+from toolmd._parse.fields.table import TABLES, section_of
 from toolmd._parse.source.page import Mark, Page, insert_below, replace
-from toolmd._parse.words.keys import COLONS, fold, heading_text, section_title, split
-from toolmd._parse.words.slips import distance
+from toolmd._parse.words.keys import fold, heading_text, section_title, split
+from toolmd._parse.words.slips import is_slip
 from toolmd._types.code import Code
 
 _SURE = 6
 """Another name of a section with this many letters is also found if it is misspelt."""
-_LONG = 9
-"""A section's name of this many letters may contain two slips."""
 
 
 @dataclass(slots=True)
@@ -71,54 +68,14 @@ def read_sections(page: Page, parts: list[Part], kind: str) -> Document:
     document = Document(heading_text(mark.text), mark, *_head(blocks), blocks)
     _sort(page, document, rest, kind)
     _report_headless(page, document, kind)
-    for part in parts:
-        _report_hidden(page, part.blocks, kind)
     return document
-
-
-def _report_hidden(page: Page, blocks: list[Block], kind: str) -> None:
-    """Report a section of restrictions whose title is bold text, a bullet or a quote."""
-    for block, below in zip_longest(blocks, blocks[1:]):
-        match block:
-            case Paragraph() if _marked(block.mark.text) and below and _has_fields([below]):
-                _report_title(page, block.mark, kind)
-            case Paragraph() | Raw():
-                for number, line in enumerate(block.mark.text.split("\n")):
-                    words = line.lstrip("> ")
-                    if words.startswith("#"):
-                        _report_title(page, page.mark(words, block.mark.line + number), kind)
-            case Bullets():
-                for item in block.items:
-                    if item.mark.text.startswith("#"):
-                        _report_title(page, item.mark, kind)
-                    if item.blocks:
-                        _report_hidden(page, item.blocks, kind)
-            case _:
-                pass
-
-
-def _marked(text: str) -> bool:
-    bare = text.rstrip(COLONS + " ")
-    return "\n" not in text and bare.startswith(("**", "__")) and bare.endswith(("**", "__"))
-
-
-def _report_title(page: Page, mark: Mark, kind: str) -> None:
-    title = section_title(mark.text.lstrip("# "))
-    table = section_of(kind, title) or section_meant(kind, title)
-    if table is not None and table.restricts:
-        page.error(
-            Code.MISSPELT_SECTION,
-            mark,
-            f"'{mark.text}' is not a heading here, so nothing below it is read as {table.name}",
-            f"write `## {table.name}` on a line of its own",
-        )
 
 
 def _title(page: Page, rest: list[Part], kind: str) -> Part | None:
     if rest and rest[0].level == 1:
         return rest[0]
     words = section_title(rest[0].heading.text) if rest else ""
-    if rest and not (section_of(kind, words) or section_meant(kind, words)):
+    if rest and not section_of(kind, words):
         return rest[0]
     page.error(
         Code.MISSING_TITLE,
@@ -143,8 +100,6 @@ def _sort(page: Page, document: Document, rest: list[Part], kind: str) -> None:
     titles = [section_title(part.heading.text) for part in rest]
     tables = [section_of(kind, title) for title in titles]
     named = {t.name for t in tables if t}
-    foreign = _foreign(rest, titles, tables, kind, named)
-    tables = [foreign.get(at, table) for at, table in enumerate(tables)]
     top = min((p.level for p, t in zip(rest, tables, strict=True) if t), default=0)
     for at, part in enumerate(rest):
         if tables[at] is None and part.level == top:
@@ -156,8 +111,6 @@ def _sort(page: Page, document: Document, rest: list[Part], kind: str) -> None:
             current.parts.append(part)
             continue
         mark = page.mark(text, part.heading.line)
-        if table is not None and at in foreign:
-            _report_meant(page, mark, table, "restrictions are read in English only")
         blocks = separated(page, part.blocks, table)
         section = Section(table, text, mark, part.level, blocks)
         if table is None:
@@ -172,25 +125,6 @@ def _sort(page: Page, document: Document, rest: list[Part], kind: str) -> None:
         else:
             document.known[table.name] = section
         current = section
-
-
-def _foreign(
-    rest: list[Part],
-    titles: list[str],
-    tables: list[SectionTable | None],
-    kind: str,
-    named: set[str],
-) -> dict[int, SectionTable]:
-    """Find the sections that titles in other languages mean; add their names to `named`."""
-    found: dict[int, SectionTable] = {}
-    for at, part in enumerate(rest):
-        meant = None if tables[at] else section_meant(kind, titles[at])
-        if meant is None or not (_has_fields(part.blocks) if meant.restricts else True):
-            continue  # `## Regeln` over a paragraph is prose
-        if meant.restricts or meant.name not in named:
-            found[at] = meant
-            named.add(meant.name)
-    return found
 
 
 def _report_meant(page: Page, mark: Mark, table: SectionTable, why: str) -> None:
@@ -248,7 +182,7 @@ def _misspells(folded: str, table: SectionTable) -> bool:
     """Return whether a folded title misspells a section's name, or another name that is long."""
     others = (name for name in map(fold, table.aliases) if len(name) >= _SURE)
     names = (fold(table.name), *others)
-    return any(distance(folded, name, 2) <= (1 if len(name) < _LONG else 2) for name in names)
+    return any(is_slip(folded, name) for name in names)
 
 
 def _has_fields(blocks: list[Block]) -> bool:

@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 
 from toolmd._parse.blocks.block import Block, Bullets, Comment, Fence, Item, Paragraph, Table
 from toolmd._parse.fields.field import Field, SectionTable
-from toolmd._parse.source.page import Mark, Page, replace
-from toolmd._parse.words.keys import Pair, assigned, flow, fold, plain, says_none, split
-from toolmd._parse.words.scalars import boolean
+from toolmd._parse.source.page import Mark, Page
+from toolmd._parse.words.keys import Pair, flow, fold, plain, says_none, split
 from toolmd._parse.words.slips import nearest
 from toolmd._types.code import Code
 
@@ -119,15 +118,12 @@ def _from_bullets(page: Page, block: Bullets, table: SectionTable, read: Entries
     for item in block.items:
         entries = item_entries(page, item, table)
         words = plain(item.mark.text)
-        if not entries and (table.field(words) or table.translated(words)):
+        if not entries and table.field(words):
             entries = [bare_entry(item)]
         if not entries and not item.blocks and says_none(item.mark.text):
             continue
         if not entries and item.mark.text and table.restricts:
             _report_bare(page, item, table)
-        elif not entries and (found := almost(item, table)) is not None:
-            report_almost(page, item, *found)
-            continue
         if entries:
             read.entries += entries
         else:
@@ -142,29 +138,6 @@ def _report_bare(page: Page, item: Item, table: SectionTable) -> None:
         item.mark,
         f"'{_short(item.mark.text)}' in {table.name} is not a field, so its restriction is lost",
         f"write `- **Field**: value`; {table.name} has {names(table)}",
-    )
-
-
-def almost(item: Item, table: SectionTable) -> tuple[Field, str] | None:
-    """Return the field and the value of a bullet such as `read_only = yes` or `Read Only yes`."""
-    pair = assigned(item.mark)
-    key, value = (pair.key.text, pair.value.text) if pair else ("", "")
-    if pair is None:
-        key, _, value = plain(item.mark.text).rpartition(" ")
-        value = value if boolean(value) is not None else ""
-    known = table.field(key) if value else None
-    return (known, value) if known is not None else None
-
-
-def report_almost(page: Page, item: Item, known: Field, value: str) -> None:
-    """Report a bullet that reads as a field, but is not written as one."""
-    written = f"**{known.name}**: {value}"
-    page.error(
-        Code.UNREADABLE_VALUE,
-        item.mark,
-        f"'{_short(item.mark.text)}' is not a field, so it would set nothing",
-        f"write `- {written}`",
-        replace(item.mark, written),
     )
 
 
@@ -225,7 +198,7 @@ def unbroken(entry: Entry) -> Entry:
 def _is_field(table: SectionTable, pair: Pair) -> bool:
     """Return whether a line begins with a field's name or a misspelling of one."""
     key = pair.key.text
-    if table.field(key) is not None or (pair.marked and table.translated(key) is not None):
+    if table.field(key) is not None:
         return True
     return nearest(plain(pair.key.text), [f.name for f in table.fields]) is not None
 
@@ -243,7 +216,7 @@ def table_entries(block: Table, table: SectionTable) -> list[Entry] | None:
     if table.field(plain(block.head[0].text)):
         rows.insert(0, block.head)
     keys = [plain(row[0].text) for row in rows]
-    known = [(table.field(key) or table.translated(key)) is not None for key in keys]
+    known = [table.field(key) is not None for key in keys]
     head = fold(block.head[0].text)
     if not any(known) or not (all(known) or not head or head in _HEADS):
         return None

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from toolmd._parse.words.keys import fold
-from toolmd._parse.words.languages import english_field
 from toolmd._types.schema import JsonType
 
 _DURATIONS = {
@@ -94,11 +93,6 @@ class SectionTable:
         if found is not None and found.unit == "s" and key[-2:].isalpha() and key[-2:].islower():
             return self.by_key.get(folded.removesuffix("s"), found)  # `Timeouts` is not `Timeout S`
         return found
-
-    def translated(self, key: str) -> Field | None:
-        """Find the field that a German, French or Spanish key means; it is always reported."""
-        english = english_field(key)
-        return None if english is None else self.by_key.get(fold(english))
 
     @cached_property
     def by_key(self) -> dict[str, Field]:

@@ -1,15 +1,15 @@
 """Match entries to the fields of a table: known, repaired, reported, or unknown."""
 
+import re
 from dataclasses import dataclass
 
+from toolmd._parse.blocks.block import Raw
 from toolmd._parse.fields.entries import Entry, names
 from toolmd._parse.fields.field import Field, SectionTable
-from toolmd._parse.fields.hidden import report_hidden
 from toolmd._parse.fields.parameter import UNSUPPORTED
 from toolmd._parse.fields.table import elsewhere
 from toolmd._parse.source.page import Mark, Page, replace
 from toolmd._parse.words.keys import fold, plain
-from toolmd._parse.words.languages import english_field
 from toolmd._parse.words.scalars import boolean
 from toolmd._parse.words.slips import nearest
 from toolmd._types.code import Code
@@ -36,7 +36,7 @@ def name_fields(
     for entry in entries:
         known = entry.known or table.field(entry.key.text)
         if known is None:
-            known = translated(page, entry.key, table) or _repaired(page, entry, table)
+            known = _repaired(page, entry, table)
         elif known.synonyms and fold(entry.name) in map(fold, known.synonyms):
             _read_as(page, entry.key, known.name)
         if known is None:
@@ -47,28 +47,27 @@ def name_fields(
             report_duplicate(page, known, entry, fields.known[known.attribute][1])
             continue
         fields.known[known.attribute] = (known, entry)
-        report_hidden(page, table, known, entry)
+        report_within(page, table, known, entry)
     return fields
 
 
-def translated(page: Page, key: Mark, table: SectionTable) -> Field | None:
-    """Find the field that a key in another language means; report it as an error or a warning."""
-    word = plain(key.text)
-    known = table.translated(word)
-    if known is None:
-        return None
-    if table.restricts or known.restricts or known.attribute == "required":
-        mark = page.mark(word, key.line, key.column)
-        page.error(
-            Code.UNKNOWN_FIELD,
-            mark,
-            f"unknown field '{word}'; restrictions are read in English only",
-            f"did you mean '{known.name}'?",
-            replace(mark, known.name),
-        )
-    else:
-        _read_as(page, key, known.name)
-    return known
+_LISTS = frozenset(("list", "names", "context", "patterns", "enum", "hosts", "text"))
+
+
+def report_within(page: Page, table: SectionTable, known: Field, entry: Entry) -> None:
+    """Report `- **Tags**: a, **Read Only**: yes`, where a part of the value names a field."""
+    texts = [entry.value, *(item.mark for item in entry.items if known.kind in _LISTS)]
+    texts += [
+        block.mark for block in entry.blocks if isinstance(block, Raw) and known.kind != "prose"
+    ]
+    for mark in texts:
+        bare = re.sub(r"`[^`]*`", "", mark.text)
+        for found in re.finditer(r"(\*\*|__)([^*_:]{2,40})(?::\1|\1\s*:)\s*([^,;)]*)", bare):
+            hidden = table.field(found[2])
+            if hidden is not None and (hidden.restricts or known.kind != "prose"):
+                what = f"'{hidden.name}' is within the value of '{known.name}', so it sets nothing"
+                help_ = f"write `- **{hidden.name}**: …` as a bullet of its own"
+                page.error(Code.MISPLACED_FIELD, page.mark(found[2], mark.line), what, help_)
 
 
 def _repaired(page: Page, entry: Entry, table: SectionTable) -> Field | None:
@@ -102,15 +101,6 @@ def _read_as(page: Page, written: Mark, name: str) -> None:
 
 
 def _reported(page: Page, entry: Entry, table: SectionTable, kind: str | None) -> bool:
-    held = next((f for f in table.fields if f.restricts and _holds(entry.name, f)), None)
-    if held is not None:
-        page.error(
-            Code.UNKNOWN_FIELD,
-            entry.key,
-            f"unknown field '{entry.name}'; restrictions are never guessed",
-            f"write `- **{held.name}**: …`, or reword it",
-        )
-        return True
     folded = fold(entry.name)
     if table.restricts:
         page.error(
@@ -129,24 +119,16 @@ def _reported(page: Page, entry: Entry, table: SectionTable, kind: str | None) -
             "write it as Minimum, Maximum, Min Length, Enum or a rule under `## Rules`",
         )
         return True
-    key = english_field(entry.name) or entry.name
-    misplaced = elsewhere(kind, key, table) if kind else None
+    misplaced = elsewhere(kind, entry.name, table) if kind else None
     if misplaced is not None and (misplaced[0].restricts or misplaced[1].restricts):
         page.error(
             Code.MISPLACED_FIELD,
             entry.key,
             f"'{entry.name}' restricts nothing here",
-            f"move it to `## {misplaced[0].name}`"
-            + ("" if key == entry.name else f" as `- **{misplaced[1].name}**: …`"),
+            f"move it to `## {misplaced[0].name}`",
         )
         return True
     return False
-
-
-def _holds(key: str, field: Field) -> bool:
-    """Return whether a key begins with a restriction's name, or contains one of several words."""
-    name = fold(field.name)
-    return fold(key).startswith(name) or (" " in field.name and name in fold(key))
 
 
 def report_duplicate(page: Page, known: Field, entry: Entry, first: Entry) -> None:

@@ -114,17 +114,10 @@ UNSUPPORTED = frozenset(
 
 
 def names_field(key: str) -> bool:
-    """Return whether a key names a field of a parameter, in any language that is reported."""
-    return PARAMETER.field(key) is not None or in_other_words(key) is not None
+    """Return whether a key names a field of a parameter."""
+    return PARAMETER.field(key) is not None
 
 
 def near_field(key: str) -> str | None:
-    """Return the field of a parameter that a key misspells or has in another language, or None."""
-    return nearest(plain(key), [f.name for f in PARAMETER.fields]) or in_other_words(key)
-
-
-def in_other_words(key: str) -> str | None:
-    """Return the field that a key in another language means; a small letter begins a name."""
-    word = plain(key)
-    known = PARAMETER.translated(word) if word[:1].isupper() else None
-    return known.name if known else None
+    """Return the field of a parameter that a key misspells, or None."""
+    return nearest(plain(key), [f.name for f in PARAMETER.fields])

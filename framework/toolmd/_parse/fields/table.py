@@ -5,7 +5,6 @@ from toolmd._parse.fields.invocation import INVOCATION
 from toolmd._parse.fields.parameter import PARAMETER, RETURN_FIELDS
 from toolmd._parse.fields.policy import LIMITS, SAFETY
 from toolmd._parse.words.keys import fold
-from toolmd._parse.words.languages import english_section
 
 _NAME = Field("Name", "name", "identifier", "The name used in calls.", "the file's name")
 _VERSION = Field("Version", "version", "line", "Kept as text: `1.10` stays `1.10`.", "1.0.0")
@@ -272,12 +271,6 @@ TABLES: dict[str, tuple[SectionTable, ...]] = {"tool": TOOL, "skill": SKILL, "pr
 def section_of(kind: str, title: str) -> SectionTable | None:
     """Find the section that a heading names in a `tool`, a `skill` or a `prompt`."""
     return _SECTIONS[kind].get(fold(title))
-
-
-def section_meant(kind: str, title: str) -> SectionTable | None:
-    """Find the section that a German, French or Spanish heading means; it is always reported."""
-    english = english_section(title)
-    return None if english is None else section_of(kind, english)
 
 
 _SECTIONS = {

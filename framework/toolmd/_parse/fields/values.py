@@ -21,7 +21,6 @@ from toolmd._parse.words.keys import (
     value_text,
     without_invisible,
 )
-from toolmd._parse.words.languages import english_truth
 from toolmd._parse.words.slips import nearest
 from toolmd._types.call import fact_name
 from toolmd._types.code import Code
@@ -100,24 +99,15 @@ def _boolean(page: Page, known: Field, entry: Entry) -> Any:
     del page, known
     said = None if entry.blocks else scalars.boolean(entry.text)
     if said is None:
-        _report_foreign(entry)
         raise Unread("write yes or no")
     if entry.checked not in {None, said}:
         raise Unread("tick the box or write the word: they differ")
     return said
 
 
-def _report_foreign(entry: Entry) -> None:
-    """Raise Unread for yes or no in another language: `ja`, `oui`, `sí`."""
-    word = None if entry.blocks else english_truth(entry.text)
-    if word is not None:
-        raise Unread(f"write `{word}`", word)
-
-
 def _choice(page: Page, known: Field, entry: Entry) -> str:
     word = fold(plain(entry.text))
     if set(known.choices) >= {"yes", "no"} and word not in map(fold, known.choices):
-        _report_foreign(entry)
         said = scalars.boolean(entry.text)
         word = word if said is None else "yes" if said else "no"
     for choice in known.choices:

@@ -1,1 +1,1 @@
-"""Parameters, and every other value with a type."""
+"""Parameters: read every way of writing them into one tree, and the tree into schemas."""

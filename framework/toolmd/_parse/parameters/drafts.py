@@ -1,156 +1,377 @@
-"""Drafts of parameters from headings, bullets, bold lines or table rows, before types are read."""
+"""Bring headings, bullets, bold lines and table rows into one form: a draft of a parameter."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from toolmd._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph, Part, Table
-from toolmd._parse.blocks.prose import prose
-from toolmd._parse.document.strays import report_stray
-from toolmd._parse.fields.entries import Entry, bare_entry, item_entry, table_entries, unbroken
-from toolmd._parse.fields.naming import translated
-from toolmd._parse.fields.parameter import PARAMETER, in_other_words, names_field, near_field
-from toolmd._parse.parameters.columns import columns_of
-from toolmd._parse.parameters.details import Inline, names_type
-from toolmd._parse.parameters.inline import read_inline
-from toolmd._parse.parameters.misplaced import report_nested
+from toolmd._parse.fields.entries import Entry, bare_entry, implied, item_entry, table_entries
+from toolmd._parse.fields.entries import unbroken as unbroken_
+from toolmd._parse.fields.parameter import PARAMETER, names_field, near_field
+from toolmd._parse.parameters.signature import Signature, read_signature
+from toolmd._parse.parameters.types import is_type, known_type
 from toolmd._parse.source.page import Mark, Page
-from toolmd._parse.words.keys import DASHES, Pair, flow, plain, says_none, section_title, split
-from toolmd._parse.words.limiting import limiting
+from toolmd._parse.unread import report_pair
+from toolmd._parse.words.keys import (
+    DASHES,
+    Pair,
+    flow,
+    fold,
+    plain,
+    says_none,
+    section_title,
+    split,
+)
 from toolmd._types.code import Code
+
+_SCALARS = frozenset(("string", "integer", "number", "boolean"))
+_GROUPS = {
+    f"{word}{what}": said
+    for word, said in (("required", "yes"), ("optional", "no"))
+    for what in ("", "parameters", "params", "arguments", "args", "inputs", "fields")
+}
+_COLUMNS = {
+    word: column
+    for column, words in {
+        "Name": "name parameter param field argument arg property key input variable",
+        "Type": "type datatype schema kind",
+        "Required": "required req mandatory need needed requiredoptional",
+        "Description": "description desc details meaning purpose explanation notes note",
+    }.items()
+    for word in words.split()
+}
+_MAX_DOTS = 32
 
 
 @dataclass(slots=True)
-class ParameterDraft:
-    """A parameter's name with its entries, fields and prose."""
+class Heading(Item):
+    """A heading that is read as a bullet: what is below it is nested."""
+
+
+@dataclass(slots=True)
+class Draft:
+    """A parameter as written: its name, its fields, the values within it, and other words."""
 
     name: Mark
     entries: list[Entry] = field(default_factory=list)
-    drafts: "list[ParameterDraft]" = field(default_factory=list)
-    """The fields of an object that are written below it like parameters."""
-    shapes: "list[ParameterDraft]" = field(default_factory=list)
-    """The shapes of a One Of that are written as headings."""
+    drafts: "list[Draft]" = field(default_factory=list)
+    """The properties that are written below it like parameters."""
     notes: list[Mark] = field(default_factory=list)
     """Words next to a type that are not a field."""
     prose: list[Block] = field(default_factory=list)
     questioned: bool = False
-    """Whether its name is marked as optional, as in `name?`."""
     doubled: bool = False
-    """Whether another name follows on its line."""
     written: bool = True
     """Whether the file declares it, instead of only the dotted names of its fields."""
-    part: Part | None = None
-    """The heading that it comes from, with the blocks below."""
 
     @classmethod
-    def of(cls, inline: Inline) -> "ParameterDraft":
+    def of(cls, line: Signature) -> "Draft":
         """Build a draft from one line."""
-        draft = cls(inline.name, list(inline.entries), notes=list(inline.notes))
-        draft.questioned, draft.doubled = inline.questioned, inline.doubled
+        draft = cls(line.name, list(line.entries), notes=list(line.notes))
+        draft.questioned, draft.doubled = line.questioned, line.doubled
         return draft
 
-
-def from_heading(page: Page, part: Part) -> ParameterDraft:
-    """Read `### date` or `### date (string, required)` and the blocks below it."""
-    text = section_title(part.heading.text)
-    mark = page.mark(text, part.heading.line)
-    words = mark._replace(text=text.replace(" *", "*"))
-    inline = None if text.isidentifier() else read_inline(words)
-    said = inline is not None and (inline.typed or inline.separated or inline.flagged)
-    if inline is None or (inline.name.text != text.rstrip("?* \\") and not said):
-        draft = ParameterDraft(mark)
-    else:
-        draft = ParameterDraft.of(inline)
-    draft.part = part
-    fill(page, draft, part.blocks)
-    return draft
+    @property
+    def kind(self) -> str:
+        """The plain type that its Type names; empty without one."""
+        said = next((e.text for e in self.entries if fold(e.key.text) == "type"), "")
+        types = getattr(known_type(said), "types", ())
+        return types[0] if types else ""
 
 
-def fill(page: Page, draft: ParameterDraft, blocks: list[Block]) -> None:
-    """Read fields and nested parameters from the blocks below a parameter."""
-    for block in blocks:
+@dataclass(slots=True)
+class DraftsRead:
+    """The parameters of a section, and its prose."""
+
+    drafts: list[Draft]
+    prose: list[Block]
+    none_said: bool = False
+    """Whether the section states that it has no parameters."""
+
+
+def read_drafts(page: Page, blocks: Sequence[Block], parts: list[Part]) -> DraftsRead:
+    """Find the parameters of a section: in its own blocks, then below its headings."""
+    read = DraftsRead([], [])
+    for block in _with_bold_lines(blocks):
         match block:
-            case Bullets():
-                left = [item for item in block.items if not _take(page, draft, item)]
-                if left:
-                    draft.prose.append(Bullets(left, block.ordered))
-            case Table() if (rows := table_entries(block, PARAMETER)) is not None:
-                draft.entries += rows
-            case Table() if (columns := columns_of(block)) is not None:
-                draft.drafts += from_table(page, block, columns)
-            case Paragraph() if lines := _field_lines(page, block.mark):
-                draft.entries += lines
             case Comment():
                 pass
-            case Paragraph() if _is_type_alone(block.mark.text) and not draft.entries:
-                draft.entries.append(Entry(block.mark._replace(text="Type"), block.mark))
-            case Paragraph() if block.mark.text.strip("*_: ") in {"Properties", "Fields"}:
-                pass  # a label such as `**Properties**` above nested fields
+            case Table() if (columns := columns_of(block)) is not None:
+                read.drafts += from_table(page, block, columns)
+            case Bullets():
+                left = [item for item in block.items if not _parameter(page, item, read)]
+                read.prose += [Bullets(left, block.ordered)] if left else []
+            case Paragraph() if says_none(block.mark.text):
+                read.none_said = True
             case _:
-                draft.prose.append(block)
+                read.prose.append(block)
+    read.drafts = _ungrouped(read, read.drafts, carry=True)
+    headed = [from_item(page, item) for item in headings(page, parts)]
+    read.drafts += _ungrouped(read, headed, carry=False)
+    return read
 
 
-def _is_type_alone(text: str) -> bool:
-    """Return whether a paragraph is only a type in a code span, as in API references."""
-    return text.startswith("`") and text.endswith(("`", "[]")) and names_type(text.replace("`", ""))
+def headings(page: Page, parts: list[Part]) -> list[Heading]:
+    """Return headings as bullets; a deeper heading is nested in the one above."""
+    top = Heading(Mark("", 1, 1), 1, 0)
+    stack: list[tuple[int, Heading]] = [(0, top)]
+    for part, after in zip(parts, [*parts[1:], None], strict=False):
+        text = section_title(part.heading.text)
+        item = Heading(page.mark(text, part.heading.line), part.heading.line, 0, [*part.blocks])
+        leads = after is not None and after.level > part.level
+        while stack[-1][0] >= part.level or (stack[1:] and not _owns(stack[-1][1], item, leads)):
+            stack.pop()
+        stack[-1][1].blocks.append(Bullets([item], ordered=False))
+        stack.append((part.level, item))
+    return [item for item in top.items if isinstance(item, Heading)]
 
 
-def _take(page: Page, draft: ParameterDraft, item: Item) -> bool:
-    """Read a bullet as a field or as a nested parameter; return whether it is one."""
-    entry = item_entry(item)
-    if entry is not None and (known := PARAMETER.field(entry.key.text)):
-        entry.known = known
-        if "\n" in item.mark.text:
-            entries = _field_lines(page, item.mark, below=entry)
-            if entries[-1] is not entry:
-                entries[-1].blocks, entry.blocks = entry.blocks, []
-            draft.entries += entries
+def _owns(owner: Heading, item: Heading, leads: bool) -> bool:  # noqa: FBT001
+    """Return whether a deeper heading is a part of the owner, and not its sibling.
+
+    A text or a number has no properties, so a heading with a Type of its own is a parameter.
+    """
+    line = read_signature(owner.mark)
+    said = [e for e in (*(line.entries if line else ()), *map(item_entry, owner.items)) if e]
+    if Draft(owner.mark, said).kind not in _SCALARS:
+        return True
+    known = {
+        f.attribute for e in map(item_entry, item.items) if e and (f := PARAMETER.field(e.key.text))
+    }
+    return _may_name(item.mark.text) and not leads and not known & {"types", "required"}
+
+
+def _may_name(text: str) -> bool:
+    """Return whether a heading may name a field; `#### items` is a property of an object."""
+    pair = split(Mark(text, 1, 1))
+    name = pair.key.text if pair else text
+    known = PARAMETER.field(name)
+    return name[:1].isupper() or " " in name or (known is not None and known.restricts)
+
+
+def _with_bold_lines(blocks: Sequence[Block]) -> list[Block]:
+    """Turn each line that begins with a name in bold or a code span into a bullet.
+
+    The bullets and the description below such a line are nested in it.
+    """
+    found: list[Block] = []
+    owner: Item | None = None
+    kept = [block for block in blocks if not isinstance(block, Comment)]
+    for at, block in enumerate(kept):
+        if isinstance(block, Bullets) and owner is not None and _all_fields(block):
+            owner.blocks.append(block)
+            owner = None
+        elif isinstance(block, Paragraph) and not says_none(block.mark.text):
+            below = next((b for b in kept[at + 1 : at + 3] if not _is_plain(b)), None)
+            items = _bold_items(block, fields_below=_all_fields(below))
+            if owner is not None and not items and _all_fields(below):
+                owner.blocks.append(block)
+                continue
+            found.append(Bullets(items, ordered=False) if items else block)
+            owner = items[-1] if items else None
         else:
-            draft.entries.append(entry)
+            found.append(block)
+            owner = None
+    return found
+
+
+def _is_plain(block: Block) -> bool:
+    return isinstance(block, Paragraph) and not _bold_items(block, fields_below=True)
+
+
+def _bold_items(block: Paragraph, *, fields_below: bool) -> list[Item]:
+    items: list[Item] = []
+    for number, text in enumerate(block.mark.text.split("\n")):
+        mark = Mark(text.strip(), block.mark.line + number, block.mark.column)
+        if _begins(mark, fields_below=fields_below):
+            items.append(Item(mark, mark.line, 0))
+        elif items:
+            items[-1].blocks.append(Paragraph(mark))
+        else:
+            return []
+    return items
+
+
+def _begins(mark: Mark, *, fields_below: bool) -> bool:
+    if mark.text.endswith(":") and fold(mark.text) in _GROUPS:
         return True
-    words = plain(item.mark.text)
-    if entry is None and (PARAMETER.field(words) or in_other_words(words)):
-        draft.entries.append(bare_entry(item))
+    line = read_signature(mark) if mark.text.startswith(("**", "__", "`")) else None
+    if line is None or not line.marked:
+        return False
+    return line.typed or line.separated or (fields_below and not line.entries)
+
+
+def _all_fields(block: Block | None) -> bool:
+    return isinstance(block, Bullets) and all(map(_is_field, block.items))
+
+
+def _is_field(item: Item) -> bool:
+    entry = item_entry(item)
+    return entry is not None and names_field(entry.key.text)
+
+
+def _parameter(page: Page, item: Item, read: DraftsRead) -> bool:
+    """Read a bullet as a parameter; return whether it is one, or was reported."""
+    line = read_signature(item.mark)
+    if says_none(item.mark.text) and not item.blocks:
+        read.none_said = True
         return True
-    inline = read_inline(item.mark)
-    nested = any((e := item_entry(i)) and names_field(e.key.text) for i in item.items)
-    if inline is not None and (
-        nested or (inline.typed and not (entry and near_field(entry.key.text)))
+    if fold(item.mark.text) in _GROUPS and not item.blocks:
+        read.drafts.append(Draft(item.mark))
+        return True
+    if is_stray(page, item, line):
+        return True
+    if line is None:
+        return False
+    alone = line.name.text == item.mark.text.strip().rstrip("?:")
+    named = (line.separated and line.entries) or alone
+    if (
+        line.typed
+        or line.marked
+        or any(map(_is_field, item.items))
+        or (named and not line.name.text[0].isupper())
     ):
-        draft.drafts.append(from_item(page, item, inline))
-        return True
-    if entry is not None:
-        draft.entries.append(entry)
+        read.drafts.append(from_item(page, item))
         return True
     return False
 
 
-def from_item(page: Page, item: Item, inline: Inline) -> ParameterDraft:
-    """Read a bullet that names a parameter, and the blocks nested below it."""
-    draft = ParameterDraft.of(inline)
-    fill(page, draft, item.blocks)
+def is_stray(page: Page, item: Item, line: Signature | None) -> bool:
+    """Report a restriction among names, `- Requires Confirmation: yes`, unless it has a type."""
+    pair = split(item.mark)
+    if pair is None or (line is not None and line.typed) or item.items:
+        return False
+    return report_pair(page, pair)
+
+
+def from_item(page: Page, item: Item, line: Signature | None = None) -> Draft:
+    """Read a bullet or a heading that names a parameter, and what is nested below it."""
+    text = item.mark.text
+    line = line or read_signature(item.mark._replace(text=text.replace(" *", "*")))
+    if isinstance(item, Heading) and line is not None:
+        said = line.typed or line.separated or line.flagged
+        if line.name.text != text.rstrip("?* \\") and not said:
+            line = None
+    draft = Draft(item.mark) if line is None else Draft.of(line)
+    fill(page, draft, item.blocks, headed=isinstance(item, Heading))
     return draft
 
 
-def is_stray(page: Page, item: Item, inline: Inline | None) -> bool:
-    """Report a restriction among names, `- Requires Confirmation: yes`, unless it has a type."""
-    pair = split(item.mark)
-    if pair is None or (inline is not None and inline.typed) or item.items:
+def fill(page: Page, draft: Draft, blocks: Sequence[Block], *, headed: bool = True) -> None:
+    """Read the fields and the properties below a parameter."""
+    for block in blocks:
+        match block:
+            case Bullets():
+                left = [item for item in block.items if not _take(page, draft, item)]
+                draft.prose += [Bullets(left, block.ordered)] if left else []
+            case Table() if (rows := table_entries(block, PARAMETER)) is not None:
+                draft.entries += rows
+            case Table() if (columns := columns_of(block)) is not None:
+                draft.drafts += from_table(page, block, columns)
+            case Paragraph() if lines := field_lines(page, block.mark):
+                draft.entries += lines
+            case Paragraph() if not draft.entries and _is_type_alone(block.mark.text):
+                draft.entries.append(Entry(block.mark._replace(text="Type"), block.mark))
+            case Paragraph() if block.mark.text.strip("*_: ") in {"Properties", "Fields"}:
+                pass  # a label above nested fields
+            case Paragraph() if not headed and not draft.prose:
+                _describe(draft, block)
+            case Comment():
+                pass
+            case _:
+                draft.prose.append(block)
+
+
+def _describe(draft: Draft, block: Paragraph) -> None:
+    """Continue the description that stands next to a name in bold."""
+    said = next((e for e in draft.entries if e.key.text == "Description"), None)
+    if said is None:
+        draft.prose.append(block)
+    else:
+        said.value = said.value._replace(text=f"{said.value.text}\n{block.mark.text}")
+
+
+def _is_type_alone(text: str) -> bool:
+    return text.startswith("`") and text.endswith(("`", "[]")) and is_type(text)
+
+
+def _take(page: Page, draft: Draft, item: Item) -> bool:
+    """Read a bullet or a heading as a field or as a property; return whether it is one."""
+    if isinstance(item, Heading):
+        entry = _headed_entry(draft, item)
+        if entry is None:
+            draft.drafts.append(from_item(page, item))
+        else:
+            draft.entries.append(entry)
+        return True
+    entry = item_entry(item)
+    if entry is not None and (known := PARAMETER.field(entry.key.text)):
+        entry.known = known
+        lines = field_lines(page, item.mark, below=entry) if "\n" in item.mark.text else [entry]
+        if lines[-1] is not entry:
+            lines[-1].blocks, entry.blocks = entry.blocks, []
+        draft.entries += lines
+        return True
+    words = plain(item.mark.text)
+    if entry is None and PARAMETER.field(words):
+        draft.entries.append(bare_entry(item))
+        return True
+    line = read_signature(item.mark)
+    typed = line is not None and line.typed and not (entry and near_field(entry.key.text))
+    if line is not None and (typed or any(map(_is_field, item.items))):
+        draft.drafts.append(from_item(page, item, line))
+    elif entry is not None:
+        draft.entries.append(entry)
+    else:
         return False
-    return report_stray(page, pair)
+    return True
 
 
-def _field_lines(page: Page, mark: Mark, *, below: Entry | None = None) -> list[Entry]:
+_NO_ITEMS = {"items": "object", "values": "array"}
+_OF_A_VALUE = frozenset(("items", "values", "properties", "one_of"))
+
+
+def _headed_entry(draft: Draft, item: Heading) -> Entry | None:
+    """Read `#### Max Length: 5`, or a field's name over its value; None for a property."""
+    pair = split(item.mark)
+    key, value = (pair.key, pair.value) if pair and pair.value.text else (item.mark, None)
+    known = PARAMETER.field(key.text) or PARAMETER.field(near_field(key.text) or "")
+    if (
+        known is None
+        or not _may_name(item.mark.text)
+        or _NO_ITEMS.get(known.attribute) == draft.kind
+    ):
+        noted = draft.kind in _SCALARS and _may_name(item.mark.text)
+        return _over(item.mark, item.blocks) if noted else None
+    if value is not None:
+        is_own = known.attribute in {"types", *_OF_A_VALUE} or not is_type(value.text)
+        return Entry(key, value, item.blocks) if is_own else None
+    if known.attribute not in _OF_A_VALUE and any(map(_is_field, item.items)):
+        return None
+    entry = _over(item.mark, item.blocks)
+    if known.attribute in _OF_A_VALUE and not is_type(entry.text):
+        return Entry(item.mark, Mark("", item.line, 1), item.blocks)
+    return entry
+
+
+def _over(name: Mark, blocks: list[Block]) -> Entry:
+    """Build the entry of a heading: the first paragraph below it is the value."""
+    below: list[Block] = [block for block in blocks if not isinstance(block, Comment)]
+    if below and isinstance(said := below[0], Paragraph):
+        return Entry(name, said.mark, below[1:])
+    return Entry(name, Mark("", name.line, 1), below, bare=not below)
+
+
+def field_lines(page: Page, mark: Mark, *, below: Entry | None = None) -> list[Entry]:
     """Read `Key: value` lines; the first names a field or continues the entry `below`."""
     entries: list[Entry] = [] if below is None else [below]
     for number, line in enumerate(mark.text.split("\n")):
         if number == 0 and below is not None:
-            first = split(Mark(line, mark.line, mark.column))
-            below.value = first.value if first else Mark("", mark.line, mark.column)
+            below.value = (split(Mark(line, mark.line, mark.column)) or below).value
             continue
-        column = mark.column if number == 0 else 0
-        pair = split(page.mark(line.strip(), mark.line + number, column))
-        if pair is not None and _is_field(pair, sure=below is None, on=bool(entries)):
+        pair = split(page.mark(line.strip(), mark.line + number, 0 if number else mark.column))
+        if pair is not None and _names_field(pair, sure=below is None):
             if entries:
-                unbroken(entries[-1])
+                unbroken_(entries[-1])
             entries.append(Entry(pair.key, pair.value))
         elif entries:
             last = entries[-1]
@@ -160,140 +381,93 @@ def _field_lines(page: Page, mark: Mark, *, below: Entry | None = None) -> list[
     return entries
 
 
-def _is_field(pair: Pair, *, sure: bool, on: bool) -> bool:
-    """Return whether a line names a field; a continuation line must also be marked.
-
-    A marked key that sounds like a restriction counts too, below other fields (`on`).
-    """
+def _names_field(pair: Pair, *, sure: bool) -> bool:
+    """Return whether a line names a field; a continuation line must also be marked."""
     known = PARAMETER.field(pair.key.text)
-    if known is None and on and pair.marked and limiting(pair.key.text, of_value=True):
-        return True
-    if known is None:
-        return near_field(pair.key.text) is not None and (sure or pair.marked)
-    return sure or pair.marked or known.restricts
+    if known is not None:
+        return sure or pair.marked or known.restricts
+    return near_field(pair.key.text) is not None and (sure or pair.marked)
 
 
-def from_table(page: Page, table: Table, columns: list[str]) -> list[ParameterDraft]:
-    """Read each row as a parameter."""
-    drafts: list[ParameterDraft] = []
+def columns_of(table: Table) -> list[str] | None:
+    """Return the field of each column of a table; None if no column is a name."""
+    columns = []
     for cell in table.head:
-        if PARAMETER.field(plain(cell.text)) is None:
-            translated(page, cell, PARAMETER)
+        title = plain(cell.text)
+        known = PARAMETER.field(title)
+        columns.append(_COLUMNS.get(fold(title)) or (known.name if known else title))
+    if "Name" not in columns and {"Type", "Description"} & set(columns[1:]):
+        columns[0] = "Name"
+    return columns if "Name" in columns else None
+
+
+def from_table(page: Page, table: Table, columns: list[str]) -> list[Draft]:
+    """Read each row as a parameter."""
+    drafts: list[Draft] = []
     for row in table.rows:
-        if not any(cell.text.strip() for cell in row):
-            continue
         name = row[columns.index("Name")]
-        inline = read_inline(name)
-        if inline is None:
-            if not says_none(name.text):
-                page.error(
-                    Code.INVALID_NAME,
-                    name,
-                    "a row of parameters has no name",
-                    "write the parameter's name in the first column",
-                )
+        line = read_signature(name)
+        if line is None:
+            if not says_none(name.text) and any(cell.text.strip() for cell in row):
+                what, help_ = "a row of parameters has no name", "write it in the first column"
+                page.error(Code.INVALID_NAME, name, what, help_)
             continue
-        draft = ParameterDraft.of(inline)
-        if "Type" not in columns and any(
-            report_stray(page, Pair(name, cell, marked=False)) for cell in row if cell is not name
-        ):
+        others = [Pair(name, cell, marked=False) for cell in row if cell is not name]
+        if "Type" not in columns and any(report_pair(page, pair) for pair in others):
             continue
+        drafts.append(draft := Draft.of(line))
         for title, cell in zip(columns, row, strict=False):
             if title != "Name" and flow(cell.text) not in {"", *DASHES}:
-                draft.entries.append(Entry(Mark(title, cell.line, cell.column), cell))
+                draft.entries.append(Entry(cell._replace(text=title), cell))
         for cell in row[len(columns) :]:
-            page.error(
-                Code.UNREAD_LINE,
-                cell,
-                "this row has more cells than the table's header; this cell is not read",
-                "write `\\|` for a bar within a cell, or add a column header",
-            )
-        drafts.append(draft)
+            what = "this row has more cells than the table's header; this cell is not read"
+            help_ = "write `\\|` for a bar within a cell, or add a column header"
+            page.error(Code.UNREAD_LINE, cell, what, help_)
     return drafts
 
 
-_OWN_BLOCKS = {"description", "items", "values", "properties", "one_of", "unit"}
-"""Fields whose readers use the blocks nested below them."""
+def _ungrouped(read: DraftsRead, drafts: list[Draft], *, carry: bool) -> list[Draft]:
+    """Move parameters out of groups such as `### Optional` or a line in bold."""
+    out: list[Draft] = []
+    said = ""
+    for draft in drafts:
+        group = None if draft.entries or draft.notes else _GROUPS.get(fold(draft.name.text))
+        if group is not None:
+            read.prose += draft.prose
+            said = group if carry else ""
+        for each in [draft] if group is None else draft.drafts:
+            flagged = any(PARAMETER.field(e.key.text) in _REQUIRED for e in each.entries)
+            if (group or said) and not flagged:
+                each.entries.append(implied("Required", group or said, each.name))
+            out.append(each)
+    return out
 
 
-def spread(page: Page, draft: ParameterDraft) -> None:
-    """Move blocks nested below a one-line field, such as Type, to the parameter itself."""
-    fields = [entry.known or PARAMETER.field(entry.key.text) for entry in draft.entries]
-    told_apart = any(known is not None and known.attribute == "discriminator" for known in fields)
-    for entry, named in zip(list(draft.entries), fields, strict=True):
-        known = named
-        is_one_of = named is not None and named.attribute == "one_of"
-        if is_one_of and not (told_apart or _holds_shapes(entry)):
-            entry.known = known = PARAMETER.field("Enum")  # `One Of: a, b`
-        if not entry.blocks:
-            continue
-        if known is not None and known.attribute == "description":
-            report_nested(page, entry)
-        if known is None or known.attribute in _OWN_BLOCKS:
-            continue
-        if known.attribute == "types":
-            fill(page, draft, entry.blocks)
-            entry.blocks = []
-        elif known.attribute == "enum":
-            draft.prose += [b for b in entry.blocks if not isinstance(b, Bullets)]
-            if noted := [item for item in entry.items if prose(item.blocks)]:
-                draft.prose.append(Bullets(noted, ordered=False))
-            entry.blocks = [b for b in entry.blocks if isinstance(b, Bullets)]
-        elif known.attribute in {"default", "example", "pattern"} and entry.text:
-            draft.prose += entry.blocks
-            entry.blocks = []
+_REQUIRED = (PARAMETER.field("Required"), PARAMETER.field("Optional"))
 
 
-def _holds_shapes(entry: Entry) -> bool:
-    """Return whether the bullets below a One Of are objects, not values."""
-    return any(
-        (within := item_entry(inner)) is not None and PARAMETER.field(within.key.text) is not None
-        for item in entry.items
-        for inner in item.items
-    ) or any(
-        (inline := read_inline(each.mark)) is not None and inline.typed
-        for item in entry.items
-        for each in (item, *item.items)
-    )
-
-
-_MAX_DOTS = 32
-
-
-def nest_dotted(page: Page, drafts: list[ParameterDraft]) -> list[ParameterDraft]:
+def nest_dotted(page: Page, drafts: list[Draft]) -> list[Draft]:
     """Move `range.start` into `range`, and `rows[].name` into the items of `rows`."""
-    roots: list[ParameterDraft] = []
+    roots: list[Draft] = []
     for draft in drafts:
         draft.drafts = nest_dotted(page, draft.drafts)
-        path = draft.name.text.replace("[]", ".[]")
-        steps = (path[1:] if path.startswith(".[]") else path).split(".")
-        if len(steps) > _MAX_DOTS:
-            page.error(
-                Code.NESTED_TOO_DEEP,
-                draft.name.at(0, 40),
-                f"a name with more than {_MAX_DOTS} parts nests too deep",
-                "make the object flatter",
-            )
+        *owners, last = draft.name.text.replace("[]", ".[]").removeprefix(".").split(".")
+        if len(owners) >= _MAX_DOTS:
+            what = f"a name with more than {_MAX_DOTS} parts nests too deep"
+            page.error(Code.NESTED_TOO_DEEP, draft.name.at(0, 40), what, "make the object flatter")
             continue
-        if len(steps) == 1:
-            roots.append(draft)
-            continue
-        _place(roots, steps, draft)
+        level = roots
+        for step in owners:
+            owner = next((d for d in level if d.name.text == step), None)
+            if owner is None:
+                owner = Draft(draft.name._replace(text=step), written=False)
+                level.append(owner)
+            level = owner.drafts
+        draft.name = draft.name._replace(text=last)
+        held = next((d for d in level if owners and d.name.text == last and not d.entries), None)
+        if held is not None:
+            draft.drafts = [*held.drafts, *draft.drafts]
+            level[level.index(held)] = draft
+        else:
+            level.append(draft)
     return roots
-
-
-def _place(level: list[ParameterDraft], steps: list[str], draft: ParameterDraft) -> None:
-    for step in steps[:-1]:
-        owner = next((d for d in level if d.name.text == step), None)
-        if owner is None:
-            owner = ParameterDraft(Mark(step, draft.name.line, draft.name.column), written=False)
-            level.append(owner)
-        level = owner.drafts
-    draft.name = Mark(steps[-1], draft.name.line, draft.name.column)
-    held = next((d for d in level if d.name.text == draft.name.text), None)
-    if held is not None and not held.entries:
-        held.name, held.entries, held.notes = draft.name, draft.entries, draft.notes
-        held.drafts += draft.drafts
-        held.questioned, held.written = draft.questioned, True
-        return
-    level.append(draft)

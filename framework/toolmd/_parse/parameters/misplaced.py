@@ -1,98 +1,77 @@
-"""Report fields of a parameter that stand where nothing would read them."""
+"""Report words around a parameter that read as a field, but are none."""
 
+import re
 from collections.abc import Sequence
+from typing import Any
 
-from toolmd._parse.blocks.block import Block, Item
-from toolmd._parse.blocks.prose_lines import bare_items, pairs
-from toolmd._parse.fields.entries import Entry, almost, report_almost
-from toolmd._parse.fields.field import Field
-from toolmd._parse.fields.hidden import coded
-from toolmd._parse.fields.parameter import PARAMETER
-from toolmd._parse.parameters.details import Inline, read_details
-from toolmd._parse.source.page import Mark, Page
-from toolmd._parse.words.keys import plain, split
-from toolmd._parse.words.scalars import listed, number
+from toolmd._parse.blocks.block import Block, Bullets
+from toolmd._parse.fields.entries import Entry, item_entry
+from toolmd._parse.fields.parameter import PARAMETER, UNSUPPORTED
+from toolmd._parse.parameters.signature import FLAGS, Signature, read_details
+from toolmd._parse.parameters.types import meant_type
+from toolmd._parse.source.page import Mark, Page, replace
+from toolmd._parse.words.keys import fold, plain, split
+from toolmd._parse.words.scalars import number
+from toolmd._parse.words.slips import nearest
 from toolmd._types.code import Code
-from toolmd._types.diagnostic import Severity
+
+_BOUNDED = re.compile(r"\.\.|…|[<>≤≥=]|^\d+$|^[(\[][\d., ]+[)\]]$")
 
 
 def report_second_name(page: Page, name: Mark) -> None:
     """Report `` `from`, `to` (date) ``, where the second name would begin a description."""
-    page.error(
-        Code.INVALID_NAME,
-        name,
-        "two parameters are on one line; the second would be read as the description of "
-        f"'{name.text}'",
-        "write a line for each parameter",
-    )
+    what = "two parameters are on one line; the second would be read as the description of "
+    page.error(Code.INVALID_NAME, name, f"{what}'{name.text}'", "write a line for each parameter")
 
 
 def report_nested(page: Page, description: Entry) -> None:
     """Report the parameter's fields that are nested below its Description: they would be prose."""
-    for pair in pairs(description.blocks):
-        known = PARAMETER.field(pair.key.text)
-        told = plain(pair.value.text)
-        if known is not None and told and (pair.marked or number(told) is not None):
-            page.error(
-                Code.MISPLACED_FIELD,
-                pair.key,
-                f"'{known.name}' is nested below Description, where it would be prose",
-                "unindent it",
-            )
+    for entry in [e for item in description.items if (e := item_entry(item)) is not None]:
+        known, told = PARAMETER.field(entry.name), plain(entry.text)
+        is_marked = split(entry.key) or entry.key.text[:1] in "*_`"
+        if (
+            known is not None
+            and told
+            and (is_marked or known.restricts or number(told) is not None)
+        ):
+            what = f"'{known.name}' is nested below Description, where it would be prose"
+            page.error(Code.MISPLACED_FIELD, entry.key, what, "unindent it")
 
 
 def report_unmarked(page: Page, where: str, kept: Sequence[Block]) -> None:
-    """Report bullets such as `- max length 5` that read as bounds, but are not fields."""
-    reported = {d.span.line for d in page.diagnostics if d.severity is Severity.ERROR}
-    _report_indented(page, kept, reported)
-    for item in bare_items(kept):
-        if item.line in reported or split(item.mark) is not None:
-            continue
-        if (known := almost(item, PARAMETER)) is not None:
-            report_almost(page, item, *known)
-            continue
-        found = Inline(item.mark, typed=True)
+    """Report bullets such as `- max length 5` that read as fields, but are none."""
+    for item in [i for block in kept if isinstance(block, Bullets) for i in block.items]:
+        found = Signature(item.mark, typed=True)
         read_details(found, item.mark)
-        if found.notes or not all(_is_bound(entry, item) for entry in found.entries):
-            continue
-        fields = " and ".join(f"`- **{_named(e).name}**: {e.text}`" for e in found.entries)
-        page.error(
-            Code.UNREADABLE_VALUE,
-            item.mark,
-            f"'{plain(item.mark.text)}' is kept in the description of {where}, and would restrict "
-            "nothing",
-            f"write {fields}",
-        )
-
-
-def _report_indented(page: Page, kept: Sequence[Block], reported: set[int]) -> None:
-    """Report bullets of fields that are indented so far that markdown makes them code."""
-    for pair in coded(page, kept):
-        known = PARAMETER.field(pair.key.text)
-        if known is not None and pair.key.line not in reported:
+        values = [e for e in found.entries if e.implied or number(e.text) is not None]
+        if values and values == found.entries and not found.notes:
+            what = f"'{plain(item.mark.text)}' is kept in the description of {where}, and would "
+            fields = " and ".join(f"`- **{e.name.title()}**: {e.text}`" for e in values)
             page.error(
-                Code.MISPLACED_FIELD,
-                pair.key,
-                f"'{known.name}' is indented too far, so it would be code in a description",
-                "indent it like the fields above it, and the text between them further than both",
+                Code.UNREADABLE_VALUE, item.mark, f"{what}restrict nothing", f"write {fields}"
             )
 
 
-def _is_bound(entry: Entry, item: Item) -> bool:
-    """Return whether an entry bounds a value; a word such as `values` also begins sentences."""
-    in_code = entry.text.startswith("`") and entry.text.endswith("`")
-    match _named(entry).kind:
-        case "number" | "whole":
-            return number(entry.text) is not None
-        case "pattern":
-            return in_code or entry.text.startswith("^") or entry.text.endswith("$")
-        case "enum":
-            return plain(item.mark.text).lower().startswith("enum ") and len(listed(entry.text)) > 1
-        case _:
-            return entry.implied
-
-
-def _named(entry: Entry) -> Field:
-    known = PARAMETER.field(entry.key.text)
-    assert known is not None, "read_details names fields of a parameter only"
-    return known
+def report_note(page: Page, where: str, note: Mark, said: dict[str, Any]) -> bool:
+    """Report words next to a type that no field reads; return whether they are kept as text."""
+    word = note.text.strip("`*_ ")
+    near, code, what = nearest(word, FLAGS), Code.UNKNOWN_FIELD, "unknown field"
+    if "types" not in said and (kind := meant_type(word)):
+        near, code, what = kind, Code.UNKNOWN_TYPE, "unknown type"
+        said["types"] = ()  # any, so that no second error follows from it
+    first = word.split(" ")[0]
+    if near is not None or (" " in word and nearest(first, [f.name for f in PARAMETER.fields])):
+        mark = note.at(max(note.text.find(word), 0), len(word))
+        fix = replace(mark, near) if near else ()
+        help_ = f"did you mean '{near}'?" if near else "write it as a field below"
+        page.error(code, mark, f"{what} '{word}' for {where}", help_, fix)
+        return False
+    if _BOUNDED.search(note.text) or fold(first) in UNSUPPORTED:
+        what = f"'{note.text}' next to {where} is no field, and would restrict nothing"
+        help_ = "write it as a field: Default, Minimum, Max Length, Pattern; or reword it"
+        page.error(Code.UNKNOWN_FIELD, note, what, help_)
+    else:
+        what = f"'{note.text}' is kept in the description of {where} and enforces nothing"
+        help_ = "if it restricts, write it as a field: Format, Minimum, Max Length, Pattern"
+        page.warn(Code.UNREAD_DETAIL, note, what, help_)
+    return True

@@ -2,14 +2,11 @@
 
 from toolmd._parse.blocks.block import Block, Bullets, Paragraph, Raw, Table, mark_of
 from toolmd._parse.document.definition import Definition
-from toolmd._parse.document.sections import Section
 from toolmd._parse.fields.entries import fences, implied
-from toolmd._parse.parameters.drafts import ParameterDraft, fill
-from toolmd._parse.parameters.gathering import read_drafts
-from toolmd._parse.parameters.headed import from_headings
-from toolmd._parse.parameters.inline import read_inline
-from toolmd._parse.parameters.shapes import ShapeReader, read_parameters
-from toolmd._parse.source.page import Mark, Page
+from toolmd._parse.parameters.drafts import Draft, fill, headings, read_drafts
+from toolmd._parse.parameters.schema import SchemaReader, read_parameters
+from toolmd._parse.parameters.signature import read_signature
+from toolmd._parse.source.page import Mark
 from toolmd._parse.words.keys import says_none
 from toolmd._types.code import Code
 from toolmd._types.schema import Parameter, Schema
@@ -21,35 +18,31 @@ def read_section(definition: Definition, name: str) -> tuple[Parameter, ...]:
     section = definition.section(name)
     if section is None:
         return ()
-    page = definition.page
+    page, title = definition.page, section.title
     found = read_drafts(page, section.blocks, section.parts)
-    if found.drafts or found.none_said:
+    fence = next((f for f in fences(found.prose) if not _says_none(f.content)), None)
+    unread = next((block for block in found.prose if _may_hold(block)), None)
+    if found.drafts or found.none_said or not found.prose:
         pass
-    elif fence := next((f for f in fences(found.prose) if not _says_none(f.content)), None):
-        page.error(
-            Code.NO_PARAMETERS_READ,
-            fence.mark,
-            f"a code fence is not read, so '{section.title}' has no parameters",
+    elif fence is not None:
+        what = f"a code fence is not read, so '{title}' has no parameters"
+        help_ = (
             "write `### name` for each, with `- **Type**: …`, `- **Required**: …` and the other "
-            "details of the code below it; or `None` above the fence",
         )
-    elif unread := next((block for block in found.prose if _may_hold(block)), None):
-        columns = "a table's columns are `Name`, `Type`, `Required`, `Default` and `Description`; "
-        page.error(
-            Code.NO_PARAMETERS_READ,
-            mark_of(unread),
-            f"no parameter could be read here, so '{section.title}' has none",
-            (columns if isinstance(unread, Table) else "")
-            + "write `### name` for each, or `` - `name` (string, required): description ``; "
-            "or `None` above text that is not a parameter",
-        )
-    elif found.prose:
-        page.warn(
-            Code.NO_PARAMETERS_READ,
-            section.mark,
-            f"'{section.title}' contains text, but no parameter was found in it",
-            "write `### name` for each parameter, or `None`",
-        )
+        help_ += "details of the code below it; or `None` above the fence"
+        page.error(Code.NO_PARAMETERS_READ, fence.mark, what, help_)
+    elif unread is not None:
+        what = f"no parameter could be read here, so '{title}' has none"
+        help_ = "write `### name` for each, or `` - `name` (string, required): description ``; "
+        help_ += "or `None` above text that is not a parameter"
+        if isinstance(unread, Table):
+            columns = "`Name`, `Type`, `Required`, `Default` and `Description`"
+            help_ = f"a table's columns are {columns}; {help_}"
+        page.error(Code.NO_PARAMETERS_READ, mark_of(unread), what, help_)
+    else:
+        what = f"'{title}' contains text, but no parameter was found in it"
+        help_ = "write `### name` for each parameter, or `None`"
+        page.warn(Code.NO_PARAMETERS_READ, section.mark, what, help_)
     definition.document.keep(section, found.prose, [])
     page.places.parameters = read_parameters(page, found.drafts)
     return page.places.parameters
@@ -63,16 +56,16 @@ def _may_hold(block: Block) -> bool:
         case Raw():
             return block.mark.text.startswith(("<", "    ", "\t"))
         case Paragraph():
-            lines = block.mark.text.split("\n")
-            return any(_defines(block.mark._replace(text=line.strip())) for line in lines)
+            lines = (line.strip() for line in block.mark.text.split("\n"))
+            return any(_defines(block.mark._replace(text=line)) for line in lines)
         case _:
             return False
 
 
 def _defines(line: Mark) -> bool:
     """Return whether a line defines a parameter in the style of a docstring: `name (str): …`."""
-    inline = read_inline(line)
-    return line.text.startswith((":", "@")) or (inline is not None and inline.typed)
+    found = read_signature(line)
+    return line.text.startswith((":", "@")) or (found is not None and found.typed)
 
 
 def _says_none(code: str) -> bool:
@@ -91,27 +84,17 @@ def read_returns(definition: Definition) -> Schema:
     section = definition.section("Returns")
     if section is None or section.table is None:
         return Schema()
-    page = definition.page
-    draft = ParameterDraft(section.mark)
+    page, draft = definition.page, Draft(section.mark)
     fill(page, draft, section.blocks)
     prose, draft.prose = draft.prose, []
     if not (draft.entries or draft.drafts or section.parts):
-        _plain_returns(page, section, draft, prose)
-        prose = []
-    from_headings(page, section.parts, draft)
+        # Only prose: its text is the description; any type is allowed.
+        draft.prose, prose = prose, []
+        draft.entries = [implied("Type", "any", section.mark)]
+        if not draft.prose:
+            help_ = "add `- **Type**: object` and `- **Description**: …`"
+            page.error(Code.MISSING_FIELD, section.mark, "'Returns' is empty", help_)
+    for item in headings(page, section.parts):
+        fill(page, draft, [Bullets([item], ordered=False)])
     definition.document.keep(section, prose, [])
-    shape, _ = ShapeReader(page, "the result", role="result").read(draft)
-    return shape
-
-
-def _plain_returns(page: Page, section: Section, draft: ParameterDraft, prose: list[Block]) -> None:
-    """Read a Returns section of only prose: its text is the description; any type is allowed."""
-    draft.prose = prose
-    draft.entries += [implied("Type", "any", section.mark)]
-    if not prose:
-        page.error(
-            Code.MISSING_FIELD,
-            section.mark,
-            "'Returns' is empty",
-            "add `- **Type**: object` and `- **Description**: …`",
-        )
+    return SchemaReader(page, "the result", role="result").read(draft)[0]

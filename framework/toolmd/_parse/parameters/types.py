@@ -1,18 +1,42 @@
 """Types as people write them: in the words of JSON Schema, Python and TypeScript."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import re
+from dataclasses import fields, replace
 from typing import Any
 
-from pydantic import JsonValue
-
-from toolmd._parse.parameters.type_words import PLURALS, WORDS
 from toolmd._parse.words.keys import fold
 from toolmd._parse.words.slips import nearest
 from toolmd._types.schema import JsonType, Parameter, Schema
 
 _MAX_DEPTH = 16
-_SYMBOLS = "|[]<>(){},:;?"
+_NAMES: dict[JsonType, str] = {
+    "string": "string str text char enum",
+    "integer": "integer int long bigint",
+    "number": "number float double decimal num numeric",
+    "boolean": "boolean bool",
+    "object": "object dict dictionary map hashmap mapping record obj json",
+    "array": "array list arraylist sequence iterable tuple set",
+    "null": "null none undefined nonetype",
+}
+_FORMATS = {
+    "date": "date",
+    "time": "time",
+    "datetime": "date-time",
+    "timestamp": "date-time",
+    "uuid": "uuid",
+    "email": "email",
+    "url": "uri",
+    "uri": "uri",
+}
+ANY = Schema()
+WORDS: dict[str, Schema] = (
+    {word: Schema(types=(kind,)) for kind, words in _NAMES.items() for word in words.split()}
+    | {word: Schema(types=("string",), format=name) for word, name in _FORMATS.items()}
+    | dict.fromkeys(("any", "anything", "unknown"), ANY)
+)
+"""The schema that each folded word stands for."""
+_UNIONS = frozenset(("union", "literal", "enum"))
+_TOKEN = re.compile(r"""\s*(?:"[^"]*"?|'[^']*'?|[|\[\]<>(){},:;?]|[^\s`"'|\[\]<>(){},:;?]+)""")
 
 
 class TypeProblem(Exception):  # noqa: N818 - a finding on its way to the page, not an error
@@ -23,188 +47,161 @@ class TypeProblem(Exception):  # noqa: N818 - a finding on its way to the page, 
         self.word, self.offset, self.suggestion = word, offset, suggestion
 
 
-@dataclass(slots=True)
-class Shape:
-    """A type under construction; its attributes are named as in `Schema`."""
-
-    types: list[JsonType] = field(default_factory=list)
-    anything: bool = False
-    enum: list[JsonValue] | None = None
-    items: "Shape | None" = None
-    properties: "list[tuple[str, bool, Shape]] | None" = None
-    values: "Shape | None" = None
-    format: str | None = None
-    unique: bool = False
-
-    def schema(self) -> Schema:
-        """Build the schema."""
-        return Schema(**self.fields())
-
-    def fields(self) -> dict[str, Any]:
-        """Return the attributes of `Schema` that this type sets."""
-        said: dict[str, Any] = {"types": () if self.anything else tuple(self.types)}
-        if self.enum is not None:
-            said["enum"] = tuple(self.enum)
-        if self.items is not None:
-            said["items"] = self.items.schema()
-        if self.properties is not None:
-            said["properties"] = tuple(
-                Parameter(name=name, required=required, shape=shape.schema())
-                for name, required, shape in self.properties
-            )
-        if self.values is not None:
-            said["values"] = self.values.schema()
-        if self.format is not None:
-            said["format"] = self.format
-        if self.unique:
-            said["unique"] = True
-        return said
-
-
-def is_type_word(word: str) -> bool:
-    """Return whether a bare word names a type."""
+def known_type(word: str) -> Schema | None:
+    """Return the schema of a bare word, which may be a plural; None for any other word."""
     folded = fold(word)
-    return folded in WORDS or folded in PLURALS
+    singular = folded.removesuffix("ies") + "y" if folded.endswith("ies") else folded[:-1]
+    return WORDS.get(folded) or (WORDS.get(singular) if folded.endswith("s") else None)
 
 
-def read_type(text: str) -> Shape:
+def read_type(text: str) -> Schema:
     """Parse a whole type expression; raise TypeProblem with the position of an unknown word."""
-    reader = _Reader(_words(text))
+    reader = _Reader(text.replace("`", " "))
     shape = reader.union(0)
-    if reader.rest():
-        word, offset = reader.rest()[0]
-        raise TypeProblem("is left over", word, offset, None)
+    if reader.peek():
+        raise reader.problem("is left over")
     return shape
 
 
-def _words(text: str) -> list[tuple[str, int]]:
-    """Split into names, quoted literals and symbols, each with its offset."""
-    words: list[tuple[str, int]] = []
-    at = 0
-    while at < len(text):
-        char = text[at]
-        if char.isspace() or char == "`":
-            at += 1
-        elif char in "\"'":
-            end = text.find(char, at + 1)
-            end = len(text) if end < 0 else end + 1
-            words.append((text[at:end], at))
-            at = end
-        elif char in _SYMBOLS:
-            words.append((char, at))
-            at += 1
-        else:
-            end = at
-            while (
-                end < len(text) and not text[end].isspace() and text[end] not in _SYMBOLS + "`\"'"
-            ):
-                end += 1
-            words.append((text[at:end], at))
-            at = end
-    return words
+def attributes(shape: Schema) -> dict[str, Any]:
+    """Return the attributes that a type sets, its types among them."""
+    said = {field.name: getattr(shape, field.name) for field in fields(Schema)}
+    return {k: v for k, v in said.items() if k == "types" or v != getattr(ANY, k)}
 
 
-@dataclass(slots=True)
+def is_type(text: str) -> bool:
+    """Return whether a text is a type, not a single value: two values are an enum."""
+    try:
+        shape = read_type(text)
+    except TypeProblem:
+        return False
+    return shape.enum is None or len(shape.enum) > 1
+
+
+def meant_type(word: str) -> str | None:
+    """Return the type that a whole text misspells; None for any other text."""
+    try:
+        read_type(word)
+    except TypeProblem as problem:
+        return problem.suggestion if problem.word == word else None
+    return None
+
+
 class _Reader:
-    words: list[tuple[str, int]]
-    position: int = 0
-
-    def rest(self) -> list[tuple[str, int]]:
-        return self.words[self.position :]
+    def __init__(self, text: str) -> None:
+        found = list(_TOKEN.finditer(text))
+        self.words = [match[0].strip() for match in found]
+        self.ends = [match.end() for match in found]
+        self.at = 0
 
     def peek(self, ahead: int = 0) -> str:
-        at = self.position + ahead
-        return self.words[at][0] if at < len(self.words) else ""
+        return self.words[self.at + ahead] if self.at + ahead < len(self.words) else ""
 
-    def take(self) -> tuple[str, int]:
-        if self.position >= len(self.words):
-            offset = self.words[-1][1] + len(self.words[-1][0]) if self.words else 0
-            raise TypeProblem("a type is missing", "", offset, None)
-        self.position += 1
-        return self.words[self.position - 1]
+    def problem(self, message: str, suggestion: str | None = None) -> TypeProblem:
+        word = self.peek()
+        end = self.ends[min(self.at, len(self.ends) - 1)] if self.ends else 0
+        return TypeProblem(message, word, end - len(word), suggestion)
 
-    def accept(self, symbol: str) -> bool:
-        if self.peek().lower() == symbol:
-            self.position += 1
-            return True
-        return False
+    def take(self) -> str:
+        if not self.peek():
+            raise self.problem("a type is missing")
+        self.at += 1
+        return self.words[self.at - 1]
+
+    def accept(self, *symbols: str) -> bool:
+        found = self.peek().lower() in symbols
+        self.at += found
+        return found
 
     def expect(self, symbol: str) -> None:
-        word, offset = self.take()
-        if word != symbol:
-            raise TypeProblem(f"'{symbol}' is missing", word, offset, symbol)
+        if not self.accept(symbol):
+            raise self.problem(f"'{symbol}' is missing", symbol)
 
-    def union(self, depth: int) -> Shape:
+    def union(self, depth: int) -> Schema:
         if depth > _MAX_DEPTH:
-            word, offset = self.take()
-            raise TypeProblem("is nested too deep", word, offset, None)
+            raise self.problem("is nested too deep")
         shape = self.suffixed(depth)
-        while self.accept("|") or self.accept("or"):
+        while self.accept("|", "or"):
             shape = _either(shape, self.suffixed(depth))
         return shape
 
-    def suffixed(self, depth: int) -> Shape:
+    def suffixed(self, depth: int) -> Schema:
         shape = self.atom(depth)
         while True:
             if self.peek() == "[" and self.peek(1) == "]":
-                self.position += 2
-                shape = Shape(["array"], items=shape)
+                self.at += 2
+                shape = Schema(("array",), items=shape)
             elif self.accept("?"):
-                shape = _either(shape, Shape(["null"]))
+                shape = _either(shape, WORDS["null"])
             else:
                 return shape
 
-    def atom(self, depth: int) -> Shape:
-        word, offset = self.take()
-        if word == "(":
+    def atom(self, depth: int) -> Schema:
+        if self.accept("("):
             shape = self.union(depth + 1)
             self.expect(")")
             return shape
-        if word == "{":
+        if self.accept("{"):
             return self.object(depth)
-        if word[0] in "\"'":
-            return Shape(["string"], enum=[word.strip(word[0])])
-        if (number := _number(word)) is not None:
-            return Shape(["integer" if isinstance(number, int) else "number"], enum=[number])
-        return self.named(word, offset, depth)
+        word = self.peek()
+        if word[:1] in ('"', "'"):
+            return Schema(("string",), enum=(self.take().strip(word[0]),))
+        if (value := _number(word)) is not None:
+            self.at += 1
+            return Schema(("integer" if isinstance(value, int) else "number",), enum=(value,))
+        return self.named(depth)
 
-    def named(self, word: str, offset: int, depth: int) -> Shape:
-        name = fold(word.rpartition(".")[2])
-        special = _GENERICS.get(name)
-        if special is not None and self.peek() in ("[", "<") and self.peek(1) != "]":
-            closing = "]" if self.take()[0] == "[" else ">"
+    def named(self, depth: int) -> Schema:
+        name = fold(self.peek().rpartition(".")[2])
+        if (
+            self.peek(1) in ("[", "<")
+            and self.peek(2) != "]"
+            and self.generic(name, []) is not None
+        ):
+            self.at += 1
+            closing = "]" if self.take() == "[" else ">"
             inner = [self.union(depth + 1)]
             while self.accept(","):
                 inner.append(self.union(depth + 1))
             self.expect(closing)
-            return special(inner)
-        known = WORDS.get(name) or WORDS.get(PLURALS.get(name, ""))
-        if known is None:
-            suggestion = nearest(word, WORDS)
-            raise TypeProblem("is not a type", word, offset, suggestion)
-        kind, format_ = known
-        shape = Shape([kind] if kind else [], anything=kind is None, format=format_)
-        if kind == "array":
-            shape.unique = name == "set"
-            if self.accept("of"):
-                shape.items = self.suffixed(depth + 1)
-        return shape
+            return self.generic(name, inner) or ANY
+        if (known := known_type(name)) is None:
+            problem = self.problem("is not a type", nearest(self.peek(), WORDS))
+            raise problem if self.peek() else self.problem("a type is missing")
+        self.at += 1
+        if known.types != ("array",):
+            return known
+        items = self.suffixed(depth + 1) if self.accept("of") else None
+        return replace(known, items=items, unique=name == "set")
 
-    def object(self, depth: int) -> Shape:
-        properties: list[tuple[str, bool, Shape]] = []
+    def generic(self, name: str, inner: list[Schema]) -> Schema | None:
+        """Return the type that a name makes of those in its brackets; None for no such name."""
+        first, last = (inner[0], inner[-1]) if inner else (ANY, ANY)
+        known = WORDS.get(name, ANY).types
+        if name == "optional":
+            return _either(first, WORDS["null"])
+        if name in _UNIONS:
+            for other in inner[1:]:
+                first = _either(first, other)
+            return first
+        if known == ("array",):
+            return Schema(known, items=first, unique=name == "set")
+        if known == ("object",):
+            return Schema(known, values=None if last == ANY else last)
+        return None
+
+    def object(self, depth: int) -> Schema:
+        properties: list[Parameter] = []
         while not self.accept("}"):
-            word, offset = self.take()
-            name = word.strip("\"'")
+            name = self.peek().strip("\"'")
             if not name.replace("_", "").isalnum():
-                raise TypeProblem("is not a valid field name", word, offset, None)
+                raise self.problem("is not a valid field name" if name else "a type is missing")
+            self.at += 1
             required = not self.accept("?")
-            shape = Shape(anything=True)
-            if self.accept(":"):
-                shape = self.union(depth + 1)
-            properties.append((name, required, shape))
-            if self.peek() in (",", ";"):
-                self.take()
-        return Shape(["object"], properties=properties)
+            shape = self.union(depth + 1) if self.accept(":") else ANY
+            properties.append(Parameter(name, shape, required))
+            self.accept(",", ";")
+        return Schema(("object",), properties=tuple(properties))
 
 
 def _number(word: str) -> int | float | None:
@@ -214,61 +211,15 @@ def _number(word: str) -> int | float | None:
         return None
 
 
-def _either(a: Shape, b: Shape) -> Shape:
+def _either(a: Schema, b: Schema) -> Schema:
     """Join two types; JSON Schema's keywords each apply to one type, so both sets stay."""
-    both = Shape(anything=a.anything or b.anything, unique=a.unique or b.unique)
-    both.types = [*a.types, *(t for t in b.types if t not in a.types)]
-    if a.enum is not None and b.enum is not None:
-        both.enum = [*a.enum, *b.enum]
-    elif a.enum is not None and b.types == ["null"]:
-        both.enum = [*a.enum, None]
-    elif b.enum is not None and a.types == ["null"]:
-        both.enum = [None, *b.enum]
-    both.items = a.items if b.items is None else b.items if a.items is None else None
-    if a.items is not None and b.items is not None:
-        both.items = _either(a.items, b.items)
-    both.properties = a.properties if b.properties is None else b.properties
-    both.values = a.values or b.values
-    both.format = a.format or b.format
-    return both
-
-
-def _list_of(inner: list[Shape]) -> Shape:
-    return Shape(["array"], items=inner[0])
-
-
-def _set_of(inner: list[Shape]) -> Shape:
-    return Shape(["array"], items=inner[0], unique=True)
-
-
-def _map_of(inner: list[Shape]) -> Shape:
-    values = inner[-1]
-    return Shape(["object"], values=None if values.anything else values)
-
-
-def _optional(inner: list[Shape]) -> Shape:
-    return _either(inner[0], Shape(["null"]))
-
-
-def _any_of(inner: list[Shape]) -> Shape:
-    shape = inner[0]
-    for other in inner[1:]:
-        shape = _either(shape, other)
-    return shape
-
-
-_GENERICS: dict[str, Callable[[list[Shape]], Shape]] = {
-    "list": _list_of,
-    "array": _list_of,
-    "sequence": _list_of,
-    "iterable": _list_of,
-    "set": _set_of,
-    "dict": _map_of,
-    "record": _map_of,
-    "map": _map_of,
-    "mapping": _map_of,
-    "optional": _optional,
-    "union": _any_of,
-    "literal": _any_of,
-    "enum": _any_of,
-}
+    enums = [(None,) if one == WORDS["null"] else one.enum for one in (a, b)]
+    return Schema(
+        types=() if ANY in (a, b) else tuple(dict.fromkeys((*a.types, *b.types))),
+        enum=(*enums[0], *enums[1]) if enums[0] and enums[1] and enums != [(None,)] * 2 else None,
+        items=_either(a.items, b.items) if a.items and b.items else a.items or b.items,
+        properties=a.properties if b.properties is None else b.properties,
+        values=a.values or b.values,
+        format=a.format or b.format,
+        unique=a.unique or b.unique,
+    )

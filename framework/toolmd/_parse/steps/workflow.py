@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 from typing import Any
 
-from toolmd._parse.blocks.block import Block, Bullets, Comment, Item, Part, mark_of
+from toolmd._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph, Part, mark_of
 from toolmd._parse.blocks.prose import prose, with_headings
-from toolmd._parse.document.strays import report_restriction, report_strays
 from toolmd._parse.fields.entries import Entry, bare_entry, item_entry
-from toolmd._parse.fields.step import ACTIONS, KEY_BY_FOLD
+from toolmd._parse.fields.step import ACTIONS, KEY_BY_FOLD, key_meant
 from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.steps.keys import READERS
-from toolmd._parse.steps.passed_over import MissedKeys, workflow_acts
+from toolmd._parse.unread import report_key, report_pair, report_steps
 from toolmd._parse.words.keys import (
     DASHES,
     flow,
@@ -31,13 +30,13 @@ def read_workflow(
     page: Page, blocks: list[Block], parts: list[Part]
 ) -> tuple[str, list[WorkflowSection]]:
     """Return the prose of a workflow and its sections of steps, the unnamed one first."""
-    missed = MissedKeys(page, workflow_acts(blocks, parts))
-    main, rest = _steps(missed, blocks, "")
+    acts = workflow_acts(blocks, parts)
+    main, rest = _steps(page, blocks, "", acts=acts)
     sections = [WorkflowSection(name="", steps=tuple(main))] if main else []
     words = [prose(rest)]
     for part in parts:
         name = heading_text(part.heading.text)
-        steps, rest = _steps(missed, part.blocks, name)
+        steps, rest = _steps(page, part.blocks, name, acts=acts)
         if steps:
             page.named("section", name, part.heading, declares=True)
             sections.append(WorkflowSection(name=name, steps=tuple(steps), line=part.heading.line))
@@ -55,7 +54,9 @@ def read_workflow(
     return "\n\n".join(word for word in words if word), sections
 
 
-def _steps(missed: MissedKeys, blocks: list[Block], section: str) -> tuple[list[Step], list[Block]]:
+def _steps(
+    page: Page, blocks: list[Block], section: str, *, acts: bool
+) -> tuple[list[Step], list[Block]]:
     steps: list[Step] = []
     rest: list[Block] = []
     for block in blocks:
@@ -63,26 +64,37 @@ def _steps(missed: MissedKeys, blocks: list[Block], section: str) -> tuple[list[
             for item in block.items:
                 number = len(steps) + 1
                 identity = f"{section}/{number}" if section else str(number)
-                steps.append(_Reader(missed, item, identity).read())
+                steps.append(_Reader(page, item, identity, acts).read())
         else:
             rest.append(block)
-    missed.check_outside(rest)
-    report_strays(missed.page, rest, (), None, in_steps=True)
+    report_steps(page, rest, acts=acts)
     return steps, rest
+
+
+def workflow_acts(blocks: list[Block], parts: list[Part]) -> bool:
+    """Return whether any numbered step has an action; without one, the workflow is only prose."""
+    items = [i for b in [*blocks, *(b for p in parts for b in p.blocks)]
+             if isinstance(b, Bullets) and b.ordered for i in b.items]  # fmt: skip
+    marks = [one.mark for item in items for one in (item, *item.items)]
+    return any(KEY_BY_FOLD.get(fold(_lead(mark).text)) in ACTIONS for mark in marks)
+
+
+def _lead(mark: Mark) -> Mark:
+    """Return the words that may be a key: before the colon, in bold at the start, or all."""
+    pair = split(mark)
+    end = mark.text.find("**", 2) if mark.text.startswith("**") else -1
+    return pair.key if pair else mark.at(2, end - 2) if end > 0 else mark
 
 
 @dataclass(slots=True)
 class _Reader:
     """A reader of one numbered item."""
 
-    missed: MissedKeys
+    page: Page
     item: Item
     identity: str
-
-    @property
-    def page(self) -> Page:
-        """Return the page that is being read."""
-        return self.missed.page
+    acts: bool
+    """Whether any step of the workflow has an action."""
 
     def read(self) -> Step:
         said: dict[str, Any] = {"id": self.identity, "line": self.item.line}
@@ -90,7 +102,7 @@ class _Reader:
         own = item_entry(self.item) or self._bare()
         pair = split(self.item.mark)
         if pair is not None:
-            report_restriction(self.page, pair)
+            report_pair(self.page, pair)
         if own is not None and fold(own.name) in KEY_BY_FOLD:
             key = KEY_BY_FOLD[fold(own.name)]
             said["title"] = key
@@ -103,14 +115,17 @@ class _Reader:
         else:
             said["title"], said["text"] = _title(self.item.mark)
             more = self.item.items
-        self.missed.check_lines(self.item.mark)
         reported = self._take(more, entries, said)
-        if not entries and not reported:
-            self.missed.check_title(self.item.mark)
+        lead = _lead(self.item.mark)
+        alone = pair is not None or plain(lead.text) == plain(self.item.mark.text)
+        unread = alone and not entries and not reported
+        if self.acts and unread and key_meant(lead.text) is not None:
+            report_key(self.page, lead)
+        below = [_below(each) for each in (self.item.mark, *(e.value for e in entries.values()))]
+        report_steps(self.page, below, acts=self.acts)
         self._one_action(entries)
         for key, entry in entries.items():
             self._nothing_unread(key, entry)
-            self.missed.check_values(entry)
         for key, row in STEP_KEYS.items():
             if (read := entries.get(key)) is not None:
                 value = READERS[row.kind].read(self.page, read, said.get(row.attribute))
@@ -156,7 +171,8 @@ class _Reader:
             entry = item_entry(item) or _bare_key(item)
             key = KEY_BY_FOLD.get(fold(entry.name)) if entry else None
             if entry is None or key is None:
-                if self.missed.check_bullet(item):
+                if self._is_meant(item):
+                    report_key(self.page, _lead(item.mark))
                     reported = True
                 else:
                     left.append(item)
@@ -170,15 +186,21 @@ class _Reader:
             else:
                 entries[key] = entry
         blocks: list[Block] = [b for b in self.item.blocks if not isinstance(b, Bullets)]
-        self.missed.check_within(blocks)
-        for item in left:
-            self.missed.check_lines(item.mark)
-            self.missed.check_within(item.blocks)
+        report_steps(self.page, [*blocks, Bullets(left, ordered=False)], acts=self.acts)
         if left:
             blocks.append(Bullets(left, ordered=False))
         text = "\n\n".join(t for t in (said.get("text", ""), prose(blocks)) if t)
         said["text"] = text
         return reported
+
+    def _is_meant(self, item: Item) -> bool:
+        """Return whether a bullet directly below a step is meant as a key."""
+        pair, lead = split(item.mark), _lead(item.mark)
+        few = self.acts and len(plain(lead.text).split()) <= 3 and lead.text[:1].isalpha()  # noqa: PLR2004
+        is_key = pair is not None and (
+            pair.marked or (few and not pair.value.text.startswith("//"))
+        )
+        return is_key or key_meant(lead.text) is not None
 
     def _one_action(self, entries: dict[str, Entry]) -> None:
         actions = [key for key in ACTIONS if key in entries and key != "Wait"]
@@ -199,6 +221,11 @@ class _Reader:
                     f"'{key}' needs {' or '.join(needs)} in the same step",
                     f"add `- **{needs[0]}**: …`, or remove '{key}'",
                 )
+
+
+def _below(mark: Mark) -> Paragraph:
+    """Return the lines of a text below its first one."""
+    return Paragraph(Mark(mark.text.partition("\n")[2], mark.line + 1, 1))
 
 
 def _bare_key(item: Item) -> Entry | None:

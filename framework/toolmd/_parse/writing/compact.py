@@ -130,7 +130,7 @@ def _type(shape: Schema) -> tuple[str, Schema]:
     if fields and items == Schema(("object",), properties=fields):
         return "array of object", replace(shape, items=None, properties=fields)
     whole = f"array of {words}"
-    if read_type(whole).schema() == Schema(("array",), items=items):
+    if read_type(whole) == Schema(("array",), items=items):
         return whole, replace(shape, items=None)
     return "array", shape
 

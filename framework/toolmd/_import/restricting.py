@@ -1,6 +1,10 @@
 """Words with which a sentence restricts calls: `must never`, `at most twice a day`."""
 
 import re
+from collections.abc import Iterator
+
+from toolmd._parse.prose_policy import enforced, sentences, stated
+from toolmd._types.tool import ToolSpec
 
 _IN_A_SENTENCE = re.compile(
     r"\b(?:must|mustn[\u2019']t|shall|never|only|at most|(?:no|not) more than|no less than|may not|"
@@ -74,3 +78,13 @@ def restricts_calls(sentence: str) -> bool:
     kept = _OF_THE_TOOL.sub("", sentence)
     asked = _REQUIRED_SCOPE.search(sentence) or _OF_A_CALLER.search(kept)
     return bool(asked) or restricts(kept.lstrip(_SIGNS + " "), at_start=not words & OF_CALLS)
+
+
+def unexpressed(spec: ToolSpec) -> Iterator[str]:
+    """Yield the sentences of a tool's prose that restrict calls, and that no field enforces."""
+    for prose in (spec.description, spec.notes, spec.when_to_use):
+        for sentence in sentences(prose):
+            policies = stated(sentence)
+            known = all(enforced(policy, spec) for policy in policies)
+            if not known or (not policies and restricts_calls(sentence)):
+                yield sentence

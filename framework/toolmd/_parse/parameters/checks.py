@@ -1,0 +1,379 @@
+"""Check the fields of a value against each other; read its enum, default and example."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from pydantic import JsonValue
+
+from toolmd._parse.blocks.block import Bullets, Comment, Fence
+from toolmd._parse.blocks.prose import prose
+from toolmd._parse.fields.alone import pointed
+from toolmd._parse.fields.entries import Entry
+from toolmd._parse.fields.field import Field
+from toolmd._parse.fields.naming import Fields
+from toolmd._parse.parameters.drafts import Draft
+from toolmd._parse.parameters.types import TypeProblem
+from toolmd._parse.source.page import Mark, Page
+from toolmd._parse.source.page import replace as fix_of
+from toolmd._parse.words import scalars
+from toolmd._parse.words.keys import code_text, flow, split
+from toolmd._parse.words.slips import nearest
+from toolmd._types.code import Code
+from toolmd._types.model_view import unknown_fields
+from toolmd._types.schema import UPPER, Parameter, Schema
+from toolmd._validation import pattern_fault, problems
+from toolmd._validation.identity import identity
+
+MAX_ENUM = 256
+_MAX_SHAPES = 128
+_NOWHERE = Mark("", 1, 1)
+_NO_DEFAULT = frozenset(("none", "null", "-", "n/a", ""))
+_OF_SHAPES = frozenset(("types", "description", "properties"))
+_PLACES = {
+    "accepts_handle": ("parameter", "is for a whole parameter, below `## Parameters`"),
+    "sent_in": ("parameter", "is for a whole parameter, below `## Parameters`"),
+    "to_model": ("result", "is for a whole result, directly below `## Returns`"),
+}
+"""The role of the only values that these fields are for."""
+_OF_TYPE = {
+    ("minimum", "string"): ("Min Length", "at least {} characters"),
+    ("maximum", "string"): ("Max Length", "at most {} characters"),
+    ("minimum", "array"): ("Min Items", "at least {} items"),
+    ("maximum", "array"): ("Max Items", "at most {} items"),
+}
+"""The field that bounds another type, and its form next to a name."""
+_WRITTEN = "write each shape as `- **name**:` with its fields below `- **Properties**:`"
+
+
+def too_many(page: Page, mark: Mark, what: str, most: int) -> None:
+    """Report that a definition exceeds the limit for a kind of item."""
+    page.error(Code.TOO_MANY, mark, f"more than {most} {what}", "split the tool in two")
+
+
+def has_place(attribute: str, role: str) -> bool:
+    """Return whether a field means something for a value of this role."""
+    return attribute not in _PLACES or _PLACES[attribute][0] == role
+
+
+def check_place(page: Page, where: str, role: str, fields: Fields) -> None:
+    """Report fields that mean nothing for this value, and that nothing would follow."""
+    for attribute, (known, entry) in fields.known.items():
+        if not has_place(attribute, role):
+            what = f"{known.name} has no effect on {where}"
+            help_ = f"{known.name} {_PLACES[attribute][1]}: move or remove it"
+            page.error(Code.FIELD_MISMATCH, entry.key, what, help_)
+
+
+def checked(
+    page: Page, where: str, role: str, name: Mark, fields: Fields, said: dict[str, Any]
+) -> Schema:
+    """Check the attributes of a value against each other, and build its schema."""
+    check = _Checks(page, where, fields, said)
+    if "one_of" in said or "discriminator" in fields.known:
+        check.one_of(name)
+    if role == "shape":
+        check.shape(name)
+    check.enum()
+    check.fit()
+    shape = check.pattern(Schema(**said))
+    for attribute in ("default", "example"):
+        entry = fields.entry(attribute)
+        if entry is not None and not (attribute == "default" and _says_none(entry, shape)):
+            shape = check.value(attribute, entry, shape)
+    return shape
+
+
+class _Checks:
+    def __init__(self, page: Page, where: str, fields: Fields, said: dict[str, Any]) -> None:
+        self.page, self.where, self.fields, self.said = page, where, fields, said
+
+    def wrong(self, code: Code, at: Mark | str, message: str, help_: str) -> None:
+        """Report an error at a mark, or at the value of a field."""
+        if isinstance(at, str):
+            entry = self.fields.entry(at)
+            at = entry.value if entry is not None else _NOWHERE
+        self.page.error(code, at, message, help_)
+
+    def fit(self) -> None:
+        """Report fields of another type, and bounds that no value can meet."""
+        where, said, types = self.where, self.said, self.said["types"]
+        kinds = " or ".join(types)
+        for known, entry in self.fields.known.values():
+            of_items = known.attribute == "properties" and "array" in types
+            if types and known.fits and not {*known.fits} & {*types} and not of_items:
+                help_ = f"{known.name} is for {' and '.join(known.fits)}"
+                help_ += _for_the_type(known, entry, types)
+                what = f"{known.name} does not fit {where}, which is {kinds}"
+                self.wrong(Code.FIELD_MISMATCH, entry.key, what, help_)
+        for attribute, kind, what, remedy in (
+            (
+                "properties",
+                "object",
+                "fields",
+                "write all parameters as headings of the same level",
+            ),
+            ("items", "array", "items", "remove the items"),
+        ):
+            named = self.fields.entry(attribute)
+            if types and attribute in said and kind not in types and not named:
+                nested = f"{what} are nested below {where}, which is {kinds}"
+                help_ = f"change its type to {kind}, or {remedy}"
+                self.wrong(Code.FIELD_MISMATCH, "types", nested, help_)
+        each = self.fields.entry("values")
+        if each is not None and {"properties", "one_of"} & {*said}:
+            what = f"{where} has fields of its own, and no others: Each Value has no effect"
+            self.wrong(Code.FIELD_MISMATCH, each.key, what, "remove Each Value, or the fields")
+        for low, high in UPPER.items():
+            if low in said and high in said and said[low] > said[high]:
+                what = f"the bounds of {where} exclude every value: "
+                what += f"{said[low]} is above {said[high]}"
+                self.wrong(Code.INVALID_RANGE, low, what, "swap them, or change one")
+        if types == ("array",) and said.get("items") is None:
+            at = self.fields.entry("types")
+            self.page.hint(
+                Code.ARRAY_WITHOUT_ITEMS,
+                at.value if at else _NOWHERE,
+                f"{where} is an array of anything",
+                "declare its items with `- **Items**:`",
+            )
+
+    def pattern(self, shape: Schema) -> Schema:
+        """Check the Pattern, and the names in To Model."""
+        if shape.pattern is not None and (fault := pattern_fault(shape.pattern)) is not None:
+            help_ = "RE2 has no look-around and no back-references"
+            self.wrong(Code.INVALID_PATTERN, "pattern", f"{fault} ({self.where})", help_)
+            shape = replace(shape, pattern=None)
+        unknown = () if shape.to_model is None else unknown_fields(shape)
+        if unknown or shape.to_model == ():
+            what = f"To Model names {', '.join(unknown) or 'no field'}"
+            what += f", which {self.where} does not have" if unknown else ""
+            help_ = "name properties of the result, or of the rows of its arrays"
+            self.wrong(Code.FIELD_MISMATCH, "to_model", what, help_)
+        return shape
+
+    def value(self, attribute: str, entry: Entry, shape: Schema) -> Schema:
+        """Read the Default or the Example by the type, and check it."""
+        value, fits = scalars.literal(_value_text(entry), shape)
+        wrong = problems(value, shape) if fits else ()
+        given: dict[str, Any] = {attribute: value, f"has_{attribute}": True}
+        if fits and not wrong:
+            return replace(shape, **given)
+        reason = wrong[0].message if wrong else f"it is not of type {' or '.join(shape.types)}"
+        message = f"the {attribute} of {self.where} does not fit its schema: {reason}"
+        help_ = _with_point(entry.text, shape) or "write a value that a call could supply"
+        if attribute == "default":
+            self.page.error(Code.INVALID_DEFAULT, entry.mark, message, help_)
+            return shape
+        self.page.warn(Code.INVALID_EXAMPLE, entry.mark, message, help_)
+        return replace(shape, **given)
+
+    def enum(self) -> None:
+        """Read the values; an array's enum applies to its items."""
+        entry, said = self.fields.entry("enum"), self.said
+        if entry is None:
+            return
+        of_items = said["types"] == ("array",)
+        items: Schema = said.get("items") or Schema(types=("string",))
+        words = _words(self.page, entry)
+        if len(words) > MAX_ENUM:
+            too_many(self.page, entry.key, "values in an enum", MAX_ENUM)
+        if not words:
+            what = f"the enum of {self.where} has no values, so no value is allowed"
+            help_ = "write the values separated by commas, or remove Enum"
+            self.wrong(Code.EMPTY_ENUM, entry.key, what, help_)
+        shape = Schema(types=items.types if of_items else said["types"])
+        values: list[JsonValue] = []
+        for word, _ in words[:MAX_ENUM]:
+            value, fits = scalars.enum_value(word.text, shape)
+            if not fits:
+                what = f"'{word.text}' in the enum of {self.where} is not of type "
+                help_ = "write a value of the type, or change the type"
+                if ";" in word.text and "number" in shape.types:
+                    help_ = "write a decimal point, and commas between the values: `0.5, 1.5`"
+                self.wrong(Code.INVALID_ENUM, word, what + " or ".join(shape.types), help_)
+            elif identity(value) not in map(identity, values):
+                values.append(value)
+        if notes := [f"{word.text}: {note}" for word, note in words if note]:
+            said["description"] = f"{said.get('description', '')} ({'; '.join(notes)})".strip()
+        if of_items:
+            said["items"] = replace(items, enum=tuple(values))
+        else:
+            said["enum"] = tuple(values)
+
+    def one_of(self, name: Mark) -> None:
+        """Report what can't stand beside One Of; give each shape the Discriminator's value."""
+        said, fields, where = self.said, self.fields, self.where
+        entry = fields.entry("discriminator")
+        if "one_of" not in said:
+            if entry is not None:
+                what = f"{where} has a Discriminator, but no One Of with shapes to tell apart"
+                help_ = "add `- **One Of**:` with its shapes below, or remove Discriminator"
+                self.wrong(Code.INVALID_ONE_OF, entry.key, what, help_)
+            return
+        beside = [attribute for attribute in fields.known if attribute in {"properties", "enum"}]
+        for known, other in [fields.known.pop(attribute) for attribute in beside]:
+            help_ = f"move it into the shapes, or remove One Of or {known.name}"
+            what = f"{where} has One Of and {known.name}"
+            self.wrong(Code.INVALID_ONE_OF, other.key, what, help_)
+        own = [said.pop(attribute, None) for attribute in ("properties", "values")]
+        if own != [None, None] and not beside:
+            help_ = "move the fields into the shapes, and write the Type as `object`"
+            what = f"{where} has One Of and fields of its own"
+            self.wrong(Code.INVALID_ONE_OF, name, what, help_)
+        if said["types"] and "object" not in said["types"]:
+            help_ = "write `- **Type**: object`; for an array, write One Of below its Items"
+            what = f"One Of does not fit {where}, which is {' or '.join(said['types'])}"
+            self.wrong(Code.INVALID_ONE_OF, name, what, help_)
+        if entry is not None and said.get("discriminator"):
+            said["one_of"] = tuple(self.tagged(entry, said["discriminator"], said["one_of"]))
+
+    def tagged(
+        self, entry: Entry, field: str, shapes: tuple[Parameter, ...]
+    ) -> Iterator[Parameter]:
+        """Yield the shapes, each with one fixed value of the Discriminator's field."""
+        seen: dict[Any, str] = {}
+        for each in shapes:
+            properties = each.shape.properties
+            found = next((p for p in properties or () if p.name == field), None)
+            problem, help_ = _tag_problem(field, each, found)
+            if found is None or problem:
+                if properties is not None:
+                    shape = f"the shape '{each.name}' of {self.where}"
+                    what = f"Discriminator '{field}': {shape} {problem}"
+                    self.wrong(Code.INVALID_ONE_OF, entry.key, what, help_)
+                yield each
+                continue
+            tag = found.shape.enum or (each.name,)
+            if (before := seen.setdefault(identity(tag[0]), each.name)) != each.name:
+                what = f"the shapes '{before}' and '{each.name}' of {self.where} have one value of"
+                help_ = f"give '{field}' of each shape an Enum with a value of its own"
+                self.wrong(Code.INVALID_ONE_OF, entry.key, f"{what} '{field}': {tag[0]!r}", help_)
+            types = found.shape.types or ("string",)
+            told = replace(found, shape=replace(found.shape, types=types, enum=tag))
+            rest = tuple(told if p is found else p for p in properties or ())
+            yield replace(each, shape=replace(each.shape, properties=rest))
+
+    def shape(self, mark: Mark) -> None:
+        """Report a shape that is not an object with Properties."""
+        types = " or ".join(self.said["types"]) or "any value"
+        if self.said["types"] != ("object",):
+            what, help_ = f"{self.where} is {types}, not an object", "write `- **Type**: object`"
+            self.wrong(Code.INVALID_ONE_OF, mark, what, help_)
+        elif self.said.get("properties") is None:
+            self.wrong(Code.INVALID_ONE_OF, mark, f"{self.where} has no Properties", _WRITTEN)
+
+
+def few_shapes(page: Page, where: str, entry: Entry, drafts: list[Draft]) -> list[Draft]:
+    """Report too few or too many shapes; return those that are read."""
+    if len(drafts) > _MAX_SHAPES:
+        too_many(page, drafts[_MAX_SHAPES].name, "shapes in a One Of", _MAX_SHAPES)
+    if len(drafts) < 2:  # noqa: PLR2004 - a choice
+        what = f"One Of of {where} has {'one shape' if drafts else 'no shapes'}"
+        help_ = "add a second one, or write its fields as Properties" if drafts else _WRITTEN
+        page.error(Code.INVALID_ONE_OF, entry.key, f"{what}; it needs at least two", help_)
+    return drafts[:_MAX_SHAPES]
+
+
+def report_foreign(page: Page, where: str, fields: Fields) -> None:
+    """Report the fields of a shape that only a parameter has, and those that nothing has."""
+    foreign = [name for name in fields.known if name not in _OF_SHAPES]
+    for entry in (*(fields.known.pop(name)[1] for name in foreign), *fields.unknown):
+        what = f"'{entry.name}' is not a field of {where}"
+        help_ = "a shape has Type, Description and Properties; write it at the parameter, or below "
+        help_ += "Properties for a field of the object"
+        page.error(Code.INVALID_ONE_OF, entry.key, what, help_)
+    fields.unknown.clear()
+
+
+def unknown_type(page: Page, where: str, entry: Entry, problem: TypeProblem) -> None:
+    """Report a Type that can't be read."""
+    word, near = problem.word or entry.text, problem.suggestion
+    if not word:
+        page.error(Code.UNKNOWN_TYPE, entry.key, f"no type for {where}", "write `string`")
+        return
+    mark = page.mark(word, entry.value.line, entry.value.column + problem.offset)
+    what = "unknown type" if str(problem) == "is not a type" else "unreadable type"
+    help_ = "write string, number, integer, boolean, object or array"
+    help_ = f"did you mean '{near}'?" if near else help_
+    fix = fix_of(mark, near) if near else ()
+    page.error(Code.UNKNOWN_TYPE, mark, f"{what} '{word}' for {where}", help_, fix)
+
+
+def _tag_problem(field: str, each: Parameter, found: Parameter | None) -> tuple[str, str]:
+    """Return why a shape's field can't tell it apart, and the remedy; empty if it can."""
+    if found is None:
+        near = nearest(field, [p.name for p in each.shape.properties or ()])
+        hint = f"did you mean '{near}'?" if near else f"add `- **{field}** (string, required)`"
+        return "has no such field", f"{hint}; each shape needs it"
+    if not found.required:
+        return "does not require it", f"add `- **Required**: true` to '{field}'"
+    values = found.shape.enum
+    if (values is None and {*found.shape.types} <= {"string"}) or (values and len(values) == 1):
+        return "", ""
+    many = "has no fixed value of it" if values is None else "has several values of it"
+    return many, f"write `- **Enum**:` with one value for '{field}'"
+
+
+def _for_the_type(known: Field, entry: Entry, types: tuple[str, ...]) -> str:
+    """Return what to write instead of a bound that does not fit the type; empty for others."""
+    found = _OF_TYPE.get((known.attribute, types[0]))
+    if found is None or len(types) > 1:
+        return ""
+    instead = found[1].format(entry.text) if entry.implied else f"- **{found[0]}**: {entry.text}"
+    return f"; for {types[0]}, write `{instead}`"
+
+
+def _with_point(text: str, shape: Schema) -> str:
+    """Suggest the number that `2,5` means; empty for any other text or type."""
+    meant = pointed(text.strip("`")) if {"number", "integer"} & {*shape.types} else ""
+    return (
+        f"write `{meant}`" if meant not in ("", text) and scalars.literal(meant, shape)[1] else ""
+    )
+
+
+def _value_text(entry: Entry) -> str:
+    """Return a value's text: after the key, in nested bullets, or in a fence."""
+    match [block for block in entry.blocks if not isinstance(block, Comment)]:
+        case _ if entry.text:
+            return entry.text
+        case [Bullets(items=items)] if not any(prose(item.blocks) for item in items):
+            return "\n".join(item.mark.text for item in items)
+        case [Fence(content=content)]:
+            return code_text(content)
+        case blocks:
+            return prose(blocks)
+
+
+def _says_none(entry: Entry, shape: Schema) -> bool:
+    """Return whether `None` means no default: it does if the type has no null."""
+    word = entry.text.strip("`_ ").lower()
+    free = "null" in shape.types or (not shape.types and word == "null")
+    return word in _NO_DEFAULT and not free and not entry.blocks
+
+
+def _words(page: Page, entry: Entry) -> list[tuple[Mark, str]]:
+    """Return each value of an enum with the note next to it."""
+    words: list[tuple[Mark, str]] = []
+    column = entry.value.column
+    text = entry.text
+    if text.lower().startswith(("one of:", "one of ")):
+        text = text[len("one of ") :]
+    for word in scalars.listed(text):
+        mark = page.mark(word, entry.value.line, column)
+        column = mark.column + len(word) if mark.column >= column else column
+        words.append(_noted(mark))
+    for item in entry.items:
+        pair = split(item.mark)
+        is_pair = pair is not None and (pair.marked or (pair.value.text and " " in item.mark.text))
+        words.append((pair.key, flow(pair.value.text)) if is_pair and pair else _noted(item.mark))
+    return words
+
+
+def _noted(mark: Mark) -> tuple[Mark, str]:
+    """Split `` `full` (with dinner) `` into the value and its note."""
+    end = mark.text.find("`", 1)
+    behind = mark.text[end + 1 :].strip()
+    if not mark.text.startswith("`") or not (behind.startswith("(") and behind.endswith(")")):
+        return mark, ""
+    return mark.at(0, end + 1), behind[1:-1].strip()

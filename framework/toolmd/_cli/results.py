@@ -66,8 +66,8 @@ def _failure(result: Result, *, again: bool) -> Iterator[str]:
     failure, asked = result.error, result.confirmation
     code = f"[{failure.code}]" if failure else ":"
     message = (failure.message if failure else "") or result.message
-    if asked is not None and result.outcome == "confirm":
-        message = f"{result.tool} waits for a person's yes."
+    if asked is not None:
+        message = f"{result.tool} waits. {message}"
     details = list(failure.details if failure else ())
     if len(details) > 1 and details[0].message in message:
         message = f"{len(details)} problems:"

@@ -234,7 +234,7 @@ def pending(
     if not calls:
         none = "No call is pending." if after is None else f"No call is newer than {after}."
         return Answer([], lines=[none])
-    head = ("ID", "FOR", "USER", "SENSITIVITY", "UNTIL", "THE CALLER IS ASKED")
+    head = ("ID", "FOR", "USER", "SENSITIVITY", "UNTIL", "PROMPT")
     more = [f"help: toolmd pending --after {calls[-1].id} lists newer ones"]
     text = table(head, [_row(one) for one in calls])
     return Answer([one.to_dict() for one in calls], text, more if len(calls) == limit else ())
@@ -386,7 +386,7 @@ def accept(
     if name is not None:
         ended = f"{edits[0].name}: the edit is live now."
     elif edits:
-        live = "live now." if all_ else "`toolmd accept NAME` makes one live, `--all` all of them."
+        live = "live now." if all_ else "`toolmd accept NAME` makes one live."
         ended = f"{counted(len(edits), 'pending edit')}: {live}"
     value = [edit.to_dict() for edit in edits]
     return Answer(value if name is None else value[0], "\n".join(lines) or None, [ended])

@@ -1,4 +1,4 @@
-"""Build the files that `new` writes: a definition, the Python next to it, and a test."""
+"""Build the files that `new` and `init` write: a first tool, a definition, and a package."""
 
 import json
 from typing import Any
@@ -10,6 +10,99 @@ from toolmd._types.schema import Parameter, Schema
 from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
 from toolmd._validation import sample, sample_arguments
+
+FIRST_NAME = "say_hello"
+
+_MARKDOWN = """\
+# Say Hello
+
+Greet someone by name.
+
+## Metadata
+
+- **Name**: say_hello
+- **Version**: 1.0.0
+- **Category**: general
+- **Read Only**: true
+
+## When to use
+
+When the user asks for a greeting.
+
+## Parameters
+
+### name
+
+- **Type**: string
+- **Required**: true
+- **Description**: The person to greet
+- **Min Length**: 1
+- **Max Length**: 80
+
+## Returns
+
+- **Type**: object
+- **Description**: The greeting
+- **Properties**:
+  - **greeting**:
+    - **Type**: string
+    - **Required**: true
+    - **Description**: The greeting as text
+
+## Examples
+
+### By name
+
+```json
+{"name": "Ana"}
+```
+
+```json
+{"greeting": "Hello, Ana!"}
+```
+"""
+
+_FIRST_PYTHON = '''\
+"""Greet people; say-hello.tool.md next to this file defines the parameters."""
+
+
+async def say_hello(name: str) -> dict[str, str]:
+    """Greet someone by name."""
+    return {"greeting": f"Hello, {name}!"}
+'''
+
+_TEST = '''\
+"""Test say_hello against its definition."""
+
+from pathlib import Path
+
+from toolmd import Workspace
+
+PROJECT = Path(__file__).parents[1]
+
+
+def test_say_hello_greets_by_name(tmp_path: Path) -> None:
+    # A state folder of its own: the project's data, confirmations and audit stay as they are.
+    with Workspace.open(PROJECT, overrides={"state": tmp_path}) as workspace:
+        result = workspace.call_sync("say_hello", {"name": "Ana"})
+
+    assert result.data == {"greeting": "Hello, Ana!"}
+
+
+def test_say_hello_denies_a_name_that_is_not_text() -> None:
+    with Workspace.open(PROJECT) as workspace:
+        result = workspace.call_sync("say_hello", {"name": 7})
+
+    assert result.error is not None
+    assert result.error.code == "invalid_arguments"
+'''
+
+FIRST_TOOL = {
+    "tools_md/say-hello.tool.md": _MARKDOWN,
+    "tools_md/say_hello.py": _FIRST_PYTHON,
+    "tests/test_say_hello.py": _TEST,
+}
+
 
 _PYTHON = {
     "string": "str",
@@ -117,3 +210,80 @@ def _result(spec: ToolSpec | SkillSpec) -> str:
 
 def _first(text: str) -> str:
     return text.split("\n", 1)[0].replace('"""', "'''").replace("\\", "\\\\")
+
+
+def package_files(name: str) -> dict[str, str]:
+    """Return the text of each file by path; `name`, in snake_case, is also the tool's name."""
+    kebab = name.replace("_", "-")
+    source = f"src/{name}"
+    files = {
+        "pyproject.toml": _PYPROJECT.format(name=name, kebab=kebab, toolmd=_requirement()),
+        "README.md": _README.format(name=name, kebab=kebab),
+        f"{source}/__init__.py": f'"""The tools of {kebab}."""\n',
+        f"{source}/plugin.py": _PLUGIN.format(name=name),
+    }
+    return files | definition_files("tool", name, f"{source}/tools_md")
+
+
+def _requirement() -> str:
+    """Return the requirement of this release or a later compatible one: `toolmd>=0.1,<0.2`."""
+    from importlib.metadata import version
+
+    major, minor = map(int, version("toolmd").split(".")[:2])
+    return f"toolmd>={major}.{minor},<{f'{major + 1}' if major else f'0.{minor + 1}'}"
+
+
+_PYPROJECT = """\
+[build-system]
+requires = ["hatchling>=1.27"]
+build-backend = "hatchling.build"
+
+[project]
+name = "{kebab}"
+version = "0.1.0"
+description = "Tools for Toolmd."
+readme = "README.md"
+requires-python = ">=3.11"
+dependencies = ["{toolmd}"]
+
+[project.entry-points.toolmd]
+{kebab} = "{name}.plugin"
+
+[tool.hatch.build.targets.wheel]
+packages = ["src/{name}"]
+
+# In this folder, Toolmd reads the tools from the source, with this plugin and no other.
+[tool.toolmd]
+tools = ["src/{name}/tools_md"]
+skills = []
+plugins = ["{kebab}"]
+"""
+
+_README = """\
+# {kebab}
+
+Tools for Toolmd. After you install this package, every project of the same
+environment has them:
+
+    pip install -e .
+    toolmd plugins
+    toolmd list
+
+The definitions are in `src/{name}/tools_md`, each with its Python next to it.
+"""
+
+_PLUGIN = '''\
+"""Register this package's definitions with Toolmd."""
+
+from collections.abc import Iterable
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+from toolmd.hooks import hookimpl
+
+
+@hookimpl
+def toolmd_definitions() -> Iterable[Traversable]:
+    """Return the folder of definitions; their Python is next to them."""
+    return [files(__package__) / "tools_md"]
+'''

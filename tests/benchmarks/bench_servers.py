@@ -109,7 +109,7 @@ def measure(names=None):
 def servers():
     """Yield Toolmd's slowness beside FastAPI over HTTP and the bare SDK over MCP, as shipped."""
     found = {(m.server.name, m.server.protocol): m for m in measure({"toolmd", "fastapi", "sdk"})}
-    bounds = {"HTTP": 1.7, f"MCP {OLD}": 1.7, f"MCP {NEW}": 1.4}
+    bounds = {"HTTP": 1.7, f"MCP {OLD}": 1.7, f"MCP {NEW}": 1.7}
     for protocol, bound in bounds.items():
         other = found["fastapi" if protocol == "HTTP" else "sdk", protocol]
         ours = found["toolmd", protocol]

@@ -9,8 +9,8 @@ import pytest
 from breaking import SECRET, Breaker, Fault
 
 from toolmd import Workspace
-from toolmd._load.definitions.encoded import decode
-from toolmd._load.edits.baseline import Baseline
+from toolmd._load.baseline import Baseline
+from toolmd._load.cache import decode
 from toolmd.errors import ConfigError
 
 TOOL = """# {title}

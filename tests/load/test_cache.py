@@ -10,7 +10,7 @@ from bind_project import Project, parameter, tool
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolmd._load.definitions.cache import INDEX, PAYLOAD, Cache, CacheEntry
+from toolmd._load.cache import INDEX, PAYLOAD, Cache, CacheEntry
 from toolmd._workspace.snapshot.reader import PACKAGES, FileReader
 
 

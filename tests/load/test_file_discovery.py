@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from bind_project import Project, tool
 
-from toolmd._load.source.files import MAX_DEFINITION
+from toolmd._load.files import MAX_DEFINITION
 from toolmd._workspace.snapshot.reader import FileReader
 
 

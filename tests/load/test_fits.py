@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from toolmd._load.python.convert import converter, is_plain
-from toolmd._load.python.fits import mismatch
+from toolmd._load.fits import converter, is_plain, mismatch
 from toolmd._types.schema import JSON_TYPES, Parameter, Schema
 from toolmd._validation import problems
 

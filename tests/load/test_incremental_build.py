@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from bind_project import Project, parameter, tool
 
+from toolmd._load.baseline import Baseline
 from toolmd._load.build import Snapshot, build
-from toolmd._load.definitions.cache import Cache
-from toolmd._load.edits.baseline import Baseline
+from toolmd._load.cache import Cache
 from toolmd._store import MEMORY
 from toolmd._store.store import Store
 from toolmd.config import load_settings
@@ -32,9 +32,7 @@ class Edited(Project):
         self.write("toolmd.toml", "plugins = []\n")
         self.store = Store(MEMORY, root)
 
-    def read(
-        self, old: Snapshot | None, cache: Cache | None, changed: list[str] | None = None
-    ) -> Snapshot:
+    def read(self, old: Snapshot | None, cache: Cache | None) -> Snapshot:
         settings = load_settings(self.root, environ={})
         return build(
             settings,
@@ -44,13 +42,7 @@ class Edited(Project):
             store=self.store,
             old=old,
             settled_ns=AT_ONCE,
-            changed=changed,
         )
-
-    def contents(self) -> dict[str, bytes]:
-        """Return the bytes of each file, by place."""
-        found = (self.root / "tools_md").rglob("*")
-        return {str(file): file.read_bytes() for file in found if file.is_file()}
 
     @property
     def fingerprint(self) -> str:
@@ -148,32 +140,12 @@ def test_after_each_edit_the_next_snapshot_equals_a_fresh_one(project: Edited) -
     settings = load_settings(project.root, environ={})
     cache = Cache.load(settings.state, project.fingerprint)
     live = project.read(None, cache)
-    told = live
     for _ in range(STEPS):
-        before = project.contents()
         for _ in range(project.random.randrange(3)):
             project.edit()
-        now = project.contents()
-        places = before.keys() | now.keys()
-        changed = [place for place in places if before.get(place) != now.get(place)]
-        live, told = project.read(live, cache), project.read(told, cache, changed)
+        live = project.read(live, cache)
 
-        fresh = seen(project.read(None, None))
-        assert seen(live) == fresh
-        assert seen(told) == fresh
-
-
-def test_a_reload_that_is_told_the_changed_file_leaves_all_others_unread(project: Edited) -> None:
-    for name in NAMES:
-        project.tool(name, python=f"def {name}(): return 1\n")
-    before = project.read(None, None)
-    for name in NAMES[:2]:
-        project.write(f"tools_md/{name}.tool.md", tool(name, parameter("size")))
-
-    after = project.read(before, None, [str(project.root / "tools_md/two.tool.md")])
-
-    tools = after.registry.tools
-    assert [name for name in tools if tools[name] is not before.registry.tools[name]] == ["two"]
+        assert seen(live) == seen(project.read(None, None))
 
 
 def test_one_edit_of_many_files_reads_parses_and_binds_one(project: Edited) -> None:

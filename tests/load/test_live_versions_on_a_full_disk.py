@@ -2,8 +2,8 @@
 
 import pytest
 
-from toolmd._load.definitions.cache import Cache, CacheEntry
-from toolmd._load.edits.baseline import FILE, LOCK, Baseline, LastLive
+from toolmd._load.baseline import FILE, LOCK, Baseline, LastLive
+from toolmd._load.cache import Cache, CacheEntry
 
 MOST = 10_000
 

@@ -3,8 +3,8 @@
 import pytest
 from bind_project import Project
 
-from toolmd._load.python.own_clients import own_clients
-from toolmd._load.source.files import File
+from toolmd._load.files import File
+from toolmd._load.implementation import own_clients
 
 FOUND = [
     "import httpx\nhttpx.get('http://a')",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from toolmd._load.source.imports import tree_of
+from toolmd._load.modules import tree_of
 
 TEXT = b"def f(x):\n    return [" + b"(x + 1) * [2], " * 200 + b"]\n"
 

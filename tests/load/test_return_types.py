@@ -45,7 +45,7 @@ from pydantic import (
 )
 from workspace_of_return_types import called
 
-from toolmd._load.python.gives import unwritable
+from toolmd._load.gives import unwritable
 from toolmd._types.parts import File, Image
 from toolmd._types.result import Result
 from toolmd._types.schema import Parameter, Schema

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from bind_project import Project, tool
 
-from toolmd._load.edits.weakening import tightened, weakened
-from toolmd._load.python_hash import python_hash
+from toolmd._load.weakening import tightened, weakened
 from toolmd._parse import parse_tool
 from toolmd._types.call_spec import Limits, Rate, Safety
 from toolmd._types.tool import ToolSpec
@@ -18,11 +17,17 @@ def test_the_hash_of_the_python_does_not_depend_on_the_projects_folder(
     project: Project, tmp_path: Path
 ) -> None:
     project.tool("lend_it", python="def lend_it(): return 'here'")
-    here = python_hash(project.build(), project.root)
+    here = python_hash(project)
     shutil.copytree(project.root, tmp_path / "elsewhere")
     there = Project.__new__(Project)
     there.root, there.reader = tmp_path / "elsewhere", project.reader
-    assert python_hash(there.build(), there.root) == here
+    assert python_hash(there) == here
+
+
+def python_hash(project: Project) -> str:
+    made = project.build().made
+    assert made is not None
+    return made.around.code.of()
 
 
 def spec_of(**policy: Any) -> ToolSpec:

@@ -10,6 +10,7 @@ from toolmd._lsp.findings import drawn, fixes, symbols
 from toolmd._lsp.index import FileIndex
 from toolmd._lsp.page import EditorPage, place_at
 from toolmd._lsp.project import EditorProject
+from toolmd._types.skill import STEP_KEYS
 
 ALONE = EditorProject(None)
 PIECES = st.sampled_from(
@@ -94,3 +95,12 @@ def test_a_byte_order_mark_counts_in_the_first_line(
     assert marked.place(marked.position(2, column)) == plain.place(plain.position(2, column))
     behind = marked.position(1, 2).character - plain.position(1, 2).character
     assert behind == codec.client_num_units("\ufeff")
+
+
+def test_every_key_of_a_step_is_offered() -> None:
+    lines = ["# Send", "", "## Workflow", "", "1. **Send them**.", "   - **Use**: send"]
+
+    fields = place_at("skill", lines, 6, 5).fields
+
+    assert [*fields] == [*STEP_KEYS]
+    assert all(fields.values())

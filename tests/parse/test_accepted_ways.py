@@ -445,7 +445,6 @@ def test_types_of_other_languages_read_as_json_schema_types(written, schema):
         "(a, b, c)",
         "one of a, b, c",
         "a; b; c",
-        "a / b / c",
         "a\uff0cb\uff0cc",
         "\u00aba\u00bb, \u2018b\u2019, \u201cc\u201d",
         "`a` and `b` and `c`",
@@ -716,3 +715,44 @@ def test_a_missing_section_is_reported_at_a_similar_title(title, instead):
         11,
         f"write `## Parameters` instead of '{instead}'",
     )
+
+
+@pytest.mark.parametrize(
+    ("field", "key", "value"),
+    [
+        ("Enum**: a, b (optional, for restricted values)", "enum", ["a", "b"]),
+        ("Min Length**: 3 (at least)", "minLength", 3),
+        ("Sensitive**: true (always)", "x-sensitive", True),
+    ],
+)
+def test_a_remark_in_brackets_is_a_warning_and_no_part_of_the_value(field, key, value):
+    text = f"{HEAD}## Parameters\n\n### a\n\n- **Type**: string\n- **{field}{TAIL}"
+    spec, (found,) = parse_tool(text, "t.tool.md")
+    assert (found.code, found.severity) == ("unread-detail", "warning")
+    assert spec is not None
+    assert spec.input_schema["properties"]["a"][key] == value
+
+
+@pytest.mark.parametrize("values", ["a / b", "a/b", "mg/dL"])
+def test_a_slash_between_the_only_values_of_an_enum_is_asked_about(values):
+    text = f"{HEAD}## Parameters\n\n### a\n\n- **Type**: string\n- **Enum**: {{}}{TAIL}"
+    spec, (found,) = parse_tool(text.format(values), "t.tool.md")
+    assert spec is None
+    assert found.code == "invalid-enum"
+    spec, diagnostics = parse_tool(text.format(f'"{values}"'), "t.tool.md")
+    assert not diagnostics
+    assert spec is not None
+    assert spec.input_schema["properties"]["a"]["enum"] == [values]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["Audience**: clinicians", "Scope**: one clinic", "Max Tokens**: 500", "Review**: 2026",
+     "Roles**: admin", "Access**: owner", "Upper Limit**: 7"],
+)  # fmt: skip
+def test_metadata_is_open(line):
+    head = HEAD.replace("- **Category**: g\n", f"- **Category**: g\n- **{line}\n")
+    spec, (found,) = parse_tool(f"{head}## Parameters\n\nNone{TAIL}", "t.tool.md")
+    assert (found.code, found.severity) == ("unknown-field", "warning")
+    assert spec is not None
+    assert list(spec.extra.values()) == [line.partition(": ")[2]]

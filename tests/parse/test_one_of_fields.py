@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolmd._load.definitions.encoded import decode, decode_call_spec, encode, hash_of
+from toolmd._load.cache import decode, decode_call_spec, encode, hash_of
 from toolmd._parse import format_text, parse_skill, parse_tool
 
 TOOL = """\

@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import pytest
 
-from toolmd._lsp.place import place_at
 from toolmd._parse import parse_skill, skill_text
 from toolmd._parse.fields.step import KEY_BY_FOLD, key_meant
 from toolmd._parse.steps.keys import READERS
@@ -165,12 +164,3 @@ def test_words_that_people_write_instead_mean_their_key_and_are_not_read_as_it()
         for word in row.instead.split(", "):
             assert key_meant(word) == row.name
             assert fold(word) not in KEY_BY_FOLD
-
-
-def test_the_editor_offers_every_key() -> None:
-    text = written("Use", "", "send")
-    line = text.split("\n").index("   - **Use**: send") + 1
-    fields = place_at("skill", text.split("\n"), line, 5).fields
-
-    assert [*fields] == [*STEP_KEYS]
-    assert all(fields.values())

@@ -10,7 +10,7 @@ import pytest
 from whole_specs import TOOL
 
 from toolmd import ToolSpec, Workspace, parse_tool
-from toolmd._load.definitions.encoded import decode, decode_call_spec, encode, hash_of
+from toolmd._load.cache import decode, decode_call_spec, encode, hash_of
 from toolmd._types.call_spec import ToolCallSpec
 
 ROOT = Path(__file__).parents[2]

@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel
 from whole_specs import SKILL, TOOL
 
-from toolmd._load.definitions.encoded import decode_call_spec, encode, hash_of
+from toolmd._load.cache import decode_call_spec, encode, hash_of
 from toolmd._parse import parse_skill, parse_tool
 from toolmd._types.call_spec import Limits, Rate, Safety
 from toolmd._types.definition import FileSpec

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from toolmd._watch.event_filter import FileEvent, changed_places
+from toolmd._watch.event_filter import FileEvent, may_matter
 from toolmd._watch.watcher import index_lock
 from toolmd._workspace.reloading import Watched
 
@@ -32,7 +32,7 @@ PLACES = Watched(
     ],
 )
 def test_an_event_that_may_change_a_definition_passes(event: FileEvent) -> None:
-    assert changed_places(event, PLACES)
+    assert may_matter(event, PLACES)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_an_event_that_may_change_a_definition_passes(event: FileEvent) -> None:
     ],
 )
 def test_events_of_editors_and_of_reading_do_not_pass(event: FileEvent) -> None:
-    assert not changed_places(event, PLACES)
+    assert not may_matter(event, PLACES)
 
 
 def test_gits_lock_is_found_from_a_subfolder_and_in_a_work_tree(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_the_files_of_a_linked_folder_are_named_by_the_link(shop: Shop) -> None:
     assert shop.open().tools["greet"].spec.source.path == "tools_md/greet.tool.md"
 
 
-def test_broken_python_of_a_new_release_leaves_that_of_before_in_use(shop: Shop) -> None:
+def test_broken_python_of_a_new_release_fails_its_tools(shop: Shop) -> None:
     (shop.root / "tools_md").rmdir()
     link = shop.root / "tools_md"
     good = "def greet(): return {'n': 1}"
@@ -96,7 +96,8 @@ def test_broken_python_of_a_new_release_leaves_that_of_before_in_use(shop: Shop)
     ws.reload()
 
     held = ws.call_sync("greet", **answered)
-    assert ws.confirmations.approve_sync(held.confirmation.id).data == {"n": 1}
+    failed = ws.confirmations.approve_sync(held.confirmation.id)
+    assert "greet.py:1" in failed.error.message
     assert ws.tools["greet"].spec.description == "Says two."
 
 

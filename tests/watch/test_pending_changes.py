@@ -301,7 +301,7 @@ def test_a_pending_confirmation_applies_to_the_shown_call_only(shop: Shop) -> No
     ws = shop.open()
     first, second, third = (ws.call_sync("greet").confirmation.id for _ in range(3))
 
-    shop.tool("other", "", "def other(): return {}")
+    shop.tool("other")
     ws.reload()
     assert ws.confirmations.approve_sync(first).data == {"n": 1}
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from watched_shop import Shop, codes, skill, tool
+from watched_shop import Shop, skill, tool
 
 from toolmd import Registry, Watcher, Workspace
 
@@ -67,45 +67,26 @@ def watched(shop: Shop) -> Iterator[tuple[Workspace, "queue.Queue[Registry]"]]:
 
 
 @pytest.mark.parametrize("broken", BROKEN)
-@pytest.mark.parametrize("used", [NAMES, NAMES[:1]], ids=["all in use", "one in use"])
-def test_a_broken_module_runs_on_as_before_and_marks_all_its_tools(
-    shop: Shop, used: tuple[str, ...], broken: str
+def test_a_broken_module_fails_its_tools_and_no_other_until_it_is_saved_again(
+    shop: Shop, broken: str
 ) -> None:
     shared(shop)
     shop.tool("other", "", "def other(): return {'said': 'old'}")
     with watched(shop) as (ws, heard):
-        for name in (*used, "other"):
+        for name in (*NAMES, "other"):
             assert said(ws, name) == "old"
 
         shop.write("tools_md/clinic.py", BROKEN[broken])
-        new = heard.get(timeout=PATIENCE)
+        heard.get(timeout=PATIENCE)
 
-        assert stale(new) == set(NAMES)
-        assert "stale-python" in codes(ws)
-        assert "tools_md/clinic.py" in {found.span.path for found in ws.registry.diagnostics}
-        assert {said(ws, name) for name in NAMES} == {"old"}
+        assert not any(ws.call_sync(name).success for name in NAMES)
+        assert said(ws, "other") == "old"
 
         shop.write("tools_md/clinic.py", clinic("new"))
-        new = heard.get(timeout=PATIENCE)
+        heard.get(timeout=PATIENCE)
 
-        assert stale(new) == set()
         assert ws.diagnostics == ()
         assert {said(ws, name) for name in NAMES} == {"new"}
-
-
-def test_a_module_that_stays_broken_stays_marked(shop: Shop) -> None:
-    shared(shop)
-    ws = shop.open()
-    assert said(ws, "book") == "old"
-    shop.write("tools_md/clinic.py", "")
-    ws.reload()
-    shop.tool("another", "", "def another(): return {}")
-
-    ws.reload()
-
-    assert stale(ws.registry) == set(NAMES)
-    assert said(ws, "cancel") == "old"
-    assert ws.reload() is ws.reload()
 
 
 def test_the_tools_of_a_module_share_its_state_until_it_is_edited(shop: Shop) -> None:
@@ -118,7 +99,7 @@ def test_the_tools_of_a_module_share_its_state_until_it_is_edited(shop: Shop) ->
     assert [ws.call_sync(name).data["seen"] for name in NAMES] == [1, 2, 3]
 
 
-def test_a_broken_helper_of_a_module_marks_all_tools_that_fail_with_it(shop: Shop) -> None:
+def test_a_broken_helper_of_a_module_fails_all_tools_with_its_place(shop: Shop) -> None:
     shop.write("tools_md/_words.py", "WORD = 'old'\n")
     python = "from ._words import WORD\n" + clinic("old").replace("'old'", "WORD")
     shared(shop)
@@ -129,8 +110,8 @@ def test_a_broken_helper_of_a_module_marks_all_tools_that_fail_with_it(shop: Sho
     shop.write("tools_md/_words.py", "WORD =\n")
     ws.reload()
 
-    assert stale(ws.registry) == set(NAMES)
-    assert {said(ws, name) for name in NAMES} == {"old"}
+    for name in NAMES:
+        assert "tools_md/_words.py:1" in ws.call_sync(name).error.message
 
 
 def test_a_function_that_moves_to_another_module_runs_from_there(shop: Shop) -> None:
@@ -221,4 +202,4 @@ def test_a_skill_uses_the_tools_of_a_shared_module(shop: Shop) -> None:
     assert ws.run_sync("hello", {}).success
     shop.write("tools_md/clinic.py", "def (")
     ws.reload()
-    assert ws.run_sync("hello", {}).success
+    assert not ws.run_sync("hello", {}).success

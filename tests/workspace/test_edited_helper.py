@@ -22,12 +22,9 @@ def implementations(state: Path) -> list[str]:
 def test_a_confirmation_is_stale_after_an_edit_of_an_imported_module(shop: Shop, way: str) -> None:
     shop.tool("pay", PAY, ASKS)
     shop.write("tools_md/bank.py", "def send(): return 1\n")
-    shop.write("tools_md/unrelated.py", "N = 1\n")
     ws = shop.open(overrides={"store": "sqlite"})
     kept, late = (ws.call_sync("pay").confirmation.id for _ in range(2))
 
-    shop.write("tools_md/unrelated.py", "N = 2\n")
-    ws.reload()
     assert ws.confirmations.approve_sync(kept).data == {"paid": 1}
     shop.write("tools_md/bank.py", "def send(): return 9\n")
     if way == "reload":
@@ -45,7 +42,7 @@ def test_a_confirmation_is_stale_after_an_edit_of_an_imported_module(shop: Shop,
     assert hashes[0] != hashes[-1]
 
 
-def test_a_confirmation_stays_valid_while_the_previous_module_is_used(shop: Shop) -> None:
+def test_a_confirmation_does_not_run_on_a_module_that_is_broken(shop: Shop) -> None:
     shop.tool("pay", PAY, ASKS)
     shop.write("tools_md/bank.py", "def send(): return 1\n")
     ws = shop.open()
@@ -54,5 +51,8 @@ def test_a_confirmation_stays_valid_while_the_previous_module_is_used(shop: Shop
     shop.write("tools_md/bank.py", "def send(\n")
     ws.reload()
 
-    assert ws.tools["pay"].stale
-    assert ws.confirmations.approve_sync(held).data == {"paid": 1}
+    stale = ws.confirmations.approve_sync(held)
+    assert stale.error.code == "confirmation_stale"
+    failed = ws.confirmations.approve_sync(stale.confirmation.id)
+    assert not failed.success
+    assert "tools_md/bank.py:1" in failed.error.message

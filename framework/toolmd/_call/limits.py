@@ -13,9 +13,9 @@ from toolmd._call.denial import CallDenied, deny, guard_failed
 from toolmd._call.threads import AROUND
 from toolmd._store import LEASE_S
 from toolmd._store.store import Store
-from toolmd._types.asked import NotSentError
 from toolmd._types.call import Call
 from toolmd._types.call_spec import DEFAULT_TIMEOUT_S, Limits
+from toolmd._types.not_sent import NotSentError
 from toolmd._types.result import Event, EventListener, Result
 
 MAX_WAITING = 1000

@@ -9,7 +9,7 @@ from toolmd._cli.diagnostics import full
 from toolmd._cli.files import STDIN
 from toolmd._cli.frame import ExitCode, stop
 from toolmd._cli.screen import err, read_stdin
-from toolmd._load.source.files import File, whole_file
+from toolmd._load.files import File, whole_file
 from toolmd._parse import decode, lint_tool, parse_skill, parse_tool
 from toolmd._parse.kinds import PARSERS, AnyDefinition, kind_of
 from toolmd._types.code import Code
@@ -72,7 +72,7 @@ def implementation_of(spec: AnyDefinition, name: str) -> tuple[str, str]:
     """Return the kind and the target of a definition's implementation; its Python is not run."""
     if name == STDIN or isinstance(spec, PromptSpec):
         return "none", ""
-    from toolmd._load.python.beside import Place, read_beside
+    from toolmd._load.binding import Place, read_beside
 
     path = Path(name)
     as_named = f"{path.name.partition('.')[0]}.{spec.kind}.md"

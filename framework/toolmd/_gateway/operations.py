@@ -14,16 +14,16 @@ import httpx
 
 from toolmd._egress import Approved, open_client
 from toolmd._gateway.errors import UnsentCallError
+from toolmd._gateway.pins import changed_diagnostic, diagnostic, unset_diagnostic
 from toolmd._gateway.requests import IN_BODY, Problem, Slot, encoder_of, pair, slots_of
 from toolmd._gateway.services import Services, name_of
 from toolmd._types.call_spec import CallSpec, ToolCallSpec
 from toolmd._types.code import Code
 from toolmd._types.context import Context
-from toolmd._types.diagnostic import Diagnostic, Severity
+from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.operation import Operation, has_dots
 from toolmd._types.registry import Binding, Implementation
 from toolmd._types.settings import ServiceSettings
-from toolmd._types.source import Span
 from toolmd.config.services import filled, variables_of
 from toolmd.errors import ImplementationError, ToolError, did_you_mean
 
@@ -297,7 +297,11 @@ def bind_operation(
         service, _, problems = _bound(operation, call_spec, services)
         unset = [v for v in variables_of(service) if not os.environ.get(v)] if service else []
         changed = () if service is None else _changed(call_spec, operation, services)
-        return (*_told(call_spec, problems), *(_unset(call_spec, name) for name in unset), *changed)
+        return (
+            *_told(call_spec, problems),
+            *(unset_diagnostic(call_spec, name, "service") for name in unset),
+            *changed,
+        )
 
     def ready() -> bool:
         return not _bound(operation, _tool(call_spec_of()), services)[2]
@@ -363,10 +367,8 @@ def _implementation(call: OperationCall, services: Services) -> Implementation:
 
 
 def _told(call_spec: ToolCallSpec, problems: tuple[Problem, ...]) -> tuple[Diagnostic, ...]:
-    return tuple(
-        Diagnostic(_place(call_spec), Code.INVALID_OPERATION, Severity.ERROR, one.message, one.help)
-        for one in problems
-    )
+    code = Code.INVALID_OPERATION
+    return tuple(diagnostic(call_spec, code, one.message, one.help) for one in problems)
 
 
 def _changed(
@@ -379,18 +381,4 @@ def _changed(
     if not changes:
         return ()
     name = name_of(operation, services.tables)
-    message = f"the service {name} changed since it was accepted: {'; '.join(changes)}"
-    help_ = f"look at it, then `toolmd servers {name} --accept`; calls are denied"
-    place = _place(call_spec)
-    return (Diagnostic(place, Code.CHANGED_REMOTE_TOOL, Severity.ERROR, message, help_),)
-
-
-def _unset(call_spec: ToolCallSpec, variable: str) -> Diagnostic:
-    message = f"the environment variable {variable} is not set, which the service needs"
-    help_ = "set it where Toolmd runs; its calls fail until then"
-    return Diagnostic(_place(call_spec), Code.UNSET_VARIABLE, Severity.WARNING, message, help_)
-
-
-def _place(call_spec: ToolCallSpec) -> Span:
-    line = call_spec.source.line
-    return Span(call_spec.source.path, line, 1, line, 2)
+    return (changed_diagnostic(call_spec, f"the service {name} changed", name, changes),)

@@ -1,8 +1,14 @@
-"""Compare the definitions of a server's tools with those that were accepted."""
+"""Compare what a server or a service has with what was accepted, and report the difference."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+from toolmd._store.records import Pin
+from toolmd._types.call_spec import CallSpec
+from toolmd._types.code import Code
+from toolmd._types.diagnostic import Diagnostic, Severity
+from toolmd._types.source import Span
 
 _KEYS = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
 """What a pin covers; the rest of a listed tool does not change what it does."""
@@ -73,3 +79,55 @@ def names_of(accepted: str, parameters: Sequence[str]) -> Mapping[str, str]:
 
 def _folded(name: str) -> str:
     return "".join(sign for sign in name if sign.isalnum()).casefold()
+
+
+def row_of(
+    tool: str, file: str | None, pin: Pin | None, before: Pin | None = None, seen: str = ""
+) -> dict[str, Any]:
+    """Return the state of one tool or operation for an operator.
+
+    Args:
+        tool: Its name.
+        file: The name of the tool of the project; None where no file names it.
+        pin: What is accepted now.
+        before: What was accepted before; the changes are those that were accepted.
+        seen: Its definition now, where nothing was accepted yet.
+
+    Returns:
+        `tool`, `file`, `state` (`accepted`, `changed` or `closed`) and `changes`.
+    """
+    row = {"tool": tool, "file": file, "state": "closed", "changes": list[str]()}
+    if pin is not None and not pin.is_changed:
+        changes = differences(before.accepted, pin.accepted) if before is not None else ()
+        return {**row, "state": "accepted", "changes": list(changes)}
+    if pin is not None:
+        return {**row, "state": "changed", "changes": list(differences(pin.accepted, pin.seen))}
+    return (
+        row
+        if file is None
+        else {**row, "state": "changed", "changes": list(differences("{}", seen))}
+    )
+
+
+def changed_diagnostic(
+    call_spec: CallSpec, what: str, name: str, changes: Sequence[str]
+) -> Diagnostic:
+    """Return the error of a tool whose server or service `name` changed `what`."""
+    message = f"{what} since it was accepted: {'; '.join(changes)}"
+    help_ = f"look at it, then `toolmd servers {name} --accept`; calls are denied"
+    return diagnostic(call_spec, Code.CHANGED_REMOTE_TOOL, message, help_)
+
+
+def unset_diagnostic(call_spec: CallSpec, variable: str, whose: str) -> Diagnostic:
+    """Return the warning of an environment variable that a server or a service needs."""
+    message = f"the environment variable {variable} is not set, which the {whose} needs"
+    help_ = "set it where Toolmd runs; its calls fail until then"
+    return diagnostic(call_spec, Code.UNSET_VARIABLE, message, help_, Severity.WARNING)
+
+
+def diagnostic(
+    call_spec: CallSpec, code: Code, message: str, help_: str, severity: Severity = Severity.ERROR
+) -> Diagnostic:
+    """Return a diagnostic at the title of a tool's file."""
+    line = call_spec.source.line
+    return Diagnostic(Span(call_spec.source.path, line, 1, line, 2), code, severity, message, help_)

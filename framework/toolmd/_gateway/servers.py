@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from toolmd._gateway.errors import LostAnswerError, NotStartedError
-from toolmd._gateway.pins import differences
+from toolmd._gateway.pins import row_of
 from toolmd._store.records import Pin
 from toolmd._store.store import Store
 from toolmd._types.asked import Asked
@@ -204,27 +204,10 @@ async def look_at_server(
     finally:
         await asyncio.to_thread(servers.close)
         store.close()
+    found = listing.definitions
+    kept = {tool: pins.get(tool) for tool in files}
     tools = [
-        _row(tool, files, (before.get(tool), pins.get(tool)), listing.definitions.get(tool, ""))
-        for tool in dict.fromkeys([*files, *listing.definitions])
+        row_of(tool, files.get(tool), kept.get(tool), before.get(tool), found.get(tool, ""))
+        for tool in dict.fromkeys([*files, *found])
     ]
     return {"server": name, "state": "running", "problem": None, "tools": tools}
-
-
-def _row(
-    tool: str, files: Mapping[str, str], pins: tuple[Pin | None, Pin | None], seen: str
-) -> dict[str, Any]:
-    """Return the state of one tool; `seen` is its definition, empty where it is not listed once.
-
-    `pins` has what was accepted before and what is accepted now.
-    """
-    before, pin = pins
-    row: dict[str, Any] = {"tool": tool, "file": files.get(tool), "changes": []}
-    if tool not in files:
-        return {**row, "state": "closed"}
-    if pin is not None and not pin.is_changed:
-        if before is not None:
-            row["changes"] = list(differences(before.accepted, pin.accepted))
-        return {**row, "state": "accepted"}
-    told = differences(pin.accepted if pin is not None else "{}", seen)
-    return {**row, "state": "changed", "changes": list(told)}

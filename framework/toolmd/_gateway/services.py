@@ -5,7 +5,7 @@ import time
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
-from toolmd._gateway.pins import differences
+from toolmd._gateway.pins import differences, row_of
 from toolmd._types.operation import Operation
 from toolmd._types.settings import ServiceSettings, Settings
 from toolmd.errors import SuspendedToolError
@@ -91,11 +91,11 @@ class Services:
                 self.accept(name, {key: published.get(key, "") for key in files})
             self._store.pins.accept(_TABLES, {name: self._text(name)})
         table, known = self._seen(name)
-        rows = [_row(f"[services.{name}]", None, table)]
+        rows = [row_of(f"[services.{name}]", None, table)]
         if published is not None:
             known = self._store.pins.see(f"[services.{name}]", published, files)
             rows += [
-                _row(key, files.get(key), known.get(key), before.get(key))
+                row_of(key, files.get(key), known.get(key), before.get(key))
                 for key in {**files, **published}
                 if key in files or key not in elsewhere
             ]
@@ -144,18 +144,3 @@ def _of(known: "Mapping[str, Pin]", operation: Operation) -> "Pin | None":
 def _is_changed(table: "Pin", known: "Mapping[str, Pin]", operation: Operation) -> bool:
     own = _of(known, operation)
     return table.is_changed or (own is not None and own.is_changed)
-
-
-def _row(
-    tool: str, file: str | None, pin: "Pin | None", before: "Pin | None" = None
-) -> dict[str, Any]:
-    row: dict[str, Any] = {"tool": tool, "file": file, "changes": []}
-    if pin is not None and before is not None:
-        row["changes"] = list(differences(before.accepted, pin.accepted))
-    if pin is None and file is not None:
-        return {**row, "state": "changed", "changes": ["the document has no such operation"]}
-    if pin is None:
-        return {**row, "state": "closed"}
-    if not pin.is_changed:
-        return {**row, "state": "accepted"}
-    return {**row, "state": "changed", "changes": list(differences(pin.accepted, pin.seen))}

@@ -10,18 +10,24 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from toolmd._gateway.errors import NotStartedError, UnsentCallError
-from toolmd._gateway.pins import differences, names_of
+from toolmd._gateway.pins import (
+    changed_diagnostic,
+    diagnostic,
+    differences,
+    names_of,
+    unset_diagnostic,
+)
 from toolmd._gateway.servers import Servers
 from toolmd._gateway.session import ProgressReports, Session, following
-from toolmd._types.asked import Asked, InputRequiredError, NotSentError
+from toolmd._types.asked import Asked, InputRequiredError
 from toolmd._types.call_spec import CallSpec, ToolCallSpec
 from toolmd._types.code import Code
 from toolmd._types.context import Context
 from toolmd._types.diagnostic import Diagnostic, Severity
+from toolmd._types.not_sent import NotSentError
 from toolmd._types.registry import Binding, Implementation
 from toolmd._types.remote_tool import RemoteTool
 from toolmd._types.settings import ServerSettings
-from toolmd._types.source import Span
 from toolmd.config.servers import needed_variables
 from toolmd.errors import ImplementationError, NotFoundError
 
@@ -44,7 +50,7 @@ def bind_remote_tool(
         try:
             table = servers.table(remote.server)
         except NotFoundError as error:
-            found = _diagnostic(spec(), Code.INVALID_OPERATION, Severity.ERROR, str(error), "")
+            found = diagnostic(spec(), Code.INVALID_OPERATION, str(error), "")
             raise ImplementationError(str(error), diagnostics=(found,)) from None
         digest = hashlib.sha256(_meant(remote, table).encode()).hexdigest()
         function = _RemoteCall(remote, spec(), servers)
@@ -166,40 +172,20 @@ def _found(remote: RemoteTool, call_spec: ToolCallSpec, servers: Servers) -> lis
         table = servers.table(remote.server)
     except NotFoundError as error:
         help_ = "write the table with `command` or `url` into toolmd.toml"
-        return [_diagnostic(call_spec, Code.INVALID_OPERATION, Severity.ERROR, str(error), help_)]
-    found = [
-        _diagnostic(
-            call_spec,
-            Code.UNSET_VARIABLE,
-            Severity.WARNING,
-            f"the environment variable {name} is not set, which the server needs",
-            "set it where Toolmd runs; its calls fail until then",
-        )
-        for name in needed_variables(table)
-        if not os.environ.get(name)
-    ]
+        return [diagnostic(call_spec, Code.INVALID_OPERATION, str(error), help_)]
+    unset = [name for name in needed_variables(table) if not os.environ.get(name)]
+    found = [unset_diagnostic(call_spec, name, "server") for name in unset]
     if table.command and shutil.which(table.command[0]) is None:
         message = f"the server's program {table.command[0]!r} is not installed here"
         help_ = "install it, or correct command in the settings; its calls fail until then"
-        found.append(
-            _diagnostic(call_spec, Code.INVALID_OPERATION, Severity.WARNING, message, help_)
-        )
+        code = Code.INVALID_OPERATION
+        found.append(diagnostic(call_spec, code, message, help_, Severity.WARNING))
     try:
         pin = servers.changed([remote]).get(remote)
-        changed = () if pin is None else differences(pin.accepted, pin.seen)
+        changes = () if pin is None else differences(pin.accepted, pin.seen)
     except Exception as error:  # noqa: BLE001 - a store that can't be read says nothing of changes
-        changed = (f"the accepted definition can't be read: {error}",)
-    if changed:
-        message = f"the server changed {remote.tool} since it was accepted: {'; '.join(changed)}"
-        help_ = f"look at it, then `toolmd servers {remote.server} --accept`; calls are denied"
-        found.append(
-            _diagnostic(call_spec, Code.CHANGED_REMOTE_TOOL, Severity.ERROR, message, help_)
-        )
+        changes = (f"the accepted definition can't be read: {error}",)
+    if changes:
+        what = f"the server changed {remote.tool}"
+        found.append(changed_diagnostic(call_spec, what, remote.server, changes))
     return found
-
-
-def _diagnostic(
-    call_spec: ToolCallSpec, code: Code, severity: Severity, message: str, help_: str
-) -> Diagnostic:
-    line = call_spec.source.line
-    return Diagnostic(Span(call_spec.source.path, line, 1, line, 2), code, severity, message, help_)

@@ -10,7 +10,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from pydantic import TypeAdapter
 
-from toolmd._load.python.annotations import annotations_of, scope_of
+from toolmd._load.annotations import annotations_of, scope_of
 
 _VALUES = frozenset(("default", "enum", "const", "examples"))
 

@@ -1,34 +1,38 @@
 """Read a project's definitions and their Python into one immutable registry."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from toolmd._load.definitions.cache import Cache
-from toolmd._load.definitions.checks import Checks, has_errors
-from toolmd._load.definitions.folders import Group, package_groups, project_groups
-from toolmd._load.definitions.prompts import ReadPrompt, read_prompts
-from toolmd._load.definitions.reading import (
+from toolmd._load.baseline import Baseline, Known, StoredChanges
+from toolmd._load.binding import bind_all
+from toolmd._load.cache import Cache
+from toolmd._load.files import SETTLED_NS, File, Folder, Walker
+from toolmd._load.folders import Group, package_groups, project_groups
+from toolmd._load.implementation import SnapshotParts
+from toolmd._load.keeping import (
+    Keeper,
+    Kept,
+    Waiting,
+    by_kind,
+    parted,
+    with_silent_store,
+    with_unusable_journal,
+)
+from toolmd._load.plugins import Plugins
+from toolmd._load.reading import (
     DefinitionReader,
     FoundDefinition,
     Reading,
+    ReadPrompt,
     first_of_each_name,
+    read_prompts,
 )
-from toolmd._load.edits.baseline import Baseline, Known
-from toolmd._load.edits.keeping import Keeper, Kept, Waiting, by_kind, parted
-from toolmd._load.edits.last_python import Put, mark_stale
-from toolmd._load.edits.stored_changes import StoredChanges
-from toolmd._load.edits.warnings import with_silent_store, with_unusable_journal
-from toolmd._load.plugins.manager import Plugins
-from toolmd._load.plugins.resources import SnapshotResources
-from toolmd._load.python.binding import bind_all
-from toolmd._load.python.compared import Comparisons
-from toolmd._load.python.implementation import SnapshotParts
-from toolmd._load.source.files import File, Folder
-from toolmd._load.source.walk import SETTLED_NS, Walker
+from toolmd._load.resources import SnapshotResources
+from toolmd._load.skills import Checks, has_errors
 from toolmd._store import MEMORY
 from toolmd._store.store import Store
 from toolmd._types.diagnostic import Diagnostic, in_reading_order
@@ -53,13 +57,11 @@ class Made(NamedTuple):
     prompts: Mapping[str, ReadPrompt]
     kept: Kept
     """What is live."""
-    put: Put
 
     def has_code_of(self, settings: Settings, plugins: Plugins, groups: Sequence[Group]) -> bool:
         """Return whether these settings, plugins and folders bring the same Python."""
         return (
-            not self.put
-            and self.settings == settings
+            self.settings == settings
             and self.around.plugins.installed == plugins.installed
             and len(self.groups) == len(groups)
             and all(map(Group.has_code_of, self.groups, groups))
@@ -94,8 +96,6 @@ class Snapshot:
     """The Python of the folders, by path."""
     digests: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The digest of each live definition, by name."""
-    used: frozenset[str] = frozenset()
-    """The definitions whose Python was loaded in a snapshot before."""
     made: Made | None = None
     """What it was made of; None for one that was not read from files."""
 
@@ -109,22 +109,20 @@ def build(  # noqa: PLR0913 - by keyword, but for two
     baseline: Baseline | None = None,
     store: Store | None = None,
     old: Snapshot | None = None,
-    put: Put = MappingProxyType({}),
     settled_ns: int = SETTLED_NS,
-    changed: Collection[str] | None = None,
 ) -> Snapshot:
     """Read everything, bind it, and report the errors; a bad file never raises.
 
-    `put` stays of `old`, and only `changed` changed since. Without a baseline nothing is compared.
+    Without a baseline nothing is compared.
     """
     last = old.made if old is not None else None
     changes = StoredChanges(store := store or Store(MEMORY, settings.state))
     fresh = _plugins(settings, given)
-    walker = Walker([group.folder for group in last.groups] if last else (), settled_ns, changed)
-    groups, around, python, bound = _parts(settings, store, fresh, walker, put, old, cache)
+    walker = Walker([group.folder for group in last.groups] if last else (), settled_ns)
+    groups, around, python, bound = _parts(settings, store, fresh, walker, old)
     reading = Reading(reader, cache, last.definitions if last is not None else None)
     named, broken, prompts, read = _read(reading, groups, last.prompts if last is not None else {})
-    said = [*fresh.diagnostics, *reading.diagnostics, *(d for p in put.values() for d in p.said)]
+    said = [*fresh.diagnostics, *reading.diagnostics]
 
     def decide(known: Known) -> _Decided:
         keeper = Keeper(groups, known, settings, changes)
@@ -136,7 +134,7 @@ def build(  # noqa: PLR0913 - by keyword, but for two
     kept, checks, registry = _settled(decide, baseline, changes)
     reading.save(checks.done, fresh=checks.fresh)
     return Snapshot(
-        replace(mark_stale(registry, put), prompts=MappingProxyType(prompts)),
+        replace(registry, prompts=MappingProxyType(prompts)),
         around.plugins,
         around.resources,
         _stamp(folders := [g.folder for g in groups], registry, fresh, digests := kept.digests),
@@ -146,8 +144,7 @@ def build(  # noqa: PLR0913 - by keyword, but for two
         tuple(group.folder for group in groups if group.package is None),
         python,
         digests,
-        frozenset() if old is None or last is None else old.used | last.around.loaded,
-        Made(settings, groups, around, reading.definitions, read, kept, put),
+        Made(settings, groups, around, reading.definitions, read, kept),
     )
 
 
@@ -159,25 +156,21 @@ class _Parts(NamedTuple):
     """Tools whose binding stays if their definition does."""
 
 
-def _parts(  # noqa: PLR0913, PLR0917 - as build
+def _parts(
     settings: Settings,
     store: Store,
     plugins: Plugins,
     walker: Walker,
-    put: Put,
     old: Snapshot | None,
-    cache: Cache | None,
 ) -> _Parts:
     """Return the parts of the snapshot of before where all Python is the same, else new ones."""
-    groups, last = _groups(settings, plugins, put, walker), old.made if old is not None else None
-    if old is not None and last and not put and last.has_code_of(settings, plugins, groups):
+    groups, last = _groups(settings, plugins, walker), old.made if old is not None else None
+    if old is not None and last and last.has_code_of(settings, plugins, groups):
         for group, new in zip(last.groups, groups, strict=True):
             group.folder = new.folder
         return _Parts(last.groups, last.around, old.python, old.registry.tools)
     resources = SnapshotResources(plugins, settings)
-    known = last.around.comparisons if last is not None else Comparisons(cache)
-    gateways = _gateways(plugins, settings, store)
-    around = SnapshotParts(settings, plugins, resources, gateways, comparisons=known)
+    around = SnapshotParts(settings, plugins, resources, _gateways(plugins, settings, store))
     python = {file.path: file for group in groups for file in group.folder.modules}
     return _Parts(groups, around, python, {})
 
@@ -209,11 +202,10 @@ def _plugins(settings: Settings, given: Mapping[str, object] | None = None) -> P
     return Plugins(settings.plugins, given, settings.root, import_timeout=settings.import_timeout)
 
 
-def _groups(settings: Settings, plugins: Plugins, put: Put, walker: Walker) -> Sequence[Group]:
+def _groups(settings: Settings, plugins: Plugins, walker: Walker) -> Sequence[Group]:
     """Return the folders of the project, then those of packages."""
-    files = {path: last.file for path, last in put.items()}
     given = list(package_groups(settings, plugins, walker))
-    return [*project_groups(settings, plugins, files, given, walker), *given]
+    return [*project_groups(settings, plugins, given, walker), *given]
 
 
 class _Decided(NamedTuple):

@@ -71,7 +71,7 @@ class EditorProject:
     def reload(self) -> None:
         """Reload the files."""
         if self._workspace is not None:
-            self._workspace.reload(wait=False)
+            self._workspace.reload()
 
     def close(self) -> None:
         """Close the project."""

@@ -1,6 +1,5 @@
 """Input that an MCP server asks for during a call, and the person's answer."""
 
-import asyncio
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
@@ -56,10 +55,6 @@ class InputRequiredError(Exception):
         """Keep the question."""
         super().__init__(asked.prompt)
         self.asked = asked
-
-
-class NotSentError(asyncio.CancelledError):
-    """The caller was cancelled while it waited for a server; nothing was sent."""
 
 
 def fields_of(form: Mapping[str, Any]) -> tuple[Parameter, ...]:

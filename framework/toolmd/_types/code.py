@@ -136,7 +136,6 @@ class Code(StrEnum):
     )
     STALE_DEFINITION = "stale-definition", "The file is broken; its last good version stays live."
     SUSPENDED_TOOL = "suspended-tool", "The file of a critical tool is broken: it can't be called."
-    STALE_PYTHON = "stale-python", "The Python is broken; its last good version runs."
     WEAKENED_SETTINGS = (
         "weakened-settings",
         "The settings drop a restriction while they are in use: it stays until a restart.",
@@ -188,5 +187,5 @@ class Code(StrEnum):
     BROKEN_REQUIREMENT = "broken-requirement", "A skill needs a definition that has errors itself."
 
 
-CONSEQUENCES = frozenset({Code.STALE_DEFINITION, Code.SUSPENDED_TOOL, Code.STALE_PYTHON})
+CONSEQUENCES = frozenset({Code.STALE_DEFINITION, Code.SUSPENDED_TOOL})
 """What follows from errors of the same file, which are the cause."""

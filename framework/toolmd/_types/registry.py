@@ -36,7 +36,7 @@ class Implementation(NamedTuple):
     target: str
     """`tools_md/appointment/book_appointment.py:book_appointment`, or `http GET shop:/pets`."""
     hash: str
-    """Hex sha256 of the bytes of its module and of the modules that it imports."""
+    """Hex sha256 of the project's Python, and of the package in which the function begins."""
     function: Callable[..., Any]
     mode: Mode
     names: Mapping[str, str] = MappingProxyType({})
@@ -66,8 +66,6 @@ class Binding(NamedTuple):
     """Returns whether it is loaded and matches its definition; loads nothing."""
     start: Callable[[float], bool] | None = None
     """Starts loading and waits at most that many seconds; returns whether loading has ended."""
-    fits: Callable[[], bool] | None = None
-    """Returns whether `inspect` found nothing before, and all is as it was; loads nothing."""
 
 
 NOT_IMPLEMENTED = Binding("none")

@@ -35,7 +35,7 @@ class Keyword:
     fits: tuple[JsonType, ...] = ()
     """The types whose values it restricts; empty if it restricts no value."""
     compared: Literal["least", "most", "demand", "unlike", ""] = ""
-    """When a changed value is weaker (`_load.edits.strictness`); `least` and `most` are bounds."""
+    """When a changed value is weaker (`_load.weakening`); `least` and `most` are bounds."""
     counts: str = ""
     """What a bound counts, in the singular; empty for the value itself."""
     phrase: str = ""

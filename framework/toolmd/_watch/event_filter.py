@@ -23,19 +23,15 @@ class FileEvent(NamedTuple):
     folder: bool = False
 
 
-def changed_places(event: FileEvent, watched: Watched) -> list[str]:
-    """Return the places of an event that may change what is read."""
+def may_matter(event: FileEvent, watched: Watched) -> bool:
+    """Return whether an event may change what a reload reads."""
     if event.kind not in CHANGES or (event.folder and event.kind == "modified"):
-        return []
-    return [
-        path
-        for path in (event.path, event.to)
-        if path
-        and (
-            PurePath(path) in watched.files
-            or any(_within(path, str(place), folder=event.folder) for place in watched.folders)
-        )
-    ]
+        return False
+    return any(
+        PurePath(path) in watched.files
+        or any(_within(path, str(place), folder=event.folder) for place in watched.folders)
+        for path in filter(None, (event.path, event.to))
+    )
 
 
 def _within(path: str, place: str, *, folder: bool) -> bool:

@@ -1,7 +1,6 @@
 """Follow a workspace's files: one reload for each burst of changes."""
 
 import logging
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -11,7 +10,7 @@ from queue import Empty, SimpleQueue
 from typing import Self
 
 from toolmd._store import is_postgres
-from toolmd._watch.event_filter import FileEvent, changed_places
+from toolmd._watch.event_filter import FileEvent, may_matter
 from toolmd._watch.events import OBSERVERS, FileEvents, Observers
 from toolmd._workspace import Workspace
 from toolmd._workspace.reloading import Watched
@@ -72,10 +71,6 @@ STOP_S = 2.0
 """How long a reload under way is waited for at the end, in seconds."""
 ALIVE_S = 5.0
 """How often to check that events are still reported, and what other machines accepted."""
-COMPLETE = sys.platform == "linux"
-"""Whether events report each change, so that a reload may leave all other files unread."""
-MOST_EVENTS = 1000
-"""After so many events at once, Linux may have dropped others: its queue holds 16,384."""
 STUCK_S = 10.0
 """After so many seconds of waiting for git, say so."""
 
@@ -102,27 +97,17 @@ class Follower:
         self._follow = follow
         self._busy_since: float | None = None
         self._said = False
-        self._changed: set[str] | None = None
-        """The places that changed since the last reload; None where others may have, too."""
-        self._heard = 0
-        """The number of events since then."""
         self._watched = workspace.watched
         self.failed = ""
         """Why the last reload failed; empty where it did not."""
 
     def happened(self, event: FileEvent, now: float) -> None:
         """Record an event, unless it can't change what a reload reads."""
-        self._heard += 1
-        if places := changed_places(event, self._watched):
+        if may_matter(event, self._watched):
             self._settler.changed(now)
-            if event.folder or self._heard > MOST_EVENTS:
-                self._changed = None
-            elif self._changed is not None:
-                self._changed.update(places)
 
     def begin(self, now: float) -> None:
         """Watch everything, and reload once: files may have changed since they were read."""
-        self._changed = None
         self._follow(self._watched)
         self._settler.changed(now)
 
@@ -147,16 +132,12 @@ class Follower:
             self._wait_for_git(now)
         if wait != 0:
             return wait
-        known = self._changed if COMPLETE and self._heard <= MOST_EVENTS else None
-        # Where this reading fails, the next one finds what changed.
-        self._changed, self._heard = None, 0
         # First watched, then read: later changes raise events.
-        added = self._follow(self._watched)
-        self._workspace.reload(wait=False, changed=None if added else known)
+        self._follow(self._watched)
+        self._workspace.reload()
         self.failed = ""
         self._watched = self._workspace.watched
         if not self._follow(self._watched):
-            self._changed = set()
             return None
         self._settler.changed(now)
         return 0.0

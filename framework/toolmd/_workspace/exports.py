@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from toolmd._export.exported import Exported
-from toolmd._load.plugins.manager import reason
-from toolmd._load.plugins.offered import Offered, offered
+from toolmd._load.plugins import Offered, offered, reason
 from toolmd._types.registry import AnySpec
 from toolmd._workspace.names import is_for_models, known_name
 from toolmd._workspace.snapshot.live import Live

@@ -2,16 +2,14 @@
 
 import gc
 import threading
-from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from toolmd._load.baseline import Baseline
 from toolmd._load.build import Snapshot, build
-from toolmd._load.definitions.cache import Cache
-from toolmd._load.edits.baseline import Baseline
-from toolmd._load.edits.last_python import Put
+from toolmd._load.cache import Cache
 from toolmd._store.store import Store
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.registry import Registry
@@ -84,8 +82,6 @@ class OpenProject:
         """What is wrong with the settings since they were read last."""
         self.close_runs: Callable[[], None] | None = None
         """What ends the runs that are under way here, once there may be some."""
-        self.drop_trial: Callable[[], None] | None = None
-        """What lets go a reload that waits for Python, once there may be one."""
         self._closed = False
         try:
             with pause_collector():
@@ -105,8 +101,6 @@ class OpenProject:
         with self.lock:
             first = not self._closed
             self._closed = True
-            if self.drop_trial is not None:
-                self.drop_trial()
         if self.close_runs is not None:
             self.close_runs()
         self.loop.close()
@@ -141,14 +135,8 @@ class OpenProject:
         self,
         settings: Settings,
         old: Snapshot | None = None,
-        put: Put = MappingProxyType({}),
-        *,
-        changed: Collection[str] | None = None,
     ) -> Snapshot:
-        """Read the project's files into a new snapshot; `put` is Python of `old` that stays.
-
-        `changed` are the only places that changed since `old`; None where that is not known.
-        """
+        """Read the project's files into a new snapshot; what did not change comes from `old`."""
         with pause_collector():
             return build(
                 settings,
@@ -158,8 +146,6 @@ class OpenProject:
                 baseline=self.baseline,
                 store=self.store,
                 old=old,
-                put=put,
-                changed=changed,
             )
 
     def made_live(self, settings: Settings, snapshot: Snapshot) -> Live:

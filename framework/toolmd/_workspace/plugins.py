@@ -4,11 +4,9 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from toolmd._load.annotations import signature_of
 from toolmd._load.build import open_plugins
-from toolmd._load.plugins.manager import Plugins, reason
-from toolmd._load.plugins.offered import offered
-from toolmd._load.plugins.points import is_installed
-from toolmd._load.python.annotations import signature_of
+from toolmd._load.plugins import Plugins, is_installed, offered, reason
 from toolmd._types.imported import Imported
 from toolmd._types.settings import Settings
 from toolmd.config import find_project, load_settings

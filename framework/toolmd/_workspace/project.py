@@ -82,22 +82,18 @@ class ReadProject:
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """All diagnostics of files, skills and bindings, in the order of their places.
 
-        The first access imports the implementations and checks them against the markdown; those
-        that were found to fit, and have not changed since, are not imported.
+        The first access imports the implementations and checks them against the markdown.
         `registry.diagnostics` contains only those of reading the files.
         """
         return self._project.diagnostics
 
-    def diagnostics_of(
-        self, names: Collection[str] | None = None, *, again: bool = False
-    ) -> tuple[Diagnostic, ...]:
+    def diagnostics_of(self, names: Collection[str] | None = None) -> tuple[Diagnostic, ...]:
         """Return what `diagnostics` has, but import the Python of a few definitions only.
 
         Args:
             names: The tools and skills whose Python is imported and checked; None for all.
-            again: Whether to import and check also what was found to fit before.
         """
-        return (*self._project.problem, *self._project.live.look(names, again=again))
+        return (*self._project.problem, *self._project.live.look(names))
 
     def python_at(self, places: Collection[str]) -> Mapping[str, str]:
         """Return the tools and skills whose markdown or Python lies at or within some places.
@@ -148,29 +144,20 @@ class ReadProject:
         """Return the items of `exported`: a list of functions, a document, or text."""
         return self.exported(target, names, skills=skills).items
 
-    def reload(self, *, wait: bool = True, changed: Collection[str] | None = None) -> Registry:
+    def reload(self) -> Registry:
         """Read the project again and return the new snapshot, or the old one if nothing changed.
 
-        Changed markdown is live at once. Changed Python that was in use is imported first; if that
-        takes more than a second, the previous Python stays in use until the import ends. With
-        `wait`, the call waits for that, at most `import_timeout` for each file.
-        If the settings can't be read, the old snapshot stays, with a diagnostic.
-
-        Args:
-            wait: Wait for changed Python that takes long to import.
-            changed: The absolute paths of the only files that may have changed; all other files
-                are left unread. Without it, every file that changed is found.
+        No Python is imported: the next call that needs changed Python imports it. If the settings
+        can't be read, the old snapshot stays, with a diagnostic.
 
         Returns:
             The registry that is live now.
         """
-        return self._reloader.reload(wait=wait, changed=changed)
+        return self._reloader.reload()
 
-    async def areload(
-        self, *, wait: bool = True, changed: Collection[str] | None = None
-    ) -> Registry:
+    async def areload(self) -> Registry:
         """Same as `reload`, in a thread, so that the event loop stays free."""
-        return await off_loop(self._reloader.reload, wait=wait, changed=changed)
+        return await off_loop(self._reloader.reload)
 
     @property
     def watched(self) -> Watched:

@@ -1,19 +1,14 @@
 """Replace a workspace's snapshot after a change of its files, and call the listeners."""
 
-import logging
 import os
 import threading
-import time
-from collections.abc import Collection
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from toolmd._load.build import Snapshot
-from toolmd._load.edits.settings import hold_settings
-from toolmd._load.source.files import links_along, whole_file
-from toolmd._load.trial import Trial
+from toolmd._load.files import links_along, whole_file
+from toolmd._load.weakening import hold_settings
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.pending_change import PendingChange
@@ -24,10 +19,6 @@ from toolmd._workspace.names import known_name
 from toolmd._workspace.opened import OpenProject
 from toolmd.config import OWN_FILE, PROJECT_FILE
 from toolmd.errors import ConfigError, NotFoundError
-
-_log = logging.getLogger(__name__)
-SETTLE_S = 1.0
-"""How long a reload waits for changed Python before it publishes the markdown, in seconds."""
 
 
 class Watched(NamedTuple):
@@ -46,13 +37,6 @@ class Reloader:
         self._project = project
         # A listener may reload or accept in turn.
         self._turn = threading.RLock()
-        self._trial: Trial | None = None
-        """What becomes live when its Python is imported; the markdown is live already."""
-        self._teller = 0
-        """The thread that tells the listeners of a change; 0 where none does."""
-        self._missed = False
-        """Whether the last reload read nothing: what changed then is unknown to the next."""
-        project.drop_trial = self._drop_trial
         self.checker = SnapshotChecker(lambda: project.diagnostics)
         """Checks what a change brought, once the listeners were told of it."""
 
@@ -81,29 +65,17 @@ class Reloader:
             frozenset(files),
         )
 
-    def reload(self, *, wait: bool = True, changed: Collection[str] | None = None) -> Registry:
+    def reload(self) -> Registry:
         """Read the project again; see `Workspace.reload`."""
         project = self._project
         with self._turn:
             old = project.live.registry
-            new = self._reloaded(changed)
+            new = self._replace()
             if project.live.registry is not old:
-                self._tell(old)
-        trial = self._trial
-        if trial is None or not wait or self._teller == threading.get_ident():
-            return new
-        trial.over.wait()
-        return project.live.registry
-
-    def _tell(self, old: Registry) -> None:
-        """Report those who listen; a listener that reloads in turn waits for nothing."""
-        before, self._teller = self._teller, threading.get_ident()
-        try:
-            self._project.changes.tell(old, self._project.live.registry)
-            if self.checker.listeners:
-                self.checker.check_soon()
-        finally:
-            self._teller = before
+                project.changes.tell(old, project.live.registry)
+                if self.checker.listeners:
+                    self.checker.check_soon()
+        return new
 
     def accept(self, name: str) -> PendingChange:
         """Accept a policy change; see `Changes.accept`."""
@@ -116,18 +88,14 @@ class Reloader:
             edit, key, row, kept = waiting[folded]
             number = self._project.store.changes.accept(key, kept.spec, kept.taken)
             self._project.baseline.accept(row._replace(taken=number))
-            self.reload(wait=False)
+            self.reload()
             return edit
 
-    def _reloaded(self, changed: Collection[str] | None) -> Registry:
+    def _replace(self) -> Registry:
         project = self._project
         with project.lock:
             project.check_open()
             kept = project.live
-            made = kept.snapshot.made
-            if self._missed or made is None or made.put:
-                changed = None  # Python that was put back is not what its file held.
-            self._missed = True
             try:
                 settings, dropped = hold_settings(kept.settings, project.reload_settings())
             except ConfigError as error:
@@ -136,19 +104,7 @@ class Reloader:
                 registry = kept.registry
                 return replace(registry, diagnostics=(*project.problem, *registry.diagnostics))
             project.problem = self._dropped(dropped)
-            read = partial(project.read, settings, kept.snapshot, changed=changed)
-            trial, self._missed = Trial(kept.snapshot, read), False
-            before = self._trial
-            if before is not None and before.stamp == trial.stamp and settings == kept.settings:
-                trial.drop()
-                return project.live.registry
-            self._drop_trial()
-            snapshot = trial.settle(time.monotonic() + SETTLE_S)
-            if snapshot is None:
-                self._trial, snapshot = trial, trial.meanwhile()
-                threading.Thread(
-                    target=self._finish, args=(trial,), name="toolmd-trial", daemon=True
-                ).start()
+            snapshot = project.read(settings, kept.snapshot)
             self._publish(snapshot, settings)
             return project.live.registry
 
@@ -161,34 +117,6 @@ class Reloader:
             spare, self._project.live = kept, fresh
         if spare.snapshot.resources is not self._project.live.snapshot.resources:
             spare.snapshot.resources.retire()
-
-    def _finish(self, trial: Trial) -> None:
-        """Publish a trial when its Python is imported, unless a later reading took its place."""
-        project = self._project
-        try:
-            while (snapshot := trial.settle(time.monotonic() + SETTLE_S)) is None:
-                if self._trial is not trial:
-                    break
-            with self._turn:
-                with project.lock:
-                    if snapshot is None or self._trial is not trial:
-                        trial.drop()
-                        return
-                    self._trial, old = None, project.live.registry
-                    self._publish(snapshot, project.live.settings)
-                if project.live.registry is not old:
-                    self._tell(old)
-        except Exception:  # noqa: BLE001 - nobody waits for it
-            _log.exception(
-                "the changed Python could not be loaded; the previous version stays in use"
-            )
-        finally:
-            trial.over.set()
-
-    def _drop_trial(self) -> None:
-        before, self._trial = self._trial, None
-        if before is not None:
-            before.over.set()
 
     def _dropped(self, keys: tuple[str, ...]) -> tuple[Diagnostic, ...]:
         if not keys:

@@ -3,7 +3,7 @@
 import threading
 from pathlib import Path
 
-from toolmd._load.edits.baseline import Baseline, LastLive
+from toolmd._load.baseline import Baseline, LastLive
 
 
 def row(name: str, text: str = "{}", path: str = "") -> LastLive:

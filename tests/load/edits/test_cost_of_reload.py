@@ -2,55 +2,14 @@
 
 from collections.abc import Callable
 from time import process_time
-from types import MappingProxyType
-from typing import Any, NamedTuple
 
 import pytest
 from bind_project import Project, tool
 
 from toolmd import Workspace
-from toolmd._load.edits.last_python import broken_python
-from toolmd._types.registry import Binding, Bound, Registry
 
 FEW, MANY = 100, 800
 TIMES = MANY // FEW
-
-
-class Counted(dict[str, Any]):
-    """The Python of a snapshot that counts how often it is compared."""
-
-    comparisons = 0
-
-    def __eq__(self, other: object) -> bool:
-        Counted.comparisons += 1
-        return super().__eq__(other)
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-class OneSnapshot(NamedTuple):
-    registry: Registry
-    python: Counted
-    digests: dict[str, str]
-    used: frozenset[str]
-
-
-def snapshot(size: int) -> OneSnapshot:
-    names = [f"tool_{number}" for number in range(size)]
-    binding = Binding("sibling", load=lambda: pytest.fail("nothing changed"))
-    tools = {name: Bound(name, lambda: pytest.fail("not read"), binding) for name in names}
-    registry = Registry(MappingProxyType(tools), MappingProxyType({}))
-    return OneSnapshot(
-        registry, Counted.fromkeys(names), dict.fromkeys(names, ""), frozenset(names)
-    )
-
-
-def test_the_python_of_two_snapshots_is_compared_once() -> None:
-    Counted.comparisons = 0
-
-    assert broken_python(snapshot(FEW), snapshot(FEW), {}) is None
-
-    assert Counted.comparisons == 1
 
 
 def unchanged(project: Project, number: int) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from toolmd._load.edits.settings import hold_settings
+from toolmd._load.weakening import hold_settings
 from toolmd._types.settings import AuditSettings, SafetySettings, Settings
 
 OFF = {"enabled": False}

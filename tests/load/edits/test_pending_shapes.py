@@ -1,4 +1,4 @@
-"""What stays of the old shapes of arguments and of results, field by field and at every depth."""
+"""Parameters and results that an edit weakens at any depth stay live as a whole."""
 
 from dataclasses import replace
 
@@ -6,12 +6,12 @@ import pytest
 from policies import FULL, edited, spec_of, tool_of
 
 from toolmd import Parameter, Schema
-from toolmd._load.edits.weakening import keep_stricter
+from toolmd._load.weakening import keep_stricter
+from toolmd._types.call_spec import Rule
 
 TEXT = Schema(types=("string",))
 SHORT = replace(TEXT, max_length=5)
 SECRET = replace(TEXT, sensitive=True)
-NULLABLE = ("string", "null")
 EITHER = Schema(("array", "object"), items=SECRET, properties=(Parameter("a", TEXT),))
 OLD = spec_of(FULL)
 HARMLESS_RULES = FULL.replace(" || has(note)`", "`")
@@ -49,91 +49,57 @@ def stricter_result(old: Schema, new: Schema) -> tuple[Schema, list[tuple[str, o
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "live", "found"),
+    ("old", "new", "found"),
     [
-        # A closed object stays closed, with its fields, to whatever it is opened.
-        (fields(a=SHORT), ANY_OBJECT, fields(a=SHORT), [("Properties", ["a"], None)]),
-        (fields(a=SHORT), values(TEXT), fields(a=SHORT),
+        (fields(a=SHORT), ANY_OBJECT, [("Properties", ["a"], None)]),
+        (fields(a=SHORT), values(TEXT),
          [("Properties", ["a"], None), ("Properties", "closed", "open")]),
-        (fields(), ANY_OBJECT, fields(), [("Properties", [], None)]),
+        (fields(), ANY_OBJECT, [("Properties", [], None)]),
         # A new field is live; a field that is narrower is live as it is.
-        (fields(a=TEXT), fields(a=SHORT, b=TEXT), fields(a=SHORT, b=TEXT), []),
-        (fields(a=SHORT), fields(a=TEXT, b=TEXT), fields(a=SHORT, b=TEXT),
-         [("a: Max Length", 5, None)]),
-        (fields(a=SHORT), fields(b=TEXT), fields(b=TEXT), []),
+        (fields(a=TEXT), fields(a=SHORT, b=TEXT), []),
+        (fields(a=SHORT), fields(a=TEXT, b=TEXT), [("a: Max Length", 5, None)]),
+        (fields(a=SHORT), fields(b=TEXT), []),
         # What every value had to be, each field must be now.
-        (values(SHORT), fields(a=TEXT), fields(a=SHORT), [("a: Max Length", 5, None)]),
-        (values(SHORT), fields(a=SHORT), fields(a=SHORT), []),
-        (values(SHORT), ANY_OBJECT, values(SHORT),
-         [("Values", {"type": "string", "maxLength": 5}, None)]),
-        (values(SHORT), values(TEXT), values(SHORT), [("Values: Max Length", 5, None)]),
-        (values(TEXT), values(SHORT), values(SHORT), []),
-        (ANY_OBJECT, values(SHORT), values(SHORT), []),
-        (ANY_OBJECT, fields(a=TEXT), fields(a=TEXT), []),
-        (items(SHORT), items(TEXT), items(SHORT), [("Items: Max Length", 5, None)]),
-        (items(SHORT), Schema(("array",)), items(SHORT),
-         [("Items", {"type": "string", "maxLength": 5}, None)]),
-        (Schema(("array",)), items(SHORT), items(SHORT), []),
-        (items(fields(a=SHORT)), items(fields(a=TEXT)), items(fields(a=SHORT)),
-         [("Items: a: Max Length", 5, None)]),
+        (values(SHORT), fields(a=TEXT), [("a: Max Length", 5, None)]),
+        (values(SHORT), fields(a=SHORT), []),
+        (values(SHORT), ANY_OBJECT, [("Values", {"type": "string", "maxLength": 5}, None)]),
+        (values(SHORT), values(TEXT), [("Values: Max Length", 5, None)]),
+        (values(TEXT), values(SHORT), []),
+        (ANY_OBJECT, values(SHORT), []),
+        (ANY_OBJECT, fields(a=TEXT), []),
+        (items(SHORT), items(TEXT), [("Items: Max Length", 5, None)]),
+        (items(SHORT), Schema(("array",)), [("Items", {"type": "string", "maxLength": 5}, None)]),
+        (Schema(("array",)), items(SHORT), []),
+        (items(fields(a=SHORT)), items(fields(a=TEXT)), [("Items: a: Max Length", 5, None)]),
     ],
 )  # fmt: skip
-def test_an_argument_accepts_no_more_than_before(old, new, live, found) -> None:
-    assert stricter_argument(old, new) == (live, found)
+def test_an_argument_accepts_no_more_than_before(old, new, found) -> None:
+    assert stricter_argument(old, new) == (old if found else new, found)
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "live"),
+    ("old", "new", "found"),
     [
-        # A default that the old shape takes stays; else the old one, if it fits; else none.
-        (SHORT, replace(TEXT, has_default=True, default="abc"),
-         replace(SHORT, has_default=True, default="abc")),
-        (replace(SHORT, has_default=True, default="old"),
-         replace(TEXT, has_default=True, default="too long"),
-         replace(SHORT, has_default=True, default="old")),
-        (SHORT, replace(TEXT, has_default=True, default="too long"), SHORT),
-        (replace(SHORT, has_default=True, default="old"),
-         replace(TEXT, min_length=4, has_default=True, default="too long"),
-         replace(SHORT, min_length=4)),
-        (replace(SHORT, has_default=True, default="old"), TEXT, SHORT),
-        (replace(SHORT, types=NULLABLE),
-         replace(TEXT, types=NULLABLE, has_default=True, default="too long"),
-         replace(SHORT, types=NULLABLE)),
-    ],
-)  # fmt: skip
-def test_a_default_fits_the_shape_in_force(old, new, live) -> None:
-    assert stricter_argument(old, new)[0] == live
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "live", "found"),
-    [
-        (fields(a=SECRET, b=TEXT), fields(a=TEXT, b=SHORT), fields(a=SECRET, b=SHORT),
-         [("a: Sensitive", True, False)]),
-        (fields(a=SECRET, b=TEXT), fields(b=TEXT), fields(b=TEXT, a=SECRET),
-         [("a: Sensitive", True, None)]),
-        (fields(a=SECRET, b=TEXT), ANY_OBJECT, fields(a=SECRET, b=TEXT),
-         [("a: Sensitive", True, None)]),
-        (fields(a=fields(b=SECRET)), fields(a=fields(b=TEXT)), fields(a=fields(b=SECRET)),
-         [("a: b: Sensitive", True, False)]),
-        (items(SECRET), items(TEXT), items(SECRET), [("Items: Sensitive", True, False)]),
-        (items(SECRET), Schema(("array",)), items(Schema(sensitive=True)),
-         [("Items: Sensitive", True, False)]),
-        (values(SECRET), values(TEXT), values(SECRET), [("Values: Sensitive", True, False)]),
-        (values(SECRET), fields(a=TEXT), fields(a=SECRET), [("a: Sensitive", True, False)]),
-        (SECRET, TEXT, SECRET, [("Sensitive", True, False)]),
-        (EITHER, replace(EITHER, items=TEXT), EITHER, [("Items: Sensitive", True, False)]),
+        (fields(a=SECRET, b=TEXT), fields(a=TEXT, b=SHORT), [("a: Sensitive", True, False)]),
+        (fields(a=SECRET, b=TEXT), fields(b=TEXT), [("a: Sensitive", True, None)]),
+        (fields(a=SECRET, b=TEXT), ANY_OBJECT, [("a: Sensitive", True, None)]),
+        (fields(a=fields(b=SECRET)), fields(a=fields(b=TEXT)), [("a: b: Sensitive", True, False)]),
+        (items(SECRET), items(TEXT), [("Items: Sensitive", True, False)]),
+        (items(SECRET), Schema(("array",)), [("Items: Sensitive", True, False)]),
+        (values(SECRET), values(TEXT), [("Values: Sensitive", True, False)]),
+        (values(SECRET), fields(a=TEXT), [("a: Sensitive", True, False)]),
+        (SECRET, TEXT, [("Sensitive", True, False)]),
+        (EITHER, replace(EITHER, items=TEXT), [("Items: Sensitive", True, False)]),
         # A result restricts nobody else.
-        (replace(items(SHORT), sensitive=True), Schema(("array",)),
-         Schema(("array",), sensitive=True), [("Sensitive", True, False)]),
-        (fields(a=SHORT), fields(b=TEXT), fields(b=TEXT), []),
-        (fields(a=SHORT), ANY_OBJECT, ANY_OBJECT, []),
-        (items(SHORT), items(TEXT), items(TEXT), []),
-        (fields(a=TEXT), fields(a=SECRET), fields(a=SECRET), []),
+        (replace(items(SHORT), sensitive=True), Schema(("array",)), [("Sensitive", True, False)]),
+        (fields(a=SHORT), fields(b=TEXT), []),
+        (fields(a=SHORT), ANY_OBJECT, []),
+        (items(SHORT), items(TEXT), []),
+        (fields(a=TEXT), fields(a=SECRET), []),
     ],
 )  # fmt: skip
-def test_a_hidden_part_of_a_result_stays_hidden(old, new, live, found) -> None:
-    assert stricter_result(old, new) == (live, found)
+def test_a_hidden_part_of_a_result_stays_hidden(old, new, found) -> None:
+    assert stricter_result(old, new) == (old if found else new, found)
 
 
 def test_an_optional_parameter_may_be_removed() -> None:
@@ -152,7 +118,7 @@ def test_a_required_parameter_is_not_replaced_by_an_optional_one() -> None:
     assert [(one.place, one.before, one.after) for one in held.weakened] == [
         ("Parameters: x", "required", None)
     ]
-    assert held.spec.parameters == (Parameter("y", TEXT), Parameter("x", SHORT, required=True))
+    assert held.spec.parameters == old.parameters
 
 
 def test_a_restored_required_parameter_takes_no_name_of_another() -> None:
@@ -171,11 +137,20 @@ def test_a_finding_says_that_a_parameter_is_not_required_any_more() -> None:
     assert (found.place, found.before, found.after) == ("Parameters: dose: Required", True, False)
 
 
-def test_additions_of_a_pending_change_are_live() -> None:
+def test_parameters_are_held_as_a_whole_and_other_parts_of_the_edit_are_live() -> None:
     old = tool_of(SHORT)
-    new = old.model_copy(update={"parameters": (Parameter("x", TEXT), Parameter("y", TEXT))})
+    parameters = (Parameter("x", TEXT), Parameter("y", TEXT))
+    new = old.model_copy(update={"parameters": parameters, "requires_auth": True})
 
-    assert keep_stricter(old, new).spec.parameters == (
-        Parameter("x", SHORT, required=True),
-        Parameter("y", TEXT),
-    )
+    held = keep_stricter(old, new).spec
+
+    assert held.parameters == old.parameters
+    assert held.requires_auth
+
+
+def test_a_dropped_rule_stays_beside_the_new_rules() -> None:
+    one, two = Rule("size(x) > 1", "Too short"), Rule("size(x) < 9", "Too long")
+    old = tool_of(SHORT).model_copy(update={"rules": (one,)})
+    new = old.model_copy(update={"rules": (two,)})
+
+    assert keep_stricter(old, new).spec.rules == (two, one)

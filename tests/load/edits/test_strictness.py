@@ -2,16 +2,7 @@
 
 import pytest
 
-from toolmd._load.edits.strictness import (
-    LIMITS,
-    METADATA,
-    RESULT,
-    SAFETY,
-    SCHEMA,
-    SKILL,
-    as_written,
-    either,
-)
+from toolmd._load.weakening import LIMITS, METADATA, SAFETY, SCHEMA, SKILL, either
 from toolmd._types.call_spec import Batch, Rate
 
 LOWER = ("min_confidence", "backoff_s", "minimum", "min_length", "min_items")
@@ -59,10 +50,6 @@ def test_a_context_that_is_no_longer_required_is_weaker() -> None:
     assert [looser((), ("patient",)), looser(("patient",), ("tenant", "patient"))] == [False] * 2
 
 
-def test_a_result_is_compared_only_by_its_sensitivity() -> None:
-    assert {name: looser(True, False) for name, looser in RESULT.items()} == {"sensitive": True}
-
-
 def test_a_new_read_only_claim_is_weaker() -> None:
     looser = METADATA["read_only"]
 
@@ -91,9 +78,10 @@ def test_a_value_without_an_order_is_weaker_if_it_differs(name: str) -> None:
         ("amount < 5", "amount < 4", True),
         ("amount > 5", "size > 5", True),
         ("amount > 5", "amount < 9", True),
-        ("a == 'x'", "a == 'x' || b", False),
-        ("a || b", "b || (a)", False),
-        ("a || b", "b", True),
+        ("(a) || (b)", "(b) || (a)", False),
+        ("a", "(a) || (b)", False),
+        ("(a) || (b)", "b", True),
+        ("(a == '(') || (b)", "b", True),
         ("a", "a && b", True),
         ("a == '||'", "a == '", True),
         ("a ? b : c", "a ? b : c || d", True),
@@ -105,13 +93,6 @@ def test_a_value_without_an_order_is_weaker_if_it_differs(name: str) -> None:
 @pytest.mark.parametrize("name", ["confirm_when", "escalate_when"])
 def test_a_condition_is_weaker_unless_it_surely_holds_as_often(name, old, new, weaker) -> None:
     assert EVERY[name](old, new) is weaker
-
-
-def test_a_joined_condition_is_shown_as_its_author_wrote_it() -> None:
-    assert as_written(either("a > 5", "b"), "b") == "a > 5"
-    assert as_written(either("a || c", "b"), "b") == "a || c"
-    assert as_written("a || b", "b") == "a || b"
-    assert as_written("a", "b") == as_written("a", None) == "a"
 
 
 def test_two_conditions_are_joined_once_and_with_a_limit() -> None:

@@ -3,7 +3,7 @@
 import pytest
 from policies import FULL, edited, spec_of
 
-from toolmd._load.edits.weakening import tightened, weakened
+from toolmd._load.weakening import tightened, weakened
 
 OLD = spec_of(FULL)
 
@@ -39,7 +39,7 @@ def test_its_parameters_and_result_stay_as_the_steps_expect() -> None:
 @pytest.mark.parametrize(
     ("line", "then", "now", "field"),
     [
-        ("- **Confirm When**: `{}`\n", "dose > 5", "dose > 6", "confirm_when"),
+        ("- **Confirm When**: `{}`\n", "dose > 5", "dose == 4", "confirm_when"),
         ("- **Escalate When**: `{}`\n", "dose > 9", "dose == 1", "escalate_when"),
     ],
 )
@@ -52,6 +52,13 @@ def test_of_two_conditions_either_applies(line, then, now, field) -> None:
     assert getattr(tightened(OLD, without).safety, field) == then
     assert getattr(tightened(without, OLD).safety, field) == then
     assert getattr(tightened(without, without).safety, field) is None
+
+
+def test_a_condition_that_holds_wherever_the_other_one_does_applies_alone() -> None:
+    low, high = (edited("`dose > 5`", f"`dose > {number}`") for number in (3, 6))
+
+    assert tightened(low, high).safety.confirm_when == "dose > 3"
+    assert tightened(high, low).safety.confirm_when == "dose > 3"
 
 
 def test_a_default_threshold_counts_as_the_files_own() -> None:

@@ -17,8 +17,8 @@ from policies import (
 )
 
 from toolmd import Parameter, Schema, SkillSpec, ToolSpec, parse_skill, parse_tool
-from toolmd._load.edits import strictness
-from toolmd._load.edits.weakening import keep_stricter, weakened
+from toolmd._load import weakening as strictness
+from toolmd._load.weakening import keep_stricter, weakened
 from toolmd._types.call_spec import Limits, Safety
 from toolmd._validation import ArgumentsValidator, InvalidArgumentsError, MalformedError
 
@@ -106,7 +106,7 @@ def test_a_required_parameter_must_not_be_removed() -> None:
     new = spec_of(start + "### note" + rest.partition("### note")[2].replace("dose", "size(drug)"))
 
     assert "Parameters: dose" in places(weakened(OLD, new))
-    assert keep_stricter(OLD, new).spec.parameters[-1].name == "dose"
+    assert keep_stricter(OLD, new).spec.parameters == OLD.parameters
 
 
 def test_a_renamed_parameter_keeps_its_restrictions() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from policies import FULL
 
 from toolmd import ToolSpec, Workspace
-from toolmd._load.edits.weakening import weakened
+from toolmd._load.weakening import weakened
 
 EDITS = (
     ("Give a patient a dose.", "Give one dose, now."),

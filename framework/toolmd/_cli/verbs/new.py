@@ -153,8 +153,8 @@ def _draft(module: str, function: str) -> str:
 
 def _holder(folder: Path, function: str) -> str:
     """Return the path of the folder's module that has a function already; empty if none has."""
-    from toolmd._load.python.beside import read_beside
-    from toolmd._load.source.files import File
+    from toolmd._load.binding import read_beside
+    from toolmd._load.files import File
 
     definition = File("", "", (f"{function}.tool.md",), b"")
     found = read_beside(folder).holders(definition, function)

@@ -1,6 +1,8 @@
 """Read an entry's value by its field's kind, or report an error with the remedy."""
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace as replaced
 from typing import Any
 
 from toolmd._parse.blocks.block import Bullets, Comment
@@ -11,7 +13,7 @@ from toolmd._parse.fields.field import Field
 from toolmd._parse.fields.implemented_by import read_function
 from toolmd._parse.fields.keywords import read_keywords
 from toolmd._parse.fields.naming import Fields
-from toolmd._parse.source.page import Page, replace
+from toolmd._parse.source.page import Mark, Page, replace
 from toolmd._parse.words import scalars
 from toolmd._parse.words.keys import (
     code_text,
@@ -35,7 +37,7 @@ def read_values(page: Page, fields: Fields) -> dict[str, Any]:
         if reader is None:
             continue
         try:
-            values[attribute] = reader(page, known, entry)
+            values[attribute] = _read(page, known, entry, reader)
         except Unread as unread:
             if _report_nested(page, known, entry):
                 continue
@@ -49,6 +51,41 @@ def read_values(page: Page, fields: Fields) -> dict[str, Any]:
                 replace(entry.mark, unread.instead) if unread.instead else (),
             )
     return values
+
+
+def _read(page: Page, known: Field, entry: Entry, reader: ValueReader) -> Any:
+    """Read a value; a remark in brackets behind it, `true (always)`, is no part of it."""
+    try:
+        return reader(page, known, entry)
+    except Unread:
+        bare, remark = without_remark(entry.value)
+        if not remark.text:
+            raise
+        value = reader(page, known, replaced(entry, value=bare))
+    report_remark(page, remark)
+    return value
+
+
+_REMARK = re.compile(r"(.*[^\s(])\s+(\([^()]*\))\s*", re.DOTALL)
+
+
+def without_remark(value: Mark) -> tuple[Mark, Mark]:
+    """Split `a, b (optional)` into the value and its remark, which is empty without one."""
+    found = _REMARK.fullmatch(value.text)
+    if found is None:
+        return value, value._replace(text="")
+    return value.at(0, found.end(1)), value.last(found[2])
+
+
+def report_remark(page: Page, remark: Mark) -> None:
+    """Warn of a remark behind a value."""
+    page.warn(
+        Code.UNREAD_DETAIL,
+        remark,
+        f"'{remark.text}' is a remark and no part of the value",
+        "remove it, or put the value in quotes if the brackets are a part of it",
+        replace(remark, ""),
+    )
 
 
 _OTHER_FIELDS = {

@@ -12,6 +12,7 @@ from toolmd._parse.fields.alone import pointed
 from toolmd._parse.fields.entries import Entry
 from toolmd._parse.fields.field import Field
 from toolmd._parse.fields.naming import Fields
+from toolmd._parse.fields.values import report_remark, without_remark
 from toolmd._parse.parameters.drafts import Draft
 from toolmd._parse.parameters.types import TypeProblem
 from toolmd._parse.source.page import Mark, Page
@@ -155,6 +156,11 @@ class _Checks:
     def value(self, attribute: str, entry: Entry, shape: Schema) -> Schema:
         """Read the Default or the Example by the type, and check it."""
         value, fits = scalars.literal(_value_text(entry), shape)
+        bare, remark = without_remark(entry.value)
+        if not fits and remark.text:
+            value, fits = scalars.literal(flow(bare.text), shape)
+            if fits:
+                report_remark(self.page, remark)
         wrong = problems(value, shape) if fits else ()
         given: dict[str, Any] = {attribute: value, f"has_{attribute}": True}
         if fits and not wrong:
@@ -356,10 +362,20 @@ def _words(page: Page, entry: Entry) -> list[tuple[Mark, str]]:
     """Return each value of an enum with the note next to it."""
     words: list[tuple[Mark, str]] = []
     column = entry.value.column
-    text = entry.text
+    value, remark = without_remark(entry.value)
+    if remark.text and scalars.listed(value.text) and "`" not in value.text.split()[-1]:
+        report_remark(page, remark)
+    else:
+        value = entry.value
+    text = flow(value.text)
     if text.lower().startswith(("one of:", "one of ")):
         text = text[len("one of ") :]
-    for word in scalars.listed(text):
+    listed = scalars.listed(text)
+    if len(listed) == 1 and "/" in text and text[0] not in "\"'`" and not entry.items:
+        what = f"'{text}' may be one value or several"
+        help_ = f'write `{text.replace(" / ", "/").replace("/", ", ")}`, or `"{text}"` for one'
+        page.error(Code.INVALID_ENUM, entry.value, what, help_)
+    for word in listed:
         mark = page.mark(word, entry.value.line, column)
         column = mark.column + len(word) if mark.column >= column else column
         words.append(_noted(mark))

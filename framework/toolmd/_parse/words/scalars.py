@@ -177,7 +177,7 @@ def _one_span(text: str) -> str | None:
 
 
 _PARTINGS = {"", ",", "|", "/", ";", "or", ", or", "and", ", and"}
-_OTHER_PARTINGS = (";", "，", "、", " / ")  # noqa: RUF001 - commas of other scripts
+_OTHER_PARTINGS = (";", "，", "、")  # noqa: RUF001 - commas of other scripts
 """The separators of a list without a comma, a bar or `or`."""
 _CLOSING = {"(": ")", "{": "}"}
 _GROUPING = frozenset("`\"'()[]{}")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from toolmd._load.edits.weakening import tightened
+from toolmd._load.weakening import tightened
 from toolmd._types.plan import Plan
 from toolmd._types.registry import Bound, BoundTool, Registry
 from toolmd._types.run import Order, Question

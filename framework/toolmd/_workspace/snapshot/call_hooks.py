@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from toolmd._load.plugins.manager import PluginAnswer, Plugins, several
+from toolmd._load.plugins import PluginAnswer, Plugins, several
 from toolmd._types.call import Call
 from toolmd._types.registry import BoundTool
 from toolmd._types.result import Result

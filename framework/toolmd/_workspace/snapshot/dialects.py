@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from toolmd._dialect import DIALECTS
-from toolmd._load.plugins.manager import PluginAnswer, Plugins, broken_plugin, reason, several
+from toolmd._load.plugins import PluginAnswer, Plugins, broken_plugin, reason, several
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.reply import Dialect
 

@@ -9,9 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from toolmd._load.build import Snapshot
-from toolmd._load.edits.last_python import OVERLAP_S
-from toolmd._load.plugins.manager import reason
-from toolmd._load.source.files import whole_file
+from toolmd._load.files import whole_file
+from toolmd._load.plugins import reason
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, in_reading_order
 from toolmd._types.registry import Bound, BoundTool, Gateway, Registry
@@ -25,6 +24,9 @@ from toolmd._workspace.snapshot.call_hooks import (
     origins_of,
 )
 from toolmd._workspace.snapshot.logs import Logs
+
+OVERLAP_S = 0.25
+"""How long one import is waited for before the next begins beside it, in seconds."""
 
 if TYPE_CHECKING:
     from toolmd._call import Dispatcher
@@ -144,9 +146,8 @@ class Live:
     @cached_property
     def python_hash(self) -> str:
         """The hex sha256 of the snapshot's Python."""
-        from toolmd._load.python_hash import python_hash
-
-        return python_hash(self.snapshot, self.settings.root.resolve())
+        made = self.snapshot.made
+        return made.around.code.of() if made is not None else ""
 
     @cached_property
     def dialects(self) -> "Dialects":
@@ -187,13 +188,8 @@ class Live:
     def _bound(self) -> "list[Bound[Any]]":
         return [*self.registry.tools.values(), *self.registry.skills.values()]
 
-    def look(
-        self, names: Container[str] | None = None, *, again: bool = False
-    ) -> tuple[Diagnostic, ...]:
-        """Return the diagnostics of files and bindings; only the Python of `names` is imported.
-
-        What was found to fit, and has not changed since, is imported only if `again`.
-        """
+    def look(self, names: Container[str] | None = None) -> tuple[Diagnostic, ...]:
+        """Return the diagnostics of files and bindings; only the Python of `names` is imported."""
         found = set(self.registry.diagnostics)
         for name, error in self.snapshot.plugins.broken():
             message = f"{name} can't be loaded, so calls to its folder's tools are denied"
@@ -201,10 +197,6 @@ class Live:
         if self.snapshot.plugins.implements("toolmd_dialects"):
             found.update(self.dialects.diagnostics)
         bindings = [b.binding for b in self._bound() if names is None or b.name in names]
-        made = self.snapshot.made
-        if made is not None and not again:
-            made.around.comparisons.load()
-            bindings = [one for one in bindings if one.fits is None or not one.fits()]
         for binding in bindings:
             if binding.start is not None:
                 # One that hangs is not waited for: the next begins beside it.
@@ -212,8 +204,6 @@ class Live:
         for binding in bindings:
             if binding.inspect is not None:
                 found.update(binding.inspect())
-        if made is not None:
-            made.around.comparisons.save(made.around.code.read() if names is None else None)
         return in_reading_order(found)
 
     def same_as(self, other: "Live") -> bool:

@@ -1,30 +1,195 @@
-"""Load the Python behind a definition, and hold the two against each other."""
+"""Load the Python behind a definition, hash it, and hold the two against each other."""
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import functools
+import hashlib
+import importlib.util
+import os
+import re
 import reprlib
+import sys
 import threading
 import traceback
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from toolmd._load.plugins.manager import Plugins, reason
-from toolmd._load.plugins.resources import SnapshotResources
-from toolmd._load.python.compared import Comparisons, key_of
-from toolmd._load.python.own_clients import own_clients
-from toolmd._load.python.signature import Bond, bind
-from toolmd._load.source.code import CodeHashes
-from toolmd._load.source.files import File, shown_path, whole_file
-from toolmd._load.source.loading import REMEDY, Load, OverdueError
+from toolmd._load.files import SKIPPED, File, shown_path, whole_file
+from toolmd._load.modules import PREFIX, REMEDY, Load, OverdueError, tree_of
+from toolmd._load.plugins import Plugins, reason
+from toolmd._load.resources import SnapshotResources
+from toolmd._load.signature import Bond, bind
 from toolmd._types.call_spec import CallSpec
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.registry import AnySpec, Gateway, Implementation
 from toolmd._types.settings import Settings
+from toolmd._types.source import Span
 from toolmd.errors import ForeignExitError, ImplementationError, NotLoadedError
+
+
+def bound_names(tree: ast.Module) -> dict[str, str]:
+    """Return the names that absolute imports bind, wherever they stand, and what each means."""
+    return dict(_bound_names(tree))
+
+
+def dotted(node: ast.expr, names: Mapping[str, str]) -> str:
+    """Return `httpx.get` for an expression that names it; empty where the name isn't imported."""
+    attributes: list[str] = []
+    while isinstance(node, ast.Attribute):
+        attributes.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name) or node.id not in names:
+        return ""
+    return ".".join([names[node.id], *reversed(attributes)])
+
+
+def _bound_names(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                # `import a.b` binds `a`, and `import a.b as c` binds `a.b`.
+                whole = alias.name if alias.asname else alias.name.partition(".")[0]
+                yield alias.asname or whole, whole
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for alias in node.names:
+                yield alias.asname or alias.name, f"{node.module}.{alias.name}"
+
+
+_VERBS = "get post put patch delete head options request"
+_OPENERS = {
+    f"{module}.{name}"
+    for module, names in {
+        "httpx": f"{_VERBS} stream Client AsyncClient",
+        "requests": f"{_VERBS} Session session",
+        "urllib.request": "urlopen urlretrieve build_opener OpenerDirector",
+        "urllib3": "request PoolManager ProxyManager HTTPConnectionPool HTTPSConnectionPool",
+        "http.client": "HTTPConnection HTTPSConnection",
+        "aiohttp": "ClientSession request",
+        "socket": "socket create_connection",
+        "asyncio": "open_connection",
+    }.items()
+    for name in names.split()
+}
+_SUSPECTS = re.compile(b"http|requests|urllib|socket|asyncio")
+"""What stands in each text that imports one of these."""
+_HELP = "take `context.http`, which reaches the tool's Allowed Domains and no other host"
+
+
+def own_clients(file: File) -> Iterator[Diagnostic]:
+    """Return a warning for each call that opens a connection by itself, as far as names tell."""
+    if not _SUSPECTS.search(file.data):
+        return  # To parse a text takes longer than all other checks of it.
+    try:
+        tree = tree_of(file.data)
+    except (SyntaxError, ValueError, RecursionError):
+        return  # The import reports it.
+    names = bound_names(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            called = dotted(node.func, names)
+            if called in _OPENERS:
+                message = f"`{called}` goes past the tool's Allowed Domains"
+                yield Diagnostic(
+                    _span(file.path, node.func), Code.OWN_HTTP_CLIENT, Severity.WARNING, message,
+                    _HELP,
+                )  # fmt: skip
+
+
+def _span(path: str, node: ast.expr) -> Span:
+    end_line = node.end_lineno or node.lineno
+    end = node.end_col_offset if node.end_col_offset is not None else node.col_offset
+    return Span(path, node.lineno, node.col_offset + 1, end_line, end + 1)
+
+
+_SKIPPED = SKIPPED | {"site-packages", "dist-packages"}
+_OTHERS = frozenset({"toolmd", "builtins", *sys.stdlib_module_names})
+"""Packages that no tool brings: their code is not a tool's own."""
+
+
+class CodeHash:
+    """One hash over the Python of a snapshot, each file read once.
+
+    It covers the folders of definitions as the snapshot read them, and all other Python below the
+    project's root, whether or not a tool imports it: so each process of the project has the same
+    hash. Virtual environments, hidden folders and installed packages are left out, but for the
+    versions of plugins, and the packages in which an implementation or a resource begins.
+    """
+
+    def __init__(self, plugins: Plugins, root: Path) -> None:
+        self._plugins = plugins
+        self._root = os.path.realpath(root)
+        self._own: dict[str, str] = {}
+        self._known: dict[frozenset[str], str] = {}
+
+    def of(self, starts: Iterable[str] = ()) -> str:
+        """Return the hex sha256 of the project's Python, and of the packages of some modules.
+
+        Args:
+            starts: The dotted names of the modules in which an implementation begins; none for
+                the project's Python alone, by which a run knows whether it changed since.
+        """
+        tops = frozenset(name.partition(".")[0] for name in starts) - _OTHERS
+        tops = frozenset(top for top in tops if not top.startswith(PREFIX))
+        if tops not in self._known:
+            if not self._own:
+                self._own = dict(self._read_own())
+            found = {**self._own, **{k: v for top in tops for k, v in self._read_package(top)}}
+            lines = (f"{name} {digest}\n" for name, digest in sorted(found.items()))
+            text = "".join(lines).encode(errors="surrogateescape")
+            self._known[tops] = hashlib.sha256(text).hexdigest()
+        return self._known[tops]
+
+    def _read_own(self) -> Iterator[tuple[str, str]]:
+        for info in self._plugins.listed.values():
+            if info.package is not None and info.state == "loaded":
+                yield f"plugin {info.package}", info.version or ""
+        read = set()
+        for name, file in self._plugins.modules.files.items():
+            if file is not None:
+                read.add(os.path.realpath(file.location))
+                yield name.partition(".")[2], hashlib.sha256(file.data).hexdigest()
+        for place in _python_below(self._root):
+            if place not in read and (data := _bytes(place)) is not None:
+                yield os.path.relpath(place, self._root), hashlib.sha256(data).hexdigest()
+
+    def _read_package(self, top: str) -> Iterator[tuple[str, str]]:
+        """Yield the Python of a package outside the project, or of one that is installed in it."""
+        try:
+            spec = importlib.util.find_spec(top)
+        except Exception:  # noqa: BLE001 - finders of others may raise anything
+            spec = None
+        for place in (spec.submodule_search_locations or (spec.origin or "",)) if spec else ():
+            above = os.path.dirname(os.path.realpath(place))  # noqa: PTH120
+            for file in _python_below(os.path.realpath(place)):
+                if (data := _bytes(file)) is not None:
+                    yield os.path.relpath(file, above), hashlib.sha256(data).hexdigest()
+
+
+def _python_below(place: str) -> Iterator[str]:
+    # A project may hold thousands of files, so they are texts in place of paths.
+    if place.endswith(".py"):
+        yield place
+    for at, folders, names in os.walk(place):
+        folders[:] = [
+            one
+            for one in folders
+            if one[0] != "."
+            and one not in _SKIPPED
+            and not os.path.exists(os.path.join(at, one, "pyvenv.cfg"))  # noqa: PTH110, PTH118
+        ]
+        yield from (os.path.join(at, name) for name in names if name.endswith(".py"))  # noqa: PTH118
+
+
+def _bytes(place: str) -> bytes | None:
+    with contextlib.suppress(OSError), open(place, "rb") as opened:  # noqa: PTH123 - as above
+        return opened.read()
+    return None
+
 
 _MOST_WRAPPERS = 16
 
@@ -40,11 +205,10 @@ class SnapshotParts:
     """What calls the tools of other programs."""
     loaded: set[str] = field(default_factory=set)
     """The definitions whose Python was loaded and fits."""
-    comparisons: Comparisons = field(default_factory=Comparisons)
-    code: CodeHashes = field(init=False)
+    code: CodeHash = field(init=False)
 
     def __post_init__(self) -> None:
-        self.code = CodeHashes(self.plugins.modules, self.settings.root, self.comparisons.imports)
+        self.code = CodeHash(self.plugins, self.settings.root)
 
 
 class Found(NamedTuple):
@@ -78,10 +242,6 @@ class Loader:
     """The plugin of the folder; its tools are denied without it."""
     python: File | None = None
     """The file that is imported, where it is next to the markdown."""
-    digest: str = ""
-    """The hex sha256 of the definition, if what fits is to be remembered."""
-    starts: tuple[str, ...] = ()
-    """The dotted names of the modules in which the code begins; none where only a plugin knows."""
     _load: Load[tuple[Implementation, Bond]] | None = None
     _bond: Bond | None = None
     _found: Implementation | None = None
@@ -116,22 +276,6 @@ class Loader:
         bond = self._bond
         return bond is not None and all(d.severity is not Severity.ERROR for d in bond.diagnostics)
 
-    def fits(self) -> bool:
-        """Return whether it was found to fit, and nothing changed since; loads nothing."""
-        return self._bond is None and self.around.comparisons.holds(
-            self.markdown.path, self._compared
-        )
-
-    def _compared(self, provided: bool) -> str | None:  # noqa: FBT001 - the only one
-        """Return the key of the comparison."""
-        plugins = self.around.plugins
-        if not self.digest or (self.python and plugins.has_hooks(self.python.path)):
-            return None  # What has hooks is imported each time, for they are called.
-        providers = plugins.modules_behind("toolmd_resources")
-        code = self.around.code.whole(self.starts, providers, provided=provided)
-        grounds = self.around.resources.grounds * provided
-        return key_of(self.digest, self.target, code, grounds)
-
     def inspect(self) -> tuple[Diagnostic, ...]:
         """Return all that is to be said; a failure to load is said too."""
         if self.plugin is not None and not self.around.plugins.sound(self.plugin):
@@ -145,12 +289,7 @@ class Loader:
         bond = self._bond
         assert bond is not None
         ways_out = own_clients(bond.file) if bond.file is not None else ()
-        found = (*bond.diagnostics, *ways_out)
-        if not found:
-            provided = bool(bond.resources)
-            key = self._compared(provided)
-            self.around.comparisons.add(self.markdown.path, key, provided=provided)
-        return found
+        return (*bond.diagnostics, *ways_out)
 
     def _loaded(self) -> Implementation:
         """Return what was found; everything that runs foreign code happens under the deadline."""
@@ -188,7 +327,7 @@ class Loader:
         bond = Bond(call_spec, function, self.markdown.data.decode(errors="replace"), file)
         found = bind(bond, self.target, around.resources.provides)
         providers = around.plugins.modules_behind("toolmd_resources")
-        digest = around.code.of(modules, providers, provided=bool(bond.resources))
+        digest = around.code.of((*modules, *providers))
         return found._replace(hash=digest, keeps=around.plugins.modules), bond
 
     def _name(self) -> str:

@@ -4,11 +4,13 @@ import inspect
 import logging
 import re
 import reprlib
+import sys
 import threading
 import traceback
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -17,16 +19,201 @@ from typing import Any, NamedTuple
 import pluggy
 from pluggy._hooks import HookImpl
 
-from toolmd._load.plugins import marked
-from toolmd._load.plugins.points import entry_points, load_point
-from toolmd._load.source.files import whole_file
-from toolmd._load.source.loading import BoundedImports
-from toolmd._load.source.modules import PREFIX, Modules
+from toolmd._load.files import whole_file
+from toolmd._load.modules import PREFIX, BoundedImports, Modules
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.plugin import PluginInfo
-from toolmd.errors import ForeignExitError, ImplementationError, ToolmdError
-from toolmd.hooks import new_manager
+from toolmd.errors import ForeignExitError, ImplementationError, ToolmdError, did_you_mean
+from toolmd.hooks import GROUP, PROJECT, new_manager
+
+_PROJECT = "pyproject.toml"
+
+
+class SourcePackage(NamedTuple):
+    """A package that lies in a project's folder and need not be installed."""
+
+    name: str
+    version: str
+    points: tuple[tuple[str, str], ...]
+    """The name and the value of each entry point."""
+
+
+def entry_points(
+    allowed: Sequence[str] | None, project: Path | None, report: Callable[[str, str], object]
+) -> Iterator[tuple[str, Any, Any]]:
+    """Return the name, the entry point and the package of each plugin that may be loaded.
+
+    The package whose source is the project goes before an installed one of the same name.
+    """
+    if allowed is not None and not allowed:
+        return
+    # Its import takes as long as opening a hundred tools.
+    from importlib import metadata
+
+    wanted = None if allowed is None else {_folded(name) for name in allowed}
+    missing = set(wanted or ())
+    seen: set[str] = set()
+    for package, points in _packages(project, metadata):
+        if _folded(package.name) in seen:
+            continue  # The first on the path is the one that is imported.
+        seen.add(_folded(package.name))
+        for number, point in enumerate(points):
+            names = {_folded(package.name), _folded(point.name)}
+            missing -= names
+            if wanted is None or names & wanted:
+                yield (f"{package.name}:{point.name}" if number else package.name), point, package
+    for name in sorted(missing):
+        report(name, "is named in `plugins` and not installed")
+
+
+def load_point(point: Any) -> Any:
+    """Import the object that an entry point names.
+
+    Raises ImplementationError where the entry point names nothing, with the text to fix; an
+    error within the module itself is raised as it is.
+    """
+    value = point.value.partition("[")[0]
+    module, _, name = (part.strip() for part in value.partition(":"))
+    text = f"`{point.name} = {point.value!r}`"
+    remedy = f"fix {text} below [project.entry-points.{GROUP}] and install the package again"
+    try:
+        found = import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise
+        message = f"its entry point names the module {module!r}, which does not exist; {remedy}"
+        raise ImplementationError(message) from error
+    except (ValueError, TypeError) as error:
+        if module and not module.startswith("."):
+            raise
+        raise ImplementationError(f"its entry point names no module; {remedy}") from error
+    for part in filter(None, name.split(".")):
+        if not hasattr(found, part):
+            said = f"its entry point names {part!r}, which {module!r} does not have"
+            near = did_you_mean(part, dir(found))
+            raise ImplementationError("; ".join(filter(None, (said, near, remedy))))
+        found = getattr(found, part)
+    return found
+
+
+def is_installed(package: str) -> bool:
+    """Return whether a package is installed, allowed to load or not."""
+    from importlib import metadata
+
+    try:
+        metadata.distribution(package)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def _packages(project: Path | None, metadata: Any) -> Iterator[tuple[Any, Any]]:
+    source = source_package(project) if project is not None else None
+    if source is not None and project is not None:
+        _sources.add(project, source)
+        points = [metadata.EntryPoint(name, value, GROUP) for name, value in source.points]
+        yield source, points
+    for distribution in metadata.distributions():
+        # Reading the file is four times as quick as asking for all entry points of all packages.
+        text = distribution.read_text("entry_points.txt")
+        if text and f"[{GROUP}]" in text:
+            yield distribution, distribution.entry_points.select(group=GROUP)
+
+
+def source_package(project: Path) -> SourcePackage | None:
+    """Return the plugin package whose pyproject.toml lies in a folder; None where none does."""
+    try:
+        data = (project / _PROJECT).read_bytes()
+        if b"entry-points" not in data:
+            return None
+        # Only here: most projects are no packages.
+        import tomllib
+
+        table = tomllib.loads(data.decode())["project"]
+        points = table["entry-points"][GROUP].items()
+        found = tuple((name, value) for name, value in points if isinstance(value, str))
+        return SourcePackage(str(table["name"]), str(table.get("version", "0")), found)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return None  # The settings say what is wrong with a file that speaks of Toolmd.
+
+
+class _Sources:
+    """Import the packages of projects from where they lie; nothing else of their folders."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, str] = {}
+
+    def add(self, project: Path, package: SourcePackage) -> None:
+        """Make a project's package importable, below `src` or flat."""
+        for _, value in package.points:
+            top = value.partition(":")[0].strip().partition(".")[0]
+            for place in (project / "src", project):
+                if (place / top).is_dir() or (place / f"{top}.py").is_file():
+                    self._places[top] = str(place)
+                    break
+        if self not in sys.meta_path:
+            sys.meta_path.insert(0, self)
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Find a package of a project."""
+        place = self._places.get(fullname) if path is None else None
+        return PathFinder.find_spec(fullname, [place], target) if place is not None else None
+
+
+_sources = _Sources()
+
+
+def _folded(name: str) -> str:
+    return name.replace("_", "-").replace(".", "-").lower()
+
+
+def may_have_hooks(module: ModuleType) -> bool:
+    """Return whether a module has functions that are marked as hooks, as far as it tells."""
+    values = [*vars(module).values()]
+    marked = any(inspect.isroutine(value) and hasattr(value, f"{PROJECT}_impl") for value in values)
+    return marked or "__dir__" in vars(module)
+
+
+_EARLY = {
+    "toolmd_default_min": "safety.default_min",
+    "toolmd_crisis_words": "safety.crisis_words",
+}
+"""The restrictions that are asked for before a folder's plugin loads, and their settings."""
+
+
+def reject_early_hooks(module: object) -> None:
+    """Raise ToolmdError where a folder's plugin has a restriction that nobody would ask for."""
+    for hook, setting in _EARLY.items():
+        if hasattr(getattr(module, hook, None), f"{PROJECT}_impl"):
+            message = f"{hook} is for installed packages: write `{setting}` in the settings"
+            raise ToolmdError(message)
+
+
+class UnknownHookError(ToolmdError):
+    """A plugin implements a hook that does not exist."""
+
+
+def reject_unknown_hooks(manager: pluggy.PluginManager, plugin: object) -> None:
+    """Raise UnknownHookError for a hook that does not exist: as a guard, it would check nothing."""
+    for name in dir(plugin):
+        marked = manager.parse_hookimpl_opts(plugin, name) is not None
+        if marked and not getattr(manager.hook, name).has_spec():
+            known = [n for n, hook in vars(manager.hook).items() if hook.has_spec()]
+            hint = did_you_mean(name, known)
+            raise UnknownHookError(f"implements {name}, which is no hook{hint and '; '}{hint}")
+
+
+def mismatch(error: pluggy.PluginValidationError, manager: pluggy.PluginManager) -> str:
+    """Describe the parameters of an implementation that its hook does not pass."""
+    said = re.search(r"for hook '(\w+)'.*Argument\(s\) \{(.+?)\}", str(error), re.DOTALL)
+    if said is None:
+        return f"does not fit: {error}"
+    given = getattr(manager.hook, said[1]).spec.argnames
+    return f"takes {said[2]} in {said[1]}, which gives {', '.join(given) or 'nothing'}"
+
 
 INTERFACES = ("toolmd._gateway",)
 """The packages of Toolmd itself that register by hooks; the kernel works without their folders."""
@@ -100,7 +287,7 @@ class Plugins:
 
     def add_module(self, name: str, module: ModuleType) -> None:
         """Register an implementation's module: its hooks, if any, are called from now on."""
-        if not marked.may_have_hooks(module):
+        if not may_have_hooks(module):
             return  # To register a thousand modules takes longer than to import them.
         with self._lock:
             self._beside.add(name)
@@ -222,7 +409,7 @@ class Plugins:
     def _register(self, name: str, plugin: object) -> None:
         try:
             self._admit(name, plugin)
-        except marked.UnknownHookError as error:
+        except UnknownHookError as error:
             self._report(name, str(error), Code.UNKNOWN_HOOK)
         except ToolmdError as error:
             self._report(name, str(error))
@@ -232,18 +419,18 @@ class Plugins:
     def _admit_of_folder(self, name: str, module: object) -> None:
         """Register a module of a folder of definitions once; raises ToolmdError."""
         if not (self.manager.has_plugin(name) or self.manager.is_registered(module)):
-            marked.reject_early_hooks(module)
+            reject_early_hooks(module)
             self._admit(name, module)
 
     def _admit(self, name: str, plugin: object) -> None:
         try:
             self.manager.register(plugin, name)
-            marked.reject_unknown_hooks(self.manager, plugin)
+            reject_unknown_hooks(self.manager, plugin)
         except Exception as error:
             if self.manager.has_plugin(name):
                 self.manager.unregister(name=name)
             if isinstance(error, pluggy.PluginValidationError):
-                raise ToolmdError(marked.mismatch(error, self.manager)) from error
+                raise ToolmdError(mismatch(error, self.manager)) from error
             raise
 
     def _report(self, name: str, message: str, code: Code = Code.BROKEN_PLUGIN) -> None:
@@ -301,3 +488,33 @@ def _call(implementation: HookImpl, arguments: Mapping[str, Any]) -> Any:
 def _made(point: Any) -> Any:
     plugin = load_point(point)
     return plugin() if inspect.isclass(plugin) else plugin
+
+
+class Offered(NamedTuple):
+    """A function that a plugin offers under a name."""
+
+    plugin: str
+    make: Callable[..., Any]
+
+
+def offered(
+    plugins: Plugins, hook: str, name: str
+) -> tuple[Offered | None, frozenset[str], tuple[str, ...]]:
+    """Return the first plugin's offer of this name, all offered names, and the plugins' errors.
+
+    The hook gives functions by name; None means that a plugin has none.
+    """
+    known: set[str] = set()
+    problems: list[str] = []
+    found: Offered | None = None
+    for answer in plugins.ask(hook):
+        if answer.error is not None:
+            problems.append(f"plugin {answer.plugin} fails in {hook}: {reason(answer.error)}")
+        elif isinstance(answer.value, Mapping):
+            known |= {str(one) for one in answer.value}
+            if found is None and name in answer.value:
+                found = Offered(answer.plugin, answer.value[name])
+        elif answer.value is not None:
+            odd = reprlib.repr(answer.value)
+            problems.append(f"plugin {answer.plugin} gives no functions by name in {hook}: {odd}")
+    return found, frozenset(known), tuple(problems)

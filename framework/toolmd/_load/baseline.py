@@ -1,7 +1,8 @@
-"""Remember of each definition what was live last, over restarts, so that edits are held to it.
+"""Remember of each definition what was live last, over restarts, and which edits were accepted.
 
 A journal: each line is a row, a later one of the same name stands for the earlier, and a line
 that is cut or damaged is none. Written under a lock, by whichever process changes what is live.
+Acceptances are in the store.
 """
 
 import contextlib
@@ -13,7 +14,10 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 from zlib import crc32
 
-from toolmd._load.source.files import DefinitionKind
+from toolmd._load.files import DefinitionKind
+from toolmd._store import is_postgres
+from toolmd._store.store import Store
+from toolmd._types.pending_change import ChangeKey, StoredChange
 from toolmd.config import state_folder
 from toolmd.config.state_files import EmptiedError, is_there, locked, replace_whole
 
@@ -200,3 +204,54 @@ def _append(descriptor: int, data: bytes, size: int) -> None:
     except OSError:
         os.ftruncate(descriptor, size)
         raise
+
+
+class StoredChanges:
+    """The changes in the store, read with the first question of one reading of all files."""
+
+    def __init__(self, store: Store) -> None:
+        """Keep the store, which is opened with the first question."""
+        self._store = store
+        self._known: Mapping[ChangeKey, StoredChange] | None = None
+        self.problem = ""
+        """Why the store could not be asked; empty where it was, or need not be."""
+
+    def accepted(self, key: ChangeKey, taken: int) -> int | None:
+        """Return the number of a change's acceptance; None where it is pending.
+
+        `taken` is the number of the last acceptance that was taken: each counts once.
+        """
+        found = self._all().get(key)
+        return found.number if found and found.accepted and found.number > taken else None
+
+    def elsewhere(self, name: str, edit: str) -> list[bytes] | None:
+        """Return the policies that stay live on other machines until this edit is accepted.
+
+        With SQLite there is no other machine. None where the store can't be asked.
+        """
+        if not is_postgres(self._store.setting):
+            return []
+        known = self._all()
+        if self.problem:
+            return None
+        return [
+            one.spec
+            for key, one in known.items()
+            if key.name == name and key.edit == edit and not one.accepted
+        ]
+
+    def propose(self, changes: Iterable[tuple[ChangeKey, bytes, int]]) -> None:
+        """Store the changes that are pending here."""
+        if changes := list(changes):
+            try:
+                self._store.changes.propose(changes)
+            except Exception as error:  # noqa: BLE001 - they are pending in any case
+                self.problem = str(error)
+
+    def _all(self) -> Mapping[ChangeKey, StoredChange]:
+        if self._known is None:
+            try:
+                self._known = self._store.changes.all()
+            except Exception as error:  # noqa: BLE001 - nothing counts as accepted
+                self._known, self.problem = {}, str(error)
+        return self._known

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolmd._load.definitions.cache import NONSENSE, Cache
-from toolmd._load.definitions.reading import DefinitionReader, FoundDefinition, fault
-from toolmd._load.source.files import whole_file
+from toolmd._load.cache import NONSENSE, Cache
+from toolmd._load.files import whole_file
+from toolmd._load.reading import DefinitionReader, FoundDefinition, fault
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.registry import (

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, TypeVar
 
-from toolmd._load.plugins.manager import Plugins, reason
+from toolmd._load.plugins import Plugins, reason
 from toolmd._types.resources import Resources
 from toolmd._types.settings import Settings
 from toolmd.errors import ImplementationError

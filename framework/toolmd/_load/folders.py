@@ -1,14 +1,17 @@
 """Find the folders of definitions: the project's own and those of installed packages."""
 
 import os
+import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from toolmd._load.plugins.manager import (
+from toolmd._load.files import File, Folder, Walker, read_one, whole_file
+from toolmd._load.modules import Modules, module_parts
+from toolmd._load.plugins import (
     PluginAnswer,
     Plugins,
     broken_plugin,
@@ -16,10 +19,6 @@ from toolmd._load.plugins.manager import (
     reason,
     several,
 )
-from toolmd._load.source.files import File, Folder, whole_file
-from toolmd._load.source.imports import imports_of
-from toolmd._load.source.modules import Modules, module_parts
-from toolmd._load.source.walk import Walker, read_one
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.settings import Settings
@@ -62,13 +61,12 @@ class Group:
 def project_groups(
     settings: Settings,
     plugins: Plugins,
-    put: Mapping[str, File] | None = None,
     packages: list[Group] | None = None,
     walker: Walker | None = None,
 ) -> Iterator[Group]:
     """Read the folders that the settings name; one inside another is read once.
 
-    `put` is Python, by path, that stands for what the files hold now. A folder that is one of
+    A folder that is one of
     `packages`, too, is the project's own and leaves them, unless its Python imports from above it.
     """
     walker = walker or Walker()
@@ -85,8 +83,6 @@ def project_groups(
             roots = {k: v for k, v in roots.items() if not k.is_relative_to(real)} | {real: root}
     for real, root in roots.items():
         folder = walker.read(real, settings.root, Path(os.path.normpath(root)))
-        if put:
-            folder.modules = [put.get(file.path, file) for file in folder.modules]
         twin = next((group for group in packages or () if group.folder.root == root), None)
         if twin is None or packages is None:
             yield own_group(folder, plugins)
@@ -162,9 +158,9 @@ def _words(value: Any) -> tuple[str, ...]:
 def _imports_from_above(folder: Folder) -> bool:
     """Check whether a folder's Python imports relative to the package in which it lies."""
     return any(
-        wanted.level > len(file.parts)
+        len(dots) > len(file.parts)
         for file in folder.modules
-        for wanted in imports_of(file.data).found
+        for dots in re.findall(rb"^[ \t]*from[ \t]+(\.+)", file.data, re.MULTILINE)
     )
 
 

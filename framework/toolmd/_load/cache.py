@@ -1,18 +1,113 @@
-"""Cache parsed specs by content hash; damaged, foreign or old entries are parsed again."""
+"""Store parsed specs by content hash, as JSON that is read whole or as far as a call needs.
+
+A spec is made by pydantic, which takes longer to import than a thousand tools take to open; so
+the contract that a call is held to is read without it, from the same JSON. Damaged, foreign or old
+entries are parsed again.
+"""
+
+from __future__ import annotations
 
 import contextlib
 import hashlib
 import json
 import os
 import stat
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
+from toolmd._load.files import DefinitionKind
+from toolmd._types.call_spec import Batch, Limits, Rate, Rule, Safety, ToolCallSpec
+from toolmd._types.canonical import call_spec_json, canonical_json, content_hash, example_json
+from toolmd._types.registry import AnySpec
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.source import Source
 from toolmd.config import state_folder
+
+
+def encode(spec: AnySpec) -> bytes:
+    """Return a spec as JSON; empty for what JSON can't hold, such as an unpaired surrogate."""
+    try:
+        return spec.model_dump_json(exclude_defaults=True).encode()
+    except ValueError:
+        return b""
+
+
+def decode(kind: DefinitionKind, encoded: bytes) -> AnySpec:
+    """Read what `encode` wrote; raises ValueError where that isn't a spec."""
+    from toolmd._types.skill import SkillSpec
+    from toolmd._types.tool import ToolSpec
+
+    noun = ToolSpec if kind == "tool" else SkillSpec
+    return noun.model_validate_json(encoded, strict=True)
+
+
+def decode_call_spec(encoded: bytes) -> ToolCallSpec:
+    """Decode the part of a tool that its calls need; raises NONSENSE where it isn't a tool."""
+    said = from_json(encoded)
+    return ToolCallSpec(**_made({name: said[name] for name in _NAMES & said.keys()}, _PARTS))
+
+
+def hash_of(call_spec: ToolCallSpec, encoded: bytes) -> str:
+    """Return the content hash of a tool. Raises NONSENSE as decode_call_spec does."""
+    said = from_json(encoded)
+    examples = [example_json(**example) for example in said.get("examples", ())]
+    own = {**call_spec_json(call_spec), "examples": examples}
+    return content_hash(canonical_json("tool", said, own))
+
+
+def _made(said: Mapping[str, Any], makers: Mapping[str, Callable[[Any], Any]]) -> dict[str, Any]:
+    return {name: makers[name](v) if name in makers else v for name, v in said.items()}
+
+
+def _schema(said: Mapping[str, Any]) -> Schema:
+    return Schema(**_made(said, _OF_SCHEMA))
+
+
+def _parameters(said: list[Mapping[str, Any]]) -> tuple[Parameter, ...]:
+    return tuple(Parameter(**_made(one, {"shape": _schema})) for one in said)
+
+
+def _limits(said: Mapping[str, Any]) -> Limits:
+    return Limits(**_made(said, _OF_LIMITS))
+
+
+def _safety(said: Mapping[str, Any]) -> Safety:
+    return Safety(**_made(said, {"intent_keywords": tuple}))
+
+
+def _rules(said: list[Mapping[str, str]]) -> tuple[Rule, ...]:
+    return tuple(Rule(**rule) for rule in said)
+
+
+_NAMES = {field.name for field in fields(ToolCallSpec)}
+_PARTS: Mapping[str, Callable[[Any], Any]] = {
+    "parameters": _parameters,
+    "requires_context": tuple,
+    "source": Source._make,
+    "returns": _schema,
+    "rules": _rules,
+    "safety": _safety,
+    "limits": _limits,
+}
+_OF_SCHEMA: Mapping[str, Callable[[Any], Any]] = {
+    "types": tuple,
+    "enum": tuple,
+    "items": _schema,
+    "properties": _parameters,
+    "values": _schema,
+    "one_of": _parameters,
+    "to_model": lambda said: None if said is None else tuple(said),
+}
+_OF_LIMITS: Mapping[str, Callable[[Any], Any]] = {
+    "rate": lambda said: Rate(**said),
+    "max_batch": lambda said: Batch(**said),
+    "allowed_domains": tuple,
+}
+
 
 FORMAT = 2
 MAX_SIZE = 256 * 1024 * 1024
@@ -60,7 +155,7 @@ class Cache:
     """How many entries the files lack."""
 
     @classmethod
-    def load(cls, folder: Path, fingerprint: str) -> "Cache":
+    def load(cls, folder: Path, fingerprint: str) -> Cache:
         """Load the cache in `folder`; return an empty one where no trusted cache exists."""
         cache = cls(folder, fingerprint)
         # Damage can raise any error, and each means the same: parse again.
@@ -68,22 +163,6 @@ class Cache:
             if _private(folder):
                 cache.entries, cache.checks = _load(folder, fingerprint)
         return cache
-
-    def read_more(self, name: str) -> Mapping[str, Any]:
-        """Return what `write_more` wrote under a name; empty where no trusted file has it."""
-        with contextlib.suppress(OSError, *NONSENSE):
-            if _private(self.folder):
-                return _head(self.folder / name, self.fingerprint)
-        return {}
-
-    def write_more(self, name: str, more: Mapping[str, Any]) -> None:
-        """Write a file of its own next to the specs; where it can't be written, leave it."""
-        head = {"format": FORMAT, "parser": self.fingerprint, **more}
-        with contextlib.suppress(OSError, ValueError):
-            body = json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode()
-            state_folder(self.folder)
-            if _private(self.folder):
-                _write(self.folder / name, _digest(body) + b"\n" + body)
 
     def save(self, entries: Mapping[str, CacheEntry], checks: Mapping[str, Any]) -> None:
         """Write these entries in place of all others; where it can't be written, leave it."""
@@ -101,12 +180,19 @@ class Cache:
                 entry.diagnostics,
             ]
             start = end
-        with contextlib.suppress(OSError):
+        head = {
+            "format": FORMAT,
+            "parser": self.fingerprint,
+            "payload": digest(payload),
+            "entries": index,
+            "checks": checks,
+        }
+        with contextlib.suppress(OSError, ValueError):
+            body = json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode()
             state_folder(self.folder)
             if _private(self.folder):
                 _write(self.folder / PAYLOAD, payload)
-                digest = hashlib.sha256(payload).hexdigest()
-                self.write_more(INDEX, {"payload": digest, "entries": index, "checks": checks})
+                _write(self.folder / INDEX, digest(body).encode() + b"\n" + body)
 
 
 def digest(data: bytes) -> str:
@@ -114,15 +200,11 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _digest(data: bytes) -> bytes:
-    return hashlib.sha256(data).hexdigest().encode()
-
-
 def _load(folder: Path, fingerprint: str) -> tuple[dict[str, CacheEntry], dict[str, Any]]:
     if not (head := _head(folder / INDEX, fingerprint)):
         return {}, {}
     payload = _read(folder / PAYLOAD)
-    if hashlib.sha256(payload).hexdigest() != head["payload"]:
+    if digest(payload) != head["payload"]:
         raise ValueError("damaged payload")
     entries = {
         path: _make(
@@ -139,7 +221,7 @@ def _head(file: Path, fingerprint: str) -> dict[str, Any]:
     Raises OSError, or one of NONSENSE where the file is damaged.
     """
     said, _, body = _read(file).partition(b"\n")
-    if said != _digest(body):
+    if said != digest(body).encode():
         raise ValueError("damaged")
     head: dict[str, Any] = from_json(body)
     return head if head["format"] == FORMAT and head["parser"] == fingerprint else {}

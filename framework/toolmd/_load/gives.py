@@ -20,7 +20,7 @@ from collections.abc import (
 from pathlib import PurePath
 from typing import Any, Literal
 
-from toolmd._load.python.annotations import (
+from toolmd._load.annotations import (
     RecordField,
     anything,
     given_fields,
@@ -28,7 +28,7 @@ from toolmd._load.python.annotations import (
     members,
     show,
 )
-from toolmd._load.python.fits import ARTICLES, MAX_DEPTH, Mismatch, kinds_of
+from toolmd._load.fits import ARTICLES, MAX_DEPTH, Mismatch, kinds_of
 from toolmd._types.parts import File
 from toolmd._types.registry import Mode
 from toolmd._types.result import Result

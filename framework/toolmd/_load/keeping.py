@@ -1,28 +1,69 @@
-"""Compare the files with the last live versions: broken files, and edits that weaken a policy."""
+"""Decide what is in force: broken files, and edits that weaken a policy."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from toolmd._load.definitions.cache import digest
-from toolmd._load.definitions.encoded import decode, encode
-from toolmd._load.definitions.folders import Group
-from toolmd._load.definitions.reading import FoundDefinition, requires_of
-from toolmd._load.edits.baseline import Known, LastLive
-from toolmd._load.edits.held_back import held_back
-from toolmd._load.edits.stored_changes import StoredChanges
-from toolmd._load.source.files import File, whole_file
+from toolmd._load.baseline import Known, LastLive, StoredChanges
+from toolmd._load.cache import decode, digest, encode
+from toolmd._load.files import File, whole_file
+from toolmd._load.folders import Group
+from toolmd._load.reading import FoundDefinition, requires_of
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.pending_change import ChangeKey, PendingChange, Weakening
-from toolmd._types.registry import AnySpec, Bound, BoundSkill, BoundTool
+from toolmd._types.registry import AnySpec, Bound, BoundSkill, BoundTool, Registry
 from toolmd._types.settings import Settings
 from toolmd._types.source import Span
+
+_NAME = re.compile(rb"^\W*name\W*:\W*([a-z][\w-]*)", re.IGNORECASE | re.MULTILINE)
+
+
+def held_back(
+    named: Mapping[str, FoundDefinition],
+    broken: Iterable[FoundDefinition],
+    known: Mapping[str, Sequence[LastLive]],
+) -> Iterator[tuple[str, Diagnostic]]:
+    """Yield each definition of a plugin that must not run, by name, with a warning.
+
+    The project's file may be stricter, so nothing of its name runs as long as it can't be read.
+
+    Args:
+        named: The definitions that can be read, by name.
+        broken: The files that can't be read as definitions.
+        known: What was live before, by path.
+    """
+    for file in broken:
+        if file.group.package is not None:
+            continue
+        was = [row.name for row in known.get(file.file.path, ())]
+        for name in {*_claimed(file), *was}:
+            package = named[name].group.package if name in named else None
+            if package is not None:
+                message = f"{name} of the plugin {package} does not run while this file has errors"
+                severity = Severity.WARNING
+                yield (
+                    name,
+                    whole_file(file.file.path, Code.DUPLICATE_NAME, message, severity=severity),
+                )
+
+
+def _claimed(file: FoundDefinition) -> Iterator[str]:
+    """Yield the names that a broken file may mean: of the file, and each that it states."""
+    yield _folded(file.file.parts[-1].partition(".")[0])
+    for match in _NAME.finditer(file.file.data):
+        yield _folded(match[1].decode())
+
+
+def _folded(name: str) -> str:
+    return name.replace("-", "_")
+
 
 _UNREAD = frozenset({Code.UNREADABLE_FILE, Code.FILE_TOO_LARGE, Code.OUTSIDE_ROOT})
 
@@ -196,7 +237,7 @@ class Keeper:
         self, kept: Kept, definition: FoundDefinition, olds: Iterable[LastLive]
     ) -> tuple[AnySpec, tuple[Weakening, ...]]:
         """Compare a definition with its last live version; return its live part and weakenings."""
-        from toolmd._load.edits.weakening import keep_stricter
+        from toolmd._load.weakening import keep_stricter
 
         spec = definition.get()
         found: list[Weakening] = []
@@ -298,3 +339,21 @@ def by_kind(
     skills = {name: one for name, one in bound.items() if kept.named[name].kind == "skill"}
     tools = {name: one for name, one in bound.items() if name not in skills} if skills else bound
     return dict(tools), skills
+
+
+def with_unusable_journal(registry: Registry, problem: str) -> Registry:
+    """Add that the journal of what is live can't be used."""
+    message = f"what is live can't be kept for the next start: {problem}"
+    help_ = "repair or remove the file; until then only this process knows the edits"
+    return _warned(registry, message, help_)
+
+
+def with_silent_store(registry: Registry, problem: str) -> Registry:
+    """Add that the store does not answer which edits were accepted."""
+    message = f"the store can't say which edits were accepted: {problem}"
+    return _warned(registry, message, "until it answers, edits that weaken a policy stay pending")
+
+
+def _warned(registry: Registry, message: str, help_: str) -> Registry:
+    told = whole_file("settings", Code.UNREADABLE_STATE, message, help_, Severity.WARNING)
+    return replace(registry, diagnostics=(*registry.diagnostics, told))

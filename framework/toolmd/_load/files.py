@@ -1,27 +1,156 @@
-"""Read the definitions, the prompts and the Python of a folder; each changed file once."""
+"""Read the files of folders of definitions, each changed file once."""
 
 import contextlib
 import os
 import stat
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal, NamedTuple
 
-from toolmd._load.source.content import read_again, read_file, stamp_of, unreadable
-from toolmd._load.source.files import (
-    MAX_DEPTH,
-    PROMPT_SUFFIX,
-    SKIPPED,
-    SUFFIXES,
-    DefinitionKind,
-    File,
-    Folder,
-    Listing,
-    shown_path,
-    whole_file,
-)
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
+from toolmd._types.source import Span
+
+MAX_DEFINITION = 64 * 1024
+"""In bytes."""
+MAX_PYTHON = 1024 * 1024
+MAX_DEPTH = 16
+"""Of folders below the folder of definitions."""
+MAX_LINKS = 40
+"""On one path; more are a circle, as for the system."""
+SKIPPED = frozenset({"__pycache__", "node_modules"})
+
+DefinitionKind = Literal["tool", "skill"]
+SUFFIXES: dict[str, DefinitionKind] = {".tool.md": "tool", ".skill.md": "skill"}
+PROMPT_SUFFIX = ".prompt.md"
+
+
+class File(NamedTuple):
+    """A file's bytes, read once."""
+
+    path: str
+    """As people see it: relative to the project, with slashes."""
+    location: str
+    """Where it lies on disk, absolute."""
+    parts: tuple[str, ...]
+    """The folders below the folder of definitions, and the name."""
+    data: bytes
+
+
+class Listing(NamedTuple):
+    """The content of one folder of plain files, as it was listed."""
+
+    names: list[str]
+    """All names in it, sorted."""
+    items: list[tuple[str, tuple[str, ...], str]]
+    """Each file that is read, and each folder: its place, parts, and shown path (of a file)."""
+
+
+Stamp = tuple[int, int, int, int, int]
+"""Of a file: it changes with the file's content."""
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Folder:
+    """The files of one folder of definitions."""
+
+    root: Path
+    shown: str
+    definitions: list[tuple[DefinitionKind, File]] = field(default_factory=list)
+    modules: list[File] = field(default_factory=list)
+    prompts: list[File] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    links: list[Path] = field(default_factory=list)
+    """The files that are symbolic links: what they lead to may change."""
+    stamps: dict[str, tuple[Stamp, File]] = field(default_factory=dict)
+    """What was read of each place, where a later change shows in its stamp."""
+    listings: dict[str, Listing] = field(default_factory=dict)
+
+
+def links_along(path: Path) -> Iterator[Path]:
+    """Yield each symbolic link on the way to the place where `path` really lies."""
+    rest = [*reversed(path.parts[1:])]
+    at, seen = Path(path.anchor), 0
+    while rest and seen < MAX_LINKS:
+        at = at.parent if (part := rest.pop()) == ".." else at / part
+        if at.is_symlink():
+            yield at
+            seen += 1
+            target = Path(os.readlink(at))  # noqa: PTH115 - the text, as it stands
+            at = Path(target.anchor) if target.is_absolute() else at.parent
+            rest += reversed(target.parts[1:] if target.is_absolute() else target.parts)
+
+
+def shown_path(path: Path, project: Path) -> str:
+    """Return a path as people see it: relative to the project where it lies within."""
+    inside = path.is_relative_to(project)
+    return (path.relative_to(project) if inside else path).as_posix()
+
+
+def whole_file(
+    path: str, code: Code, message: str, help_: str = "", severity: Severity = Severity.ERROR
+) -> Diagnostic:
+    """Make a diagnostic about a file as a whole."""
+    return Diagnostic(Span(path, 1, 1, 1, 1), code, severity, message, help_)
+
+
+def stamp_of(status: os.stat_result) -> Stamp:
+    """Return what changes with a file's content."""
+    return (
+        status.st_ino,
+        status.st_size,
+        status.st_mtime_ns,
+        status.st_ctime_ns,
+        status.st_mode,
+    )
+
+
+def read_file(folder: Folder, location: str, shown: str) -> tuple[bytes, os.stat_result] | None:
+    """Return a file's bytes, and its state before they were read; None with a diagnostic."""
+    limit = MAX_PYTHON if shown.endswith(".py") else MAX_DEFINITION
+    try:
+        # A pipe that took the file's place since it was listed must not block.
+        descriptor = os.open(location, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        try:
+            status = os.fstat(descriptor)
+            # As much as a definition may have, for a larger buffer costs more than it holds.
+            data = os.read(descriptor, MAX_DEFINITION + 1)
+            # A short read is the end of the file, but for signals and odd file systems.
+            while data and len(data) <= limit and (more := os.read(descriptor, MAX_DEFINITION)):
+                data += more
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        folder.diagnostics.append(unreadable(shown, "file", error))
+        return None
+    if len(data) > limit:
+        folder.diagnostics.append(_too_large(folder.root, Path(location), shown, limit))
+        return None
+    return data, status
+
+
+def unreadable(shown: str, what: str, error: OSError) -> Diagnostic:
+    """Report a file or a folder that can't be read."""
+    message = f"the {what} can't be read: {error.strerror}"
+    help_ = "let the user who runs Toolmd read it, or move it elsewhere"
+    return whole_file(shown, Code.UNREADABLE_FILE, message, help_)
+
+
+def _too_large(root: Path, location: Path, shown: str, limit: int) -> Diagnostic:
+    message = f"the file has {location.stat().st_size:,} bytes; at most {limit:,} are read"
+    if location.suffix == ".py" and _is_of_a_skill(root, location):
+        help_ = "split it if the project's own Python imports it"
+        return whole_file(shown, Code.FILE_TOO_LARGE, message, help_, Severity.HINT)
+    return whole_file(shown, Code.FILE_TOO_LARGE, message, "split it, or move its prose elsewhere")
+
+
+def _is_of_a_skill(root: Path, file: Path) -> bool:
+    """Return whether a file is in a skill's own folder, whose scripts Toolmd does not run."""
+    folders = (one for one in file.parents if one.is_relative_to(root) and one != root)
+    return any(folder.with_name(f"{folder.name}.skill.md").is_file() for folder in folders)
+
 
 SETTLED_NS = 2_000_000_000
 """How long ago a file must have changed, so that its next change has another time."""
@@ -35,22 +164,15 @@ _NEAR_SUFFIXES = (
 class Walker:
     """Reads folders of definitions; what has not changed is taken from `before`."""
 
-    def __init__(
-        self,
-        before: Iterable[Folder] = (),
-        settled_ns: int = SETTLED_NS,
-        changed: Collection[str] | None = None,
-    ) -> None:
+    def __init__(self, before: Iterable[Folder] = (), settled_ns: int = SETTLED_NS) -> None:
         """Keep what was read before.
 
         Args:
             before: The folders as they were read.
             settled_ns: How long ago a file must have changed to be known by its stamp.
-            changed: The only places that may have changed since; None where any may have.
         """
         self._before = {folder.root: folder for folder in before}
         self._settled_ns = settled_ns
-        self._changed = changed
 
     def read(self, root: Path, project: Path, named: Path | None = None) -> Folder:
         """Read the definitions and the Python below `root`, in the order of their paths.
@@ -63,10 +185,6 @@ class Walker:
         before, settled = self._before.get(root), time.time_ns() - self._settled_ns
         if before is None or before.shown != folder.shown:
             before = Folder(root, folder.shown)
-        elif self._changed is not None:
-            within = {place for place in self._changed if _within(place, str(root))}
-            if (known := read_again(before, within, settled)) is not None:
-                return known
         _Walk(folder, before, settled).visit(str(root), ())
         return folder
 

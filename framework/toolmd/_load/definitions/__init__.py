@@ -1,1 +1,0 @@
-"""Definitions: found, read through the cache, and the skills among them checked."""

@@ -1,1 +1,0 @@
-"""Edits of a running project, compared with the last live versions."""

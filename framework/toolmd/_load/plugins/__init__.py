@@ -1,1 +1,0 @@
-"""The plugins of one snapshot, and what they provide to implementations."""

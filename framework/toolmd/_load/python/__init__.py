@@ -1,1 +1,0 @@
-"""The Python behind definitions: found, loaded, and checked against the markdown."""

@@ -1,1 +1,0 @@
-"""What lies on disk: files read once, and modules made of their bytes."""

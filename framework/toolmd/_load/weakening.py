@@ -1,0 +1,505 @@
+"""Find what a new version of a definition weakens, and what stays live until it is accepted.
+
+Metadata, Safety and Limits are held field by field: each weakened field keeps its old value, and
+of two conditions both apply. Parameters and results are held as a whole, dropped rules stay beside
+the new ones, and a skill, whose steps can't be mixed, stays as it was. Pure: specs in, specs out.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, replace
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from toolmd._types.call_spec import Batch, Rate, ToolCallSpec
+from toolmd._types.pending_change import Weakening
+from toolmd._types.registry import AnySpec
+from toolmd._types.schema import KEYWORDS, Parameter, Schema
+from toolmd._validation import are_apart
+
+if TYPE_CHECKING:
+    # They need pydantic, which nothing here does.
+    from toolmd._types.skill import SkillSpec
+    from toolmd._types.tool import ToolSpec
+from toolmd._types.settings import AuditSettings, SafetySettings, Settings
+
+Looser = Callable[[Any, Any], bool]
+"""Returns whether the new value, the second, allows more than the old one.
+
+None and an empty value restrict nothing. Where two values can't be compared, such as two patterns,
+the new one counts as looser.
+"""
+
+
+def least(old: Any, new: Any) -> bool:
+    """Compare lower bounds."""
+    return old is not None and (new is None or new < old)
+
+
+def most(old: Any, new: Any) -> bool:
+    """Compare upper bounds."""
+    return old is not None and (new is None or new > old)
+
+
+def demand(old: Any, new: Any) -> bool:
+    """Compare flags that demand something when true."""
+    return bool(old) and not new
+
+
+def claim(old: Any, new: Any) -> bool:
+    """Compare flags that lift a restriction when true."""
+    return bool(new) and not old
+
+
+def needs(old: Iterable[str], new: Iterable[str]) -> bool:
+    """Compare names that are all required: more are stricter."""
+    return not set(old) <= set(new)
+
+
+def unlike(old: Any, new: Any) -> bool:
+    """Compare values that have no order."""
+    return old not in (None, {}) and new != old
+
+
+def ranked(*ranks: Any) -> Looser:
+    """Compare words by their rank, the strictest last."""
+    return lambda old, new: ranks.index(new) < ranks.index(old)
+
+
+def choices(old: Any, new: Any) -> bool:
+    """Compare JSON values to choose from: fewer are stricter, none at all are no restriction."""
+    # As JSON text, where true is not 1.
+    known = {json.dumps(value, sort_keys=True) for value in old or ()}
+    return bool(old) and (not new or any(json.dumps(v, sort_keys=True) not in known for v in new))
+
+
+def words(old: Iterable[str], new: Iterable[str]) -> bool:
+    """Compare words of which one must be said, in any case."""
+    return choices([*map(str.casefold, old)], [*map(str.casefold, new)])
+
+
+def types(old: tuple[str, ...], new: tuple[str, ...]) -> bool:
+    """Compare types; every integer is a number."""
+    return choices((*old, "integer") if "number" in old else old, new)
+
+
+def domains(old: tuple[str, ...], new: tuple[str, ...]) -> bool:
+    """Compare hosts; `*.suffix` stands for every host below it."""
+
+    def within(host: str, allowed: str) -> bool:
+        return host == allowed or (allowed.startswith("*.") and host.endswith(allowed[1:]))
+
+    known, wanted = [*map(str.casefold, old)], [*map(str.casefold, new)]
+    return bool(old) and (not new or not all(any(within(n, o) for o in known) for n in wanted))
+
+
+def rate(old: Rate | None, new: Rate | None) -> bool:
+    """Compare rates; as strict is only what allows no more starts in no shorter window."""
+    return old is not None and (new is None or new.calls > old.calls or new.per_s < old.per_s)
+
+
+def batch(old: Batch | None, new: Batch | None) -> bool:
+    """Compare batches of the same parameter."""
+    return old is not None and (
+        new is None or new.parameter != old.parameter or new.size > old.size
+    )
+
+
+_THRESHOLD = re.compile(r"([\w.]+) *(<=?|>=?) *(-?\d+(?:\.\d+)?)")
+_MOST_CONDITIONS = 8
+"""The most conditions that are joined; with more, a condition always holds."""
+
+
+def condition(old: str | None, new: str | None) -> bool:
+    """Compare conditions: as strict is only what surely holds wherever the old one held."""
+    found = _conditions(new)
+    return any(not any(_follows(one, other) for other in found) for one in _conditions(old))
+
+
+def either(old: str, new: str) -> str:
+    """Return the condition that holds where one of the two does; `true` where they are many."""
+    parts = list(dict.fromkeys((*_conditions(old), *_conditions(new))))
+    if len(parts) == 1:
+        return old
+    many = "true" in parts or len(parts) > _MOST_CONDITIONS
+    return "true" if many else " || ".join(f"({part})" for part in parts)
+
+
+def _conditions(text: str | None) -> list[str]:
+    """Return the parts of what `either` joined; any other condition is its own only part."""
+    if text is None:
+        return []
+    parts = text[1:-1].split(") || (") if text.startswith("(") and text.endswith(")") else []
+    whole = len(parts) > 1 and all(map(_is_balanced, parts))
+    return parts if whole else [text.strip()]
+
+
+def _is_balanced(text: str) -> bool:
+    depth = 0
+    for sign in text:
+        depth += (sign in "([{") - (sign in ")]}")
+        if depth < 0 or sign in "'\"\\":
+            return False  # A parenthesis may be part of a text, so nothing is split.
+    return depth == 0
+
+
+def _follows(old: str, new: str) -> bool:
+    """Return whether the new condition surely holds where the old one does."""
+    before, after = _THRESHOLD.fullmatch(old), _THRESHOLD.fullmatch(new)
+    if old == new or before is None or after is None:
+        return old == new
+    if before[1] != after[1] or before[2][0] != after[2][0]:
+        return False
+    was, now = Decimal(before[3]), Decimal(after[3])
+    if was == now:
+        return len(after[2]) >= len(before[2])
+    return now < was if after[2][0] == ">" else now > was
+
+
+SAFETY: Mapping[str, Looser] = {
+    "min_confidence": least,
+    "on_missing_confidence": ranked("confirm", None, "deny"),
+    "requires_confirmation": demand,
+    "confirm_when": condition,
+    "sensitivity": ranked(None, "low", "medium", "high", "critical"),
+    "explicit_intent": demand,
+    "intent_keywords": words,
+    "escalate_when": condition,
+}
+LIMITS: Mapping[str, Looser] = {
+    "timeout_s": most,
+    "retries": most,
+    "backoff_s": least,
+    "rate": rate,
+    "max_rows": most,
+    "max_bytes": most,
+    "max_batch": batch,
+    "max_calls": most,
+    "max_concurrent": most,
+    "allowed_domains": domains,
+}
+METADATA: Mapping[str, Looser] = {
+    "requires_auth": demand,
+    "requires_context": needs,
+    "read_only": claim,
+    "idempotent": ranked("yes", "keyed", "no"),
+    "unknown_parameters": ranked("ignore", "reject"),
+}
+_COMPARED = {"least": least, "most": most, "demand": demand, "unlike": unlike}
+SCHEMA: Mapping[str, Looser] = {
+    "types": types,
+    "enum": choices,
+    **{name: _COMPARED[row.compared] for name, row in KEYWORDS.items() if row.compared},
+}
+"""What lies within a value (items, properties, values, One Of) is compared value by value."""
+SKILL: Mapping[str, Looser] = {
+    "durable": demand,
+    "context": unlike,
+    "model_invocation": claim,
+    "user_invocable": claim,
+    "allowed_tools": choices,
+    "disallowed_tools": needs,
+}
+
+
+class WeakenedSpec(NamedTuple):
+    """The live part of a new version, and what it weakens."""
+
+    spec: AnySpec
+    """The new version itself where it weakens nothing."""
+    weakened: tuple[Weakening, ...]
+
+
+def weakened(
+    old: AnySpec, new: AnySpec, *, default_min: float | None = None
+) -> tuple[Weakening, ...]:
+    """Return what `new` lets through that `old` did not; nothing where it is as strict.
+
+    `default_min` is the confidence (0..1) that is asked for where the file names none. Raises
+    TypeError for a tool and a skill.
+    """
+    tools = isinstance(old, ToolCallSpec), isinstance(new, ToolCallSpec)
+    if tools[0] is not tools[1]:
+        raise TypeError("a tool and a skill can't be compared")
+    compare: Any = _tool if tools[0] else _skill
+    found: list[Weakening] = []
+    for one in compare(old, new, default_min):
+        if one not in found:
+            found.append(one)
+    return tuple(found)
+
+
+def keep_stricter(old: AnySpec, new: AnySpec, *, default_min: float | None = None) -> WeakenedSpec:
+    """Return the new version with each weakened restriction restored, and the weakenings."""
+    found = weakened(old, new, default_min=default_min)
+    if not found:
+        return WeakenedSpec(new, ())
+    if not isinstance(old, ToolCallSpec) or not isinstance(new, ToolCallSpec):
+        return WeakenedSpec(old, found)
+    places = {one.place.partition(":")[0] for one in found}
+    kept = {rule.expression for rule in new.rules}
+    shape = {
+        "parameters": old.parameters if "Parameters" in places else new.parameters,
+        "returns": old.returns if "Returns" in places else new.returns,
+        "rules": (*new.rules, *(rule for rule in old.rules if rule.expression not in kept)),
+    }
+    return WeakenedSpec(_with(new, **shape, **_policy(new, old, default_min)), found)
+
+
+def tightened(then: "ToolSpec", now: "ToolSpec", *, default_min: float | None = None) -> "ToolSpec":
+    """Return a tool as it was, under the stricter of its policies of then and now.
+
+    Held are what it demands (Metadata), its Safety and its Limits; what it takes and gives stays,
+    since the steps that use it were written for that.
+    """
+    held: ToolSpec = _with(then, **_policy(then, now, default_min))
+    return held
+
+
+def _policy(then: "ToolSpec", now: "ToolSpec", default_min: float | None) -> dict[str, Any]:
+    """Return the policy of one tool, with each field of another tool that is stricter."""
+    safety = _stricter(SAFETY, then.safety, now.safety)
+    stated = then.safety.min_confidence
+    # A tool without a value has the default: naming less isn't a restriction.
+    if now.safety.min_confidence is None and stated is not None and least(default_min, stated):
+        safety["min_confidence"] = None
+    return {
+        **_stricter(METADATA, then, now),
+        "safety": replace(then.safety, **safety),
+        "limits": replace(then.limits, **_stricter(LIMITS, then.limits, now.limits)),
+    }
+
+
+def _stricter(table: Mapping[str, Looser], then: object, now: object) -> dict[str, Any]:
+    found = {}
+    for name, looser in table.items():
+        mine, other = getattr(then, name), getattr(now, name)
+        if looser(other, mine):
+            # Which of two conditions is stricter can't always be told, so both apply.
+            joins = looser is condition and mine is not None and condition(mine, other)
+            found[name] = either(mine, other) if joins else other
+    return found
+
+
+def _with(spec: Any, **changes: Any) -> Any:
+    """Return a spec with other values, or itself."""
+    if all(getattr(spec, name) == value for name, value in changes.items()):
+        return spec
+    # A new model: `model_copy` would keep values computed from the old fields.
+    return type(spec)(**{name: getattr(spec, name) for name in type(spec).model_fields} | changes)
+
+
+def _tool(old: "ToolSpec", new: "ToolSpec", default_min: float | None) -> Iterator[Weakening]:
+    # In the order of a canonical file.
+    yield from _fields("Metadata", METADATA, old, new)
+    yield from _parameters("Parameters", old.parameters, new.parameters)
+    yield from _result("Returns", old.returns, new.returns)
+    kept = {rule.expression for rule in new.rules}
+    for rule in old.rules:
+        if rule.expression not in kept:
+            yield Weakening("Rules", rule.expression, None)
+    before = old.safety
+    if before.min_confidence is None and new.safety.min_confidence is not None:
+        before = replace(before, min_confidence=default_min)
+    yield from _fields("Safety", SAFETY, before, new.safety)
+    yield from _fields("Limits", LIMITS, old.limits, new.limits)
+
+
+def _skill(old: "SkillSpec", new: "SkillSpec", _default_min: float | None) -> Iterator[Weakening]:
+    yield from _fields("Metadata", SKILL, old, new)
+    yield from _parameters("Input Schema", old.parameters, new.parameters)
+    before = list(_guards(old))
+    for used, guards in _guards(new):
+        known: list[frozenset[str]] = [each for name, each in before if name == used]
+        if known and not any(each <= guards for each in known):
+            weakest = min(map(sorted, known), key=len)
+            yield Weakening(f"Workflow: {used}", weakest, sorted(guards) or None)
+
+
+def _guards(skill: "SkillSpec") -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield each use of a tool or skill, and what stands before or behind it."""
+    for section in skill.workflow_sections:
+        for step in section.steps:
+            asks = {"Ask"} if step.ask is not None else set()
+            checks = {f"Check: {step.check.cel}"} if step.check is not None else set()
+            if step.use is not None:
+                yield step.use.name, frozenset(asks | checks)
+
+
+def _fields(
+    place: str, table: Mapping[str, Looser], old: object, new: object
+) -> Iterator[Weakening]:
+    for name, looser in table.items():
+        before, after = getattr(old, name), getattr(new, name)
+        if looser(before, after):
+            if looser is condition:
+                # Without what `either` added of the edit that waits.
+                own = [one for one in _conditions(before) if one not in _conditions(after)]
+                before = own[0] if len(own) == 1 else before
+            yield Weakening(f"{place}: {_title(name)}", _json(before), _json(after))
+
+
+def _parameters(
+    place: str, old: Iterable[Parameter], new: Iterable[Parameter]
+) -> Iterator[Weakening]:
+    """Compare parameters by name; a new one weakens nothing, a required one must not go.
+
+    A required parameter may be renamed: it is compared with the one of the old name.
+    """
+    before, names = {one.name: one for one in old}, {one.name for one in new}
+    gone = [one for one in old if one.required and one.name not in names]
+    for one in new:
+        known = before.get(one.name)
+        if known is None and one.required and gone:
+            known = gone.pop(0)
+        if known is not None:
+            if known.required and not one.required:
+                yield Weakening(f"{place}: {one.name}: Required", True, False)  # noqa: FBT003 - a value
+            yield from _shape(f"{place}: {one.name}", known.shape, one.shape)
+    for one in gone:
+        yield Weakening(f"{place}: {one.name}", "required", None)
+
+
+def _shape(place: str, old: Schema, new: Schema) -> Iterator[Weakening]:
+    """Compare one value's shape, at every depth."""
+    yield from _fields(place, SCHEMA, old, new)
+    if old.one_of is not None or (new.one_of is not None and (old.properties, old.values) != _FREE):
+        yield from _one_of(place, old, new)
+    elif old.properties is not None:
+        if new.properties is None:
+            yield Weakening(f"{place}: Properties", [one.name for one in old.properties], None)
+        else:
+            yield from _parameters(place, old.properties, new.properties)
+        if new.values is not None:
+            # The object was closed: fields that nobody named must stay out.
+            yield Weakening(f"{place}: Properties", "closed", "open")
+    elif old.values is not None and new.properties is not None:
+        for one in new.properties:  # What every value had to be, each field must be now.
+            yield from _shape(f"{place}: {one.name}", old.values, one.shape)
+    elif old.values is not None:
+        yield from _inner(f"{place}: Values", old.values, new.values)
+    if old.items is not None:
+        yield from _inner(f"{place}: Items", old.items, new.items)
+
+
+_FREE = (None, None)
+"""The properties and the values of an object with any fields."""
+
+
+def _inner(place: str, old: Schema, new: Schema | None) -> Iterator[Weakening]:
+    if new is None:
+        yield Weakening(place, old.json_schema, None)
+    else:
+        yield from _shape(place, old, new)
+
+
+def _one_of(place: str, old: Schema, new: Schema) -> Iterator[Weakening]:
+    """Compare the shapes of One Of: a new shape allows more.
+
+    Where an object may fit two of the old shapes, and so none, any change may allow more.
+    """
+    before, after = ({p.name: p.shape for p in one.one_of or ()} for one in (old, new))
+    if new.one_of is None:
+        yield Weakening(f"{place}: One Of", [*before], None)
+    elif old.one_of is None:
+        whole = Schema(types=("object",), properties=old.properties, values=old.values)
+        for name, shape in after.items():
+            yield from _shape(f"{place}: {name}", whole, shape)
+    elif not are_apart(old):
+        both = [(before[name], after[name]) for name in before.keys() & after.keys()]
+        same = before.keys() == after.keys()
+        if not same or any([*_shape("", *pair), *_shape("", *pair[::-1])] for pair in both):
+            yield Weakening(f"{place}: One Of", [*before], [*after])
+    else:
+        for name, shape in after.items():
+            if name in before:
+                yield from _shape(f"{place}: {name}", before[name], shape)
+            else:
+                yield Weakening(f"{place}: One Of", None, name)
+
+
+def _result(place: str, old: Schema, new: Schema) -> Iterator[Weakening]:
+    """Compare what of a result must not be recorded; nothing else of it restricts."""
+    if old.sensitive and not new.sensitive:
+        yield Weakening(f"{place}: Sensitive", True, False)  # noqa: FBT003 - a value
+    later = [field for shape in new.objects for field in shape.properties or ()]
+    for shape in old.objects:
+        known = {one.name: one.shape for one in shape.properties or () if one.shape.holds_sensitive}
+        for name in known:
+            if all(field.name != name for field in later):
+                yield Weakening(f"{place}: {name}: Sensitive", True, None)  # noqa: FBT003 - a value
+        named = {one.name for one in shape.properties or ()}
+        for field in later:
+            # What every value was, each field is now.
+            before = known.get(field.name) if field.name in named else shape.values
+            if before is not None and before.holds_sensitive:
+                yield from _result(f"{place}: {field.name}", before, field.shape)
+        if shape.values is not None and shape.values.holds_sensitive and not later:
+            yield from _result(f"{place}: Values", shape.values, new.values or Schema())
+    if old.items is not None and old.items.holds_sensitive:
+        yield from _result(f"{place}: Items", old.items, new.items or Schema())
+
+
+def _title(name: str) -> str:
+    """Return a field's name as authors write it."""
+    return "Type" if name == "types" else name.removesuffix("_s").replace("_", " ").title()
+
+
+def _json(value: Any) -> Any:
+    """Return a field's value as JSON; what restricts nothing as None."""
+    if isinstance(value, Rate | Batch):
+        return asdict(value)
+    return list(value) or None if isinstance(value, tuple) else value
+
+
+def hold_settings(old: Settings, new: Settings) -> tuple[Settings, tuple[str, ...]]:
+    """Return the new settings with each dropped restriction restored, and their keys.
+
+    A half-written file looks like one that drops the rest. A restart accepts the new settings.
+    """
+    if old.trust_edits:
+        return new, ()
+    whole: dict[str, Any] = {}
+    found: list[str] = []
+    for table, fields in _LOOSER.items():
+        before, after = getattr(old, table), getattr(new, table)
+        kept = {
+            name: getattr(before, name)
+            for name, looser in fields.items()
+            if looser(getattr(before, name), getattr(after, name))
+        }
+        if table == "safety" and (lost := _lost(before.crisis_words, after.crisis_words)):
+            kept["crisis_words"] = (*after.crisis_words, *lost)
+        if kept:
+            whole[table] = replace(after, **kept)
+            found += [f"{table}.{name}" for name in kept]
+    if new.trust_edits:
+        whole["trust_edits"] = False
+        found.append("trust_edits")
+    return replace(new, **whole) if whole else new, tuple(found)
+
+
+def _lost(old: tuple[str, ...], new: tuple[str, ...]) -> list[str]:
+    return [word for word in old if word not in new]
+
+
+def _asks(old: str, new: str) -> bool:
+    return old == "deny" and new == "confirm"
+
+
+def _deletes(old: float | None, new: float | None) -> bool:
+    return new is not None and (old is None or new < old)
+
+
+_LOOSER: Mapping[str, Mapping[str, Callable[[Any, Any], bool]]] = {
+    "safety": {"default_min": least, "floor": least, "on_missing_confidence": _asks},
+    "audit": {
+        "enabled": lambda old, new: old and not new,
+        "sync": lambda old, new: old == "batch" and new == "none",
+        "keep_days": _deletes,
+    },
+}
+"""For each setting that is a restriction, whether a new value drops it."""
+assert {*_LOOSER["safety"], "crisis_words"} == {*SafetySettings.__dataclass_fields__}
+assert {*_LOOSER["audit"]} == {*AuditSettings.__dataclass_fields__}

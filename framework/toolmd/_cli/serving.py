@@ -1,6 +1,5 @@
 """Serve a project over stdio or HTTP: the token, the port, reloads, runs and the end."""
 
-import asyncio
 import errno
 import os
 import re
@@ -82,6 +81,8 @@ class Resuming:
 
     def __init__(self, workspace: Any) -> None:
         """Begin to watch; call it in the serving loop."""
+        import asyncio
+
         self._workspace = workspace
         self._changed = asyncio.Event()
         loop = asyncio.get_running_loop()
@@ -91,6 +92,8 @@ class Resuming:
 
     async def stop(self, limit_s: float) -> None:
         """Stop the runs once their engine has started: on a closed store it would try for long."""
+        import asyncio
+
         until = time.monotonic() + limit_s
         self._end()
         if not self._is_starting:
@@ -100,6 +103,8 @@ class Resuming:
 
     async def ended(self) -> None:
         """Wait for the start, and raise what it raised."""
+        import asyncio
+
         with suppress(asyncio.CancelledError):
             await self._task
 
@@ -120,6 +125,8 @@ class McpApp:
         The SDK takes a second to import, so it is imported at the first request, or at the start
         if `at_once` is True.
         """
+        import asyncio
+
         self._workspace = workspace
         self._at_once = at_once
         self._key = key
@@ -139,6 +146,8 @@ class McpApp:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Serve within this context, once."""
+        import asyncio
+
         end = self._workspace.on_change(lambda *_: self.changed_soon())
         if self._at_once:
             self._wanted.set()
@@ -177,6 +186,8 @@ class McpApp:
             self._server.changes.close()
 
     async def _serve(self) -> None:
+        import asyncio
+
         await self._wanted.wait()
         if self._closing.is_set():
             return

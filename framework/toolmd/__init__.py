@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from toolmd._types.confirmation import Confirmation
     from toolmd._types.context import Context
     from toolmd._types.crisis import Crisis
+    from toolmd._types.decision import Approver, Decision
     from toolmd._types.diagnostic import Diagnostic, Edit, Severity
-    from toolmd._types.exchange import Decision, Exchange
+    from toolmd._types.exchange import Exchange
     from toolmd._types.parts import File, Image
     from toolmd._types.pending import PendingCall
     from toolmd._types.pending_change import PendingChange, Weakening
@@ -31,10 +32,9 @@ if TYPE_CHECKING:
     from toolmd._types.verdict import Action, Problem, Verdict
     from toolmd._watch import Watcher
     from toolmd._workspace import Workspace
-    from toolmd._workspace.changes import Changes
-    from toolmd._workspace.confirmations import Confirmations
-    from toolmd._workspace.crises import Crises
-    from toolmd._workspace.runs.control import Runs
+    from toolmd._workspace.confirmations import Confirmations, Crises
+    from toolmd._workspace.runs import Runs
+    from toolmd._workspace.workspace import Changes
     from toolmd.config import load_settings
     from toolmd.errors import (
         ArgumentError,
@@ -55,7 +55,8 @@ _ROOMS = {
     "toolmd._types.call": ("Budget", "Call", "Caller"),
     "toolmd._types.context": ("Context",),
     "toolmd._types.diagnostic": ("Diagnostic", "Edit", "Severity"),
-    "toolmd._types.exchange": ("Decision", "Exchange"),
+    "toolmd._types.decision": ("Approver", "Decision"),
+    "toolmd._types.exchange": ("Exchange",),
     "toolmd._types.pending_change": ("PendingChange", "Weakening"),
     "toolmd._types.confirmation": ("Confirmation",),
     "toolmd._types.registry": ("Bound", "Registry"),
@@ -76,10 +77,9 @@ _ROOMS = {
     "toolmd._parse": ("parse_skill", "parse_tool"),
     "toolmd._watch": ("Watcher",),
     "toolmd._workspace": ("Workspace",),
-    "toolmd._workspace.changes": ("Changes",),
-    "toolmd._workspace.confirmations": ("Confirmations",),
-    "toolmd._workspace.crises": ("Crises",),
-    "toolmd._workspace.runs.control": ("Runs",),
+    "toolmd._workspace.workspace": ("Changes",),
+    "toolmd._workspace.confirmations": ("Confirmations", "Crises"),
+    "toolmd._workspace.runs": ("Runs",),
     "toolmd.config": ("load_settings",),
     "toolmd.errors": (
         "ArgumentError",
@@ -99,6 +99,7 @@ _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 __all__ = [
     "Action",
     "Answer",
+    "Approver",
     "ArgumentError",
     "Bound",
     "Budget",

@@ -120,9 +120,7 @@ def seen(snapshot: Snapshot) -> dict[str, Any]:
         "prompts": {name: str(spec) for name, spec in registry.prompts.items()},
         "pending": registry.pending_changes,
         "stamp": snapshot.stamp[:-1],
-        "python": snapshot.python,
         "links": snapshot.links,
-        "digests": snapshot.digests,
     }
 
 
@@ -152,14 +150,14 @@ def test_one_edit_of_many_files_reads_parses_and_binds_one(project: Edited) -> N
     for name in NAMES:
         project.tool(name, python=f"def {name}(): return 1\n")
     before = project.read(None, None)
-    files = dict(before.own[0].stamps)
+    files = dict(before.groups[0].folder.stamps)
     project.parsed.clear()
     project.write("tools_md/one.tool.md", tool("one", parameter("size")))
 
     after = project.read(before, None)
 
     assert project.parsed == ["tools_md/one.tool.md"]
-    kept = after.own[0].stamps
+    kept = after.groups[0].folder.stamps
     assert [at for at in kept if kept[at][1] is not files[at][1]] == [
         str(project.root / "tools_md/one.tool.md")
     ]

@@ -25,9 +25,7 @@ def test_the_hash_of_the_python_does_not_depend_on_the_projects_folder(
 
 
 def python_hash(project: Project) -> str:
-    made = project.build().made
-    assert made is not None
-    return made.around.code.of()
+    return project.build().around.code.of()
 
 
 def spec_of(**policy: Any) -> ToolSpec:

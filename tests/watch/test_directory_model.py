@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from watched_shop import tool
 
 from toolmd import Registry, Workspace
-from toolmd._watch.event_filter import FileEvent
+from toolmd._watch.events import FileEvent
 from toolmd._watch.watcher import SETTLE_S, Follower
 
 RESTRICTIONS = {

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from toolmd._watch.event_filter import FileEvent, may_matter
+from toolmd._watch.events import FileEvent, may_matter
 from toolmd._watch.watcher import index_lock
 from toolmd._workspace.reloading import Watched
 

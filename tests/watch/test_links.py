@@ -11,8 +11,7 @@ from watchdog.observers import Observer
 from watched_shop import GUARDED, Shop, tool
 
 from toolmd import Registry, Watcher
-from toolmd._watch.event_filter import FileEvent
-from toolmd._watch.events import FileEvents
+from toolmd._watch.events import FileEvent, FileEvents
 from toolmd._workspace.reloading import Watched
 
 PATIENCE = 20

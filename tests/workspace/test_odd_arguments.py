@@ -13,7 +13,7 @@ import pytest
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from workspace_shop import Shop, skill
 
-from toolmd import ArgumentError, Call, Caller, Result, ToolmdError, Workspace
+from toolmd import ArgumentError, Call, Caller, Decision, Result, ToolmdError, Workspace
 from toolmd._workspace.method_parameters import FREE
 
 ODD = {
@@ -50,6 +50,7 @@ ODD_NAMES = {"empty", "long", "nul", "surrogate"}
 PAY = "\n## Safety\n\n- **Requires Confirmation**: true\n"
 GOOD: Mapping[str, Any] = {
     "answer": False,
+    "decision": Decision.reject(),
     "dialect": "openai",
     "inputs": {},
     "listener": print,
@@ -67,7 +68,7 @@ GOOD: Mapping[str, Any] = {
 
 def faces(workspace: Workspace) -> dict[str, Any]:
     """Find the workspace, and what of it has methods of its own."""
-    return {"": workspace} | {
+    return {"": workspace, "runs": workspace.runs} | {
         name: value
         for name, value in vars(workspace).items()
         if not name.startswith("_") and type(value).__module__.startswith("toolmd.")

@@ -123,7 +123,7 @@ def holding_a_secret() -> list[object]:
         Decision.respond(PIN),
         Parsed(PIN, (call,)),
         Turn(PIN, (result,)),
-        Exchange(PIN, (PIN,), (result,), value={"pin": PIN}),
+        Exchange(PIN, (PIN,), (result,)),
     ]
 
 

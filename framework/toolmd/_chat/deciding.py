@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from inspect import isawaitable
 from typing import Literal
 
-from toolmd._types.exchange import Decision
+from toolmd._types.decision import Approver, Decision
 from toolmd._types.pending import PendingCall
 from toolmd._types.result import Failure, Result
 from toolmd._workspace import Workspace
@@ -57,7 +57,9 @@ class Decider:
             if decision is None:
                 return result
             results[place] = _interrupted(result)
-            whole = await carry_out(self._workspace, pending.id, decision, self._user)
+            whole = await self._workspace.confirmations.decide(
+                pending.id, decision, Approver(self._user)
+            )
             after = await self._workspace.results.for_model(whole, user=self._user)
             failure = after.error if decision.kind != "reject" else None
             if failure is not None and failure.code == "invalid_arguments":
@@ -82,23 +84,6 @@ class Decider:
             return said
         # Anything else is not a decision, so nothing runs.
         raise TypeError(f"a confirmation is a Decision, a bool or None, not {said!r}")
-
-
-async def carry_out(
-    workspace: Workspace, confirmation_id: str, decision: Decision, user: str | None
-) -> Result:
-    """Carry out a person's decision on a pending call."""
-    confirmations = workspace.confirmations
-    match decision.kind:
-        case "approve":
-            return await confirmations.approve(confirmation_id, user=user)
-        case "edit":
-            edit = dict(decision.arguments) or None
-            return await confirmations.approve(confirmation_id, edit, user=user)
-        case "reject":
-            return await confirmations.reject(confirmation_id, user=user)
-        case "respond":
-            return await confirmations.respond(confirmation_id, decision.text, user=user)
 
 
 def _interrupted(result: Result) -> Result:

@@ -95,7 +95,7 @@ def _changed_under_runs(workspace: Any) -> list[str]:
     if not workspace.skills or not (settings.state / STORE_FILE).exists():
         return []
     try:
-        changed = workspace.runs.service.runs_on_changed_python()
+        changed = workspace.runs.changed_python()
     except ToolmdError:
         return []  # Each use of the store reports what is wrong.
     return [

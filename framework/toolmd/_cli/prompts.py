@@ -8,7 +8,7 @@ from typing import Any
 from toolmd._cli.arguments import typed
 from toolmd._cli.screen import err, printable, stdout
 from toolmd._types.asked import fields_of
-from toolmd._types.exchange import Decision
+from toolmd._types.decision import Decision
 from toolmd._types.pending import PendingCall
 from toolmd._types.schema import Parameter
 from toolmd._validation import type_words

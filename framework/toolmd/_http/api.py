@@ -33,6 +33,7 @@ from toolmd._http.operations import (
     operation,
 )
 from toolmd._types.call import Caller
+from toolmd._types.decision import Approver, Decision
 from toolmd._workspace import Workspace
 from toolmd._workspace.names import known_name
 from toolmd.errors import NotFoundError, UnreachableError
@@ -274,17 +275,13 @@ class Api:
         """
         body, confirmations = request.body, self.workspace.confirmations
         user = await self._decider(request)
-        for decision, key, given in (("edit", "edit", body.edit), ("respond", "text", body.text)):
-            if (given is not None) is not (body.decision == decision) or given in ({}, ""):
-                raise malformed(f"`{key}` belongs to {decision}, which needs it")
-        who: dict[str, Any] = {"user": user, "by": request.caller.user}
-        match body.decision:
-            case "reject":
-                return _result_json(await confirmations.reject(request.name, **who))
-            case "respond":
-                return _result_json(await confirmations.respond(request.name, body.text, **who))
-            case _:
-                return _result_json(await confirmations.approve(request.name, body.edit, **who))
+        for needs, key, given in (("edit", "edit", body.edit), ("respond", "text", body.text)):
+            if (given is not None) is not (body.decision == needs) or given in ({}, ""):
+                raise malformed(f"`{key}` belongs to {needs}, which needs it")
+        kind: Any = "approve" if body.decision == "confirm" else body.decision
+        decision = Decision(kind, body.edit or {}, body.text or "")
+        who = Approver(user, request.caller.user)
+        return _result_json(await confirmations.decide(request.name, decision, who))
 
     async def _decider(self, request: ApiRequest) -> str | None:
         """Return the user who decides; None for an operator, who decides on the calls of others.

@@ -23,7 +23,7 @@ from toolmd._load.implementation import (
 )
 from toolmd._load.modules import PREFIX, caught, code_hash, tree_of
 from toolmd._load.plugins import reason
-from toolmd._load.reading import FoundDefinition
+from toolmd._load.reading import Entry
 from toolmd._types.call_spec import CallSpec, ToolCallSpec
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic
@@ -305,7 +305,7 @@ def _missing(
 
 
 def bind_all(
-    named: Mapping[str, FoundDefinition], groups: Iterable[Group], around: SnapshotParts
+    named: Mapping[str, Entry], groups: Iterable[Group], around: SnapshotParts
 ) -> dict[str, Bound[Any]]:
     """Bind each definition to its Python; nothing is imported."""
     if not named:
@@ -314,7 +314,7 @@ def bind_all(
     asks = around.plugins.implements("toolmd_implementation", awake=False)
     late = [group.plugin for group in groups if group.may_implement and group.plugin is not None]
 
-    def given(definition: FoundDefinition) -> Binding | LateBinding:
+    def given(definition: Entry) -> Binding | LateBinding:
         if late:
             # Only running a folder's plugin shows which definitions it implements.
             decide = partial(_from_plugins, definition, around, late)
@@ -348,7 +348,7 @@ def bind_all(
     return bound
 
 
-def _named_by(definition: FoundDefinition) -> str:
+def _named_by(definition: Entry) -> str:
     """Return what a tool's file names in Implemented By; empty if it names nothing."""
     # To decode each tool's JSON costs more than all else that is done here.
     may_name = not definition.encoded or b'"implemented_by"' in definition.encoded
@@ -356,9 +356,7 @@ def _named_by(definition: FoundDefinition) -> str:
     return call_spec.implemented_by if isinstance(call_spec, ToolCallSpec) else ""
 
 
-def _at(
-    definition: FoundDefinition, place: Place, beside: Beside, around: SnapshotParts
-) -> Binding:
+def _at(definition: Entry, place: Place, beside: Beside, around: SnapshotParts) -> Binding:
     group, file = definition.group, place.file
     holders = partial(beside.holders, definition.file, place.function)
     if file is None:
@@ -372,7 +370,7 @@ def _at(
 
 
 def _saying(
-    binding: Binding | LateBinding, definition: FoundDefinition, holders: tuple[File, ...]
+    binding: Binding | LateBinding, definition: Entry, holders: tuple[File, ...]
 ) -> Binding | LateBinding:
     """Add what there is to say where several modules have the function and no plugin gives one."""
     if not holders:
@@ -383,7 +381,7 @@ def _saying(
     return _undecided(binding, definition, holders)
 
 
-def _undecided(binding: Binding, definition: FoundDefinition, holders: tuple[File, ...]) -> Binding:
+def _undecided(binding: Binding, definition: Entry, holders: tuple[File, ...]) -> Binding:
     def inspect() -> tuple[Diagnostic, ...]:
         source = definition.call_spec().source
         return (ambiguous(definition.name, source.path, source.line, holders),)
@@ -391,9 +389,7 @@ def _undecided(binding: Binding, definition: FoundDefinition, holders: tuple[Fil
     return binding if binding.kind != "none" else binding._replace(inspect=inspect)
 
 
-def _from_plugins(
-    definition: FoundDefinition, around: SnapshotParts, late: Sequence[str] = ()
-) -> Binding:
+def _from_plugins(definition: Entry, around: SnapshotParts, late: Sequence[str] = ()) -> Binding:
     """Bind to the first plugin that returns an implementation or fails.
 
     `late` names the folders' plugins; one that does not load may be the implementer.
@@ -408,9 +404,7 @@ def _from_plugins(
     return NOT_IMPLEMENTED
 
 
-def _given(
-    definition: FoundDefinition, around: SnapshotParts, plugin: str, needed: str | None
-) -> Binding:
+def _given(definition: Entry, around: SnapshotParts, plugin: str, needed: str | None) -> Binding:
     find = from_plugins(around, definition.get)
     target = f"{plugin}:{definition.name}"
     loader = Loader(around, definition.call_spec, definition.file, find, target, needed)

@@ -1,31 +1,28 @@
 """Read a project's definitions and their Python into one immutable registry."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import chain
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from toolmd._load.baseline import Baseline, Known, StoredChanges
 from toolmd._load.binding import bind_all
 from toolmd._load.cache import Cache
-from toolmd._load.files import SETTLED_NS, File, Folder, Walker
+from toolmd._load.files import SETTLED_NS, Walker
 from toolmd._load.folders import Group, package_groups, project_groups
 from toolmd._load.implementation import SnapshotParts
 from toolmd._load.keeping import (
     Keeper,
     Kept,
-    Waiting,
     by_kind,
-    parted,
     with_silent_store,
     with_unusable_journal,
 )
 from toolmd._load.plugins import Plugins
 from toolmd._load.reading import (
     DefinitionReader,
-    FoundDefinition,
+    Entry,
     Reading,
     ReadPrompt,
     first_of_each_name,
@@ -39,65 +36,60 @@ from toolmd._types.diagnostic import Diagnostic, in_reading_order
 from toolmd._types.registry import BoundTool, Gateway, Registry
 from toolmd._types.settings import Settings
 
-if TYPE_CHECKING:
-    from toolmd._types.prompt import PromptSpec
-
 _TRIES = 8
 """How often to decide again where another process wrote at the same time."""
 
 
-class Made(NamedTuple):
-    """What a snapshot was made of: the next one takes from it what has not changed."""
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
+class Snapshot:
+    """A registry and what its calls need; replaced as a whole.
 
+    The next snapshot takes from it what has not changed.
+    """
+
+    registry: Registry
     settings: Settings
     groups: Sequence[Group]
+    """The folders that were read."""
     around: SnapshotParts
-    definitions: Mapping[str, FoundDefinition]
-    """As they were read, by path."""
+    """What the implementations share."""
+    entries: Mapping[str, Entry]
+    """The definitions as they were read, by path."""
     prompts: Mapping[str, ReadPrompt]
+    """The prompts as they were read, by path."""
     kept: Kept
-    """What is live."""
+    """What is in force, and which edits wait to be accepted."""
+    stamp: tuple[Any, ...]
+    """Equal for two snapshots that were read from the same files."""
+
+    @property
+    def plugins(self) -> Plugins:
+        """The plugins of the snapshot."""
+        return self.around.plugins
+
+    @property
+    def resources(self) -> SnapshotResources:
+        """What implementations ask for by type."""
+        return self.around.resources
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """The folders that were read."""
+        return tuple(group.folder.root for group in self.groups)
+
+    @property
+    def links(self) -> tuple[Path, ...]:
+        """The files that are symbolic links."""
+        return tuple(link for group in self.groups for link in group.folder.links)
 
     def has_code_of(self, settings: Settings, plugins: Plugins, groups: Sequence[Group]) -> bool:
         """Return whether these settings, plugins and folders bring the same Python."""
         return (
             self.settings == settings
-            and self.around.plugins.installed == plugins.installed
+            and self.plugins.installed == plugins.installed
             and len(self.groups) == len(groups)
             and all(map(Group.has_code_of, self.groups, groups))
         )
-
-    def same(
-        self, named: Mapping[str, FoundDefinition], bound: Mapping[str, BoundTool]
-    ) -> dict[str, BoundTool]:
-        """Return those of `bound` whose definition has not changed."""
-        known = self.kept.named
-        return {n: bound[n] for n, one in named.items() if known.get(n) is one and n in bound}
-
-
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
-class Snapshot:
-    """A registry and what its calls need; replaced as a whole."""
-
-    registry: Registry
-    plugins: Plugins
-    resources: SnapshotResources
-    stamp: tuple[Any, ...] = field(repr=False)
-    """Equal for two snapshots that were read from the same files."""
-    waiting: Mapping[str, Waiting] = field(default_factory=dict, repr=False)
-    """The edits that wait to be accepted, by name."""
-    folders: tuple[Path, ...] = ()
-    """The folders that were read."""
-    links: tuple[Path, ...] = ()
-    """The files among them that are symbolic links."""
-    own: tuple[Folder, ...] = field(default=(), repr=False)
-    """The project's own folders."""
-    python: Mapping[str, File] = field(default_factory=dict, repr=False)
-    """The Python of the folders, by path."""
-    digests: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """The digest of each live definition, by name."""
-    made: Made | None = None
-    """What it was made of; None for one that was not read from files."""
 
 
 def build(  # noqa: PLR0913 - by keyword, but for two
@@ -111,158 +103,84 @@ def build(  # noqa: PLR0913 - by keyword, but for two
     old: Snapshot | None = None,
     settled_ns: int = SETTLED_NS,
 ) -> Snapshot:
-    """Read everything, bind it, and report the errors; a bad file never raises.
+    """Scan, parse, decide and bind; a bad file never raises, and the workspace swaps the result in.
 
-    Without a baseline nothing is compared.
+    What has not changed is taken from `old`. Without a baseline nothing is compared.
     """
-    last = old.made if old is not None else None
-    changes = StoredChanges(store := store or Store(MEMORY, settings.state))
-    fresh = _plugins(settings, given)
-    walker = Walker([group.folder for group in last.groups] if last else (), settled_ns)
-    groups, around, python, bound = _parts(settings, store, fresh, walker, old)
-    reading = Reading(reader, cache, last.definitions if last is not None else None)
-    named, broken, prompts, read = _read(reading, groups, last.prompts if last is not None else {})
-    said = [*fresh.diagnostics, *reading.diagnostics]
-
-    def decide(known: Known) -> _Decided:
-        keeper = Keeper(groups, known, settings, changes)
-        kept = keeper.keep(named, broken, last and last.kept)
-        checks = Checks(reader, cache, kept.named)
-        same = last.same(kept.named, bound) if last is not None else {}
-        return _Decided(kept, checks, _registry(kept, keeper, checks, groups, around, said, same))
-
-    kept, checks, registry = _settled(decide, baseline, changes)
-    reading.save(checks.done, fresh=checks.fresh)
-    return Snapshot(
-        replace(registry, prompts=MappingProxyType(prompts)),
-        around.plugins,
-        around.resources,
-        _stamp(folders := [g.folder for g in groups], registry, fresh, digests := kept.digests),
-        kept.waiting,
-        tuple(folder.root for folder in folders),
-        tuple(link for folder in folders for link in folder.links),
-        tuple(group.folder for group in groups if group.package is None),
-        python,
-        digests,
-        Made(settings, groups, around, reading.definitions, read, kept),
+    store = store or Store(MEMORY, settings.state)
+    plugins = _plugins(settings, given)
+    groups, around = scan(settings, plugins, store, old, settled_ns)
+    reading = Reading(reader, cache, old.entries if old is not None else None)
+    named, broken = parse(reading, groups)
+    prompts, read = read_prompts(
+        groups, reader, named.values(), reading.diagnostics, old.prompts if old is not None else {}
     )
-
-
-class _Parts(NamedTuple):
-    groups: Sequence[Group]
-    around: SnapshotParts
-    python: Mapping[str, File]
-    bound: Mapping[str, BoundTool]
-    """Tools whose binding stays if their definition does."""
-
-
-def _parts(
-    settings: Settings,
-    store: Store,
-    plugins: Plugins,
-    walker: Walker,
-    old: Snapshot | None,
-) -> _Parts:
-    """Return the parts of the snapshot of before where all Python is the same, else new ones."""
-    groups, last = _groups(settings, plugins, walker), old.made if old is not None else None
-    if old is not None and last and last.has_code_of(settings, plugins, groups):
-        for group, new in zip(last.groups, groups, strict=True):
-            group.folder = new.folder
-        return _Parts(last.groups, last.around, old.python, old.registry.tools)
-    resources = SnapshotResources(plugins, settings)
-    around = SnapshotParts(settings, plugins, resources, _gateways(plugins, settings, store))
-    python = {file.path: file for group in groups for file in group.folder.modules}
-    return _Parts(groups, around, python, {})
-
-
-def _gateways(plugins: Plugins, settings: Settings, store: Store) -> tuple[Gateway, ...]:
-    """Return what calls the tools of other programs; the log has the reason of a failure."""
-    answers = plugins.ask(
-        "toolmd_gateways", awake=False, at_load=False, settings=settings, store=store
-    )
-    return tuple(one.value for one in answers if one.value is not None)
-
-
-def _read(
-    reading: Reading, groups: Sequence[Group], before: Mapping[str, ReadPrompt]
-) -> tuple[
-    dict[str, FoundDefinition],
-    list[FoundDefinition],
-    dict[str, "PromptSpec"],
-    Mapping[str, ReadPrompt],
-]:
-    """Return the definitions by name, the broken ones, and the prompts by name and by path."""
-    whole, broken = parted(chain.from_iterable(map(reading.group, groups)))
-    named = first_of_each_name(whole, reading.diagnostics)
-    found = reading.diagnostics
-    return named, broken, *read_prompts(groups, reading.reader, named.values(), found, before)
-
-
-def _plugins(settings: Settings, given: Mapping[str, object] | None = None) -> Plugins:
-    return Plugins(settings.plugins, given, settings.root, import_timeout=settings.import_timeout)
-
-
-def _groups(settings: Settings, plugins: Plugins, walker: Walker) -> Sequence[Group]:
-    """Return the folders of the project, then those of packages."""
-    given = list(package_groups(settings, plugins, walker))
-    return [*project_groups(settings, plugins, given, walker), *given]
-
-
-class _Decided(NamedTuple):
-    kept: Kept
-    checks: Checks
-    registry: Registry
-
-
-def _settled(
-    decide: Callable[[Known], _Decided], baseline: Baseline | None, changes: StoredChanges
-) -> _Decided:
-    """Compare with the last live definitions and store the new ones; repeat where they changed."""
-    if baseline is None:
-        return decide(Known({}, None))
+    changes, said = StoredChanges(store), (*plugins.diagnostics, *reading.diagnostics)
     tries = 0
     while True:
-        known, tries = baseline.load(), tries + 1
-        decided = decide(known)
-        if baseline.save(known, decided.kept.rows, decided.kept.forget) or tries == _TRIES:
+        known, tries = baseline.load() if baseline is not None else Known({}, None), tries + 1
+        keeper = Keeper(groups, known, settings, changes)
+        kept = keeper.keep(named, broken, old.kept if old is not None else None)
+        checks = Checks(reader, cache, kept.named)
+        registry = bind(kept, keeper, checks, groups, around, said, old)
+        if baseline is None or baseline.save(known, kept.rows, kept.forget) or tries == _TRIES:
             break
-    waiting = decided.kept.waiting.values()
-    changes.propose((one.key, one.live.spec, one.live.taken) for one in waiting)
-    registry = decided.registry
-    if baseline.problem:
-        registry = with_unusable_journal(registry, baseline.problem)
-    if changes.problem:
-        registry = with_silent_store(registry, changes.problem)
-    return decided._replace(registry=registry)
+    if baseline is not None:
+        waiting = kept.waiting.values()
+        changes.propose((one.key, one.live.spec, one.live.taken) for one in waiting)
+        if baseline.problem:
+            registry = with_unusable_journal(registry, baseline.problem)
+        if changes.problem:
+            registry = with_silent_store(registry, changes.problem)
+    reading.save(checks.done, fresh=checks.fresh)
+    registry = replace(registry, prompts=MappingProxyType(prompts))
+    files = [(g.folder.definitions, g.folder.modules, g.folder.prompts) for g in groups]
+    digests = {name: one.digest for name, one in kept.named.items()}
+    stamp = files, registry.diagnostics, digests, plugins.installed
+    return Snapshot(registry, settings, groups, around, reading.entries_read, read, kept, stamp)
 
 
-def open_plugins(settings: Settings) -> Plugins:
-    """Load the plugins of a project, without reading its definitions."""
-    plugins = _plugins(settings)
-    for _ in project_groups(settings, plugins):
-        pass
-    plugins.wake()
-    return plugins
+def scan(
+    settings: Settings, plugins: Plugins, store: Store, old: Snapshot | None, settled_ns: int
+) -> tuple[Sequence[Group], SnapshotParts]:
+    """Read the folders; return the parts of before where all Python is the same, else new ones."""
+    walker = Walker([group.folder for group in old.groups] if old else (), settled_ns)
+    given = list(package_groups(settings, plugins, walker))
+    groups = [*project_groups(settings, plugins, given, walker), *given]
+    if old is not None and old.has_code_of(settings, plugins, groups):
+        for group, new in zip(old.groups, groups, strict=True):
+            group.folder = new.folder
+        return old.groups, old.around
+    resources = SnapshotResources(plugins, settings)
+    return groups, SnapshotParts(settings, plugins, resources, _gateways(plugins, settings, store))
 
 
-def _registry(  # noqa: PLR0913, PLR0917 - the parts of a decision
+def parse(reading: Reading, groups: Sequence[Group]) -> tuple[dict[str, Entry], list[Entry]]:
+    """Parse the files that changed; return the entries by name, and those that are broken."""
+    read = [entry for group in groups for entry in reading.group(group)]
+    named = first_of_each_name((one for one in read if one.name), reading.diagnostics)
+    return named, [one for one in read if not one.name]
+
+
+def bind(  # noqa: PLR0913, PLR0917 - the parts of a decision
     kept: Kept,
     keeper: Keeper,
     checks: Checks,
     groups: Sequence[Group],
     around: SnapshotParts,
     said: Iterable[Diagnostic],
-    same: Mapping[str, BoundTool],
+    old: Snapshot | None,
 ) -> Registry:
-    """Bind the kept definitions, check skills against tools, and leave out the broken ones.
-
-    `same` are the tools that are bound already.
-    """
+    """Bind what is in force, check skills against tools, and leave out the broken ones."""
+    same: dict[str, BoundTool] = {}
+    if old is not None and old.around is around:
+        known, tools = old.kept.named, old.registry.tools
+        same = {n: tools[n] for n, one in kept.named.items() if known.get(n) is one and n in tools}
     made = bind_all({n: d for n, d in kept.named.items() if n not in same}, groups, around)
     bound = {name: same.get(name) or made[name] for name in kept.named}
     found = checks.check(*(parts := by_kind(kept, bound)))
     faults: list[Diagnostic] = []
-    reverted: dict[str, FoundDefinition] = {}
+    reverted: dict[str, Entry] = {}
     for name in [name for name, told in found.items() if has_errors(told)]:
         faults += found[name]
         del bound[name]
@@ -286,12 +204,22 @@ def _registry(  # noqa: PLR0913, PLR0917 - the parts of a decision
     )
 
 
-def _stamp(
-    folders: Iterable[Folder], registry: Registry, plugins: Plugins, digests: Mapping[str, str]
-) -> tuple[Any, ...]:
-    return (
-        [(f.definitions, f.modules, f.prompts) for f in folders],
-        registry.diagnostics,
-        digests,
-        plugins.installed,
+def _gateways(plugins: Plugins, settings: Settings, store: Store) -> tuple[Gateway, ...]:
+    """Return what calls the tools of other programs; the log has the reason of a failure."""
+    answers = plugins.ask(
+        "toolmd_gateways", awake=False, at_load=False, settings=settings, store=store
     )
+    return tuple(one.value for one in answers if one.value is not None)
+
+
+def _plugins(settings: Settings, given: Mapping[str, object] | None = None) -> Plugins:
+    return Plugins(settings.plugins, given, settings.root, import_timeout=settings.import_timeout)
+
+
+def open_plugins(settings: Settings) -> Plugins:
+    """Load the plugins of a project, without reading its definitions."""
+    plugins = _plugins(settings)
+    for _ in project_groups(settings, plugins):
+        pass
+    plugins.wake()
+    return plugins

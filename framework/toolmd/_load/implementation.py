@@ -203,8 +203,6 @@ class SnapshotParts:
     resources: SnapshotResources
     gateways: Sequence[Gateway] = ()
     """What calls the tools of other programs."""
-    loaded: set[str] = field(default_factory=set)
-    """The definitions whose Python was loaded and fits."""
     code: CodeHash = field(init=False)
 
     def __post_init__(self) -> None:
@@ -302,8 +300,6 @@ class Loader:
             load = self._begun()
             found, self._bond = self.around.plugins.imports.end(load, self._key())
             self._found = found
-            if self.ready():
-                self.around.loaded.add(self._bond.call_spec.name)
         except OverdueError as error:
             raise self._overdue(error) from None
         except ForeignExitError as error:

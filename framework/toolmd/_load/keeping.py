@@ -13,7 +13,7 @@ from toolmd._load.baseline import Known, LastLive, StoredChanges
 from toolmd._load.cache import decode, digest, encode
 from toolmd._load.files import File, whole_file
 from toolmd._load.folders import Group
-from toolmd._load.reading import FoundDefinition, requires_of
+from toolmd._load.reading import Entry, requires_of
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
@@ -26,8 +26,8 @@ _NAME = re.compile(rb"^\W*name\W*:\W*([a-z][\w-]*)", re.IGNORECASE | re.MULTILIN
 
 
 def held_back(
-    named: Mapping[str, FoundDefinition],
-    broken: Iterable[FoundDefinition],
+    named: Mapping[str, Entry],
+    broken: Iterable[Entry],
     known: Mapping[str, Sequence[LastLive]],
 ) -> Iterator[tuple[str, Diagnostic]]:
     """Yield each definition of a plugin that must not run, by name, with a warning.
@@ -54,7 +54,7 @@ def held_back(
                 )
 
 
-def _claimed(file: FoundDefinition) -> Iterator[str]:
+def _claimed(file: Entry) -> Iterator[str]:
     """Yield the names that a broken file may mean: of the file, and each that it states."""
     yield _folded(file.file.parts[-1].partition(".")[0])
     for match in _NAME.finditer(file.file.data):
@@ -82,7 +82,7 @@ class Waiting(NamedTuple):
 class Kept:
     """The definitions that are live, and what is to be remembered of them."""
 
-    named: dict[str, FoundDefinition]
+    named: dict[str, Entry]
     rows: dict[str, LastLive] = field(default_factory=dict)
     forget: set[str] = field(default_factory=set)
     waiting: dict[str, Waiting] = field(default_factory=dict)
@@ -91,8 +91,8 @@ class Kept:
     """What was live before, by name."""
 
     def changed(
-        self, named: Mapping[str, FoundDefinition], known: Mapping[str, LastLive]
-    ) -> dict[str, FoundDefinition]:
+        self, named: Mapping[str, Entry], known: Mapping[str, LastLive]
+    ) -> dict[str, Entry]:
         """Return the definitions that changed since, or are remembered differently."""
         # Compared by identity only: to look into each of thousands costs more than all the rest.
         paths = {row.path for name, row in known.items() if self.known.get(name) is not row}
@@ -104,11 +104,6 @@ class Kept:
             or self.rows.get(name) is not known[name]
             or (paths and one.file.path in paths)
         }
-
-    @property
-    def digests(self) -> dict[str, str]:
-        """The digest of each definition, by name."""
-        return {name: one.digest for name, one in self.named.items()}
 
 
 class Keeper:
@@ -129,8 +124,8 @@ class Keeper:
 
     def keep(
         self,
-        named: Mapping[str, FoundDefinition],
-        broken: Sequence[FoundDefinition],
+        named: Mapping[str, Entry],
+        broken: Sequence[Entry],
         last: Kept | None = None,
     ) -> Kept:
         """Keep the definitions, and bring back what the broken files said last.
@@ -185,8 +180,8 @@ class Keeper:
         self,
         kept: Kept,
         name: str,
-        definition: FoundDefinition,
-        named: Mapping[str, FoundDefinition],
+        definition: Entry,
+        named: Mapping[str, Entry],
     ) -> None:
         path, kind = definition.file.path, definition.kind
         own = self._known.rows.get(name)
@@ -234,7 +229,7 @@ class Keeper:
         return found or []
 
     def _stricter(
-        self, kept: Kept, definition: FoundDefinition, olds: Iterable[LastLive]
+        self, kept: Kept, definition: Entry, olds: Iterable[LastLive]
     ) -> tuple[AnySpec, tuple[Weakening, ...]]:
         """Compare a definition with its last live version; return its live part and weakenings."""
         from toolmd._load.weakening import keep_stricter
@@ -260,7 +255,7 @@ class Keeper:
             kept.diagnostics.append(told)
             return None
 
-    def _bring_back(self, kept: Kept, row: LastLive, broken: FoundDefinition) -> bool:
+    def _bring_back(self, kept: Kept, row: LastLive, broken: Entry) -> bool:
         spec = self._said(kept, row)
         if spec is None:
             return False
@@ -271,7 +266,7 @@ class Keeper:
         told = _stale(row.name, broken.file.path)
         kept.diagnostics.append(told)
         kept.rows[row.name] = row
-        kept.named[row.name] = FoundDefinition(
+        kept.named[row.name] = Entry(
             row.kind,
             broken.file,
             digest(row.spec),
@@ -285,7 +280,7 @@ class Keeper:
         )
         return True
 
-    def _unreadable(self, row: LastLive) -> FoundDefinition | None:
+    def _unreadable(self, row: LastLive) -> Entry | None:
         """Return the file of a row where it is there and was not read; None where it is gone."""
         for place in (row.path, *map(str, PurePosixPath(row.path).parents)):
             if (seen := self._unread.get(place)) is not None:
@@ -293,21 +288,12 @@ class Keeper:
         return None
 
 
-def parted(read: Iterable[FoundDefinition]) -> tuple[list[FoundDefinition], list[FoundDefinition]]:
-    """Separate the definitions with a spec from those without one."""
-    whole: list[FoundDefinition] = []
-    broken: list[FoundDefinition] = []
-    for definition in read:
-        (whole if definition.name else broken).append(definition)
-    return whole, broken
-
-
-def _empty(row: LastLive, group: Group, found: Diagnostic) -> FoundDefinition:
+def _empty(row: LastLive, group: Group, found: Diagnostic) -> Entry:
     folder = group.folder
     below = "" if folder.shown == "." else f"{folder.shown}/"
     parts = tuple(row.path.removeprefix(below).split("/"))
     file = File(row.path, str(folder.root.joinpath(*parts)), parts, b"")
-    return FoundDefinition(row.kind, file, "", group, "", None, (), (found,))
+    return Entry(row.kind, file, "", group, "", None, (), (found,))
 
 
 def _weakened(edit: PendingChange) -> Diagnostic:

@@ -293,10 +293,6 @@ class Plugins:
             self._beside.add(name)
             self._admit_of_folder(name, module)
 
-    def has_hooks(self, name: str) -> bool:
-        """Return whether the module of an implementation may have hooks."""
-        return name in self._beside
-
     def wake(self) -> None:
         """Load the folders' plugins; a broken one is kept in `broken`, and the rest load."""
         if not self._late:

@@ -64,8 +64,11 @@ class DefinitionReader(Protocol):
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class FoundDefinition:
-    """A definition, read, on its way to be bound; without a name where it gave no spec."""
+class Entry:
+    """A definition, as its file was read or as it is in force; without a name if it has no spec.
+
+    The same object stays from snapshot to snapshot while the file does not change.
+    """
 
     kind: DefinitionKind
     file: File
@@ -109,15 +112,16 @@ class Reading:
 
     reader: DefinitionReader
     cache: Cache | None
-    before: Mapping[str, FoundDefinition] | None = None
+    before: Mapping[str, Entry] | None = None
     """What was read for the snapshot of before, by path; None for the first one."""
     diagnostics: list[Diagnostic] = field(default_factory=list)
     entries: dict[str, CacheEntry] = field(default_factory=dict)
     """Of the files that were read, by path."""
-    definitions: dict[str, FoundDefinition] = field(default_factory=dict)
+    entries_read: dict[str, Entry] = field(default_factory=dict)
+    """All definitions as they were read, by path."""
     parsed: int = 0
 
-    def group(self, group: Group) -> list[FoundDefinition]:
+    def group(self, group: Group) -> list[Entry]:
         """Read a folder's definitions; one without a spec has no name."""
         self.diagnostics += group.folder.diagnostics
         before = self.before or {}
@@ -128,13 +132,13 @@ class Reading:
                 last = self._read(kind, file, group)
             elif last.group is not group:
                 last = replace(last, group=group)
-            self.definitions[file.path] = last
+            self.entries_read[file.path] = last
             if last.diagnostics:
                 self.diagnostics += last.diagnostics
             read.append(last)
         return read
 
-    def _read(self, kind: DefinitionKind, file: File, group: Group) -> FoundDefinition:
+    def _read(self, kind: DefinitionKind, file: File, group: Group) -> Entry:
         key, entry = digest(file.data), None
         if self.cache is not None:
             entry = self.cache.entries.get(file.path)
@@ -144,7 +148,7 @@ class Reading:
 
     def _kept(
         self, kind: DefinitionKind, file: File, group: Group, entry: CacheEntry
-    ) -> FoundDefinition | None:
+    ) -> Entry | None:
         try:
             said = tuple(map(Diagnostic.kept, entry.diagnostics)) if entry.diagnostics else ()
         except NONSENSE:
@@ -153,15 +157,15 @@ class Reading:
             return None
         self.entries[file.path] = entry
         spec = _Encoded(self.reader, kind, file, entry.spec)
-        return FoundDefinition(
+        return Entry(
             kind, file, entry.digest, group, entry.name, spec, entry.requires, said, entry.spec
         )
 
-    def _parsed(self, kind: DefinitionKind, file: File, key: str, group: Group) -> FoundDefinition:
+    def _parsed(self, kind: DefinitionKind, file: File, key: str, group: Group) -> Entry:
         try:
             spec, said = self.reader.parse(kind, file.data, file.path)
         except Exception as error:  # noqa: BLE001 - a fault of ours in one file costs that file only
-            return FoundDefinition(kind, file, key, group, "", None, (), (fault(file, error),))
+            return Entry(kind, file, key, group, "", None, (), (fault(file, error),))
         self.parsed += 1
         requires = requires_of(spec)
         name = spec.name if spec is not None else ""
@@ -170,15 +174,15 @@ class Reading:
             self.entries[file.path] = CacheEntry(key, name, encoded, requires, said)
         # A thousand specs kept alive cost the reading of the next ones more than decoding later.
         told = _Encoded(self.reader, kind, file, encoded) if encoded else spec
-        return FoundDefinition(kind, file, key, group, name, told, requires, said, encoded)
+        return Entry(kind, file, key, group, name, told, requires, said, encoded)
 
     def save(self, checks: Mapping[str, Any], *, fresh: bool) -> None:
         """Bring the cache up to date; later readings write its files only where much changed."""
         if (cache := self.cache) is None:
             return
         entries = self.entries if self.before is None else {**cache.entries, **self.entries}
-        if len(entries) > len(self.definitions):
-            entries = {path: one for path, one in entries.items() if path in self.definitions}
+        if len(entries) > len(self.entries_read):
+            entries = {path: one for path, one in entries.items() if path in self.entries_read}
         cache.unsaved += self.parsed + fresh + (len(cache.entries) != len(entries))
         cache.entries, cache.checks = entries, checks
         least = 1 if self.before is None else len(entries) / _SPARE
@@ -247,11 +251,9 @@ def requires_of(spec: AnySpec | None) -> tuple[str, ...]:
     return (*spec.required_tools, *spec.required_skills)
 
 
-def first_of_each_name(
-    read: Iterable[FoundDefinition], diagnostics: list[Diagnostic]
-) -> dict[str, FoundDefinition]:
+def first_of_each_name(read: Iterable[Entry], diagnostics: list[Diagnostic]) -> dict[str, Entry]:
     """Return the first definition of each name, and report the others."""
-    named: dict[str, FoundDefinition] = {}
+    named: dict[str, Entry] = {}
     for definition in read:
         first = named.setdefault(definition.name, definition)
         if first is not definition:
@@ -259,7 +261,7 @@ def first_of_each_name(
     return named
 
 
-def _same_name(first: FoundDefinition, second: FoundDefinition) -> Diagnostic:
+def _same_name(first: Entry, second: Entry) -> Diagnostic:
     """Report a definition whose name is taken; one of a plugin that the project replaces warns."""
     own, other = first.group.package, second.group.package
     message = (
@@ -275,7 +277,7 @@ def _same_name(first: FoundDefinition, second: FoundDefinition) -> Diagnostic:
     return found._replace(severity=Severity.WARNING) if other and not own else found
 
 
-def _place(definition: FoundDefinition) -> str:
+def _place(definition: Entry) -> str:
     package = definition.group.package
     return definition.file.path + (f" of the plugin {package}" if package else "")
 
@@ -291,7 +293,7 @@ class ReadPrompt(NamedTuple):
 def read_prompts(
     groups: Iterable[Group],
     reader: DefinitionReader,
-    definitions: Iterable[FoundDefinition],
+    definitions: Iterable[Entry],
     diagnostics: list[Diagnostic],
     before: Mapping[str, ReadPrompt],
 ) -> tuple[dict[str, PromptSpec], dict[str, ReadPrompt]]:

@@ -4,7 +4,6 @@ import contextlib
 import logging
 import threading
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any, TypeVar
 
 from toolmd._load.plugins import Plugins, reason
@@ -32,11 +31,6 @@ class SnapshotResources:
         self._filling = threading.RLock()
         self._users = 0
         self._retired = False
-
-    @cached_property
-    def grounds(self) -> str:
-        """The settings as a text: the plugins may register by them."""
-        return repr(self._settings)
 
     def provides(self, wanted: type) -> bool:
         """Return whether a plugin registered this type. Raises ImplementationError."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from toolmd._load.cache import NONSENSE, Cache
 from toolmd._load.files import whole_file
-from toolmd._load.reading import DefinitionReader, FoundDefinition, fault
+from toolmd._load.reading import DefinitionReader, Entry, fault
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.registry import (
@@ -28,7 +28,7 @@ class Checks:
 
     reader: DefinitionReader
     cache: Cache | None
-    definitions: Mapping[str, FoundDefinition]
+    definitions: Mapping[str, Entry]
     done: dict[str, Sequence[Sequence[Any]]] = field(default_factory=dict)
     fresh: bool = False
 

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from toolmd._mcp.callers import Callers
 from toolmd._types.call import Caller
+from toolmd._types.decision import Approver, Decision
 from toolmd._types.pending import PendingCall
 from toolmd._types.result import ConfirmationRequest, EventListener, Failure, Result
 from toolmd._types.schema import KEYWORDS, UPPER, Parameter, Schema
@@ -189,21 +190,21 @@ class Asking:
             caller: The caller of the request.
             on_event: Receives the events of the call if the user approves it.
         """
-        confirmations, user = self._workspace.confirmations, caller.user
         edit: dict[str, Any] = {}
         if told.action != "accept":
-            result = await confirmations.reject(pending.id, user=user)
+            decision = Decision.reject()
         elif words := _words(pending, told):
-            result = await confirmations.respond(pending.id, words, user=user)
+            decision = Decision.respond(words)
         else:
             edit = changed({} if pending.form else pending.parameters, told.content)
-            result = await confirmations.approve(
-                pending.id, edit or None, user=user, on_event=on_event
-            )
+            decision = Decision.edit(edit)
+        result = await self._workspace.confirmations.decide(
+            pending.id, decision, Approver(caller.user), on_event=on_event
+        )
         if edit and not result.success and await self._waiting(pending.id) is not None:
             # The edited values do not fit: nothing was decided, so ask again.
             result = result._replace(outcome="confirm", confirmation=_request(pending))
-        return await self._workspace.results.for_model(result, user=user)
+        return await self._workspace.results.for_model(result, user=caller.user)
 
     async def _pending(self, result: Result) -> PendingCall | None:
         if result.outcome != "confirm" or result.confirmation is None:

@@ -1,12 +1,16 @@
-"""Pin the definitions that a run uses, and check that the caller has what its tools require."""
+"""What a run begins with: its definitions, its caller's facts, and the inputs of a Schedule."""
 
 from collections.abc import Collection, Iterator, Mapping
+from typing import Any
 
+from toolmd._skills.text import ValueTextError, read_text
 from toolmd._types.call import Caller
 from toolmd._types.plan import Plan
 from toolmd._types.result import SkillResult
 from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
+from toolmd._validation import ArgumentsValidator, InvalidArgumentsError
+from toolmd.errors import did_you_mean
 
 
 def make_plan(
@@ -83,3 +87,26 @@ def _used(spec: SkillSpec, plan: Plan) -> dict[str, None]:
     steps = [step for section in spec.workflow_sections for step in section.steps]
     calls = [call for step in steps for call in (step.use, step.undo) if call is not None]
     return dict.fromkeys(call.name for call in calls)
+
+
+class InvalidScheduleError(ValueError):
+    """The inputs do not fit; the message has each problem."""
+
+
+def schedule_inputs(spec: SkillSpec) -> dict[str, Any]:
+    """Return the inputs of a scheduled run, read by their types; raises InvalidScheduleError."""
+    shapes = {parameter.name: parameter.shape for parameter in spec.parameters}
+    inputs = {}
+    for name, text in spec.schedule_inputs.items():
+        if name not in shapes:
+            hint = did_you_mean(name, shapes)
+            raise InvalidScheduleError(f"there is no input '{name}'{hint and f'; {hint}'}")
+        try:
+            inputs[name] = read_text(text, shapes[name])
+        except ValueTextError as error:
+            raise InvalidScheduleError(f"'{name}': {error}") from None
+    try:
+        return dict(ArgumentsValidator(spec.parameters).validate(inputs))
+    except InvalidArgumentsError as error:
+        said = "; ".join(problem.message for problem in error.problems)
+        raise InvalidScheduleError(said) from None

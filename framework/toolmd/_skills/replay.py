@@ -8,8 +8,8 @@ from typing import Any
 from toolmd._skills.graph.chart import states_of
 from toolmd._skills.interpreter import Interpreter
 from toolmd._skills.journal import (
-    CancelledRunError,
     Effect,
+    Journal,
     ParkedError,
     Through,
     UncertainOutcome,
@@ -17,7 +17,7 @@ from toolmd._skills.journal import (
 from toolmd._skills.python import result_key
 from toolmd._types.call import Call
 from toolmd._types.result import SkillResult
-from toolmd._types.run import Answer, Order, Question, RunEvent, RunTrace, RunView
+from toolmd._types.run import Answer, JournalEntry, Order, Question, RunEvent, RunTrace, RunView
 from toolmd._validation.redact import HIDDEN, Secrets, redacted
 
 
@@ -86,69 +86,47 @@ def _hide(view: RunView, order: Order, secrets: Secrets) -> RunView:
     return view._replace(inputs=inputs, entries=entries, result=result)
 
 
-class _Record:
+class _Record(Journal):
     """A read-only record, and an executor that calls nothing."""
 
     def __init__(self, order: Order, view: RunView) -> None:
-        self._order = order
-        self._entries = {entry.key: entry for entry in view.entries}
-        asks_back = any(question.undoes for question in view.questions)
-        self._cancelled = view.state == "cancelled" or asks_back
-        self._now = dt.datetime.fromisoformat(view.began)
         self.events: list[RunEvent] = []
-
-    def now(self) -> dt.datetime:
-        return self._now
+        began = dt.datetime.fromisoformat(view.began)
+        super().__init__(began, view.entries, self.events.append)
+        self._order = order
+        asks_back = any(question.undoes for question in view.questions)
+        self.stopped = view.state == "cancelled" or asks_back
 
     def has(self, key: str) -> bool:
         """Return whether a call is recorded; false for Python, which must seem to run again."""
-        return key in self._entries and not key.endswith(result_key(""))
+        return super().has(key) and not key.endswith(result_key(""))
 
-    def begun(self, place: str) -> bool:
-        return any(key.startswith(f"{place}:") for key in self._entries)
-
-    async def perform(
-        self,
-        key: str,
-        effect: Effect,
-        *,
-        undoing: bool = False,
-        uncertain: UncertainOutcome | None = None,
-    ) -> Any:
-        del effect, uncertain
-        if (entry := self._entries.get(key)) is None:
-            if not undoing:
-                await self.go_on()
-            raise ParkedError
-        self._now = max(self._now, dt.datetime.fromisoformat(entry.at))
-        return entry.value
+    async def run(
+        self, key: str, effect: Effect, uncertain: UncertainOutcome | None
+    ) -> JournalEntry:
+        """Run nothing: the run came no further than this."""
+        del key, effect, uncertain
+        raise ParkedError
 
     async def answer(self, question: Question) -> Answer:
         return Answer(**await self.perform(question.key, self._nothing))
-
-    async def go_on(self) -> None:
-        if self._cancelled:
-            raise CancelledRunError
-
-    def tell(self, event: RunEvent) -> None:
-        self.events.append(event)
 
     async def call(self, *call: Any) -> Any:
         """Raise an error: while a record is read, nothing is called and nothing waits."""
         raise AssertionError(f"{call} is called while a record is read")
 
-    confirm = reject = wait = call
+    confirm = reject = call
 
     async def python(self, call: Call, through: Through) -> Any:
         """Make the recorded calls of a skill's Python in order, then return its recorded result."""
         assert call.key is not None
         prefix = call.key.removeprefix(f"{self._order.id}/").removesuffix(call.tool)
         number = 1
-        while (made := self._entries.get(f"{prefix}{number}:call")) is not None:
+        while (made := self.entries.get(f"{prefix}{number}:call")) is not None:
             arguments: Mapping[str, Any] = made.value["arguments"]
             await through(made.value["name"], arguments)
             number += 1
-        if (ended := self._entries.get(f"{prefix}{result_key(call.tool)}")) is None:
+        if (ended := self.entries.get(f"{prefix}{result_key(call.tool)}")) is None:
             raise ParkedError
         return SkillResult(**ended.value)
 

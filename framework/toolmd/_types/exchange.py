@@ -1,7 +1,6 @@
 """One exchange of a conversation: a user message, its calls, and the model's answer."""
 
-from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple
 
 from toolmd._types.brief import brief
 from toolmd._types.pending import PendingCall
@@ -18,40 +17,6 @@ Stop = Literal[
 """Why an exchange ended without a full answer: too many rounds of tool calls (`rounds`), too many
 calls (`calls`), calls that stayed malformed after an error message (`malformed`), the token limit
 (`length`), or the provider's content filter (`content_filter`)."""
-
-
-class Decision(NamedTuple):
-    """A person's decision on a pending call."""
-
-    kind: Literal["approve", "edit", "reject", "respond"]
-    """One of four; each has a method below."""
-    arguments: Mapping[str, Any] = {}
-    """For `edit`: the arguments that change."""
-    text: str = ""
-    """For `respond`: the text that the model receives as the tool's result."""
-
-    def __repr__(self) -> str:
-        return brief(self, "arguments", "text")
-
-    @classmethod
-    def approve(cls) -> Self:
-        """Run the call as shown."""
-        return cls("approve")
-
-    @classmethod
-    def edit(cls, arguments: Mapping[str, Any]) -> Self:
-        """Run the call with these arguments changed."""
-        return cls("edit", arguments)
-
-    @classmethod
-    def reject(cls) -> Self:
-        """Reject the call, so that it never runs."""
-        return cls("reject")
-
-    @classmethod
-    def respond(cls, text: str) -> Self:
-        """Return `text` as the result; the call never runs."""
-        return cls("respond", text=text)
 
 
 class Exchange(NamedTuple):

@@ -10,8 +10,7 @@ from queue import Empty, SimpleQueue
 from typing import Self
 
 from toolmd._store import is_postgres
-from toolmd._watch.event_filter import FileEvent, may_matter
-from toolmd._watch.events import OBSERVERS, FileEvents, Observers
+from toolmd._watch.events import OBSERVERS, FileEvent, FileEvents, Observers, may_matter
 from toolmd._workspace import Workspace
 from toolmd._workspace.reloading import Watched
 from toolmd.errors import ToolmdError

@@ -1,20 +1,27 @@
-"""Pending calls and the questions of runs; only people decide them."""
+"""What waits for a person: pending calls, the questions of runs, and crisis flags."""
 
 import heapq
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import filterfalse, islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from toolmd._types.call import Caller
 from toolmd._types.confirmation import Confirmation
+from toolmd._types.crisis import Crisis
+from toolmd._types.decision import OPERATOR, Approver, Decision
 from toolmd._types.result import EventListener, Result
 from toolmd._types.run import Answer
+from toolmd._validation.redact import HIDDEN, redacted_value
 from toolmd._workspace.background_loop import off_loop, sync_of
 from toolmd._workspace.method_parameters import checked
-from toolmd._workspace.opened import OpenProject
-from toolmd._workspace.runs.control import Runs
-from toolmd._workspace.runs.store_changes import StoreChanges
+from toolmd._workspace.opened import OpenProject, WorkspaceEventKind
 from toolmd.errors import NotFoundError
 
+if TYPE_CHECKING:
+    from toolmd._workspace.runs import Runs
+
+_STATES = {"approve": "approved", "edit": "edited", "reject": "rejected", "respond": "answered"}
+"""The state of a call by the decision on it."""
 _NOTHING_HAPPENED = frozenset(
     (
         "confirmation_not_found",
@@ -34,7 +41,7 @@ class Confirmations:
     their own calls; a host that passes no user acts as the operator.
     """
 
-    def __init__(self, project: OpenProject, runs: Runs) -> None:
+    def __init__(self, project: OpenProject, runs: "Callable[[], Runs]") -> None:
         self._project = project
         self._runs = runs
 
@@ -51,10 +58,8 @@ class Confirmations:
         Raises:
             NotFoundError: `after` is not kept any more.
         """
-        decisions, questions = (
-            (await self._project.dispatcher()).decisions,
-            self._runs.service.questions,
-        )
+        decisions = (await self._project.dispatcher()).decisions
+        questions = self._runs().questions
         last = None if after is None else await self.get(after, user=user)
         if last is None and after is not None:
             raise NotFoundError(f"no call {after} is kept: begin again with the first page")
@@ -74,9 +79,9 @@ class Confirmations:
     pending_sync = sync_of(pending)
 
     @property
-    def store_changes(self) -> StoreChanges:
+    def store_changes(self) -> "StoreChanges":
         """What finds the changes of all processes, for servers; new at each use."""
-        return StoreChanges(self._project, self._runs.service)
+        return StoreChanges(self._project, self._runs)
 
     async def get(self, confirmation_id: str, *, user: str | None = None) -> Confirmation | None:
         """Return a pending or decided call by its id, or an open question of a run.
@@ -92,7 +97,7 @@ class Confirmations:
             UnreachableError: The store can't be read.
         """
         if "/" in str(confirmation_id):
-            confirmation = await off_loop(self._runs.service.questions.find, confirmation_id)
+            confirmation = await off_loop(self._runs().questions.find, confirmation_id)
         else:
             confirmation = await (await self._project.dispatcher()).decisions.read(confirmation_id)
         if confirmation is None or (
@@ -102,6 +107,41 @@ class Confirmations:
         return confirmation
 
     get_sync = sync_of(get)
+
+    async def decide(
+        self,
+        confirmation_id: str,
+        decision: Decision,
+        who: Approver = OPERATOR,
+        *,
+        on_event: EventListener | None = None,
+    ) -> Result:
+        """Decide a pending call: every interface passes a person's decision to this method.
+
+        An approved call runs after all its checks passed again. Edited arguments are validated
+        and checked; an edit also approves the call, except for critical tools, which ask for
+        another confirmation. A rejected or answered call never runs.
+
+        Args:
+            confirmation_id: The id of the call, or `RUN/KEY`.
+            decision: Approve, edit, reject or respond.
+            who: The person who decides; by default the operator of the host.
+            on_event: Receives the progress and the items of the call, but not of a run.
+
+        Returns:
+            The call's Result, or a denial if this person can't decide it any more. Sensitive
+            values of its data are hidden from everybody but the caller.
+        """
+        result = await self._decide_run(str(confirmation_id), decision, who)
+        if result is None:
+            result = await self._decide_call(confirmation_id, decision, who, on_event)
+        events = self._project.workspace_events
+        if events and (result.error is None or result.error.code not in _NOTHING_HAPPENED):
+            told = {"id": confirmation_id, "state": _STATES[decision.kind], "tool": result.tool}
+            events.tell("pending", told, await self._caller_of(confirmation_id, who.user))
+        return result
+
+    decide_sync = sync_of(decide)
 
     async def approve(
         self,
@@ -114,26 +154,18 @@ class Confirmations:
     ) -> Result:
         """Approve a pending call and run it; `edit` replaces some of its arguments.
 
-        Edited arguments are validated and checked again. An edit also approves the call, except
-        for critical tools, which ask for another confirmation.
-
         Args:
             confirmation_id: The id of the call, or `RUN/KEY`.
             edit: The arguments to replace, by name.
             user: The person who decides; None for the operator.
             by: The name of the person for the audit; `user` by default.
-            on_event: Receives the progress and the items of the call, but not of a run.
+            on_event: As in `decide`.
 
         Returns:
-            The call's Result, or a denial if this person can't decide it any more.
+            The Result, as `decide` returns it.
         """
-        answer = Answer(approved=True, arguments=dict(edit) if edit else None, by=by or user)
-        result = await self._answered(confirmation_id, answer, user)
-        if result is None:
-            result = await (await self._project.dispatcher()).decisions.confirm(
-                confirmation_id, edit=edit, user=user, by=by or user, on_event=on_event
-            )
-        return await self._decided(confirmation_id, "edited" if edit else "approved", result, user)
+        decision = Decision.edit(edit) if edit else Decision.approve()
+        return await self.decide(confirmation_id, decision, Approver(user, by), on_event=on_event)
 
     approve_sync = sync_of(approve)
 
@@ -147,13 +179,7 @@ class Confirmations:
             user: The person who decides; None for the operator.
             by: The name of the person for the audit; `user` by default.
         """
-        answer = Answer(approved=False, by=by or user)
-        result = await self._answered(confirmation_id, answer, user)
-        if result is None:
-            result = await (await self._project.dispatcher()).decisions.reject(
-                confirmation_id, user=user, by=by or user
-            )
-        return await self._decided(confirmation_id, "rejected", result, user)
+        return await self.decide(confirmation_id, Decision.reject(), Approver(user, by))
 
     reject_sync = sync_of(reject)
 
@@ -168,35 +194,174 @@ class Confirmations:
             user: The person who decides; None for the operator.
             by: The name of the person for the audit; `user` by default.
         """
-        answer = Answer(approved=True, text=text, by=by or user)
-        result = await self._answered(confirmation_id, answer, user)
-        if result is None:
-            result = await (await self._project.dispatcher()).decisions.respond(
-                confirmation_id, text, user=user, by=by or user
-            )
-        return await self._decided(confirmation_id, "answered", result, user)
+        return await self.decide(confirmation_id, Decision.respond(text), Approver(user, by))
 
     respond_sync = sync_of(respond)
 
-    async def _decided(
-        self, confirmation_id: str, state: str, result: Result, user: str | None
-    ) -> Result:
-        workspace_events = self._project.workspace_events
-        if workspace_events and (
-            result.error is None or result.error.code not in _NOTHING_HAPPENED
-        ):
-            confirmation = await (await self._project.dispatcher()).decisions.confirmation(
-                confirmation_id
-            )
-            whose = user if confirmation is None else confirmation.call.caller.user
-            workspace_events.tell(
-                "pending", {"id": confirmation_id, "state": state, "tool": result.tool}, whose
-            )
-        return result
-
-    async def _answered(
-        self, confirmation_id: str, answer: Answer, user: str | None
+    async def _decide_run(
+        self, confirmation_id: str, decision: Decision, who: Approver
     ) -> Result | None:
-        """Decide a question of a run and return the Result; None if the id is not a question."""
-        run_id, slash, key = str(confirmation_id).partition("/")
-        return await self._runs.service.decide(run_id, key, answer, user) if slash else None
+        """Answer the question of a run; return None if it is none that this person may answer."""
+        run_id, slash, key = confirmation_id.partition("/")
+        if not slash:
+            return None
+        runs = self._runs()
+        order = await off_loop(runs.questions.order, run_id)
+        if order is None or (who.user is not None and order.caller.user not in {None, who.user}):
+            return None
+        answer = Answer(
+            approved=decision.kind != "reject",
+            text=decision.text if decision.kind == "respond" else None,
+            arguments=dict(decision.arguments) or None,
+            by=who.recorded_name,
+        )
+        user = None if order.caller.user is None else who.user
+        return await runs.answer(run_id, answer, key=key, user=user)
+
+    async def _decide_call(
+        self,
+        confirmation_id: str,
+        decision: Decision,
+        who: Approver,
+        on_event: EventListener | None,
+    ) -> Result:
+        """Decide a call that is no run's; only its caller gets the Sensitive values of its data."""
+        dispatcher = await self._project.dispatcher()
+        decisions, user, by = dispatcher.decisions, who.user, who.recorded_name
+        if decision.kind == "reject":
+            result = await decisions.reject(confirmation_id, user=user, by=by)
+        elif decision.kind == "respond":
+            result = await decisions.respond(confirmation_id, decision.text, user=user, by=by)
+        else:
+            edit = decision.arguments or None
+            result = await decisions.confirm(
+                confirmation_id, edit=edit, user=user, by=by, on_event=on_event
+            )
+        if result.data is None:
+            return result
+        tool = dispatcher.registry.tools.get(result.tool)
+        if tool is not None and not tool.spec.returns.holds_sensitive:
+            return result
+        if await self._caller_of(confirmation_id, None) == user:
+            return result
+        data = HIDDEN if tool is None else redacted_value(result.data, tool.spec.returns)
+        return result._replace(data=data, parts={})
+
+    async def _caller_of(self, confirmation_id: str, otherwise: str | None) -> str | None:
+        """Return the user of a pending or decided call."""
+        decisions = (await self._project.dispatcher()).decisions
+        known = await decisions.confirmation(confirmation_id)
+        return otherwise if known is None else known.call.caller.user
+
+
+@checked
+class Crises:
+    """The crisis flags of conversations: calls that are not Read Only wait for an operator."""
+
+    def __init__(self, project: OpenProject) -> None:
+        self._project = project
+
+    async def list(self) -> tuple[Crisis, ...]:
+        """Return the flagged conversations, oldest first."""
+        return await off_loop(self.list_sync)
+
+    def list_sync(self) -> tuple[Crisis, ...]:
+        """Same as `list`, for callers that can't await; the calling thread waits."""
+        return self._project.store.crises.flagged()
+
+    async def heard(
+        self, message: str, *, conversation: str | None = None, user: str | None = None
+    ) -> bool:
+        """Return whether a user's message contains a crisis word, and flag the conversation then.
+
+        `call` and `handle` search their message without this; it is for messages without either.
+
+        Args:
+            message: The user's own words.
+            conversation: The host's name for the conversation; None flags none.
+            user: The signed-in user.
+
+        Raises:
+            UnreachableError: The store can't be used.
+        """
+        caller = Caller(user, message=message, conversation=conversation)
+        return await (await self._project.dispatcher()).crisis.heard(caller)
+
+    heard_sync = sync_of(heard)
+
+    async def clear(self, conversation: str, *, user: str | None = None) -> None:
+        """Clear the flag of a conversation, after a person has looked after it.
+
+        Args:
+            conversation: The host's name for the conversation.
+            user: Its user; None if nobody was signed in.
+
+        Raises:
+            NotFoundError: The user's conversation has no flag.
+        """
+        await off_loop(lambda: self.clear_sync(conversation, user=user))
+
+    def clear_sync(self, conversation: str, *, user: str | None = None) -> None:
+        """Same as `clear`, for callers that can't await; the calling thread waits."""
+        if not self._project.store.crises.clear(conversation, user):
+            whose = "" if user is None else f" of user {user!r}"
+            raise NotFoundError(
+                f"conversation {conversation!r}{whose} has no crisis flag;"
+                " `toolmd crises` lists those that have"
+            )
+
+
+StoreChange = tuple[WorkspaceEventKind, dict[str, Any], str | None]
+"""The kind of an event, its JSON, and its user."""
+
+
+class StoreChanges:
+    """The confirmations and runs of a store, as they were at the last look."""
+
+    def __init__(self, project: OpenProject, runs: "Callable[[], Runs]") -> None:
+        self._project = project
+        self._of_runs = runs
+        self._pending: dict[str, tuple[str, str | None]] = {}
+        """The tools and users of the pending calls."""
+        self._runs: dict[str, str] = {}
+        """The states of the runs that execute or changed recently."""
+
+    def note(self, kind: str, data: dict[str, Any], user: str | None) -> None:
+        """Note an event of this process, which is no news."""
+        if kind == "run":
+            self._runs[data["run_id"]] = data["state"]
+        elif kind == "pending" and data["state"] == "pending":
+            self._pending[data["id"]] = (data["tool"], user)
+        elif kind == "pending":
+            self._pending.pop(data["id"], None)
+
+    async def look(self) -> list[StoreChange]:
+        """Return the changes since the last look; they may include some of this process.
+
+        Raises UnreachableError.
+        """
+        decisions = (await self._project.dispatcher()).decisions
+        waiting = await off_loop(decisions.pending)
+        now = {one.id: (one.call.tool, one.call.caller.user) for one in waiting}
+        before, self._pending = self._pending, now
+        changes = [_told(one, "pending", now[one]) for one in now.keys() - before.keys()]
+        changes += [_told(one, "closed", before[one]) for one in before.keys() - now.keys()]
+        return changes + await off_loop(self._changed_runs)
+
+    def _changed_runs(self) -> list[StoreChange]:
+        # A project of tools alone opens no store of runs.
+        if not self._project.live.registry.skills or not (runs := self._of_runs()).keeps:
+            return []
+        executed = [run for run, state in self._runs.copy().items() if state == "running"]
+        before, self._runs = self._runs, {}
+        changes: list[StoreChange] = []
+        for run_id, skill, state, user in runs.durable().changed(executed):
+            self._runs[run_id] = state
+            if before.get(run_id) != state:
+                changes.append(("run", {"run_id": run_id, "skill": skill, "state": state}, user))
+        return changes
+
+
+def _told(confirmation_id: str, state: str, of: tuple[str, str | None]) -> StoreChange:
+    tool, user = of
+    return "pending", {"id": confirmation_id, "state": state, "tool": tool}, user

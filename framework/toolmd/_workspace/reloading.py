@@ -1,7 +1,9 @@
 """Replace a workspace's snapshot after a change of its files, and call the listeners."""
 
+import logging
 import os
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -14,11 +16,14 @@ from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.pending_change import PendingChange
 from toolmd._types.registry import Registry
 from toolmd._types.settings import Settings
-from toolmd._workspace.checking import SnapshotChecker
 from toolmd._workspace.names import known_name
-from toolmd._workspace.opened import OpenProject
+from toolmd._workspace.opened import Listeners, OpenProject
 from toolmd.config import OWN_FILE, PROJECT_FILE
 from toolmd.errors import ConfigError, NotFoundError
+
+_log = logging.getLogger(__name__)
+CheckListener = Callable[[tuple[Diagnostic, ...]], None]
+"""Reads all diagnostics of the snapshot that was checked."""
 
 
 class Watched(NamedTuple):
@@ -81,7 +86,7 @@ class Reloader:
         """Accept a policy change; see `Changes.accept`."""
         with self._turn:
             live = self._project.live
-            waiting = live.snapshot.waiting
+            waiting = live.snapshot.kept.waiting
             folded = known_name(name, live.registry, "tool or skill")
             if folded not in waiting:
                 raise NotFoundError(f"{folded} has no change that waits for acceptance")
@@ -130,3 +135,36 @@ class Reloader:
     ) -> Diagnostic:
         file = self._project.live.settings.file
         return whole_file(file.name if file else "settings", code, message, help_, severity)
+
+
+class SnapshotChecker:
+    """Collects the diagnostics after a change, and calls the listeners from its own thread."""
+
+    def __init__(self, diagnostics: Callable[[], tuple[Diagnostic, ...]]) -> None:
+        """`diagnostics` imports what there is to import, and returns everything that is found."""
+        self._diagnostics = diagnostics
+        self._lock = threading.Lock()
+        self._wanted = False
+        self._runs = False
+        self.listeners: Listeners[tuple[Diagnostic, ...]] = Listeners("checks")
+
+    def check_soon(self) -> None:
+        """Begin a check; where one is under way, another follows it."""
+        with self._lock:
+            self._wanted = True
+            if not self._runs:
+                self._runs = True
+                # A daemon: a process that ends waits for no import.
+                threading.Thread(target=self._run, name="toolmd-check", daemon=True).start()
+
+    def _run(self) -> None:
+        while True:
+            with self._lock:
+                if not self._wanted:
+                    self._runs = False
+                    return
+                self._wanted = False
+            try:
+                self.listeners.tell(self._diagnostics())
+            except Exception:  # noqa: BLE001 - nobody waits for it
+                _log.exception("the check of the project failed; the next change is checked again")

@@ -1,40 +1,48 @@
 """The workspace: call a project's tools, run its skills, and handle model replies."""
 
 import datetime as dt
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from toolmd._types.call import NO_CONTEXT, Budget, Call, Caller
+from toolmd._types.code import Code
+from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.pending_change import PendingChange
+from toolmd._types.plugin import PluginInfo
+from toolmd._types.registry import BoundSkill, BoundTool, Registry
 from toolmd._types.result import EventListener, Result
 from toolmd._types.run import Asker, Clock, RunListener
 from toolmd._types.settings import Settings
 from toolmd._workspace.background_loop import off_loop, sync_of
-from toolmd._workspace.confirmations import Confirmations
-from toolmd._workspace.crises import Crises
-from toolmd._workspace.listeners import WorkspaceEventListener
+from toolmd._workspace.confirmations import Confirmations, Crises
 from toolmd._workspace.method_parameters import ArgumentCheck, checked, checks_itself, is_usual
-from toolmd._workspace.opened import OpenProject
-from toolmd._workspace.project import ReadProject
-from toolmd._workspace.replies.replies import Turns
+from toolmd._workspace.opened import ChangeListener, OpenProject, WorkspaceEventListener
+from toolmd._workspace.reloading import CheckListener, Reloader, Watched
 from toolmd._workspace.results import Results
-from toolmd._workspace.runs.control import Runs
 from toolmd.config import load_settings
 
 if TYPE_CHECKING:
-    # What only calls tools handles no reply.
+    # A program that only calls tools exports nothing, handles no reply and runs no skill.
+    from toolmd._export.exported import Exported
     from toolmd._types.turn import Turn
+    from toolmd._workspace.replies import Replies
+    from toolmd._workspace.runs import Runs
+
+    OpenReplies = Callable[[OpenProject, Callable[[], Runs]], AbstractAsyncContextManager[Replies]]
 
 Arguments = Mapping[str, Any] | str | bytes
 """An object, or its JSON text."""
 
 
 @checked
-class Workspace(ReadProject):
+class Workspace:
     """An open project: its tools and skills, the methods that call them, and its diagnostics.
 
     A reload replaces the snapshot; calls under way stay on theirs. Each async method has a sync
-    version for callers that can't await: `call_sync` of `call`, and so on.
+    version for callers that can't await: `call_sync` of `call`, and so on. `open`, `reload` and
+    `close` block; `aopen`, `areload` and `aclose` do not.
     """
 
     def __init__(
@@ -56,24 +64,20 @@ class Workspace(ReadProject):
             rehearses: Whether calls pass all checks, count and wait for decisions, but run
                 nothing: their outcome is `allowed`.
         """
-        super().__init__(
-            OpenProject(
-                settings,
-                plugins=plugins,
-                clock=clock,
-                on_close=on_close,
-                rehearses=rehearses,
-            )
+        self._project = OpenProject(
+            settings, plugins=plugins, clock=clock, on_close=on_close, rehearses=rehearses
         )
-        self.runs = Runs(self._project)
-        """The runs of skills: listed, followed, resumed, cancelled, answered."""
-        self.confirmations = Confirmations(self._project, self.runs)
+        self._reloader = Reloader(self._project)
+        self.changes = Changes(self._project, self._reloader)
+        """The policy changes that wait for acceptance."""
+        self.confirmations = Confirmations(self._project, lambda: self.runs)
         """The calls and questions that wait for a person, and the decisions on them."""
         self.crises = Crises(self._project)
         """The conversations with a crisis flag; an operator clears their flags."""
         self.results = Results(self._project)
         """What models read of results, and the whole of those that are too large."""
-        self._turns = Turns(self._project, self.runs)
+        self._open_replies: OpenReplies | None = None
+        self._runs: Runs | None = None
 
     @classmethod
     def open(
@@ -109,6 +113,182 @@ class Workspace(ReadProject):
     ) -> Self:
         """Same as `open`, in a thread, so that the event loop stays free."""
         return await off_loop(cls.open, folder, overrides=overrides, plugins=plugins)
+
+    def close(self) -> None:
+        """Stop the calls of the sync methods, and close the resources."""
+        if self._project.end():
+            self._project.live.snapshot.resources.retire()
+            self._project.ended()
+
+    async def aclose(self) -> None:
+        """Same as `close`, for resources that close asynchronously."""
+        if await off_loop(self._project.end):
+            await self._project.live.snapshot.resources.aretire()
+            self._project.ended()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *raised: object) -> None:
+        await self.aclose()
+
+    @property
+    def settings(self) -> Settings:
+        """The project's settings."""
+        return self._project.live.settings
+
+    @property
+    def registry(self) -> Registry:
+        """The current snapshot, which new calls use."""
+        return self._project.live.registry
+
+    @property
+    def tools(self) -> Mapping[str, BoundTool]:
+        """The tools by name: those without errors in their files."""
+        return self._project.live.registry.tools
+
+    @property
+    def skills(self) -> Mapping[str, BoundSkill]:
+        """The skills by name: those without errors in their files and in their steps."""
+        return self._project.live.registry.skills
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """All diagnostics of files, skills and bindings, in the order of their places.
+
+        The first access imports the implementations and checks them against the markdown.
+        `registry.diagnostics` contains only those of reading the files.
+        """
+        return self._project.diagnostics
+
+    def diagnostics_of(self, names: Collection[str] | None = None) -> tuple[Diagnostic, ...]:
+        """Return what `diagnostics` has, but import the Python of a few definitions only.
+
+        Args:
+            names: The tools and skills whose Python is imported and checked; None for all.
+        """
+        return (*self._project.problem, *self._project.live.look(names))
+
+    def python_at(self, places: Collection[str]) -> Mapping[str, str]:
+        """Return the tools and skills whose markdown or Python lies at or within some places.
+
+        Args:
+            places: Absolute paths of files and folders.
+
+        Returns:
+            The place of the Python by the name of its tool or skill; empty where it has none.
+        """
+        return self._project.live.python_at(places)
+
+    @property
+    def overdue_imports(self) -> tuple[str, ...]:
+        """One sentence for each import of the project that exceeded `import_timeout`."""
+        live = self._project.live
+        late = [d.message for d in live.registry.diagnostics if d.code is Code.IMPORT_TIMEOUT]
+        return tuple(dict.fromkeys((*late, *live.snapshot.plugins.imports.overdue)))
+
+    def suspended_tools(self) -> frozenset[str]:
+        """Return the tools whose MCP server or service changed since they were accepted.
+
+        Their calls are denied until an operator accepts the change. No server is asked, but the
+        store; the calling thread waits. Raises UnreachableError if the store can't be used.
+        """
+        return self._project.live.suspended_tools()
+
+    @property
+    def plugins(self) -> tuple[PluginInfo, ...]:
+        """The state of each plugin; access loads the plugins of the definitions' folders."""
+        known = self._project.live.snapshot.plugins
+        known.wake()
+        return tuple(known.listed.values())
+
+    def exported(
+        self, target: str, names: Sequence[str] = (), *, skills: bool = True
+    ) -> "Exported":
+        """Return the tools and runnable skills in the format of `target`, and the losses.
+
+        The list and its dicts belong to the caller; deeper values are shared: copy them first.
+
+        Args:
+            target: The format, such as `openai`.
+            names: The tools and skills; by default all.
+            skills: Whether skills are exported, too.
+
+        Raises:
+            NotFoundError: The target or a name is unknown.
+        """
+        from toolmd._workspace.exports import export_from
+
+        return export_from(self._project.live, target, names, skills=skills)
+
+    def export(self, target: str, names: Sequence[str] = (), *, skills: bool = True) -> Any:
+        """Return the items of `exported`: a list of functions, a document, or text.
+
+        Args:
+            target: As in `exported`.
+            names: As in `exported`.
+            skills: As in `exported`.
+        """
+        return self.exported(target, names, skills=skills).items
+
+    def reload(self) -> Registry:
+        """Read the project again and return the new snapshot, or the old one if nothing changed.
+
+        No Python is imported: the next call that needs changed Python imports it. If the settings
+        can't be read, the old snapshot stays, with a diagnostic.
+
+        Returns:
+            The registry that is live now.
+        """
+        return self._reloader.reload()
+
+    async def areload(self) -> Registry:
+        """Same as `reload`, in a thread, so that the event loop stays free."""
+        return await off_loop(self._reloader.reload)
+
+    @property
+    def watched(self) -> Watched:
+        """The folders and files that a reload reads."""
+        return self._reloader.watched
+
+    def on_change(self, listener: ChangeListener) -> Callable[[], None]:
+        """Call `listener` with the old and the new registry after each change.
+
+        The thread that made the snapshot calls it, once for each snapshot, in order. Exceptions
+        of the listener are logged. Returns a function that stops it.
+        """
+        return self._project.changes.add(listener)
+
+    def on_checked(self, listener: CheckListener) -> Callable[[], None]:
+        """Call `listener` with all diagnostics after each change; return a function that stops it.
+
+        The call comes from a thread of its own, when the changed Python has been imported.
+        """
+        return self._reloader.checker.listeners.add(listener)
+
+    def check_soon(self) -> None:
+        """Collect all diagnostics in a separate thread, and call the `on_checked` listeners."""
+        self._reloader.checker.check_soon()
+
+    @property
+    def runs(self) -> "Runs":
+        """The runs of skills: listed, followed, resumed, cancelled, answered."""
+        # Programs that only call tools never import them.
+        from toolmd._workspace.runs import Runs
+
+        project = self._project
+        with project.lock:
+            if self._runs is None:
+                project.check_open()
+                self._runs = Runs(project)
+                project.close_runs = self._runs.close
+            return self._runs
 
     @checks_itself
     def call(  # noqa: PLR0913, PLR0917 - the face of a call; an asterisk would cost a fortieth
@@ -210,9 +390,10 @@ class Workspace(ReadProject):
             NotFoundError: The dialect is unknown.
         """
         caller = Caller(user, context, message, conversation)
-        return await self._turns.handle(
-            reply, dialect, caller=caller, dry_run=dry_run, on_event=on_event
-        )
+        async with (await self._replies())(self._project, lambda: self.runs) as replies:
+            return await replies.handle(
+                reply, dialect, caller=caller, dry_run=dry_run, on_event=on_event
+            )
 
     handle_sync = sync_of(handle)
 
@@ -257,8 +438,7 @@ class Workspace(ReadProject):
         """
         caller = Caller(user, context, message, conversation)
         call = Call(name, inputs, confidence=confidence, caller=caller)
-        service = self.runs.service
-        return await service.run(call, ask=ask, on_event=on_event, run_id=run_id, at=at)
+        return await self.runs.begin(call, ask=ask, on_event=on_event, run_id=run_id, at=at)
 
     run_sync = sync_of(run)
 
@@ -271,9 +451,16 @@ class Workspace(ReadProject):
             call: The call with its caller.
             on_event: Receives the progress and the items of the call.
         """
-        return await self._turns.dispatch(call, on_event)
+        async with (await self._replies())(self._project, lambda: self.runs) as replies:
+            return await replies.take_alone(call, on_event)
 
     dispatch_sync = sync_of(dispatch)
+
+    async def _replies(self) -> "OpenReplies":
+        """Return what opens the handler of replies; the event loop does not wait for its import."""
+        if self._open_replies is None:
+            self._open_replies = await off_loop(_import_replies)
+        return self._open_replies
 
     def system_prompt(self, dialect: str) -> str:
         """Return the system prompt that explains a text dialect and the tools.
@@ -283,7 +470,11 @@ class Workspace(ReadProject):
         Raises:
             NotFoundError: The dialect is unknown.
         """
-        return self._turns.system_prompt(dialect)
+        from toolmd._dialect import system_prompt
+
+        live = self._project.live
+        tools = [bound.spec for bound in live.for_models().values()]
+        return system_prompt(tools, dialect, live.dialects.by_name)
 
     def on_workspace_event(self, listener: WorkspaceEventListener) -> Callable[[], None]:
         """Call `listener` for decisions and runs, from any interface.
@@ -294,4 +485,43 @@ class Workspace(ReadProject):
         return self._project.workspace_events.add(listener)
 
 
+@checked
+class Changes:
+    """Edits that weaken a policy: the stricter policy stays in force until the edit is accepted."""
+
+    def __init__(self, project: OpenProject, reloader: Reloader) -> None:
+        self._project = project
+        self._reloader = reloader
+
+    async def list(self) -> tuple[PendingChange, ...]:
+        """Return the pending changes of tools and skills."""
+        return self._project.live.registry.pending_changes
+
+    def list_sync(self) -> tuple[PendingChange, ...]:
+        """Same as `list`, for callers that can't await."""
+        return self._project.live.registry.pending_changes
+
+    async def accept(self, name: str) -> PendingChange:
+        """Accept the pending change of a tool or skill: it becomes live.
+
+        Returns:
+            The change as `list` returned it, even if the file has changed since.
+
+        Raises:
+            NotFoundError: No pending change has this name.
+            UnreachableError: The store can't be reached; the change stays pending.
+        """
+        return await off_loop(self._reloader.accept, name)
+
+    def accept_sync(self, name: str) -> PendingChange:
+        """Same as `accept`, for callers that can't await; the calling thread waits."""
+        return self._reloader.accept(name)
+
+
 _CALL = ArgumentCheck(Workspace.call)
+
+
+def _import_replies() -> "OpenReplies":
+    from toolmd._workspace.replies import open_replies
+
+    return open_replies

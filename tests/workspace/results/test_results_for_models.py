@@ -13,8 +13,7 @@ from workspace_shop import Shop
 from toolmd import Result, Workspace
 from toolmd._types.result import Failure
 from toolmd._types.settings import Settings
-from toolmd._workspace.kept.bounded import bounded
-from toolmd._workspace.kept.read_result import page_of
+from toolmd._workspace.kept import bounded, page_of
 from toolmd.errors import NotFoundError
 
 PAPERS = """\

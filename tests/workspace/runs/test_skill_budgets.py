@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toolmd._workspace.runs.budgets import LateRunError, in_time
+from toolmd._workspace.runs import LateRunError, in_time
 from toolmd.errors import NotFoundError
 from toolmd.testing import memory_workspace
 

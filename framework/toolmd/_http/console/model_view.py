@@ -8,7 +8,7 @@ from toolmd._call.result.answer import write
 from toolmd._dialect.body import body_text
 from toolmd._types.result import Result
 from toolmd._workspace import Workspace
-from toolmd._workspace.kept.keeper import most_bytes
+from toolmd._workspace.kept import most_bytes
 from toolmd.errors import UnreachableError
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from toolmd._skills.check.values import StepFindings
 from toolmd._skills.check.walk import Walk, place
-from toolmd._skills.schedule import InvalidScheduleError, schedule_inputs
+from toolmd._skills.plan import InvalidScheduleError, schedule_inputs
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.schema import Schema

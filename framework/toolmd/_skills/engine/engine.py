@@ -117,6 +117,7 @@ class Engine:
         self._unrecorded: dict[str, tuple[float, UnreachableError]] = {}
         """Since when which runs can't be recorded, by the monotonic clock, and why."""
         self._told: dict[str, set[tuple[str, str, str]]] = {}
+        """The events of runs that their listener received; of the latest runs only."""
         self._is_open = True
         self._added = 0
         self._alarm: asyncio.TimerHandle | None = None
@@ -496,6 +497,8 @@ class Engine:
     ) -> SkillResult | None:
         try:
             told = self._told.setdefault(run_id, set())
+            while len(self._told) > MAX_RUNS:
+                del self._told[next(iter(self._told))]
             record = Record(order, (), ()) if order is not None else await self.do(
                 partial(self._record_of, run_id)
             )  # fmt: skip

@@ -11,6 +11,7 @@ from toolmd._skills.engine.store import RunStore, StoredQuestion
 from toolmd._skills.journal import (
     CancelledRunError,
     Effect,
+    Journal,
     ParkedError,
     UncertainOutcome,
 )
@@ -61,7 +62,7 @@ class Host(Protocol):
         """Note that an attempt recorded a step."""
 
 
-class RunJournal:
+class RunJournal(Journal):
     """The record of a run, in which the steps of earlier attempts count as done."""
 
     def __init__(
@@ -75,55 +76,29 @@ class RunJournal:
         again: bool,
     ) -> None:
         """Begin an attempt; `again` means that an earlier one may have ended within a step."""
+        super().__init__(began, record.entries, tell)
         self._host = host
         self._run_id = run_id
-        self._now = began
-        self._entries = {entry.key: entry for entry in record.entries}
         self._asked = {one.question.key: one for one in record.asked}
         self._again = again
-        self.tell = tell
         self.lost: BaseException | None = None
         """Why this process can't continue the run."""
         self.heard = False
         """Whether the run knows that it is cancelled."""
 
-    def now(self) -> dt.datetime:
-        """Return the time of the last recorded step."""
-        return self._now
-
-    def has(self, key: str) -> bool:
-        """Return whether the step is recorded."""
-        return key in self._entries
-
-    def begun(self, place: str) -> bool:
-        """Return whether anything is recorded below a place, such as an item of a loop."""
-        return any(key.startswith(f"{place}:") for key in self._entries)
-
-    async def perform(
-        self,
-        key: str,
-        effect: Effect,
-        *,
-        undoing: bool = False,
-        uncertain: UncertainOutcome | None = None,
-    ) -> Any:
-        """Return the recorded value, or run the effect and record its value."""
-        if (entry := self._entries.get(key)) is None:
-            if not undoing:
-                await self.go_on()
-            if self._host.keeps and uncertain is not None and await self._happened(key, uncertain):
-                value = uncertain.happened
-            else:
-                value = await effect()
-            entry = await self._record(key, value)
-        self._now = max(self._now, dt.datetime.fromisoformat(entry.at))
-        return entry.value
+    async def run(
+        self, key: str, effect: Effect, uncertain: UncertainOutcome | None
+    ) -> JournalEntry:
+        """Run an effect and record its value; ask a person where an earlier run of it was cut."""
+        if self._host.keeps and uncertain is not None and await self._happened(key, uncertain):
+            return await self._record(key, uncertain.happened)
+        return await self._record(key, await effect())
 
     async def answer(self, question: Question) -> Answer:
         """Return the recorded answer, or raise ParkedError."""
         one = self._asked.get(question.key)
         if one is not None and one.answer is not None:
-            self._now = max(self._now, one.answered or self._now)
+            self.pass_time(one.answered or self.now())
             return one.answer
         if not question.undoes:
             await self.go_on()
@@ -131,6 +106,7 @@ class RunJournal:
 
     async def go_on(self) -> None:
         """Raise CancelledRunError in a cancelled run, LostRunError where another process has it."""
+        await super().go_on()
         host = self._host
         if self.lost is not None or not host.may_go_on():
             raise self._lose(LostRunError("this process ends"))
@@ -145,7 +121,7 @@ class RunJournal:
             raise self._lose(LostRunError("another process executes this run"))
         if self._again:
             self._again = False
-            try_again = partial(host.store.try_again, self._run_id, host.own, len(self._entries))
+            try_again = partial(host.store.try_again, self._run_id, host.own, len(self.entries))
             try:
                 may_try = await host.do(try_again)
             except Exception as error:
@@ -159,14 +135,14 @@ class RunJournal:
             return False
         await asyncio.sleep(min(WAIT_S * 2**tried, LONGEST_WAIT_S))
         marks = (f"{key}:wait{number}" for number in itertools.count(1))
-        await self._record(next(mark for mark in marks if mark not in self._entries), value=True)
+        await self._record(next(mark for mark in marks if mark not in self.entries), value=True)
         return True
 
     async def _happened(self, key: str, uncertain: UncertainOutcome) -> bool:
         """Record that the call begins; if it began before, return a person's report of it."""
         for number in itertools.count(1):
             mark = f"{key}:begun{number}"
-            if mark not in self._entries:
+            if mark not in self.entries:
                 await self._record(mark, value=True)
                 return False
             answer = await self.answer(uncertain.question._replace(key=f"{mark}{HAPPENED}"))
@@ -178,9 +154,9 @@ class RunJournal:
         """Record a value before anything else happens."""
         host = self._host
         entry = JournalEntry(key, value, host.clock().isoformat())
-        number = len(self._entries)
+        number = len(self.entries)
         # Parallel steps take numbers of their own.
-        self._entries[key] = entry
+        self.entries[key] = entry
         try:
             recorded = await host.do(
                 lambda: host.store.record(self._run_id, host.own, number, entry)

@@ -5,23 +5,16 @@ owner can record its steps, so a process that was taken for dead can't act any m
 """
 
 import datetime as dt
+import hashlib
 import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from toolmd._skills.engine.outcomes import ended, result_of, unknown
-from toolmd._skills.engine.record import (
-    answer_of,
-    caller_of,
-    plan_of,
-    plan_text,
-    question_of,
-    stored_result,
-    user_prefix,
-    written,
-)
 from toolmd._store.database import Database, Row, Transaction
+from toolmd._types.call import Caller
 from toolmd._types.plan import Plan
 from toolmd._types.result import SkillResult
 from toolmd._types.run import (
@@ -112,7 +105,8 @@ class RunStore:
             start: The question of that wait, asked at `now`, in seconds since the epoch.
             now: The time.
         """
-        text, digest = plan_text(order.plan)
+        text = order.plan.model_dump_json()
+        digest = hashlib.sha256(text.encode()).hexdigest()
         state = "running" if start is None else "scheduled"
         with self._database.write(f"run {order.id}") as tx:
             if not tx.execute("SELECT 1 FROM plan WHERE hash = ?", digest):
@@ -126,7 +120,7 @@ class RunStore:
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0)"
                 " ON CONFLICT DO NOTHING",
                 order.id, order.plan.skill.name, digest, json.dumps(order.inputs),
-                written(order.caller), order.confidence, began.isoformat(), state, owner,
+                _written(order.caller), order.confidence, began.isoformat(), state, owner,
                 int(start is None),
             )  # fmt: skip
             if new and start is not None:
@@ -223,7 +217,7 @@ class RunStore:
             first = tx.change(
                 "UPDATE question SET answer = ?, answered = ? WHERE run = ? AND key = ?"
                 " AND answer IS NULL AND (? OR expires IS NULL OR expires > ?)",
-                written(answer), now.isoformat(), run_id, key, answer.late, now.timestamp(),
+                _written(answer), now.isoformat(), run_id, key, answer.late, now.timestamp(),
             )  # fmt: skip
             woken = bool(first) and _wake(tx, run_id, *PARKED)
             return bool(first), _claim(tx, run_id, owner) if woken and owner is not None else 0
@@ -264,7 +258,7 @@ class RunStore:
             ended_here = tx.change(
                 "UPDATE run SET result = ?, ended = ?, state = 'ended', owner = NULL"
                 " WHERE id = ? AND owner = ? AND result IS NULL",
-                written(result), now.isoformat(), run_id, owner,
+                _written(result), now.isoformat(), run_id, owner,
             )  # fmt: skip
             if ended_here:
                 _close_questions(tx, run_id)
@@ -295,7 +289,8 @@ class RunStore:
 
     def page(self, query: RunQuery) -> tuple[StoredRun, ...]:
         """Return the runs that match a query, the newest first."""
-        prefix = "" if query.user is None else user_prefix(query.user)
+        # A Caller is stored with its user first.
+        prefix = "" if query.user is None else json.dumps({"user": query.user})[:-1] + ","
         began, run_id = query.after or ("", "")
         return self._runs(
             "substr(caller, 1, ?) = ? AND (? OR (began, id) < (?, ?))"
@@ -340,7 +335,7 @@ class RunStore:
                 "SELECT plan.plan, count(*) FROM run JOIN plan ON plan.hash = run.plan WHERE"
                 " run.result IS NULL AND run.state IN ('waiting', 'scheduled') GROUP BY plan.plan"
             )
-        return tuple((plan_of(text), int(number)) for text, number in rows)
+        return tuple((_plan(text), int(number)) for text, number in rows)
 
     def orders(self, ids: Iterable[str]) -> tuple[Order, ...]:
         """Return the orders of these runs with their plans, without missing ones."""
@@ -355,7 +350,7 @@ class RunStore:
                     *some,
                 )
         return tuple(
-            Order(run_id, plan_of(plan), json.loads(inputs), caller_of(caller), confidence)
+            Order(run_id, _plan(plan), json.loads(inputs), Caller(**json.loads(caller)), confidence)
             for run_id, plan, inputs, caller, confidence in rows
         )
 
@@ -422,7 +417,7 @@ class RunStore:
                 since.isoformat(), since.isoformat(), since.timestamp(), *named, SOME,
             )  # fmt: skip
         runs = [(_run(row[:-1]), row[-1]) for row in rows]
-        return tuple((r.id, r.skill, shown_state(r), caller_of(who).user) for r, who in runs)
+        return tuple((r.id, r.skill, shown_state(r), json.loads(who)["user"]) for r, who in runs)
 
     # The ticks of schedules.
 
@@ -462,7 +457,7 @@ def _ask(tx: Transaction, questions: Sequence[Question], now: float) -> None:
         "INSERT INTO question (run, key, question, opened, expires) VALUES (?, ?, ?, ?, ?)"
         " ON CONFLICT DO NOTHING",
         [
-            (one.run_id, one.key, written(one), now, None if ends is None else ends.timestamp())
+            (one.run_id, one.key, _written(one), now, None if ends is None else ends.timestamp())
             for one, ends in rows
         ],
     )
@@ -499,6 +494,18 @@ def _close_questions(tx: Transaction, run_id: str) -> None:
     tx.change("UPDATE question SET expires = NULL WHERE run = ? AND answer IS NULL", run_id)
 
 
+@lru_cache(maxsize=64)
+def _plan(text: str) -> Plan:
+    return Plan.model_validate_json(text)
+
+
+def _written(value: Question | Answer | Caller | SkillResult) -> str:
+    """Return a question, an answer, a caller or a result as JSON text."""
+    if isinstance(value, SkillResult):
+        return json.dumps({**value.to_dict(), "code": value.code})
+    return json.dumps(value._asdict())
+
+
 def _marks(values: Sequence[str]) -> str:
     return ", ".join("?" * len(values))
 
@@ -507,7 +514,7 @@ def _run(row: Row) -> StoredRun:
     run_id, skill, inputs, began, state, owner, tried, cancelled, result, ended_at = row
     return StoredRun(
         run_id, skill, json.loads(inputs), dt.datetime.fromisoformat(began), state, owner, tried,
-        bool(cancelled), None if result is None else stored_result(result),
+        bool(cancelled), None if result is None else SkillResult(**json.loads(result)),
         None if ended_at is None else dt.datetime.fromisoformat(ended_at),
     )  # fmt: skip
 
@@ -515,8 +522,8 @@ def _run(row: Row) -> StoredRun:
 def _question(row: Row) -> StoredQuestion:
     question, opened, expires, answer, answered = row
     return StoredQuestion(
-        question_of(question), opened, expires,
-        None if answer is None else answer_of(answer),
+        Question(**json.loads(question)), opened, expires,
+        None if answer is None else Answer(**json.loads(answer)),
         None if answered is None else dt.datetime.fromisoformat(answered),
     )  # fmt: skip
 

@@ -1,12 +1,14 @@
-"""Collect the call hooks of plugins: guards, approved origins, languages and observers."""
+"""Collect the hooks of plugins: guards, approved origins, languages, observers and dialects."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from toolmd._load.plugins import PluginAnswer, Plugins, several
+from toolmd._load.plugins import PluginAnswer, Plugins, broken_plugin, reason, several
 from toolmd._types.call import Call
+from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.registry import BoundTool
+from toolmd._types.reply import Dialect
 from toolmd._types.result import Result
 from toolmd._types.settings import Settings
 from toolmd.hooks import Guard
@@ -116,3 +118,44 @@ def listeners_of(
 def _tell(plugins: Plugins, hook: str, **said: Any) -> None:
     for _ in plugins.ask(hook, at_load=False, **said):
         pass
+
+
+class Dialects(NamedTuple):
+    """The dialects, and the errors of plugins' dialects."""
+
+    by_name: Mapping[str, Dialect]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def dialects_of(plugins: Plugins) -> Dialects:
+    """Ask each plugin for its dialects; a name that is taken already is left out."""
+    # A program that only calls tools reads no reply.
+    from toolmd._dialect import DIALECTS
+
+    known = dict(DIALECTS)
+    problems = []
+    for answer in plugins.ask("toolmd_dialects"):
+        given, wrong = _given(answer)
+        if wrong is not None:
+            message = f"can't give dialects: {reason(wrong)}"
+            problems.append(broken_plugin(answer.plugin, message))
+        for dialect in given:
+            if dialect.name in known:
+                message = f"can't bring the dialect {dialect.name!r}: the name is taken"
+                problems.append(broken_plugin(answer.plugin, message))
+            else:
+                known[dialect.name] = dialect
+    return Dialects(known, tuple(problems))
+
+
+def _given(answer: PluginAnswer) -> tuple[list[Dialect], BaseException | None]:
+    """Return all dialects of a plugin, or none and the reason."""
+    if answer.error is not None:
+        return [], answer.error
+    try:
+        given = several(answer.value)
+    except Exception as error:  # noqa: BLE001 - foreign code
+        return [], error
+    if odd := [one for one in given if not isinstance(one, Dialect)]:
+        return [], TypeError(f"{odd[0]!r} is no Dialect")
+    return given, None

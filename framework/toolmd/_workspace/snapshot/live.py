@@ -11,29 +11,59 @@ from typing import TYPE_CHECKING, Any
 from toolmd._load.build import Snapshot
 from toolmd._load.files import whole_file
 from toolmd._load.plugins import reason
+from toolmd._store.store import Store
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, in_reading_order
 from toolmd._types.registry import Bound, BoundTool, Gateway, Registry
 from toolmd._types.run import Clock
-from toolmd._types.settings import Settings
+from toolmd._types.settings import AuditSettings, Settings
 from toolmd._workspace.background_loop import off_loop
 from toolmd._workspace.snapshot.call_hooks import (
+    Dialects,
+    dialects_of,
     guards_of,
     languages_of,
     listeners_of,
     origins_of,
 )
-from toolmd._workspace.snapshot.logs import Logs
 
 OVERLAP_S = 0.25
 """How long one import is waited for before the next begins beside it, in seconds."""
 
 if TYPE_CHECKING:
     from toolmd._call import Dispatcher
+    from toolmd._call.audit.log import AuditLog
     from toolmd._call.threads import Threads
     from toolmd._export.exported import Exported
-    from toolmd._workspace.kept.keeper import Keeper
-    from toolmd._workspace.snapshot.dialects import Dialects
+    from toolmd._workspace.kept import Keeper
+
+
+class Logs:
+    """The logs of a workspace: one for each `[audit]` that was live; they outlive snapshots."""
+
+    def __init__(self, store: Store) -> None:
+        """Keep the store, which notes the newest records."""
+        self.store = store
+        self._lock = threading.Lock()
+        self._logs: dict[AuditSettings, AuditLog] = {}
+
+    def log_of(self, settings: Settings) -> "AuditLog | None":
+        """Return the log of these settings; None where the audit is off."""
+        # Only with the first call: what only looks at definitions does not import it.
+        from toolmd._call.audit.log import log_of
+
+        with self._lock:
+            log = self._logs.get(settings.audit) or log_of(settings, self.store)
+            if log is not None:
+                self._logs[settings.audit] = log
+            return log
+
+    def close(self) -> None:
+        """Note the newest records, and close the logs."""
+        with self._lock:
+            logs, self._logs = self._logs, {}
+        for log in logs.values():
+            log.close()
 
 
 class Live:
@@ -73,14 +103,14 @@ class Live:
     @cached_property
     def keeper(self) -> "Keeper":
         """The results that models read only in part, and the tool that reads the rest."""
-        from toolmd._workspace.kept.keeper import Keeper
+        from toolmd._workspace.kept import Keeper
 
         return Keeper(self.registry, self.settings, self._logs.store, self._epoch)
 
     @property
     def gateways(self) -> Sequence[Gateway]:
         """What calls the tools of other programs."""
-        return () if self.snapshot.made is None else self.snapshot.made.around.gateways
+        return self.snapshot.around.gateways
 
     def suspended_tools(self) -> frozenset[str]:
         """Return the tools that changed at their server or service since they were accepted."""
@@ -146,14 +176,11 @@ class Live:
     @cached_property
     def python_hash(self) -> str:
         """The hex sha256 of the snapshot's Python."""
-        made = self.snapshot.made
-        return made.around.code.of() if made is not None else ""
+        return self.snapshot.around.code.of()
 
     @cached_property
-    def dialects(self) -> "Dialects":
+    def dialects(self) -> Dialects:
         """The dialects that replies may be in."""
-        from toolmd._workspace.snapshot.dialects import dialects_of
-
         return dialects_of(self.snapshot.plugins)
 
     @property
@@ -177,10 +204,9 @@ class Live:
         Each name comes with the place of its Python; empty where it has none of its own.
         """
         root, found = f"{self.settings.root}{os.sep}", {}
-        made = self.snapshot.made
         for bound in self._bound():
             python = f"{root}{bound.target.rpartition(':')[0]}" if bound.target else ""
-            file = made.kept.named[bound.name].file.location if made is not None else ""
+            file = self.snapshot.kept.named[bound.name].file.location
             if any(at in places or at.startswith(_inside(places)) for at in (file, python) if at):
                 found[bound.name] = python
         return found

@@ -2,7 +2,8 @@
 
 import asyncio
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from time import monotonic
 from typing import Any
 
@@ -19,30 +20,32 @@ from toolmd._types.reply import Dialect, Parsed
 from toolmd._types.result import EventListener, Result
 from toolmd._types.turn import Turn
 from toolmd._validation.redact import redacted
-from toolmd._workspace.kept.keeper import Keeper
 from toolmd._workspace.names import Names
-from toolmd._workspace.runs.control import Runs
+from toolmd._workspace.opened import OpenProject
+from toolmd._workspace.runs import Runs, crashed
+from toolmd._workspace.snapshot.live import Live
 from toolmd.errors import MalformedReplyError, NotFoundError, logged
 
 
-class ReplyHandler:
-    """Handles replies on one snapshot."""
+@asynccontextmanager
+async def open_replies(project: OpenProject, runs: Callable[[], Runs]) -> AsyncIterator["Replies"]:
+    """Open what handles replies on one snapshot, whatever is reloaded meanwhile."""
+    project.check_open()
+    live = project.live
+    with live.snapshot.resources.hold():
+        await live.settle()
+        yield Replies(runs, live, await live.ready_dispatcher())
 
-    def __init__(
-        self,
-        dispatcher: Dispatcher,
-        dialects: Mapping[str, Dialect],
-        runs: Runs,
-        keeper: Keeper,
-    ) -> None:
-        """Pass calls of tools to `dispatcher`; calls of skills become `runs`.
 
-        `keeper` bounds what the model reads of the results.
-        """
-        self._dispatcher = dispatcher
-        self._keeper = keeper
-        self._dialects = dialects
+class Replies:
+    """Handles what models say on one snapshot; see `Workspace.handle`."""
+
+    def __init__(self, runs: Callable[[], Runs], live: Live, dispatcher: Dispatcher) -> None:
+        """Pass calls of tools to `dispatcher`; calls of skills become `runs`."""
         self._runs = runs
+        self._dispatcher = dispatcher
+        self._keeper = live.keeper
+        self._dialects = live.dialects.by_name
         self._names = Names(dispatcher.registry)
 
     async def handle(
@@ -133,12 +136,10 @@ class ReplyHandler:
 
     async def _run(self, call: Call) -> Result:
         try:
-            return await self._runs.service.run(call)
+            return await self._runs().begin(call)
         except NotFoundError:
             raise
         except Exception as error:  # noqa: BLE001 - one call's failure must not cancel another's
-            from toolmd._workspace.runs.answers import crashed
-
             return self._dispatcher.finish(call, crashed(call, error))
 
     async def take_alone(self, call: Call, on_event: EventListener | None = None) -> Result:

@@ -1,19 +1,20 @@
-"""Start the runs of skills with a Schedule, each tick once among all processes."""
+"""Start the runs of skills with a Schedule, and show what a fleet of processes has to do."""
 
 import datetime as dt
 import logging
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from toolmd._skills.engine.engine import Engine
-from toolmd._skills.schedule import InvalidScheduleError, schedule_inputs
+from toolmd._skills.plan import InvalidScheduleError, schedule_inputs
 from toolmd._types.call import Call
+from toolmd._types.fleet import LimitUse, ScheduledSkill
+from toolmd._types.result import Result
+from toolmd._types.run import Clock
 from toolmd._types.schedule import last_tick, next_tick
 from toolmd._types.skill import SkillSpec
+from toolmd._workspace.opened import OpenProject
 from toolmd.errors import ToolmdError
-
-if TYPE_CHECKING:
-    from toolmd._workspace.runs.service import RunService
 
 LATE = dt.timedelta(minutes=1)
 """How late a run starts before the log reports it."""
@@ -23,12 +24,20 @@ logger = logging.getLogger(__name__)
 
 
 class Schedules:
-    """The schedules of a workspace, as long as its process executes runs."""
+    """The schedules of a workspace, as long as its process executes runs: a tick starts one run."""
 
-    def __init__(self, service: "RunService", engine: Engine) -> None:
-        """Prepare it; runs begin by `service` on `engine`."""
-        self._service = service
+    def __init__(
+        self,
+        scheduled: Callable[[], Iterable[SkillSpec]],
+        begin: Callable[..., Awaitable[Result]],
+        engine: Engine,
+        clock: Clock,
+    ) -> None:
+        """`scheduled` returns the skills, `begin` begins a run; `engine` stores the ticks."""
+        self._scheduled = scheduled
+        self._begin = begin
         self._engine = engine
+        self._clock = clock
         self._next: dict[tuple[str, str], dt.datetime] = {}
         """When each schedule is checked again."""
         self._logged: set[str] = set()
@@ -36,9 +45,9 @@ class Schedules:
 
     async def look(self) -> None:
         """Start the runs that are due."""
-        for spec in self._service.scheduled():
+        for spec in self._scheduled():
             try:
-                await self._check(spec, spec.schedule or "", self._service.clock())
+                await self._check(spec, spec.schedule or "", self._clock())
             except Exception as error:  # noqa: BLE001 - the next check may succeed
                 self._log_once(f"the Schedule of {spec.name} can't start a run now: {error}")
 
@@ -66,7 +75,7 @@ class Schedules:
         run_id = f"{spec.name}-{tick:%Y%m%dT%H%M%SZ}"
         try:
             call = Call(spec.name, schedule_inputs(spec))
-            result = await self._service.run(call, run_id=run_id, at=tick)
+            result = await self._begin(call, run_id=run_id, at=tick)
         except (InvalidScheduleError, ToolmdError) as error:
             self._log_once(f"the Schedule of {spec.name} started no run: {error}")
             return
@@ -85,3 +94,36 @@ def _between(schedule: str, last: dt.datetime, tick: dt.datetime) -> int:
     while at < tick and missed < MOST_MISSED:
         missed, at = missed + 1, next_tick(schedule, at)
     return missed
+
+
+def schedules_of(
+    specs: Iterable[SkillSpec], engine: Engine, now: dt.datetime
+) -> tuple[ScheduledSkill, ...]:
+    """Return the schedules of skills with their last and next ticks; it blocks."""
+    found = []
+    for spec in specs:
+        schedule = spec.schedule or ""
+        last, following = engine.store.last_tick(spec.name, schedule), next_tick(schedule, now)
+        shown = None if last is None else last.isoformat()
+        found.append(ScheduledSkill(spec.name, schedule, shown, following.isoformat()))
+    return tuple(found)
+
+
+def limits_in_use(project: OpenProject) -> tuple[LimitUse, ...]:
+    """Return the use of the limits that the processes of a project share; it blocks.
+
+    Raises:
+        UnreachableError: The store can't be used.
+    """
+    found = [(tool.name, tool.spec.limits) for tool in project.live.registry.tools.values()]
+    limited = [(n, one) for n, one in found if one.rate or one.max_concurrent or one.max_calls]
+    # A project without such limits opens no store for them.
+    use = project.store.limits.use() if limited else {}
+    shown = []
+    for name, limits in limited:
+        last, running, most = use.get(name, (None, 0, 0))
+        rate = f"{limits.rate.calls} in {limits.rate.per_s:g} s" if limits.rate else None
+        shown.append(
+            LimitUse(name, rate, last, limits.max_concurrent, running, limits.max_calls, most)
+        )
+    return tuple(shown)

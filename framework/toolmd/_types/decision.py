@@ -1,0 +1,57 @@
+"""A person's decision on a pending call, and the approver, who takes it."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple, Self
+
+from toolmd._types.brief import brief
+
+
+class Decision(NamedTuple):
+    """A person's decision on a pending call."""
+
+    kind: Literal["approve", "edit", "reject", "respond"]
+    """One of four; each has a method below."""
+    arguments: Mapping[str, Any] = {}
+    """For `edit`: the arguments that change."""
+    text: str = ""
+    """For `respond`: the text that the model receives as the tool's result."""
+
+    def __repr__(self) -> str:
+        return brief(self, "arguments", "text")
+
+    @classmethod
+    def approve(cls) -> Self:
+        """Run the call as shown."""
+        return cls("approve")
+
+    @classmethod
+    def edit(cls, arguments: Mapping[str, Any]) -> Self:
+        """Run the call with these arguments changed."""
+        return cls("edit", arguments)
+
+    @classmethod
+    def reject(cls) -> Self:
+        """Reject the call, so that it never runs."""
+        return cls("reject")
+
+    @classmethod
+    def respond(cls, text: str) -> Self:
+        """Return `text` as the result; the call never runs."""
+        return cls("respond", text=text)
+
+
+class Approver(NamedTuple):
+    """The person who decides, as the host knows them; a model never names one."""
+
+    user: str | None = None
+    """The person's user id, as in `Caller`; None for an operator of the host."""
+    name: str | None = None
+    """The person's name in the record of the decision; `user` by default."""
+
+    @property
+    def recorded_name(self) -> str | None:
+        """The name in the record; None for an operator without a name."""
+        return self.name or self.user
+
+
+OPERATOR = Approver()

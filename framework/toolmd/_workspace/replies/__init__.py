@@ -1,1 +1,0 @@
-"""A model's replies: their calls taken, their results given."""

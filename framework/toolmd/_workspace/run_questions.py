@@ -1,0 +1,222 @@
+"""The open questions of runs as pending calls, how a person is asked, and what an answer does."""
+
+import heapq
+import inspect
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any, Literal
+
+from toolmd._call.arguments.argument_errors import mismatch
+from toolmd._call.arguments.rules import Rules
+from toolmd._call.confirmation.shown import NOT_YOURS
+from toolmd._call.denial import CallDenied
+from toolmd._call.threads import AROUND
+from toolmd._skills.engine.engine import Engine
+from toolmd._skills.engine.store import StoredQuestion
+from toolmd._types.asked import Asked
+from toolmd._types.call import Call
+from toolmd._types.confirmation import Confirmation
+from toolmd._types.pending import PendingCall
+from toolmd._types.result import ConfirmationRequest, Failure, Outcome, Result, SkillResult
+from toolmd._types.run import Answer, Asker, Order, Question
+from toolmd._types.skill import SkillSpec
+from toolmd._types.tool import ToolSpec
+from toolmd._validation import ArgumentsValidator, InvalidArgumentsError, MalformedError
+from toolmd._validation.redact import HIDDEN, Secrets, changes, redacted
+
+SOME = 100
+"""How many questions are read at once."""
+
+
+class Questions:
+    """The questions of runs; each method reads the stored runs, and blocks."""
+
+    def __init__(self, engines: Callable[[], tuple[Engine, ...]]) -> None:
+        """`engines` returns those that may have runs."""
+        self._engines = engines
+
+    def each(self, after: tuple[float, str] | None) -> Iterator[Confirmation]:
+        """Yield the open questions of all runs as pending calls, the oldest first.
+
+        `after` is the `created` and the id of the one after which to begin.
+        """
+        asked = heapq.merge(*(_each(engine, after) for engine in self._engines()), key=_place)
+        while some := list(islice(asked, SOME)):
+            yield from self._confirmations(some)
+
+    def of(self, run_id: str) -> tuple[Confirmation, ...]:
+        """Return the open questions of a run as pending calls."""
+        return self._confirmations(self._open(run_id))
+
+    def find(self, confirmation_id: str) -> Confirmation | None:
+        """Return an open question by its id; None if it is not open."""
+        run_id = confirmation_id.partition("/")[0]
+        return next((one for one in self.of(run_id) if one.id == confirmation_id), None)
+
+    def asks_for(self, call_id: str | None) -> bool:
+        """Return whether an open question of a run asks for this call, a step's."""
+        run_id, slash, _ = (call_id or "").partition("/")
+        asked = self._open(run_id) if slash else ()
+        return any(one.question.asks and one.question.id.startswith(f"{call_id}:") for one in asked)
+
+    def fault(self, question: Question, answer: Answer, *, own: bool) -> Failure | None:
+        """Return why an answer does not count; None where it does, or the run itself checks it.
+
+        `own` says that the run's user answers. A mistyped argument must not end the run.
+        """
+        if question.kind == "review" and answer.approved and own:
+            return Failure("review_required", NOT_YOURS)
+        if question.tool is None or question.form is not None or not answer.arguments:
+            return None
+        asked = self._subject(question)
+        ignores = isinstance(asked, ToolSpec) and asked.unknown_parameters == "ignore"
+        # The others were checked, and the question hides the Sensitive ones among them.
+        edited = tuple(one for one in asked.parameters if one.name in answer.arguments)
+        edit = ArgumentsValidator(edited, ignore_unknown=ignores)
+        try:
+            arguments = {**(question.arguments or {}), **edit.validate(answer.arguments)}
+            if isinstance(asked, ToolSpec) and asked.rules and HIDDEN not in str(arguments):
+                Rules(asked).check(arguments)
+        except (MalformedError, InvalidArgumentsError) as error:
+            return CallDenied(mismatch(error)).failure
+        except CallDenied as denial:
+            return denial.failure
+        return None
+
+    def notes(self, question: Question, answer: Answer) -> tuple[str, ...]:
+        """Return what the result says of an answer: what it changed, or whose words it holds."""
+        if question.tool is not None and answer.text is not None:
+            return (f"A person answered; {question.tool} did not run.",)
+        before, edit = question.arguments, answer.arguments
+        if not before or not edit or question.form is not None:
+            return ()
+        return changes(before, {**before, **edit}, self._subject(question).parameters)
+
+    def inputs(self, run_id: str) -> dict[str, Any]:
+        """Return the inputs of a run without the Sensitive ones among them."""
+        order = self.orders([run_id])[run_id]
+        return redacted(order.inputs, order.plan.skill.parameters)
+
+    def order(self, run_id: str) -> Order | None:
+        """Return the order of a run; None if there is no such run."""
+        return self.orders([run_id]).get(run_id)
+
+    def orders(self, ids: Collection[str]) -> dict[str, Order]:
+        """Return the orders of runs by their ids, without missing runs."""
+        found: dict[str, Order] = {}
+        for engine in self._engines():
+            if len(found) < len(ids):
+                found.update((order.id, order) for order in engine.orders(ids))
+        return found
+
+    def _open(self, run_id: str) -> list[StoredQuestion]:
+        return [one for engine in self._engines() for one in engine.waiting(run_id)]
+
+    def _subject(self, question: Question) -> ToolSpec | SkillSpec:
+        return _subject(question, self.orders([question.run_id])[question.run_id])
+
+    def _confirmations(self, some: Iterable[StoredQuestion]) -> tuple[Confirmation, ...]:
+        asked = [one for one in some if one.question.asks]
+        orders = self.orders({one.question.run_id for one in asked})
+        # A run may be deleted meanwhile.
+        kept = [one for one in asked if one.question.run_id in orders]
+        return tuple(_confirmation(one, orders[one.question.run_id]) for one in kept)
+
+
+def waits(run_id: str, call: Call, ended: SkillResult, questions: tuple[Question, ...]) -> Result:
+    """Return the Result of a run that waits for a person, or for a time."""
+    asked = tuple(question for question in questions if question.asks)
+    outcome: Outcome = "confirm" if asked or not questions else "waiting"
+    message, held = ended.message, None
+    if asked:
+        first = asked[0]
+        held = ConfirmationRequest(first.id, first.prompt, first.sensitivity, form=first.form)
+        message = "The user must confirm it."
+        if first.kind == "review":
+            outcome, message = "review", "An operator must review one of its calls first."
+    waiting = tuple(_pending(question, call) for question in asked)
+    return Result(success=False, tool=call.tool, outcome=outcome, message=message, attempts=1,
+                  confirmation=held, run_id=run_id, waiting=waiting)  # fmt: skip
+
+
+def asking(ask: Asker, by: str | None) -> Callable[[Question], Awaitable[Answer | None]]:
+    """Return a coroutine function that asks a person through the host's `ask`.
+
+    It asks the run's own user, so a review stays open for somebody else. `by` is the person's
+    name, where the host knows it.
+    """
+
+    async def asked(question: Question) -> Answer | None:
+        if question.kind == "review":
+            return None
+        if inspect.iscoroutinefunction(ask):
+            reply = await ask(question)
+        else:
+            # Someone at a terminal takes long: time-outs and parallel steps must not wait.
+            reply = await AROUND.run(lambda: ask(question))
+            reply = await reply if inspect.isawaitable(reply) else reply
+        given = Answer(approved=reply) if isinstance(reply, bool) else reply
+        return given and given._replace(by=given.by or by)
+
+    return asked
+
+
+def _each(engine: Engine, after: tuple[float, str] | None) -> Iterator[StoredQuestion]:
+    """Yield the open questions of an engine, the oldest first, as far as they are taken."""
+    while True:
+        some = engine.waiting(None, after, SOME)
+        yield from some
+        if len(some) < SOME:
+            return
+        after = _place(some[-1])
+
+
+def _place(one: StoredQuestion) -> tuple[float, str]:
+    """Return what orders questions: when one was asked, and its id."""
+    return one.opened, one.question.id
+
+
+def _pending(question: Question, call: Call) -> PendingCall:
+    """Return a question as the pending call that the run's caller sees; `call` began the run."""
+    given = question.arguments if question.tool is not None else call.arguments
+    assert isinstance(given, Mapping)
+    tool, kind = question.tool or call.tool, _kind(question)
+    return PendingCall(question.id, kind, call.id, tool, dict(given), question.prompt,
+                       question.sensitivity, question.saves, question.form)  # fmt: skip
+
+
+def _kind(question: Question) -> Literal["confirm", "review"]:
+    return "review" if question.kind == "review" else "confirm"
+
+
+def _subject(question: Question, order: Order) -> ToolSpec | SkillSpec:
+    """Return the tool or skill that a question is about, else the run's skill."""
+    name, plan = question.tool or "", order.plan
+    return plan.tools.get(name) or plan.skills.get(name) or plan.skill
+
+
+def _confirmation(one: StoredQuestion, order: Order) -> Confirmation:
+    question, skill = one.question, order.plan.skill
+    asked = _subject(question, order)
+    given: Any = (question.arguments if question.tool is not None else order.inputs) or {}
+    secrets = Secrets()
+    secrets.learn(given, asked.parameters)
+    secrets.learn(order.inputs, skill.parameters)
+    name, prompt = question.id, secrets.hide(question.prompt)
+    caller = order.caller._replace(message=secrets.hide(order.caller.message))
+    call = Call(question.tool or skill.name, given, name, caller=caller)
+    shown = redacted(given, asked.parameters)
+    if question.form is not None:
+        call, shown = call._replace(asked=Asked(prompt, question.form)), given
+    return Confirmation(
+        name,
+        _kind(question),
+        call,
+        "",
+        prompt,
+        question.sensitivity,
+        one.opened,
+        one.expires,
+        shown=shown,
+        saves=question.saves,
+    )

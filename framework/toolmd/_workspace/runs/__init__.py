@@ -1,1 +1,0 @@
-"""The runs of skills, each on the snapshot on which it began."""

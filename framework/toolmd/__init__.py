@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     # These names are imported on first access, so that `import toolmd` alone is fast.
-    from toolmd._call.guards.stated import not_stated
+    from toolmd._call.checks import not_stated
     from toolmd._chat import Conversation
     from toolmd._parse import parse_skill, parse_tool
     from toolmd._types.call import Budget, Call, Caller
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from toolmd.hooks import hookimpl, nonblocking
 
 _ROOMS = {
-    "toolmd._call.guards.stated": ("not_stated",),
+    "toolmd._call.checks": ("not_stated",),
     "toolmd._chat": ("Conversation",),
     "toolmd._types.call": ("Budget", "Call", "Caller"),
     "toolmd._types.context": ("Context",),

@@ -10,7 +10,7 @@ invalid value with the plugin's name.
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import pluggy
 
@@ -98,14 +98,37 @@ def toolmd_crisis_words() -> Iterable[str]:  # type: ignore[empty-body]
 
 
 @hookspec
-def toolmd_languages() -> Iterable[str]:  # type: ignore[empty-body]
-    """Return rules for more languages: how a message negates, asks, or quotes others.
+def toolmd_doubt_words() -> Iterable[str]:  # type: ignore[empty-body]
+    """Return words and phrases of doubt in other languages than English, such as `nicht`.
 
-    Each is the text of a TOML file with the keys of the built-in ones, which stand in
-    `toolmd/_call/guards/languages`: lists of case-folded regular expressions. `common` (frequent
-    words), `negators` and `letters` are required. A negating word of any language counts in every
-    message. Called once per snapshot, before the first call. It is a restriction: if the hook fails
-    or its rules can't be read, every call is denied.
+    A user's sentence with one of them neither asks for a tool nor states a value for certain: a
+    person is asked, or the call is denied. The words of all plugins count in every message. Called
+    once per snapshot, before the first call. It is a restriction: if the hook fails or returns
+    anything but a list of texts, the calls of tools that need the user's words are denied.
+    """
+
+
+@hookspec
+def toolmd_intent(
+    kind: Literal["intent", "verbatim"], wanted: Sequence[str], messages: Sequence[str], call: Call
+) -> "Literal['clear', 'unclear', 'absent'] | Awaitable[str] | None":
+    """Return what a user's messages say, in place of the rule of keywords and words of doubt.
+
+    Called for each call of a tool with Explicit Intent or Verbatim, also by an async function: a
+    model may stand behind it. The first answer that is not None counts; without one the rule
+    decides. If the hook fails, takes longer than 30 s or answers anything else, it is `unclear`.
+
+    Args:
+        kind: `intent`: whether the messages ask for the tool. `verbatim`: whether they state a
+            value.
+        wanted: The tool's Intent Keywords, or the texts of the value.
+        messages: The user's messages of the conversation since the last executed call, the newest
+            last.
+        call: The call, with its validated arguments not filled in.
+
+    Returns:
+        `clear` lets the call go on, `unclear` asks a person, and `absent` denies it unless a person
+        is asked in any case.
     """
 
 

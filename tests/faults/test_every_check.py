@@ -127,9 +127,9 @@ Speaks.
 """
 SAID = {"message": "say hello, ask, help", "user": "u1", "conversation": "c1"}
 CALLER = {**SAID, "context": {"patient": "p1"}, "confidence": 0.9}
-LISTENING = {"_call/observers.py:Observers.finish", "_call/observers.py:Observers.call_before_hook"}
+LISTENING = {"_call/pipeline.py:Observers.finish", "_call/pipeline.py:Observers.call_before_hook"}
 """Functions that only observe: they deny nothing."""
-RUNNING = {"_call/invoke/invoker.py:Invoker._run"}
+RUNNING = {"_call/invoke.py:Invoker._run"}
 """The function after all checks."""
 PROMISING = {
     "_call/pipeline.py:Pipeline.dispatch",
@@ -137,7 +137,7 @@ PROMISING = {
     "_call/decisions.py:Decisions._decide",
 }
 """Functions that always return a result."""
-REFUSING = {"_call/pipeline.py:Pipeline.denied", "_call/observers.py:Observers.finish"}
+REFUSING = {"_call/pipeline.py:Pipeline.denied", "_call/pipeline.py:Observers.finish"}
 """Functions that build such a result."""
 
 

@@ -3,7 +3,7 @@
 from time import perf_counter
 from typing import Any
 
-from toolmd._call.result.answer import AnswerError, answer_of
+from toolmd._call.result import AnswerError, answer_of
 from toolmd._types.schema import Schema
 
 

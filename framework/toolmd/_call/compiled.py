@@ -3,19 +3,17 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
-from toolmd._call.arguments.argument_errors import mismatch, read
-from toolmd._call.arguments.handles import has_handle
+from toolmd._call.arguments import has_handle, mismatch, read
+from toolmd._call.checks import Policy, checks_of, escalation, verdict_of
+from toolmd._call.context import CallServices
 from toolmd._call.denial import CallDenied, deny, guard_failed
-from toolmd._call.guards.plugins import ask
-from toolmd._call.guards.policy import escalation_of, policy_checks
-from toolmd._call.guards.policy_check import PolicyCheck
-from toolmd._call.invoke.context import CallServices
-from toolmd._call.invoke.invoker import Invoker
-from toolmd._call.invoke.trace import TracedInvoker, Tracing
+from toolmd._call.invoke import Invoker
 from toolmd._call.limits import CallLimits
+from toolmd._call.telemetry import TracedInvoker, Tracing
 from toolmd._call.threads import AROUND
+from toolmd._call.words import UserWords, reads_words
 from toolmd._types.call import Call
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.registry import BoundTool, Registry
@@ -31,9 +29,6 @@ from toolmd._validation.redact import hider
 from toolmd.errors import did_you_mean, hiding, is_a_skill
 from toolmd.hooks import Guard
 
-if TYPE_CHECKING:
-    from toolmd._types.language import Language
-
 _NOTHING_HIDDEN = nullcontext()
 
 
@@ -44,20 +39,16 @@ class CompiledTool:
         self,
         tool: BoundTool,
         dispatcher: CallServices,
-        checks: Sequence[PolicyCheck],
-        guards: Sequence[Guard],
+        policy: Policy,
         limits: CallLimits,
         tracing: Tracing | None = None,
     ) -> None:
-        """Build the parts; raise where a restriction can't be read, so that no call passes.
-
-        `checks` are the checks of the policy.
-        """
+        """Build the parts; raise where a restriction can't be read, so that no call passes."""
         call_spec = tool.call_spec
         self.default_min = tool.default_min
-        self._checks = checks
-        self._escalation = escalation_of(call_spec)
-        self.guards = guards
+        self.checks = checks_of(policy)
+        """The checks of the policy, in order."""
+        self._escalation = escalation(policy)
         self.limits = limits
         self.bound = tool
         """The bound tool; a call does not need its spec."""
@@ -128,32 +119,20 @@ class CompiledTool:
                     raise guard_failed(call.tool, "rule", error) from None
         return arguments
 
-    def check_policy(self, call: Call, arguments: dict[str, Any]) -> Verdict:
-        """Return the strictest verdict of the policy checks. Raises CallDenied."""
-        worst = ALLOWED
-        try:
-            for check in self._checks:
-                verdict = check(call.confidence, call.caller, arguments)
-                if verdict is not ALLOWED and verdict.action > worst.action:
-                    worst = verdict
-        except Exception as error:  # noqa: BLE001 - an exception in a check denies
-            with self.hiding(arguments):
-                raise guard_failed(call.tool, "policy", error) from None
-        return worst
-
     def escalates(self, call: Call, arguments: Mapping[str, Any]) -> bool:
         """Return whether Escalate When holds for a call."""
         check = self._escalation
-        return check is not None and check(call.confidence, call.caller, arguments) is not ALLOWED
+        return check is not None and check(call, arguments) is not ALLOWED
 
-    async def guard(self, call: Call, arguments: dict[str, Any]) -> Verdict:
-        """Run the policy checks, then the plugins' guards. Raises CallDenied."""
-        worst = self.check_policy(call, arguments)
+    async def verdict(self, call: Call, arguments: dict[str, Any]) -> Verdict:
+        """Return the strictest verdict of the policy and the guards. Raises CallDenied."""
         with self.hiding(arguments):
-            async for verdict in ask(self.guards, call, arguments):
-                if verdict.action > worst.action:
-                    worst = verdict
-        return worst
+            try:
+                return await verdict_of(self.checks, call, arguments)
+            except CallDenied:
+                raise
+            except Exception as error:  # noqa: BLE001 - an exception in a check denies
+                raise guard_failed(call.tool, "policy", error) from None
 
     def dropped(self, arguments: Mapping[str, Any] | str | bytes) -> tuple[str, ...]:
         """Return the paths of unknown keys that were dropped."""
@@ -183,12 +162,12 @@ class CompiledTools:
         limits: Callable[[ToolCallSpec], CallLimits],
         approve: Callable[[ToolCallSpec], object] | None = None,
         tracing: Tracing | None = None,
-        languages: Callable[[], tuple["Language", ...]] | None = None,
+        words: UserWords,
     ) -> None:
         """`guards` and `limits` return those of a tool; each is asked once.
 
         `approve` asks plugins which origins a tool may reach, before a client needs to know.
-        `languages` returns those in which plugins let messages be assessed, too.
+        `words` assesses the messages of users.
         """
         self._registry = registry
         self._safety = safety
@@ -197,7 +176,7 @@ class CompiledTools:
         self._limits = limits
         self._approve = approve
         self._tracing = tracing
-        self._languages = languages
+        self._words = words
         self._ready: dict[str, CompiledTool] = {}
         self.used = self._ready.get
         """Returns a tool that was called before by its name; None for any other."""
@@ -211,7 +190,7 @@ class CompiledTools:
         if (ready := self._ready.get(call.tool)) is not None:
             return ready
         bound = self._bound(call)
-        if self._guards is None and self._languages is None:
+        if self._guards is None:
             return self._compiled(bound)
         made: CompiledTool = await AROUND.run(lambda: self._compiled(bound))
         return made
@@ -245,9 +224,10 @@ class CompiledTools:
             limits = self._limits(bound.call_spec)
             if self._approve is not None:
                 self._approve(bound.call_spec)
-            languages = () if self._languages is None else self._languages()
-            checks = policy_checks(bound.call_spec, bound.default_min, self._safety, languages)
-            ready = CompiledTool(bound, self._dispatcher, checks, guards, limits, self._tracing)
+            policy = Policy(bound.call_spec, self._safety, bound.default_min, self._words, guards)
+            if reads_words(bound.call_spec):
+                _ = self._words.doubt  # A plugin whose words can't be read lets no call pass.
+            ready = CompiledTool(bound, self._dispatcher, policy, limits, self._tracing)
         except Exception as error:  # noqa: BLE001 - a restriction that can't be read denies every call
             raise guard_failed(name, "policy", error) from None
         # Two threads may both compile the tool: the first one is kept.
@@ -258,6 +238,6 @@ def _rules(call_spec: ToolCallSpec) -> Any:
     """Return the tool's compiled Rules; None where it has none, so that it imports no evaluator."""
     if not call_spec.rules:
         return None
-    from toolmd._call.arguments.rules import Rules
+    from toolmd._call.arguments import Rules
 
     return Rules(call_spec)

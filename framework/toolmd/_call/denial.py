@@ -1,7 +1,5 @@
 """Deny a call: one of the pipeline's checks failed."""
 
-from collections.abc import Callable
-
 from toolmd._types.result import Failure
 from toolmd._types.verdict import Problem, Verdict
 from toolmd.config.state_files import EmptiedError
@@ -11,37 +9,13 @@ AGAIN_MS = 1000
 """When a call that did not run for want of the store or of a processor may be sent again."""
 
 
-class Explained:
-    """A failure that is explained once, when somebody reads it: most denials are counted only."""
-
-    def __init__(
-        self, code: str, names: Callable[[], tuple[str, ...]], explain: Callable[[], Failure]
-    ) -> None:
-        """Keep the code; `names` returns the arguments that are wrong, `explain` the failure."""
-        self.code = code
-        self.names = names
-        self._explain = explain
-        self._failure: Failure | None = None
-
-    def __call__(self) -> Failure:
-        """Return the failure."""
-        if self._failure is None:
-            self._failure = self._explain()
-        return self._failure
-
-
 class CallDenied(Exception):  # noqa: N818 - a decision, not an error
     """Raised by a check of the call pipeline; becomes `outcome: denied`."""
 
-    def __init__(self, failure: Failure | Explained) -> None:
+    def __init__(self, failure: Failure) -> None:
         super().__init__()
-        self.unread = failure
-        """What the model reads, explained or not."""
-
-    @property
-    def failure(self) -> Failure:
+        self.failure = failure
         """What the model reads."""
-        return self.unread() if isinstance(self.unread, Explained) else self.unread
 
 
 def deny(

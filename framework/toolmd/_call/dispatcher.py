@@ -7,18 +7,17 @@ from functools import cached_property
 from time import perf_counter, time
 from typing import TYPE_CHECKING, Any
 
-from toolmd._call.arguments.handles import with_results
+from toolmd._call.arguments import with_results
 from toolmd._call.audit.recorder import Recorder
 from toolmd._call.compiled import CompiledTools
+from toolmd._call.context import Resources
+from toolmd._call.crisis import CrisisWatch
 from toolmd._call.denial import CallDenied, deny
-from toolmd._call.guards.crisis import CrisisWatch
-from toolmd._call.invoke.context import Resources
-from toolmd._call.invoke.metrics import metrics_of
-from toolmd._call.invoke.trace import tracing_of
 from toolmd._call.keyed import KeyedCalls
 from toolmd._call.limits import MACHINE, CallLimits, Timing
-from toolmd._call.observers import Observers
-from toolmd._call.pipeline import Pipeline, Watch
+from toolmd._call.pipeline import Observers, Pipeline, Watch
+from toolmd._call.telemetry import metrics_of, tracing_of
+from toolmd._call.words import AskIntent, UserWords
 from toolmd._egress import Approved, open_client
 from toolmd._store.store import Store
 from toolmd._types.call import NO_CONTEXT, Budget, Call, Caller
@@ -32,9 +31,8 @@ from toolmd.hooks import Guard
 if TYPE_CHECKING:
     # A call without confirmation and audit does not wait for these imports.
     from toolmd._call.audit.log import AuditLog
-    from toolmd._call.confirmation.flow import ConfirmationFlow
+    from toolmd._call.confirmations import ConfirmationFlow
     from toolmd._call.decisions import Decisions
-    from toolmd._types.language import Language
 
 
 class Dispatcher:
@@ -55,14 +53,16 @@ class Dispatcher:
         meters: Any = None,
         timing: Timing = MACHINE,
         origins: Callable[[str], Iterable[str]] | None = None,
-        languages: "Callable[[], tuple[Language, ...]] | None" = None,
+        doubt: Callable[[], tuple[str, ...]] | None = None,
+        ask_intent: AskIntent | None = None,
         log: "AuditLog | None" = None,
     ) -> None:
         """Open the pipeline; `clock` returns seconds since the epoch, `timing` serves the limits.
 
         `provider` and `meters` are OpenTelemetry's; None uses the installed ones. `store`,
         `log` outlive this; without a log there is no audit. `origins` returns what the operator
-        approved in addition to Allowed Domains, `languages` those of plugins.
+        approved in addition to Allowed Domains, `doubt` the words of doubt of plugins, and
+        `ask_intent` asks plugins about the user's words.
         """
         self.registry = registry
         self.resources = resources
@@ -76,23 +76,24 @@ class Dispatcher:
         def limits(call_spec: ToolCallSpec) -> CallLimits:
             return CallLimits(call_spec.name, call_spec.limits, store, timing)
 
+        self._words = UserWords(registry, store, doubt, ask_intent)
         self._tools = CompiledTools(
             registry, settings.safety, self,
-            guards=guards, languages=languages, limits=limits, tracing=watch.tracing,
+            guards=guards, words=self._words, limits=limits, tracing=watch.tracing,
             approve=None if origins is None else self._clients.approved,
         )  # fmt: skip
         self.crisis = CrisisWatch(registry, settings.safety.crisis_words, self._store, clock)
         self._pipeline = Pipeline(
             self._tools, self._recorder, Observers(registry, before, after, watch.metrics),
             lambda: self._confirmations, watch,
-            crisis=self.crisis, keyed=KeyedCalls(self._store),
+            crisis=self.crisis, keyed=KeyedCalls(self._store), words=self._words,
         )  # fmt: skip
         self.dispatch = self._pipeline.dispatch
 
     @cached_property
     def _confirmations(self) -> "ConfirmationFlow":
         """The confirmations, opened with the first one."""
-        from toolmd._call.confirmation.flow import ConfirmationFlow
+        from toolmd._call.confirmations import ConfirmationFlow
 
         return ConfirmationFlow(self._store, self._settings.safety, self._tools, self._clock)
 
@@ -135,6 +136,14 @@ class Dispatcher:
         with suppress(CallDenied):  # The result is there, and its flag can't be known.
             call = self.crisis.flag_by_message(call)
         return self._pipeline.finish(call, result)
+
+    async def hear(self, caller: Caller) -> None:
+        """Note the message of a user that led to no call.
+
+        Raises CallDenied and UnreachableError where the store can't be used.
+        """
+        await self.crisis.heard(caller)
+        await self._words.hear(Call("", {}, caller=caller))
 
     async def escalates(self, call: Call) -> bool:
         """Return whether a call with valid arguments meets its tool's Escalate When."""

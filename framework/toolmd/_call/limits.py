@@ -17,6 +17,7 @@ from toolmd._types.call import Call
 from toolmd._types.call_spec import DEFAULT_TIMEOUT_S, Limits
 from toolmd._types.not_sent import NotSentError
 from toolmd._types.result import Event, EventListener, Result
+from toolmd.errors import logged
 
 MAX_WAITING = 1000
 """The most calls of one tool that may wait in this process; more are denied."""
@@ -158,8 +159,10 @@ class CallLimits:
         try:
             yield place
         finally:
-            with suppress(CallDenied):  # A place that stays is free after a while.
+            try:
                 await self._leave(place)
+            except Exception as error:  # noqa: BLE001 - the call has run: too late to deny it
+                logged(error, "the place of a call of %s stays for a while", self._name)
 
     async def wait(self, longest: float) -> None:
         """Wait for one more start. Raises CallDenied where it would take longer."""

@@ -7,24 +7,66 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolmd._call.audit.recorder import Recorder
 from toolmd._call.compiled import CompiledTool, CompiledTools
+from toolmd._call.crisis import CrisisWatch, flagged
 from toolmd._call.denial import denial_of, deny, overruled
-from toolmd._call.guards.crisis import CrisisWatch, flagged
-from toolmd._call.invoke.metrics import Metrics
-from toolmd._call.invoke.trace import Tracing
 from toolmd._call.keyed import KeyedCalls, key_with
 from toolmd._call.limits import PlaceLostError
-from toolmd._call.observers import Observers
-from toolmd._call.result.outcome import allowed, denied, ignored, stopped
+from toolmd._call.result import allowed, denied, ignored, stopped
+from toolmd._call.telemetry import Metrics, Tracing
+from toolmd._call.words import UserWords
 from toolmd._types.asked import Asked, InputRequiredError
 from toolmd._types.call import Call
 from toolmd._types.confirmation import Decided
+from toolmd._types.registry import BoundTool, Registry
 from toolmd._types.result import EventListener, Result
 from toolmd._types.verdict import ALLOWED, Action, Verdict
 from toolmd.errors import logged
 
 if TYPE_CHECKING:
-    # A call without confirmation does not wait for this import.
-    from toolmd._call.confirmation.flow import ConfirmationFlow
+    from toolmd._call.confirmations import ConfirmationFlow
+
+
+class Observers:
+    """The hooks of one snapshot's calls; an exception in one is logged and stops nothing."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        before: Callable[[Call, BoundTool], None] | None,
+        after: Callable[[Call, BoundTool, Result], None] | None,
+        metrics: Metrics | None = None,
+    ) -> None:
+        """Keep the hooks, and the metrics where a provider is installed."""
+        self._metrics = metrics
+        self._registry = registry
+        self._after = after
+        self.before = before
+        self.has_observers = bool(after or metrics)
+        """Whether a finished call has hooks to run or a metric."""
+
+    def call_before_hook(self, call: Call, tool: CompiledTool) -> None:
+        """Call the before-hook: the call runs now."""
+        if self.before is not None:
+            try:
+                self.before(call, tool.bound)
+            except Exception as error:  # noqa: BLE001 - an observer stops no call
+                logged(error, "a listener to calls failed")
+
+    def finish(self, call: Call, result: Result) -> Result:
+        """Add the crisis flag to a result, count it, and call the after-hook."""
+        if call.caller.crisis:
+            result = result._replace(crisis=True)
+        bound = self._registry.tools.get(call.tool)
+        if self._metrics is not None:
+            known = bound is not None or call.tool in self._registry.skills
+            self._metrics.end(call, result, known=known)
+        if self._after is not None and bound is not None:
+            try:
+                self._after(call, bound, result)
+            except Exception as error:  # noqa: BLE001 - an observer stops no call
+                logged(error, "a listener to calls failed")
+        return result
+
 
 MAX_CALL_DEPTH = 16
 """How deep calls may nest: tools that call tools must come to an end."""
@@ -71,11 +113,13 @@ class Pipeline:
         *,
         crisis: CrisisWatch,
         keyed: KeyedCalls,
+        words: UserWords,
     ) -> None:
         """Keep the parts; `confirmations` opens the pending calls on first use."""
         self.rehearses = False
         """Whether every check counts and stores as always, and nothing runs."""
         self._keyed = keyed
+        self._words = words
         self._watch = watch if any(watch) else None
         self._crisis = crisis
         self._has_words = bool(crisis.words)
@@ -95,6 +139,7 @@ class Pipeline:
             if self._has_words or call.caller.conversation is not None:
                 call = self._crisis.flag_by_message(call)
                 call = await self._crisis.flag_by_conversation(call)
+                call = await self._words.hear(call)
             if call.confidence is not None or call.depth:
                 check_call(call)  # syntax
             tool = self._used(call.tool) or await self._tools.find(call)  # lookup
@@ -106,10 +151,8 @@ class Pipeline:
             if call.key is not None and call.is_named:
                 call = call._replace(key=key_with(call.key, arguments))
             note = ignored(tool.dropped(call.arguments)) if tool.ignores_unknown else ""
-            if tool.guards:  # confidence, intent, review, confirmation
-                verdict = await tool.guard(call, arguments)
-            else:
-                verdict = tool.check_policy(call, arguments)
+            # confidence, intent, review, confirmation
+            verdict = await tool.verdict(call, arguments) if tool.checks else ALLOWED
             if verdict is not ALLOWED:
                 if tool.escalates(call, arguments):
                     call = await self._crisis.flag_by_conversation(flagged(call))
@@ -177,6 +220,7 @@ class Pipeline:
                 await limits.wait_again(call)
             if self.rehearses:
                 return allowed(call, began)
+            await self._words.use(call)
             if self._observers.before is not None:
                 self._observers.call_before_hook(call, tool)
             running = tool.invoker.run(call, arguments, began, on_event)
@@ -200,7 +244,7 @@ class Pipeline:
         """Deny a call, or store it for a person's confirmation."""
         if verdict.action is Action.DENY:
             raise overruled(verdict)
-        confirmation = await self._confirmations().store_call(tool, call, arguments, verdict.action)
+        confirmation = await self._confirmations().store_call(tool, call, arguments, verdict)
         corrected = ", ".join(confirmation.replaces)
         instead_of = Decided(corrected) if corrected else None
         await self._recorder.waits(

@@ -136,8 +136,10 @@ def _hide(tx: "Transaction", confirmation_id: str) -> bool:
     """Remove Sensitive values and the user's words from a decided call; return True."""
     ((data,),) = tx.execute("SELECT data FROM confirmation WHERE id = ?", confirmation_id)
     one = _confirmation(data)
-    caller = one.call.caller._replace(message="")
-    hidden = one._replace(call=one.call._replace(arguments=one.shown, caller=caller, asked=None))
+    caller = one.call.caller._replace(message="", earlier=())
+    call = one.call._replace(arguments=one.shown, caller=caller, asked=None)
+    prompt = one.prompt.replace(one.words, "") if one.words else one.prompt
+    hidden = one._replace(call=call, prompt=prompt, words="")
     stored = "UPDATE confirmation SET data = ? WHERE id = ?"
     return tx.change(stored, json.dumps(hidden), confirmation_id) == 1
 
@@ -157,5 +159,7 @@ def _confirmation(data: str) -> Confirmation:
     call = Call(*one.call)
     budget = None if call.budget is None else Budget(*call.budget)
     asked = None if call.asked is None else Asked(*call.asked)
-    call = call._replace(caller=Caller(*call.caller), budget=budget, asked=asked)
+    caller = Caller(*call.caller)
+    caller = caller._replace(earlier=tuple(caller.earlier))
+    call = call._replace(caller=caller, budget=budget, asked=asked)
     return one._replace(call=call, notes=tuple(one.notes))

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 KEY_KEPT_S = 24 * 3600.0
 """For how long a key is known after its call began, in seconds."""
+MOST_HEARD = 20
+"""How many messages of a user count, the newest."""
 CHANGE_KEPT_S = 30 * 24 * 3600.0
 """For how long a change is kept that no process has pending any more, in seconds."""
 GONE = ""
@@ -49,6 +51,47 @@ class CrisisStore(StorePart):
         """Remove the flag of a user's conversation; False where it has none."""
         gone = "DELETE FROM crisis WHERE conversation = ? AND caller = ? RETURNING 1"
         return bool(self._execute(gone, conversation, user or ""))
+
+
+class WordStore(StorePart):
+    """The messages of each user in a conversation since the last executed call, for a day."""
+
+    synced = False
+
+    def add(self, conversation: str, user: str | None, text: str) -> None:
+        """Store a message, unless the newest is equal; those that a call used go."""
+        text = text.replace("\0", "").encode(errors="replace").decode()
+        newest = "SELECT text FROM user_message WHERE conversation = ? AND caller = ?"
+        key = conversation, _owner(user)
+        if self._select(f"{newest} ORDER BY number DESC LIMIT 1", *key) == [(text,)]:
+            return
+        with self._write(f"words of {conversation}") as tx:
+            now = self._now(tx)
+            tx.execute("DELETE FROM user_message WHERE conversation = ? AND caller = ?"
+                       " AND used_by IS NOT NULL", *key)  # fmt: skip
+            tx.execute("DELETE FROM user_message WHERE at < ?", now - KEY_KEPT_S)
+            tx.execute(
+                "INSERT INTO user_message SELECT ?, ?, coalesce(max(number), 0) + 1, ?, ?, NULL"
+                " FROM user_message WHERE conversation = ? AND caller = ?",
+                *key, text, now, *key,
+            )  # fmt: skip
+
+    def heard(self, conversation: str, user: str | None, reply: str | None) -> tuple[str, ...]:
+        """Return the messages that no call used, but those of the same reply, oldest first."""
+        rows = self._select(
+            "SELECT text FROM user_message WHERE conversation = ? AND caller = ?"
+            " AND (used_by IS NULL OR (used_by = ? AND used_by <> '')) ORDER BY number",
+            conversation, _owner(user), reply or "",
+        )  # fmt: skip
+        return tuple(text for (text,) in rows[-MOST_HEARD:])
+
+    def use(self, conversation: str, user: str | None, reply: str | None) -> None:
+        """Note that a call of a reply is executed."""
+        self._execute(
+            "UPDATE user_message SET used_by = ?"
+            " WHERE conversation = ? AND caller = ? AND used_by IS NULL",
+            reply or "", conversation, _owner(user),
+        )  # fmt: skip
 
 
 class KeyedCallStore(StorePart):

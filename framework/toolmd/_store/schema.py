@@ -32,6 +32,10 @@ CREATE TABLE policy_change (
 CREATE TABLE crisis (
     conversation TEXT NOT NULL, caller TEXT NOT NULL, since DOUBLE PRECISION NOT NULL,
     PRIMARY KEY (conversation, caller));
+CREATE TABLE user_message (
+    conversation TEXT NOT NULL, caller TEXT NOT NULL, number INTEGER NOT NULL, text TEXT NOT NULL,
+    at DOUBLE PRECISION NOT NULL, used_by TEXT, PRIMARY KEY (conversation, caller, number));
+CREATE INDEX user_message_at ON user_message (at);
 CREATE TABLE audit_head (
     file TEXT PRIMARY KEY, place TEXT NOT NULL, number BIGINT NOT NULL, hash TEXT NOT NULL);
 CREATE TABLE remote_tool (

@@ -16,6 +16,7 @@ from toolmd._store.records import (
     KeyedCallStore,
     PinStore,
     ResultStore,
+    WordStore,
 )
 from toolmd._types.kept import KeptResult
 from toolmd.errors import ToolmdError, UnreachableError, logged
@@ -62,6 +63,7 @@ class Store:
         self.keyed_calls = KeyedCallStore(self)
         self.results = ResultStore(self)
         self.pins = PinStore(self)
+        self.words = WordStore(self)
 
     @property
     def database(self) -> "Database":

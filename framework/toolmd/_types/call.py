@@ -33,9 +33,11 @@ class Caller(NamedTuple):
     host names none."""
     crisis: bool = False
     """Whether the message, the reply or the conversation has the crisis flag."""
+    earlier: tuple[str, ...] = ()
+    """The user's messages of the conversation since the last executed call, before this one."""
 
     def __repr__(self) -> str:
-        return brief(self, "message")
+        return brief(self, "message", "earlier")
 
 
 NOBODY = Caller()

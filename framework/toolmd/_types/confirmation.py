@@ -44,6 +44,8 @@ class Confirmation(NamedTuple):
     """Notes added to the result, such as the arguments that a person edited."""
     saves: str | None = None
     """The name under which a run saves the person's answer; None for a yes-or-no question."""
+    words: str = ""
+    """The part of the prompt with the user's words; it goes with the decision."""
 
     @property
     def form(self) -> Mapping[str, Any] | None:

@@ -131,12 +131,6 @@ class Result(_Fields):
         data = self[4]
         return from_json(data) if type(data) is bytes else data
 
-    @property
-    def error(self) -> Failure | None:
-        """The reason why the call did not succeed; argument errors are explained on access."""
-        error: Failure | Callable[[], Failure] | None = self[5]
-        return error() if callable(error) else error
-
     def __repr__(self) -> str:
         return brief(self, "message", "data", "truncated")
 

@@ -76,7 +76,7 @@ def _written(
 
 def _asks_confidence(live: Live, spec: AnySpec) -> bool:
     """Return whether a call must state a confidence; a skill's steps use the skill's."""
-    from toolmd._call.guards.policy import threshold
+    from toolmd._call.checks import threshold
     from toolmd._skills.plan import within_reach
     from toolmd._types.skill import SkillSpec
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from toolmd._call.invoke.metrics import meter_of
+from toolmd._call.telemetry import meter_of
 from toolmd._workspace.workspace import Workspace
 from toolmd.errors import logged
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic_core import from_json
 
-from toolmd._call.result.answer import write
-from toolmd._call.result.shorten import ELLIPSIS, shorten
+from toolmd._call.cut import ELLIPSIS, shorten
+from toolmd._call.result import write
 from toolmd._store.store import Store
 from toolmd._types.call_spec import Limits, ToolCallSpec
 from toolmd._types.context import Context

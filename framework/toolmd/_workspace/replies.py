@@ -8,9 +8,9 @@ from time import monotonic
 from typing import Any
 
 from toolmd._call import Dispatcher
-from toolmd._call.guards.crisis import flagged
-from toolmd._call.result.answer import write
-from toolmd._call.result.fit import arrays_of
+from toolmd._call.crisis import flagged
+from toolmd._call.cut import arrays_of
+from toolmd._call.result import write
 from toolmd._dialect import parse_reply, render_denial, render_results
 from toolmd._dialect.absent import without_absent
 from toolmd._dialect.decoder import MAX_BYTES
@@ -79,7 +79,7 @@ class Replies:
             )
             return self._denied(denied, dialect, "")
         if not parsed.calls and not dry_run:
-            await self._dispatcher.crisis.heard(caller)
+            await self._dispatcher.hear(caller)
         spoken = parsed.dialect if parsed.dialect in self._dialects else dialect
         name = secrets.token_hex(8)
         calls = [

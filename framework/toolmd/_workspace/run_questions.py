@@ -6,9 +6,8 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator,
 from itertools import islice
 from typing import Any, Literal
 
-from toolmd._call.arguments.argument_errors import mismatch
-from toolmd._call.arguments.rules import Rules
-from toolmd._call.confirmation.shown import NOT_YOURS
+from toolmd._call.arguments import Rules, mismatch
+from toolmd._call.confirmations import NOT_YOURS
 from toolmd._call.denial import CallDenied
 from toolmd._call.threads import AROUND
 from toolmd._skills.engine.engine import Engine

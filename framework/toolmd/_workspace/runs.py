@@ -10,10 +10,10 @@ from threading import Lock
 from time import perf_counter
 from typing import TypeVar
 
-from toolmd._call.arguments.argument_errors import mismatch
+from toolmd._call.arguments import mismatch
+from toolmd._call.cut import Bounds, cut
 from toolmd._call.denial import CallDenied
 from toolmd._call.pipeline import check_call
-from toolmd._call.result.truncate import Bounds, cut
 from toolmd._skills.engine import utc_now
 from toolmd._skills.engine.engine import Engine
 from toolmd._skills.engine.outcomes import result_of, unanswered, unknown

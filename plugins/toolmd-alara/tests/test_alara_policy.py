@@ -90,12 +90,15 @@ def test_confidence_counts_from_the_seeds_number_on(call, tool, least):
 
 
 @pytest.mark.parametrize("tool", ASKED_FOR)
-def test_a_call_without_the_users_request_is_denied(call, tool):
+def test_a_call_without_the_users_request_asks_them_or_is_denied(call, tool):
     for message in ASKED_FOR[tool]:
         assert call(tool, VALID[tool], message=message, dry_run=True).error is None
     for message in ("", "Hello!", "I have a headache"):
         result = call(tool, VALID[tool], message=message, dry_run=True)
-        assert (result.outcome, result.error.code) == ("denied", "no_explicit_intent")
+        if tool in CONFIRMED:
+            assert result.outcome == "confirm"
+        else:
+            assert (result.outcome, result.error.code) == ("denied", "no_explicit_intent")
 
 
 @pytest.mark.parametrize(("tool", "sensitivity"), CONFIRMED.items())
@@ -110,10 +113,12 @@ def test_a_call_of_low_risk_runs_at_once(call, tool):
     assert call(tool, VALID[tool]).outcome == "ok"
 
 
-def test_a_diagnosis_that_the_user_did_not_say_is_denied(call):
+def test_a_diagnosis_that_the_user_did_not_say_is_asked_about(call):
     inferred = {**CARE, "diagnosis": "hypertension"}
     result = call("add_care_log", inferred, message="I went to the hospital", dry_run=True)
-    assert (result.outcome, result.error.code) == ("denied", "not_stated_by_user")
+    assert result.outcome == "confirm"
+    assert "diagnosis must be in the user's own words" in result.message
+    assert "You said: “I went to the hospital”" in result.confirmation.prompt
     said = "I went to the hospital and they said hypertension"
     assert call("add_care_log", inferred, message=said, dry_run=True).error is None
 
@@ -122,9 +127,9 @@ def test_a_diagnosis_that_the_user_did_not_say_is_denied(call):
 @pytest.mark.parametrize(
     ("said", "text", "outcome"),
     [
-        ("I went to the hospital", "Hospital visit for hypertension", "denied"),
-        ("I went to the hospital, it is not cancer", "Visit to the hospital: cancer", "denied"),
-        ("The doctor said it is cancer", "Diagnosed with cancer", "denied"),
+        ("I went to the hospital", "Hospital visit for hypertension", "asked"),
+        ("I went to the hospital, it is not cancer", "Visit to the hospital: cancer", "asked"),
+        ("The doctor said it is cancer", "Diagnosed with cancer", "asked"),
         ("They diagnosed cancer at the hospital", "Hospital visit: they diagnosed cancer", None),
         ("I had a checkup at the hospital", "Checkup at the hospital", None),
         ("I saw the doctor", "The user visited the doctor", None),
@@ -132,11 +137,8 @@ def test_a_diagnosis_that_the_user_did_not_say_is_denied(call):
 )
 def test_a_title_and_notes_add_no_finding_to_the_users_words(call, name, said, text, outcome):
     result = call("add_care_log", {**CARE, name: text}, message=said, dry_run=True)
-    if outcome is None:
-        assert (result.outcome, result.error) == ("confirm", None)
-    else:
-        assert (result.outcome, result.error.code) == ("denied", "not_stated_by_user")
-        assert name in result.error.message
+    assert (result.outcome, result.error) == ("confirm", None)
+    assert (name in result.message) is (outcome == "asked")
 
 
 @pytest.mark.parametrize("name", ["diagnosis", "treatment"])
@@ -152,7 +154,6 @@ def test_the_users_own_words_may_be_five_hundred_letters(call, name):
     ("message", "codes"),
     [
         ("I have a headache", ["no_explicit_intent", "not_stated_by_user"]),
-        ("I did NOT take my aspirin", ["no_explicit_intent", "not_stated_by_user"]),
         ("I took an ibuprofen", ["not_stated_by_user"]),
     ],
 )
@@ -163,8 +164,8 @@ def test_a_medication_that_the_user_did_not_take_is_not_logged(call, message, co
 
 
 def test_a_question_about_a_medication_is_not_logged_before_the_user_confirms(call):
-    asked = call("log_medication", VALID["log_medication"], message="Should I take aspirin?")
-    assert asked.outcome == "confirm"
+    for message in ("Should I take aspirin?", "I did NOT take my aspirin"):
+        assert call("log_medication", VALID["log_medication"], message=message).outcome == "confirm"
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolmd._call.confirmation.shown import prompt_of
+from toolmd._call.confirmations import prompt_of
 from toolmd._types.call_spec import Safety
 
 VALUES = {

@@ -7,13 +7,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+from toolmd._call.checks import ask_guard
 from toolmd._call.denial import CallDenied
-from toolmd._call.guards.intent import says_any, words_of
-from toolmd._call.guards.plugins import ask
-from toolmd._types.call import Call
+from toolmd._types.call import Call, Caller
 from toolmd._types.call_spec import Limits, Safety
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.settings import AuditSettings, SafetySettings, Settings
@@ -106,56 +103,126 @@ def test_a_files_rule_for_a_missing_confidence_overrides_the_projects(outcome):
     assert outcome(denies, project=project) == ("denied", "missing_confidence")
 
 
-INTENT = {"explicit_intent": True, "intent_keywords": ("remind", "schedule", "log it", "café")}
+INTENT = {"explicit_intent": True, "intent_keywords": ("remind", "schedule", "log it")}
 
 
-@pytest.mark.parametrize(
-    ("message", "stated"),
-    [
-        ("Remind me", True),
-        ("please set REMINDERS", True),
-        ("I reminded her", True),
-        ("it was scheduled", True),
-        ("ｒｅｍｉｎｄ me", True),
-        ("Log it, please", True),
-        ("I logged it", True),
-        ("cafe\u0301s", True),
-        ("a remindful day", False),
-        ("log that, it is good", False),
-        ("", False),
-        ("I took aspirin", False),
-    ],
-)  # fmt: skip
-def test_intent_is_a_keyword_in_the_users_own_words(outcome, message, stated):
-    wanted = ("ok", None) if stated else ("denied", "no_explicit_intent")
-    assert outcome(INTENT, message=message) == wanted
-
-
-@pytest.mark.parametrize(
-    ("message", "stated"),
-    [
-        ("Erinnere mich morgen", True),
-        ("Bitte um eine Erinnerung", True),
-        ("I wanted reminders", True),
-        ("Erinnert mich", False),  # the file lists the forms of other languages
-        ("de", False),
-        ("ans Geld denken", False),
-    ],
-)
-def test_keywords_of_a_language_are_said_as_they_are_written(message: str, stated: bool) -> None:
-    keywords = ("reminder", "de: Erinnere", "de: Erinnerung", "de: an")
-
-    assert says_any(message, keywords) is stated
+def test_explicit_intent_has_three_answers(outcome):
+    for message, at_once, anyway in (
+        ("Remind me", ("ok", None), ("confirm", None)),
+        ("Can you remind me?", ("confirm", None), ("confirm", None)),
+        ("Don't remind me", ("confirm", None), ("confirm", None)),
+        ("I took aspirin", ("denied", "no_explicit_intent"), ("confirm", None)),
+        ("", ("denied", "no_explicit_intent"), ("confirm", None)),
+    ):
+        assert outcome(INTENT, message=message) == at_once
+        for asks in ({"requires_confirmation": True}, {"sensitivity": "critical"},
+                     {"confirm_when": "number >= 0"}):  # fmt: skip
+            assert outcome({**INTENT, **asks}, {"number": 1}, message=message) == anyway
+        assert outcome({**INTENT, "confirm_when": "number > 5"}, {"number": 1},
+                       message=message) == at_once  # fmt: skip
 
 
 def test_explicit_intent_without_keywords_is_never_stated(outcome):
     assert outcome({"explicit_intent": True}, message="do it")[0] == "denied"
 
 
-@given(st.text(max_size=40))
-def test_words_match_in_any_spelling(text):
-    assert words_of(" ".join(words_of(text))) == words_of(text)
-    assert all(says_any(text, (word,)) for word in words_of(text))
+def test_the_prompt_of_an_unclear_call_shows_the_value_and_the_users_words(harness, tool, tmp_path):
+    made = tool("act", nothing, NUMBER, safety=Safety(**INTENT))
+    dispatcher = harness(made, settings=settings(tmp_path))
+    result = dispatcher.call("act", {"number": 3}, message="Could you remind me?")
+    assert result.confirmation.prompt == (
+        "I'd like to act: number: 3. You said: “Could you remind me?”. Is this correct?"
+    )
+    assert "not certain that the user asked for act" in result.message
+
+
+@pytest.fixture
+def talk(harness, tool, tmp_path):
+    """Call a tool that needs the word "log", in a conversation, and one that needs none."""
+    logs = tool("log", nothing, safety=Safety(explicit_intent=True, intent_keywords=("log",)))
+    dispatcher = harness(logs, tool("look", nothing), settings=settings(tmp_path))
+
+    def call(message, name="log", conversation="c1", user="ana", **more):
+        return dispatcher.call(name, message=message, conversation=conversation, user=user,
+                               **more).outcome  # fmt: skip
+
+    return call
+
+
+def test_the_users_messages_since_the_last_executed_call_count(talk):
+    assert talk("Should I log it?", dry_run=True) == "confirm"
+    assert talk("Log my aspirin", "unknown") == "denied"
+    assert talk("yes, 100 mg") == "ok", "the words of the message before"
+    assert talk("yes") == "denied", "they were used by the call"
+    assert talk("Log it", "unknown", conversation="c2") == talk("yes", user="bob") == "denied"
+    assert talk("Log it", "unknown") == "denied"
+    assert talk("I see", "look") == "ok"
+    assert talk("yes") == "denied", "another call was executed since"
+    assert talk("Log it, then") == "ok"
+
+
+def test_calls_of_one_reply_share_the_users_words(harness, tool, tmp_path):
+    made = tool("log", nothing, safety=Safety(explicit_intent=True, intent_keywords=("log",)))
+    dispatcher = harness(made, settings=settings(tmp_path)).dispatcher
+
+    async def main():
+        def call(message, reply):
+            caller = Caller("ana", message=message, conversation="c1")
+            return dispatcher.dispatch(Call("log", {}, caller=caller, reply=reply))
+
+        await dispatcher.hear(Caller("ana", message="Log both", conversation="c1"))
+        first, second = await call("yes", "r1"), await call("yes", "r1")
+        return first.outcome, second.outcome, (await call("yes", "r2")).outcome
+
+    assert asyncio.run(main()) == ("ok", "ok", "denied")
+
+
+def test_a_hook_replaces_the_rule(harness, tool, tmp_path):
+    said = Parameter(name="name", shape=Schema(types=("string",), verbatim=True))
+    made = tool("act", lambda name="": {}, said,
+                safety=Safety(explicit_intent=True, intent_keywords=("log",)))  # fmt: skip
+    asked, answers = [], {}
+
+    async def later(answer):
+        return answer
+
+    def ask(kind, wanted, call):
+        asked.append((kind, wanted))
+        answer = answers.get(kind)
+        if isinstance(answer, Exception):
+            raise answer
+        yield None
+        yield later(answer) if answer == "clear" else answer
+
+    dispatcher = harness(made, settings=settings(tmp_path), ask_intent=ask)
+    for intent, verbatim, wanted in (
+        ("clear", "clear", "ok"),
+        ("unclear", "clear", "confirm"),
+        ("absent", "clear", "denied"),
+        ("clear", "absent", "denied"),
+        (RuntimeError("down"), "clear", "confirm"),
+        ("perhaps", "clear", "confirm"),
+        (None, None, "ok"),
+    ):
+        answers.update(intent=intent, verbatim=verbatim)
+        got = dispatcher.call("act", {"name": "milk"}, message="Log milk")
+        assert got.outcome == wanted, (intent, verbatim)
+    assert asked[:2] == [("intent", ("log",)), ("verbatim", ("milk",))]
+
+
+def test_words_of_doubt_of_packages_count_and_deny_where_they_cannot_be_read(
+    harness, tool, tmp_path
+):
+    made = tool("act", nothing, safety=Safety(explicit_intent=True, intent_keywords=("de: merke",)))
+    dispatcher = harness(made, settings=settings(tmp_path), doubt=lambda: ("nicht",))
+    assert dispatcher.call("act", message="Merke es nicht").outcome == "confirm"
+    assert dispatcher.call("act", message="Merke es").outcome == "ok"
+
+    def broken():
+        raise RuntimeError
+
+    dispatcher = harness(made, settings=settings(tmp_path), doubt=broken)
+    assert dispatcher.call("act", message="Merke es").error.code == "internal_guard_error"
 
 
 def test_verbatim_values_must_be_words_of_the_user(harness, tool, tmp_path):
@@ -194,7 +261,7 @@ def test_a_tool_that_needs_intent_and_verbatim_values_gets_both_or_does_not_run(
 
     assert told("Log the aspirin") is None
     assert told("I took aspirin") == "no_explicit_intent"
-    assert told("Log what I took") == "not_stated_by_user"
+    assert told("Log the pill") == "not_stated_by_user"
 
 
 def test_crisis_words_require_a_review_of_every_call_and_flag_every_outcome(
@@ -270,6 +337,8 @@ def every_outcome(tmp_path_factory, harness, tool):
 def test_adding_a_restriction_never_makes_the_outcome_better(every_outcome):
     for (chosen, *call), outcome in every_outcome.items():
         for added in set(range(len(CHOICES))) - chosen:
+            if 1 in chosen and added in {2, 3, 4}:
+                continue  # A tool that a person confirms anyway is never denied for words.
             assert every_outcome[chosen | {added}, *call] >= outcome
 
 
@@ -335,7 +404,7 @@ def test_a_guard_that_raises_denies(outcome, guard):
 @pytest.mark.parametrize("guard", [slow, block])
 def test_a_slow_guard_denies(guard):
     async def main():
-        return [v async for v in ask((guard,), Call("act", {}), {}, timeout_s=0.05)]
+        return await ask_guard(guard, Call("act", {}), {}, timeout_s=0.05)
 
     with pytest.raises(CallDenied) as refused:
         asyncio.run(main())

@@ -1,6 +1,6 @@
 """Tools that call others: the Result of a call, given as their own, is what they came to."""
 
-from toolmd._call.invoke.invoker import MAX_MESSAGE
+from toolmd._call.invoke import MAX_MESSAGE
 from toolmd._skills.python import result_of
 from toolmd._types.call_spec import Limits, Safety
 from toolmd._types.schema import Parameter, Schema

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import strategies as st
 from pydantic_core import from_json
 
-from toolmd._call.result.truncate import Bounds, cut
+from toolmd._call.cut import Bounds, cut
 from toolmd._types.call import Budget
 from toolmd._types.call_spec import Limits
 from toolmd._types.schema import Parameter, Schema

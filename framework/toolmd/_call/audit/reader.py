@@ -16,8 +16,7 @@ from toolmd._call.audit.chain import (
     lines_backward,
     parsed,
 )
-from toolmd._call.audit.log import AUDIT_FOLDER
-from toolmd._call.audit.upkeep import is_unnoted
+from toolmd._call.audit.log import AUDIT_FOLDER, is_unnoted
 from toolmd._store import MEMORY, STORE_FILE
 from toolmd._store.store import Store
 from toolmd._types.audit import ChainLine

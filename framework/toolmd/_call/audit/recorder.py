@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+import re
 import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import to_json
 
 from toolmd._call.compiled import CompiledTool
-from toolmd._call.denial import CallDenied, Explained, guard_failed
+from toolmd._call.denial import CallDenied, guard_failed
 from toolmd._types.call import Call
 from toolmd._types.confirmation import Decided
 from toolmd._types.verdict import Verdict
@@ -110,16 +111,17 @@ class Recorder:
         """Record a denial; the call stays denied where the record can't be written."""
         if self._log is None or call.dry_run:
             return
-        failure, code = denial.unread, denial.unread.code
+        failure, code = denial.failure, denial.failure.code
         try:
             head = {"tool": call.tool[:64]} if tool is None else tool.audit_head
             record = self._begun("deny", head, call) | _words({"code": code})
-            if isinstance(failure, Explained):
-                faults = [[code, _word(name)] for name in failure.names()[:_MAX_FAULTS]]
+            faults = [(fault.code, fault.path) for fault in failure.details]
+            if code == "invalid_arguments":  # Its message quotes values, and its paths keys.
+                names = (re.split(r"[.\[]", path, maxsplit=1)[0] for _, path in faults)
+                faults = [(code, name) for name in dict.fromkeys(names)]
             else:
                 record |= _words({"reason": failure.message})
-                faults = [[_word(f.code), _word(f.path)] for f in failure.details[:_MAX_FAULTS]]
-            record["faults"] = faults
+            record["faults"] = [[*map(_word, fault)] for fault in faults[:_MAX_FAULTS]]
             if decided is not None:
                 record |= _words(decided._asdict())
             await self._append(record)
@@ -137,7 +139,7 @@ class Recorder:
         # As many digits for each record.
         at = f"{self._date}.{int((now - second) * 1e6):06d}+00:00"
         record: dict[str, Any] = {"at": at, "decision": decision, **head}
-        user, context, _, conversation, _ = call.caller
+        user, context, _, conversation, *_ = call.caller
         if context:
             record["context"] = hidden_values({**context})
         if call.confidence is not None:

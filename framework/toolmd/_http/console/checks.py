@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from toolmd._call.guards.policy import on_missing
+from toolmd._call.checks import on_missing
 from toolmd._http.console.policy import demands
 from toolmd._types.registry import BoundTool
 from toolmd._types.result import Result

@@ -4,7 +4,7 @@ import asyncio
 from contextlib import suppress
 from typing import NamedTuple
 
-from toolmd._call.result.answer import write
+from toolmd._call.result import write
 from toolmd._dialect.body import body_text
 from toolmd._types.result import Result
 from toolmd._workspace import Workspace

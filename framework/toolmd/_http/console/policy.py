@@ -1,6 +1,6 @@
 """Describe in words the requirements of each check of a tool's calls."""
 
-from toolmd._call.guards.policy import on_missing, threshold
+from toolmd._call.checks import on_missing, threshold
 from toolmd._types.call_spec import Limits
 from toolmd._types.registry import BoundTool
 from toolmd._types.settings import SafetySettings, Settings

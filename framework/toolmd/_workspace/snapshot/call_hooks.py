@@ -1,9 +1,10 @@
-"""Collect the hooks of plugins: guards, approved origins, languages, observers and dialects."""
+"""Collect the hooks of plugins: guards, origins, the user's words, observers and dialects."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from toolmd._call.words import AskIntent
 from toolmd._load.plugins import PluginAnswer, Plugins, broken_plugin, reason, several
 from toolmd._types.call import Call
 from toolmd._types.diagnostic import Diagnostic
@@ -12,9 +13,6 @@ from toolmd._types.reply import Dialect
 from toolmd._types.result import Result
 from toolmd._types.settings import Settings
 from toolmd.hooks import Guard
-
-if TYPE_CHECKING:
-    from toolmd._types.language import Language
 
 
 def guards_of(
@@ -68,24 +66,39 @@ def origins_of(
     return origins if plugins.implements("toolmd_approved_origins") else None
 
 
-def languages_of(plugins: Plugins) -> Callable[[], tuple["Language", ...]] | None:
-    """Return a function that asks each plugin for its languages; None where no plugin has any.
+def doubt_of(plugins: Plugins) -> Callable[[], tuple[str, ...]] | None:
+    """Return a function that asks each plugin for words of doubt; None where no plugin has any.
 
-    It raises what a plugin raised, and ValueError for rules that can't be read.
+    It raises what a plugin raised, and TypeError for anything but texts.
     """
 
     @cache
-    def languages() -> tuple["Language", ...]:
-        from toolmd._types.language import read_language
-
-        found = []
-        for answer in plugins.ask("toolmd_languages"):
+    def doubt() -> tuple[str, ...]:
+        found: list[str] = []
+        for answer in plugins.ask("toolmd_doubt_words"):
             if answer.error is not None:
                 raise answer.error
-            found += [read_language(rules) for rules in several(answer.value)]
+            words = [*several(answer.value)]
+            if not all(isinstance(word, str) and word for word in words):
+                raise TypeError(f"toolmd_doubt_words of {answer.plugin} returned no list of texts")
+            found += words
         return tuple(found)
 
-    return languages if plugins.implements("toolmd_languages") else None
+    return doubt if plugins.implements("toolmd_doubt_words") else None
+
+
+def ask_intent_of(plugins: Plugins) -> AskIntent | None:
+    """Return a function that asks plugins about the user's words; None where none answers."""
+
+    def ask(kind: str, wanted: Sequence[str], call: Call) -> Iterable[Any]:
+        messages = (*call.caller.earlier, call.caller.message)
+        question: dict[str, Any] = {"kind": kind, "wanted": wanted, "messages": messages}
+        for answer in plugins.ask("toolmd_intent", at_load=False, call=call, **question):
+            if answer.error is not None:
+                raise answer.error
+            yield answer.value
+
+    return ask if plugins.implements("toolmd_intent") else None
 
 
 def _texts(said: Any) -> tuple[str, ...]:

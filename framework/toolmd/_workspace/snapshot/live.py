@@ -20,9 +20,10 @@ from toolmd._types.settings import AuditSettings, Settings
 from toolmd._workspace.background_loop import off_loop
 from toolmd._workspace.snapshot.call_hooks import (
     Dialects,
+    ask_intent_of,
     dialects_of,
+    doubt_of,
     guards_of,
-    languages_of,
     listeners_of,
     origins_of,
 )
@@ -142,7 +143,8 @@ class Live:
                     store=self._logs.store,
                     log=self._logs.log_of(self.settings),
                     origins=origins_of(snapshot.plugins, self.settings, self.keeper.tools),
-                    languages=languages_of(snapshot.plugins),
+                    doubt=doubt_of(snapshot.plugins),
+                    ask_intent=ask_intent_of(snapshot.plugins),
                 )
                 if self.rehearses:
                     self.dispatcher.rehearse()

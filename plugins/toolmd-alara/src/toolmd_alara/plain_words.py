@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolmd import Call, Verdict, not_stated
+from toolmd import Action, Call, Verdict, not_stated
 
 TOOLS = frozenset(("add_care_log", "create_care_log"))
 """The tools whose entries are permanent."""
@@ -26,12 +26,15 @@ NEUTRAL = frozenset(
 
 
 def adds_nothing(call: Call, arguments: Mapping[str, Any]) -> Verdict | None:
-    """Deny a title or notes with words that the user did not say, such as a diagnosis."""
+    """Ask the user about a title or notes with words of another's, such as a diagnosis.
+
+    A person confirms these tools in any case, so that words alone deny nothing.
+    """
     kinds = {word for name in _KINDS for word in str(arguments.get(name, "")).split("_")}
     for name in _TEXTS:
         added = " ".join(_claims(str(arguments.get(name, "")), NEUTRAL | kinds))
         if (verdict := not_stated(call, name, added)) is not None:
-            return verdict
+            return verdict._replace(action=Action.CONFIRM)
     return None
 
 

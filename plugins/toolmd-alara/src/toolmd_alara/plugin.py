@@ -26,6 +26,17 @@ CRISIS_WORDS = (
     "hurt myself", "harm myself", "cut myself", "overdose",
 )  # fmt: skip
 """Words of a user in danger; a hyphen or a comma between them does not matter."""
+DOUBT_WORDS = (
+    "nicht", "nie", "niemals", "nichts", "kein", "keine", "keinen", "keinem", "keiner", "ohne",
+    "weder", "nein", "statt", "anstatt", "vergiss", "vergessen", "wenn", "falls", "ob", "soll",
+    "sollte", "vielleicht", "morgen", "mein mann", "meine frau",
+    "no", "nunca", "jamás", "tampoco", "ni", "sin", "nadie", "nada", "en vez de", "olvida", "si",
+    "debo", "debería", "quizás", "tal vez", "mañana", "mi marido", "mi esposa", "mi mujer",
+    "pas", "jamais", "rien", "aucun", "aucune", "sans", "non", "au lieu", "oublie", "si", "dois-je",
+    "devrais-je", "peut-être", "demain", "mon mari", "ma femme",
+    "不", "没", "别", "勿", "未", "取消", "停止", "如果", "要是", "也许", "可能", "明天", "吗",
+)  # fmt: skip
+"""The words of doubt in German, Spanish, French and Chinese; the core has those of English."""
 FILE = "alara.sqlite3"
 """The file of the health log in the project's state folder."""
 
@@ -64,6 +75,11 @@ class Alara:
     def toolmd_crisis_words(self) -> Iterable[str]:
         """Return the words that may signal a crisis."""
         return CRISIS_WORDS
+
+    @hookimpl
+    def toolmd_doubt_words(self) -> Iterable[str]:
+        """Return the words of doubt of the languages of the tools' Intent Keywords."""
+        return DOUBT_WORDS
 
     @hookimpl
     def toolmd_guards(self, spec: ToolSpec) -> "Iterable[Guard]":

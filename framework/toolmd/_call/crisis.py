@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from toolmd._call.denial import guard_failed
 from toolmd._call.threads import AROUND
+from toolmd._call.words import says_any
 from toolmd._store.store import Store
 from toolmd._types.call import Call, Caller
 from toolmd._types.crisis import Crisis
@@ -76,9 +77,6 @@ class CrisisWatch:
     def _says(self, message: str) -> bool:
         if not self.words:
             return False
-        # Most projects search no messages, and the import costs a hundred calls.
-        from toolmd._call.guards.intent import says_any
-
         return says_any(message, self.words)
 
     async def _flag(self, conversation: str, user: str | None) -> None:

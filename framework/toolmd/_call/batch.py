@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple
 
-from toolmd._call.result.answer import AnswerError, as_json
+from toolmd._call.result import AnswerError, as_json
 
 Run = Callable[[int, list[Any]], Awaitable[Any]]
 """Runs the implementation with these items and the index of the first, from 0."""

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
-from toolmd._call.result.returned import ReadOn, Remarks
-from toolmd._call.result.truncate import bounds_of
+from toolmd._call.cut import ReadOn, Remarks, bounds_of
 from toolmd._types.asked import Asked
 from toolmd._types.call import Call
 from toolmd._types.call_spec import CallSpec, ToolCallSpec

@@ -4,22 +4,180 @@ import hashlib
 import json
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
+from toolmd._call.checks import OF_WORDS
 from toolmd._call.compiled import CompiledTool, CompiledTools
-from toolmd._call.confirmation.corrections import add_replacing
-from toolmd._call.confirmation.shown import NOT_YOURS, asked_again, edited_call, shown_of
 from toolmd._call.denial import CallDenied, deny, guard_failed, overruled
+from toolmd._call.result import REPLACES
 from toolmd._call.threads import AROUND
+from toolmd._store.confirmations import ConfirmationStore
 from toolmd._store.store import Store
 from toolmd._types.call import Call
+from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.confirmation import EXPIRES_S, UNDECIDED, Confirmation, ConfirmationState
 from toolmd._types.result import ConfirmationRequest
+from toolmd._types.schema import Schema
 from toolmd._types.settings import SafetySettings
 from toolmd._types.verdict import Action, Verdict
-from toolmd._validation.redact import changes
-from toolmd.errors import UnreachableError
+from toolmd._validation import read_object
+from toolmd._validation.redact import changes, redacted
+from toolmd.errors import UnreachableError, hidden
+
+MAX_WORDS = 400
+"""The most characters of the user's words that a question shows, the last ones."""
+NOT_YOURS = (
+    "This call waits for an operator, not for the user who made it. Operators find it with"
+    " `toolmd pending`, or on the console's page of pending calls."
+)
+INTERRUPTED = (
+    "It was approved before, and its process ended without a result. Look whether it took effect:"
+    " a yes runs it again. "
+)
+
+
+def shown_of(
+    tool: CompiledTool, call: Call, arguments: Mapping[str, Any], words: str = ""
+) -> tuple[Mapping[str, Any], str]:
+    """Return what a person sees of a call: its arguments, and the question with the `words`."""
+    asked, spec = call.asked, tool.call_spec
+    if asked is not None:
+        return asked.defaults, asked.prompt
+    shown = redacted(arguments, spec.parameters)
+    return shown, prompt_of(spec, shown, call.arguments, words)
+
+
+def words_of(tool: CompiledTool, call: Call, arguments: Mapping[str, Any], verdict: Verdict) -> str:
+    """Return the sentence with the user's words, where these are in doubt; else nothing."""
+    codes = {verdict.code, *(one.code for one in verdict.details)}
+    said = " ".join(" ".join((*call.caller.earlier, call.caller.message)).split())
+    if not said or not codes & OF_WORDS:
+        return ""
+    with tool.hiding(arguments):
+        said = hidden(said)
+    return f" You said: “{said if len(said) <= MAX_WORDS else f'…{said[-MAX_WORDS:]}'}”."
+
+
+def asked_again(confirmation: Confirmation | None) -> Confirmation | None:
+    """Return a confirmation with the reason why it is asked again, if it is."""
+    if confirmation is None or confirmation.state != "interrupted":
+        return confirmation
+    return confirmation._replace(prompt=INTERRUPTED + confirmation.prompt)
+
+
+def edited_call(call: Call, edit: Mapping[str, Any] | None) -> Call:
+    """Return a call with the arguments that a person edited."""
+    if not edit:
+        return call
+    assert isinstance(call.arguments, dict)
+    # Values that the user typed into the form count as stated by the user.
+    typed = json.dumps(dict(edit), ensure_ascii=False, default=str)
+    caller = call.caller._replace(message=f"{call.caller.message}\n{typed}")
+    # It is another call than the one that its host named.
+    key = call.key if call.is_of_a_run else None
+    return call._replace(arguments={**call.arguments, **edit}, caller=caller, key=key)
+
+
+def prompt_of(
+    call_spec: ToolCallSpec, shown: Mapping[str, Any], given: object, words: str = ""
+) -> str:
+    """Return `I'd like to create reminder: title: Walk, days: 1,2. Is this correct?`.
+
+    Args:
+        call_spec: The tool's.
+        shown: The arguments with defaults, without Sensitive values.
+        given: What the call gave, an object or its JSON text; defaults are not named.
+        words: A sentence with the user's words.
+    """
+    names = given if isinstance(given, Mapping) else read_object(given)
+    told = ", ".join(f"{name}: {_told(shown[name])}" for name in shown if name in names)
+    what = call_spec.name.replace("_", " ").replace("-", " ")
+    critical = call_spec.safety.sensitivity == "critical"
+    ending = "Please confirm these details are correct." if critical else "Is this correct?"
+    return f"I'd like to {what}{': ' if told else ''}{told}.{words} {ending}"
+
+
+def _told(value: Any) -> str:
+    if isinstance(value, str):
+        return " ".join(value.split())
+    if isinstance(value, list) and not any(isinstance(item, dict | list) for item in value):
+        return ",".join(_told(item) for item in value) or "none"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def add_replacing(
+    store: ConfirmationStore, call_spec: ToolCallSpec, confirmation: Confirmation
+) -> tuple[str, ...]:
+    """Store a confirmation, and end the one whose call it corrects; return the ended id, if any."""
+    call = confirmation.call
+    replaced: tuple[str, ...] = ()
+    if call.caller.conversation is not None and not call.is_of_a_run and call.asked is None:
+        old = _corrected(call_spec, call, store.pending(confirmation.created, call.tool))
+        if old is not None and store.claim(old.id, "superseded", confirmation.created):
+            replaced = (old.id,)
+    notes = (*confirmation.notes, *map(REPLACES.format, replaced))
+    store.add(confirmation._replace(notes=notes))
+    return replaced
+
+
+def _corrected(
+    call_spec: ToolCallSpec, call: Call, pending: Iterable[Confirmation]
+) -> Confirmation | None:
+    """Return the pending call that this call corrects, or None.
+
+    A correction has the same tool, user and conversation, comes later in it, keeps what the call
+    is about and changes something else. What a call is about are its required texts, such as a
+    title or a list of names; a call of a tool without any keeps some other required argument.
+    Of several, the most similar one is meant; where two are as similar, none is.
+    """
+    arguments = call.arguments
+    assert isinstance(arguments, Mapping)
+    required = [parameter for parameter in call_spec.parameters if parameter.required]
+    names = {p.name for p in required if _names_something(p.shape)} or {p.name for p in required}
+    kept = [
+        (_kept(arguments, one.call.arguments, names), one)
+        for one in pending
+        if _comes_before(one, call)
+    ]
+    most = max((count for count, _ in kept), default=0)
+    similar = [one for count, one in kept if count == most]
+    return similar[0] if most and len(similar) == 1 else None
+
+
+def _comes_before(one: Confirmation, call: Call) -> bool:
+    """Return whether a pending call is of an earlier message of the same conversation."""
+    before = one.call
+    return (
+        one.kind == "confirm"
+        and one.state == "pending"
+        and not before.is_of_a_run
+        and before.asked is None
+        and (before.tool, before.caller.user) == (call.tool, call.caller.user)
+        and before.caller.conversation == call.caller.conversation
+        # The calls of one reply or message belong together.
+        and (before.reply is None or before.reply != call.reply)
+        and not (call.caller.message and before.caller.message == call.caller.message)
+    )
+
+
+def _kept(new: Mapping[str, Any], old: Any, names: set[str]) -> int:
+    """Return how many arguments a correction keeps; 0 if it is none."""
+    every = new.keys() | old.keys()
+    equal = {name for name in every if _text(new, name) == _text(old, name)}
+    return len(equal) if equal & names and equal < every else 0
+
+
+def _text(arguments: Mapping[str, Any], name: str) -> str:
+    # As JSON text, where true is not 1.
+    return json.dumps(arguments[name], sort_keys=True) if name in arguments else ""
+
+
+def _names_something(shape: Schema) -> bool:
+    if shape.items is not None:
+        return _names_something(shape.items)
+    return shape.types == ("string",) and shape.enum is None and shape.format is None
+
 
 SPARE_S = 10.0
 """How much longer than its wait and its Timeout an approved call may take, in seconds."""
@@ -71,7 +229,7 @@ class ConfirmationFlow:
         tool: CompiledTool,
         call: Call,
         arguments: Mapping[str, Any],
-        action: Action,
+        verdict: Verdict,
         notes: tuple[str, ...] = (),
     ) -> ConfirmationRequest:
         """Store a call until a person decides; a dry run stores nothing. Raises CallDenied.
@@ -81,12 +239,15 @@ class ConfirmationFlow:
         """
         call_spec = tool.call_spec
         sensitivity = call_spec.safety.sensitivity or "low"
-        shown, prompt = shown_of(tool, call, arguments)
+        words = words_of(tool, call, arguments, verdict)
+        shown, prompt = shown_of(tool, call, arguments, words)
         if call.dry_run:
             return ConfirmationRequest("", prompt, sensitivity)
         await tool.invoker.prepare()
         now = self._clock()
-        kind: Literal["confirm", "review"] = "review" if action is Action.REVIEW else "confirm"
+        kind: Literal["confirm", "review"] = (
+            "review" if verdict.action is Action.REVIEW else "confirm"
+        )
         confirmation = Confirmation(
             id=secrets.token_urlsafe(9).replace("-", "a"),
             kind=kind,
@@ -98,6 +259,7 @@ class ConfirmationFlow:
             expires=now + EXPIRES_S,
             shown=shown,
             notes=notes,
+            words=words,
         )
         try:
             replaced = await AROUND.run(
@@ -188,7 +350,7 @@ class ConfirmationFlow:
         call = edited_call(confirmation.call, edit)
         if edit:
             arguments = tool.arguments(call)
-        verdict = await tool.guard(call, arguments)
+        verdict = await tool.verdict(call, arguments)
         if verdict.action is Action.DENY:
             raise overruled(verdict)
         escalated = verdict.action is Action.REVIEW and confirmation.kind != "review"
@@ -259,7 +421,7 @@ class ConfirmationFlow:
         try:
             tool.check_caller(call)
             arguments = tool.arguments(call)
-            verdict = await tool.guard(call, arguments)
+            verdict = await tool.verdict(call, arguments)
             if verdict.action is Action.DENY:
                 raise overruled(verdict)
         except CallDenied as denial:
@@ -276,9 +438,9 @@ class ConfirmationFlow:
         verdict: Verdict,
         notes: tuple[str, ...],
     ) -> Stopped:
-        action = max(verdict.action, Action.CONFIRM)
-        confirmation = await self.store_call(tool, call, arguments, action, notes)
-        return Stopped(call, arguments, confirmation, verdict._replace(action=action), notes)
+        verdict = verdict._replace(action=max(verdict.action, Action.CONFIRM))
+        confirmation = await self.store_call(tool, call, arguments, verdict, notes)
+        return Stopped(call, arguments, confirmation, verdict, notes)
 
     def approval_hash(self, tool: CompiledTool, arguments: Mapping[str, Any]) -> str:
         """Return the hash that an approval is bound to: exactly this call of exactly this tool."""

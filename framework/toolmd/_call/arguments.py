@@ -1,0 +1,129 @@
+"""Check a call's arguments: handles of earlier results, errors with a remedy, and Rules."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic_core import from_json
+
+from toolmd._call.denial import CallDenied, deny
+from toolmd._expressions import EvaluationError, Program, compile_expression
+from toolmd._store.store import Store
+from toolmd._types.call import Call
+from toolmd._types.call_spec import Rule, ToolCallSpec
+from toolmd._types.kept import KeptResult, no_result
+from toolmd._types.result import Failure
+from toolmd._types.verdict import Problem
+from toolmd._validation import (
+    InvalidArgumentsError,
+    MalformedError,
+    read_object,
+)
+from toolmd._validation.paths import PathError, select
+
+MAX_TOLD = 3
+"""The most errors in the message; the details list all of them."""
+_CODE = "invalid_arguments"
+
+
+def read(call: Call) -> dict[str, Any]:
+    """Parse one JSON object within bounds. Raises CallDenied."""
+    try:
+        return read_object(call.arguments)
+    except MalformedError as error:
+        raise CallDenied(mismatch(error)) from None
+
+
+def mismatch(error: MalformedError | InvalidArgumentsError) -> Failure:
+    """Return `malformed_call`, or `invalid_arguments` with every error."""
+    if isinstance(error, MalformedError):
+        return Failure("malformed_call", str(error))
+    problems = error.problems
+    told = "; ".join([problem.message for problem in problems[:MAX_TOLD]])
+    more = f"; and {len(problems) - MAX_TOLD} more" if len(problems) > MAX_TOLD else ""
+    return Failure(_CODE, told + more, problems)
+
+
+HANDLE = "$result"
+_KEYS = {HANDLE, "path"}
+
+
+def has_handle(arguments: Mapping[str, Any] | str | bytes, names: frozenset[str]) -> bool:
+    """Return whether an argument among `names` may be a handle, without reading text."""
+    if isinstance(arguments, str):
+        return HANDLE in arguments
+    if isinstance(arguments, bytes):
+        return HANDLE.encode() in arguments
+    return any(_is_handle(arguments.get(name)) for name in names)
+
+
+def with_results(call: Call, names: frozenset[str], store: Store, now: float) -> Call:
+    """Return a call whose handles are replaced by the parts of the results that they name.
+
+    It blocks. Raises CallDenied where the user has no such result, or it has no such part.
+
+    Args:
+        call: The call, as it came.
+        names: The parameters that accept handles.
+        store: The store that keeps the results.
+        now: The time, in seconds since the epoch.
+    """
+    try:
+        given = read_object(call.arguments)
+    except MalformedError:
+        return call  # The next check explains it.
+    kept: dict[str, KeptResult | None] = {}
+    for name in names & given.keys():
+        value = given[name]
+        if not _is_handle(value):
+            continue
+        handle, path = value[HANDLE], value.get("path")
+        if not isinstance(handle, str) or not isinstance(path, str | None) or value.keys() - _KEYS:
+            raise deny(
+                "invalid_arguments",
+                f'{name} is no handle: write {{"$result": "r-…", "path": "papers[*].id"}}.',
+            )
+        if handle not in kept:
+            kept[handle] = store.results.find(handle, call.caller.user, now)
+        if (found := kept[handle]) is None:
+            raise deny("unknown_handle", no_result(handle))
+        try:
+            given[name] = select(from_json(found.data), path or "")
+        except PathError as error:
+            raise deny("unknown_path", f"{name}: {error}.") from None
+    return call._replace(arguments=given)
+
+
+def _is_handle(value: Any) -> bool:
+    return isinstance(value, dict) and HANDLE in value
+
+
+class Rules:
+    """The compiled Rules of one tool."""
+
+    def __init__(self, call_spec: ToolCallSpec) -> None:
+        """Compile the rules. Raises ExpressionError: the tool can't be called then."""
+        names = frozenset(parameter.name for parameter in call_spec.parameters)
+        self._rules = [(compile_expression(r.expression, names), r) for r in call_spec.rules]
+
+    def check(self, arguments: Mapping[str, Any]) -> None:
+        """Raise CallDenied with each rule that is false or can't be computed.
+
+        An exception in a rule goes on: the call is denied as well.
+        """
+        broken = [problem for p, r in self._rules if (problem := self._fault(p, r, arguments))]
+        if broken:
+            message = " ".join(problem.message for problem in broken)
+            raise deny("invalid_arguments", message, tuple(broken))
+
+    def _fault(self, program: Program, rule: Rule, values: Mapping[str, Any]) -> Problem | None:
+        try:
+            answer = program.evaluate(values)
+        except EvaluationError:
+            # The reason may quote a Sensitive value, so only absent arguments are named.
+            absent = ", ".join(sorted(program.names - values.keys()))
+            why = f"it needs {absent}" if absent else "it has no value for these arguments"
+            message = f"{rule.message} (It could not be evaluated: {why}.)"
+            return Problem("rule_not_computable", "", message, rule.expression)
+        if not isinstance(answer, bool):
+            raise TypeError(f"`{rule.expression}` gave no boolean")
+        return None if answer else Problem("rule_broken", "", rule.message, rule.expression)

@@ -1,1 +1,0 @@
-"""A call's arguments: the rules, and the errors of a denied call."""

@@ -1,0 +1,608 @@
+"""The run check: run the implementation under its deadline, in batches and tries."""
+
+import asyncio
+import contextlib
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from email.utils import parsedate_to_datetime
+from time import perf_counter
+from types import CoroutineType
+from typing import Any
+
+from toolmd._call.batch import in_pieces, joined, skipped_note
+from toolmd._call.context import CallContext, CallServices
+from toolmd._call.cut import UNBOUND, Remarks, bounds_of, build_result
+from toolmd._call.denial import AGAIN_MS, CallDenied, deny
+from toolmd._call.limits import CallLimits, DeadlineError, InterruptedCallError, Timing, within
+from toolmd._call.result import AnswerError, answer_of, as_json, lifted
+from toolmd._call.threads import CALLS, in_daemon_thread, is_from_outside
+from toolmd._egress import DomainNotApprovedError
+from toolmd._types.asked import Asked, InputRequiredError
+from toolmd._types.call import Call
+from toolmd._types.call_spec import DEFAULT_TIMEOUT_S, ToolCallSpec
+from toolmd._types.registry import Binding, BoundTool, Implementation
+from toolmd._types.result import Event, EventListener, Failure, Outcome, Result
+from toolmd._types.verdict import Problem
+from toolmd._validation import shown_value
+from toolmd._validation.redact import hider
+from toolmd.errors import (
+    NotLoadedError,
+    SuspendedToolError,
+    ToolError,
+    ToolmdError,
+    hidden,
+    hiding,
+    logged,
+)
+
+API_OFFLINE = "api_offline"
+_TOO_MANY = 429
+_PASSING = frozenset({_TOO_MANY, 502, 503, 504})
+
+
+def line_fault(error: BaseException) -> BaseException | None:
+    """Return the connection failure that an error is or was caused by; None otherwise.
+
+    Connection failures are failed or broken connections, timeouts, and 429, 502, 503 and 504.
+    """
+    for cause in (error, error.__cause__):
+        if isinstance(cause, ConnectionError | TimeoutError) or _is_of_httpx(cause):
+            return cause
+    return None
+
+
+def asked_wait(fault: BaseException) -> float:
+    """Return the seconds that the service asks to wait (`Retry-After`); 0.0 if it does not."""
+    response = getattr(fault, "response", None)
+    asked = str(response.headers.get("retry-after", "")).strip() if response is not None else ""
+    if asked.isascii() and asked.isdigit():
+        return float(asked[:9])
+    try:
+        return max(parsedate_to_datetime(asked).timestamp() - time.time(), 0.0)
+    except (ValueError, OverflowError):
+        return 0.0
+
+
+def is_late(fault: BaseException) -> bool:
+    """Return whether a connection failure is a timeout after data was sent."""
+    if isinstance(fault, TimeoutError):
+        return True
+    httpx = _httpx()
+    if httpx is None or not isinstance(fault, httpx.TimeoutException):
+        return False
+    return not isinstance(fault, httpx.ConnectTimeout | httpx.PoolTimeout)
+
+
+def was_unsent(fault: BaseException) -> bool:
+    """Return whether the other side certainly did nothing."""
+    if isinstance(fault, ConnectionRefusedError):
+        return True
+    httpx = _httpx()
+    if httpx is not None and isinstance(fault, httpx.HTTPStatusError):
+        return bool(fault.response.status_code == _TOO_MANY)
+    unsent = () if httpx is None else (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+    return isinstance(fault, unsent)
+
+
+def _is_of_httpx(error: BaseException | None) -> bool:
+    httpx = _httpx()
+    if httpx is None:
+        return False
+    if isinstance(error, httpx.HTTPStatusError):
+        return error.response.status_code in _PASSING
+    # Retries don't help a request that can't be sent at all.
+    wrong = httpx.UnsupportedProtocol | httpx.LocalProtocolError
+    return isinstance(error, httpx.TransportError) and not isinstance(error, wrong)
+
+
+def _httpx() -> Any:
+    # An error of httpx exists only where httpx is imported.
+    return sys.modules.get("httpx")
+
+
+BACKOFF_S = 0.5
+"""The wait in seconds before the first retry of a tool whose Limits name none."""
+
+Start = Callable[[], Awaitable[Any]]
+
+
+def retries_of(call_spec: ToolCallSpec) -> int:
+    """Return how often a tool is tried again at most."""
+    return (call_spec.limits.retries or 0) if call_spec.is_repeatable else 0
+
+
+class Tries:
+    """The tries of one call; all end before its deadline."""
+
+    def __init__(self, call_spec: ToolCallSpec, timing: Timing, seconds: float) -> None:
+        """Start the deadline of a call, in seconds."""
+        self._most = retries_of(call_spec)
+        backoff = call_spec.limits.backoff_s
+        self._backoff = BACKOFF_S if backoff is None else backoff
+        self._timing = timing
+        self._until = timing.now() + seconds
+        self.made = 1
+        """How often the implementation started, batches not counted."""
+
+    @property
+    def left(self) -> float:
+        """The seconds until the deadline."""
+        return self._until - self._timing.now()
+
+    async def of(self, start: Start, again: Start) -> Any:
+        """Return what `start` returns; `again` prepares each further try.
+
+        Raises what the last try raised.
+        """
+        for number in range(self._most + 1):
+            try:
+                return await start()
+            except Exception as error:
+                fault = line_fault(error)
+                if number == self._most or fault is None:
+                    raise
+                wait = self._backoff * 2**number * (1 + self._timing.chance() / 4)
+                wait = max(wait, asked_wait(fault))
+                if wait >= self.left:
+                    raise
+                await self._timing.sleep(wait)
+                try:
+                    await again()
+                except CallDenied:
+                    # The limits allow no start before the deadline.
+                    raise error from error.__cause__
+                self.made += 1
+        raise AssertionError("the last try gives or raises")
+
+
+Arguments = dict[str, Any]
+
+
+async def start(
+    implementation: Implementation,
+    arguments: Arguments,
+    context: Callable[[], CallContext],
+    begin: Callable[[], None] = lambda: None,
+) -> Any:
+    """Return what an implementation returns; raises what it raises.
+
+    `context` returns the context of the call. `begin` is called when the function starts: a
+    blocking one may wait for a thread first.
+    """
+    _, _, function, mode, names, converters, wanted, resources, *_ = implementation
+    keywords = arguments
+    if names or converters or wanted is not None or resources:
+        keywords = await _keywords_of(implementation, arguments, context())
+    if mode == "sync":
+        value = await CALLS.run(lambda: function(**keywords), begin)
+    elif mode == "stream":
+        begin()
+        return await _last_of(function(**keywords), context())
+    else:
+        begin()
+        value = function(**keywords)
+        if type(value) is CoroutineType:
+            return await value
+    # Also of a sync function: a plain decorator around an async one.
+    return await value if isinstance(value, Awaitable) else value
+
+
+async def _keywords_of(
+    implementation: Implementation, arguments: dict[str, Any], context: CallContext
+) -> dict[str, Any]:
+    """Return the call's keyword arguments: renamed, converted, with Context and resources.
+
+    Raises CallDenied for a value that the parameter's annotated type rejects.
+    """
+    names, converters = implementation.names, implementation.converters
+    keywords = {}
+    for name, value in arguments.items():
+        convert = converters.get(name)
+        taken = value if convert is None else _converted(name, value, convert, context)
+        keywords[names.get(name, name)] = taken
+    if implementation.context is not None:
+        keywords[implementation.context] = context
+    for name, kind in implementation.resources.items():
+        keywords[name] = await context.resource(kind)
+    return keywords
+
+
+def _converted(name: str, value: Any, convert: Callable[[Any], Any], context: CallContext) -> Any:
+    try:
+        return convert(value)
+    except ValueError as error:
+        # A reason may quote a Sensitive value.
+        sensitive = context.is_sensitive(name)
+        wanted = getattr(convert, "wanted", "")
+        reasons = getattr(convert, "reasons", None)
+        told = [] if sensitive or reasons is None else reasons(error, value, name)
+        if not told:
+            got = shown_value(value, sensitive=sensitive)
+            message = f"{name} must be {wanted or 'what the tool can take'}; got {got}"
+            problem = Problem("invalid_value", name, message, wanted, got)
+            raise deny("invalid_arguments", message, (problem,)) from None
+        problems = tuple(Problem("invalid_value", path, message) for path, message in told)
+        message = "; ".join(problem.message for problem in problems)
+        raise deny("invalid_arguments", message, problems) from None
+
+
+async def _last_of(items: AsyncIterator[Any], context: CallContext) -> Any:
+    """Return the last item of a stream; each item is an event."""
+    last = None
+    try:
+        async for item in items:
+            last = item
+            found = lifted(item)
+            data = as_json(item if found is None else found.value)
+            await context.send(Event("item", context.tool, context.call_id, data))
+    finally:
+        if (close := getattr(items, "aclose", None)) is not None:
+            await close()
+    return last
+
+
+class Work:
+    """A running call; its context is built where the implementation takes one."""
+
+    __slots__ = (
+        "_call",
+        "_call_spec",
+        "_dispatcher",
+        "_implementation",
+        "_limits",
+        "_on_event",
+        "_seconds",
+        "begun",
+        "context",
+        "notes",
+        "tries",
+    )
+
+    def __init__(  # noqa: PLR0913, PLR0917 - what an invoker brings; by position it is faster
+        self,
+        call: Call,
+        call_spec: ToolCallSpec,
+        implementation: Implementation,
+        dispatcher: CallServices,
+        limits: CallLimits,
+        seconds: float,
+        on_event: EventListener | None,
+    ) -> None:
+        """Keep the parts; the deadline is in `seconds`."""
+        self._call = call
+        self._call_spec = call_spec
+        self._implementation = implementation
+        self._dispatcher = dispatcher
+        self._limits = limits
+        self._seconds = seconds
+        self._on_event = on_event
+        self.context: CallContext | None = None
+        self.tries: Tries | None = None
+        """The tries of a tool that may have several."""
+        self.notes: tuple[str, ...] = ()
+        """Which items of a batch are missing from the result, or were done before it failed."""
+        self.begun = False
+        """Whether the implementation started; before it may wait for a thread or a resource."""
+
+    @property
+    def made(self) -> int:
+        """How often the implementation started, batches not counted."""
+        return 1 if self.tries is None else self.tries.made
+
+    def once(self, arguments: Arguments) -> Coroutine[Any, Any, Any]:
+        """Return the value of a tool that has neither batches nor further tries."""
+        return start(self._implementation, arguments, self._context, self._begin)
+
+    async def do(self, arguments: Arguments) -> Any:
+        """Return the implementation's value. Raises what its last try raised."""
+        self.tries = Tries(self._call_spec, self._limits.timing, self._seconds)
+        batch = self._call_spec.limits.max_batch
+        items = arguments.get(batch.parameter) if batch is not None else None
+        if batch is None or not isinstance(items, list) or not items:
+            return await self._tried(arguments)
+        name, whole = batch.parameter, len(items)
+        starts = 0
+
+        async def run(first: int, piece: list[Any]) -> Any:
+            nonlocal starts
+            if starts:
+                await self._next_start(name, first)
+            if len(piece) < whole:
+                await self._context().again(f"{first}+{len(piece)}")
+            starts += 1
+            try:
+                return await self._tried({**arguments, name: piece})
+            except BaseException as error:
+                if first and not isinstance(error, MemoryError):
+                    self.notes = (_done(name, first),)
+                raise
+
+        pieces = await in_pieces(items, batch.size, run)
+        self.notes = skipped_note(name, pieces)
+        return joined(pieces, of_arrays="array" in self._call_spec.returns.types)
+
+    async def _tried(self, arguments: Arguments) -> Any:
+        tries = self.tries
+        assert tries is not None
+
+        async def again() -> None:
+            await self._limits.wait(tries.left)
+            await self._context().again()
+
+        return await tries.of(lambda: self.once(arguments), again)
+
+    def _context(self) -> CallContext:
+        """Return the context, built with the first use."""
+        if self.context is None:
+            self.context = CallContext(
+                self._call, self._call_spec, self._dispatcher, self._seconds, self._on_event
+            )
+        return self.context
+
+    def _begin(self) -> None:
+        self.begun = True
+
+    async def _next_start(self, name: str, first: int) -> None:
+        assert self.tries is not None
+        try:
+            await self._limits.wait(self.tries.left)
+        except CallDenied as denial:
+            failure = denial.failure
+            raise ToolError(f"{failure.message} {_done(name, first)}", code=failure.code) from None
+
+
+def _done(name: str, first: int) -> str:
+    return f"The first {first} items of {name} were done."
+
+
+class Invoker:
+    """The invoker of one tool; its implementation is loaded on the first call."""
+
+    def __init__(
+        self,
+        tool: BoundTool,
+        dispatcher: CallServices,
+        limits: CallLimits,
+    ) -> None:
+        """Keep the parts; `limits` are checked again before each further try."""
+        call_spec = tool.call_spec
+        self._tool = tool
+        self._call_spec = call_spec
+        self._dispatcher = dispatcher
+        self._limits = limits
+        self._holds_sensitive = any(p.shape.holds_sensitive for p in call_spec.parameters)
+        self._answer = answer_of(call_spec.name, call_spec.returns)
+        self._bounds = bounds_of(call_spec.limits, None)
+        self._runs_once = call_spec.limits.max_batch is None and not retries_of(call_spec)
+        self.seconds = call_spec.limits.timeout_s or DEFAULT_TIMEOUT_S
+        """The time of a run."""
+        self._implementation: Implementation | None = None
+        self.implementation_hash = ""
+        """The hex sha256 of the Python that runs; empty where `prepare` has loaded none."""
+
+    def run(
+        self, call: Call, arguments: Arguments, began: float, on_event: EventListener | None
+    ) -> Coroutine[Any, Any, Result]:
+        """Run a call that passed every check; only cancellation raises."""
+        if self._holds_sensitive:
+            return self._run_hiding(call, arguments, began, on_event)
+        return self._run(call, arguments, began, on_event)
+
+    async def _run_hiding(
+        self, call: Call, arguments: Arguments, began: float, on_event: EventListener | None
+    ) -> Result:
+        """Run a call whose Sensitive values no message and no log may contain."""
+        # Collected before the run: the tool may change its arguments.
+        with hiding(hider(arguments, self._call_spec.parameters)):
+            return await self._run(call, arguments, began, on_event)
+
+    async def _run(
+        self, call: Call, arguments: Arguments, began: float, on_event: EventListener | None
+    ) -> Result:
+        seconds = self.seconds
+        if call.budget is not None:
+            # A plan's time starts with the call, including its waits.
+            left = call.budget.timeout_ms / 1000 - (perf_counter() - began)
+            seconds = max(min(seconds, left), 0.001)
+        try:
+            implementation = self._implementation or await self._loaded()
+        except Exception as error:  # noqa: BLE001 - an implementation that can't be loaded did not start
+            return self._settle(error, call.id, began, 0)
+        work = Work(
+            call, self._call_spec, implementation, self._dispatcher, self._limits, seconds, on_event
+        )
+        try:
+            try:
+                async with within(seconds):
+                    value = await (work.once if self._runs_once else work.do)(arguments)
+            finally:
+                if work.context is not None:
+                    await work.context.close()
+            if isinstance(value, Result):
+                # Raised for a call that this tool made: its outcome becomes this call's outcome.
+                if not value.success:
+                    return self._passed_on(value, call.id, began, work.made)
+                result = self._result(value.data, work, call, arguments, began)
+                if value.parts:
+                    result = result._replace(parts=value.parts)
+            else:
+                result = self._result(value, work, call, arguments, began)
+            return result if work.tries is None else result._replace(attempts=work.made)
+        except BaseException as error:  # noqa: BLE001 - an exception of a tool stays in its call
+            waited = isinstance(error, DeadlineError) and not work.begun
+            failed = self._settle(error, call.id, began, 0 if waited else work.made)
+            return failed._replace(notes=work.notes) if work.notes else failed
+
+    def _result(
+        self, value: Any, work: Work, call: Call, arguments: Arguments, began: float
+    ) -> Result:
+        """Build the Result of a value. Raises AnswerError for what no result can contain."""
+        bounds = self._bounds
+        if call.budget is not None:
+            bounds = bounds_of(self._call_spec.limits, call.budget)
+        remarks = None if work.context is None else work.context.remarks
+        if remarks is None and bounds == UNBOUND and not work.notes:
+            try:
+                return self._answer(value, call.id, began)
+            except AnswerError:
+                pass  # It may have content parts, which `build_result` finds.
+
+        def answer(value: Any, text: bytes | None = None) -> Result:
+            return self._answer(value, call.id, began, text)
+
+        remarks = remarks or Remarks(self._call_spec.name)
+        return build_result(value, bounds, remarks, arguments, work.notes, answer)
+
+    def _passed_on(
+        self, result: Result, call_id: str | None, began: float, attempts: int
+    ) -> Result:
+        """Return another call's failed result as this call's."""
+        ms = (perf_counter() - began) * 1000
+        name = self._call_spec.name
+        made = result._replace(tool=name, tool_call_id=call_id, attempts=attempts, duration_ms=ms)
+        if result.confirmation is None:
+            return made
+        # This call has run, so its result must not look like a pending confirmation.
+        waits = Failure("confirmation_required", f"{result.tool} waits for a person to decide.")
+        return made._replace(outcome="failed", message="", error=waits, confirmation=None)
+
+    async def prepare(self) -> None:
+        """Import the Python in a thread; a failure is reported where the function is needed."""
+        if self._implementation is None and (await self._decided()).load is not None:
+            with contextlib.suppress(Exception):
+                await self._loaded()
+
+    async def _loaded(self) -> Implementation:
+        binding = await self._decided()
+        if binding.load is not None and not (binding.ready and binding.ready()):
+            await in_daemon_thread(binding.load)
+        return self._load()
+
+    async def _decided(self) -> Binding:
+        """Return where the Python is; a plugin that decides it runs next to the event loop."""
+        if self._tool.late is not None:
+            await in_daemon_thread(lambda: self._tool.binding)
+        return self._tool.binding
+
+    def may_answer(self, asked: Asked) -> bool:
+        """Return whether this process can answer a question of the tool's server."""
+        may_answer = self._implementation.may_answer if self._implementation is not None else None
+        return not asked.parked or (may_answer is not None and may_answer(asked))
+
+    def _load(self) -> Implementation:
+        binding = self._tool.binding
+        if binding.load is None:
+            name, path = self._call_spec.name, self._call_spec.source.path
+            why = [found.message for found in binding.inspect()] if binding.inspect else []
+            told = "; ".join(why) or f"no Python is next to {path}"
+            raise ToolError(f"{name} has no implementation: {told}", code="not_implemented")
+        made = binding.load()
+        self._implementation, self.implementation_hash = made, made.hash
+        return made
+
+    def _settle(
+        self, error: BaseException, call_id: str | None, began: float, attempts: int = 1
+    ) -> Result:
+        """Build the Result of an exception; cancellation and the like are raised again."""
+        name = self._call_spec.name
+        fault = line_fault(error)
+        outcome: Outcome = "failed"
+        match error:
+            case InputRequiredError() if self._call_spec.limits.max_batch is None:
+                raise error
+            case DeadlineError():
+                outcome, failure = self._late(error, begun=attempts > 0)
+            case CallDenied(failure=Failure() as failure):
+                outcome, attempts = "denied", 0
+            case DomainNotApprovedError() | SuspendedToolError():
+                outcome, failure = "denied", Failure(error.code, hidden(str(error)))
+            case NotLoadedError():
+                failure = self._crashed(error)._replace(retry_after_ms=AGAIN_MS)
+            case ToolError():
+                unnamed = fault is not None and error.code == ToolError.CODE
+                failure = Failure(
+                    API_OFFLINE if unnamed else error.code, _short(hidden(str(error)))
+                )
+            case AnswerError():
+                failure = Failure("tool_error", hidden(f"{name} ran, but {error}"))
+            case _ if is_from_outside(error):
+                raise error
+            case Exception() if fault is not None:
+                outcome, failure = self._unreachable(fault, attempts)
+            case Exception() | SystemExit() | KeyboardInterrupt() | asyncio.CancelledError():
+                failure = self._crashed(error)
+            case _:
+                raise error
+        return Result(
+            success=False,
+            tool=name,
+            outcome=outcome,
+            error=failure,
+            tool_call_id=call_id,
+            attempts=attempts,
+            duration_ms=(perf_counter() - began) * 1000,
+            api_offline=failure.code == API_OFFLINE or _is_off(error, fault),
+        )
+
+    def _unreachable(self, fault: BaseException, attempts: int) -> tuple[Outcome, Failure]:
+        """Return the failure of a service that did not answer; the log has the cause."""
+        name = self._call_spec.name
+        reference = logged(fault, "%s can't reach its service", name)
+        tried = f"{attempts} tries" if attempts > 1 else "one try"
+        message = f"{name} could not reach its service in {tried} (reference {reference})."
+        if self._call_spec.is_repeatable or was_unsent(fault):
+            message = f"{message} It may be called again later."
+            asked_ms = round(asked_wait(fault) * 1000) or None
+            return "failed", Failure(API_OFFLINE, message, retry_after_ms=asked_ms)
+        message = f"{message} {_PERHAPS_DONE}"
+        if is_late(fault):
+            return "unknown", Failure("outcome_unknown", message)
+        return "failed", Failure(API_OFFLINE, message)
+
+    def interrupted(self, call: Call, began: float, why: str) -> Result:
+        """Return the Result of a call that began and can't go on; `why` follows the tool's name."""
+        return self._settle(InterruptedCallError(why), call.id, began)
+
+    def _late(self, error: DeadlineError, *, begun: bool) -> tuple[Outcome, Failure]:
+        call_spec = self._call_spec
+        if error.unsent:
+            message = (
+                f"The server of {call_spec.name} was not ready within {error.seconds:.3g} s."
+                f" Nothing was sent. It may be called again."
+            )
+            return "failed", Failure("timeout", message)
+        if not begun:
+            message = (
+                f"{call_spec.name} waited {error.seconds:.3g} s for its turn and never ran."
+                f" It may be called again."
+            )
+            return "failed", Failure("timeout", message)
+        within = f"{call_spec.name} {error}"
+        if call_spec.is_repeatable:
+            return "failed", Failure("timeout", f"{within}. It may be called again.")
+        return "unknown", Failure("outcome_unknown", f"{within}. {_PERHAPS_DONE}")
+
+    def _crashed(self, error: BaseException) -> Failure:
+        name = self._call_spec.name
+        reference = logged(error, "%s failed", name)
+        if isinstance(error, ToolmdError):
+            # A message for readers: it says why an implementation can't be loaded.
+            return Failure("tool_error", f"{hidden(str(error))} (reference {reference})")
+        message = f"{name} raised an error; its log reference is {reference}."
+        return Failure("tool_error", message)
+
+
+MAX_MESSAGE = 2000
+"""The most characters of a ToolError's message that a model reads."""
+_PERHAPS_DONE = "It may have taken effect all the same: look before calling it again."
+
+
+def _short(message: str) -> str:
+    """Return a tool's own message, shortened for a model."""
+    return message if len(message) <= MAX_MESSAGE else f"{message[: MAX_MESSAGE - 1]}…"
+
+
+def _is_off(error: BaseException, fault: BaseException | None) -> bool:
+    """Return whether a run failed because its service is offline, not by its own timeout."""
+    return fault is not None and not isinstance(error, DeadlineError | CallDenied | AnswerError)

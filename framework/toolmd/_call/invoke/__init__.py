@@ -1,1 +1,0 @@
-"""Run the implementation under its deadline, with its Context."""

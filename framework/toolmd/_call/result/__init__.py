@@ -1,1 +1,0 @@
-"""Build the Result of an implementation's value, within its bounds."""

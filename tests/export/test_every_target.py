@@ -195,9 +195,9 @@ def test_a_pattern_outside_json_schema_is_described_and_noted() -> None:
     exported = export("mcp", [tool(required("code", "string", pattern=r"(?i)ab"))])
     assert exported.items[0]["inputSchema"]["properties"]["code"] == {
         "type": "string",
-        "description": "Must match (?i)ab.",
+        "description": "Must match ^(?:(?i)ab)$.",
     }
-    assert [str(loss) for loss in exported.losses] == ["x.code: pattern (?i)ab"]
+    assert [str(loss) for loss in exported.losses] == ["x.code: pattern ^(?:(?i)ab)$"]
 
 
 def test_anthropic_leaves_out_a_tool_whose_argument_it_cannot_name() -> None:
@@ -237,7 +237,7 @@ def test_mcp_states_all_four_hints_and_the_policy() -> None:
 
 def test_mcp_wraps_a_result_that_is_not_an_object_and_notes_it() -> None:
     (item,) = export("mcp", [tool(returns=Schema(types=("array",)))]).items
-    assert item["outputSchema"]["properties"] == {"result": {"type": "array"}}
+    assert item["outputSchema"]["properties"] == {"result": {"type": "array", "items": {}}}
     assert item["_meta"]["toolmd/wrapped"] is True
 
 

@@ -47,7 +47,7 @@ def test_keywords_outside_strict_mode_are_described_and_noted() -> None:
 ANYTHING = Schema()
 INEXPRESSIBLE = {
     "anything": (required("a"), "'a' may be anything"),
-    "any items": (required("a", "array"), "the items of 'a' may be anything"),
+    "any items": (required("a", "array"), "'a[]' may be anything"),
     "open object": (required("a", "object"), "'a' is an open object"),
     "map": (required("a", "object", values=Schema(types=("string",))), "'a' is an open object"),
     "inside": (

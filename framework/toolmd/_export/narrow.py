@@ -150,8 +150,6 @@ def _expressible(schema: dict[str, Any], path: str, depth: int) -> None:
     wrong = ""
     if "type" not in schema and "anyOf" not in schema:
         wrong = f"{where} may be anything"
-    elif schema.get("type") == "array" and "items" not in schema:
-        wrong = f"the items of {where} may be anything"
     elif schema.get("type") == "object" and schema.get("additionalProperties") is not False:
         wrong = f"{where} is an open object"
     elif depth > _STRICT_DEPTH:

@@ -16,8 +16,7 @@ _FOREIGN = re.compile(
 def plain(schema: dict[str, Any], lose: Lose, path: str = "") -> dict[str, Any]:
     """Return the schema with standard JSON Schema keywords only.
 
-    Units and verbatim values (`x-unit`, `x-verbatim`) move into the description; patterns, which
-    Toolmd matches against the whole string, get anchors.
+    Units and verbatim values (`x-unit`, `x-verbatim`) move into the description.
     """
     shown = {k: v for k, v in schema.items() if not k.startswith("x-")}
     if "properties" in shown:
@@ -116,6 +115,4 @@ def _below(path: str, name: str) -> str:
 def _ecma(pattern: str) -> str | None:
     if _FOREIGN.search(pattern):
         return None
-    pattern = pattern.replace("(?P<", "(?<")
-    whole = pattern.startswith("^") and re.search(r"(?<!\\)(\\\\)*\$\Z", pattern)
-    return pattern if whole and "|" not in pattern else f"^(?:{pattern})$"
+    return pattern.replace("(?P<", "(?<")

@@ -105,7 +105,7 @@ class SchemaReader:
 
     def _nested(self, flat: dict[str, Any], path: str, depth: int) -> dict[str, Any]:
         said: dict[str, Any] = {}
-        if (items := flat.get("items")) is not None and items is not True:
+        if (items := flat.get("items")) is not None and items not in (True, {}):
             said["items"] = self._shape(items, f"{path}[]", depth + 1)
         shapes = read_shapes(flat, path, self.flattener, lambda one: self._shape(one, path, depth))
         if shapes:

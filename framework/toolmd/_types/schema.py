@@ -1,6 +1,7 @@
 """The allowed values of a parameter, a field or a result."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -257,8 +258,8 @@ def _json_schema(shape: Schema) -> dict[str, Any]:
         schema["enum"] = plain_numbers(list(shape.enum))
     if shape.has_default:
         schema["default"] = plain_numbers(shape.default)
-    if shape.items is not None:
-        schema["items"] = shape.items.json_schema
+    if shape.items is not None or shape.types == ARRAY:
+        schema["items"] = shape.items.json_schema if shape.items is not None else {}
     if shape.properties is not None:
         schema |= {k: v for k, v in object_schema(shape.properties).items() if k != "type"}
     if shape.values is not None:
@@ -281,6 +282,12 @@ def _is_set(name: str, shape: Schema) -> bool:
     return value is not None and value is not False
 
 
+def anchored(pattern: str) -> str:
+    """Return a pattern that a search finds only where it matches the whole text."""
+    whole = pattern.startswith("^") and re.search(r"(?<!\\)(\\\\)*\$\Z", pattern)
+    return pattern if whole and "|" not in pattern else f"^(?:{pattern})$"
+
+
 def _written(name: str, value: Any) -> Any:
     """Return a keyword's value as JSON Schema writes it."""
     match name:
@@ -288,5 +295,7 @@ def _written(name: str, value: Any) -> Any:
             return [plain_numbers(value)]
         case "discriminator":
             return {"propertyName": value}
+        case "pattern":
+            return anchored(value)
         case _:
             return plain_numbers(value)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from toolmd._cli.reports.imported import tell_imported
+from toolmd._cli.verbs.importing import tell_imported
 
 SCOPE = "OAuth tokens need the `{}` scope to use this."
 TWICE = "You must never order more than twice a day."

@@ -15,7 +15,7 @@ body is `application/json` of at most 512 KiB; unknown keys are rejected. The to
 caller. The header `Toolmd-Context-Patient` states the fact `patient`, if the token allows its
 value. `Toolmd-Conversation` names the conversation whose calls **Max Calls** counts together.
 
-A token may `call`, `decide` or `operate`, as `toolmd tokens` and `serve.tokens` say. With
+A token may `call`, `decide` or `operate`, as `toolmd tokens new` and `serve.tokens` say. With
 `operate` it sees the pending calls, runs and events of all users, otherwise those of its own user.
 A request that needs another right is a 403 `not_permitted`, with the members `needs` and `may`.
 """

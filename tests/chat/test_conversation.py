@@ -244,14 +244,6 @@ def test_the_users_request_stays_valid_over_a_question_back(nursery) -> None:
     assert refused["error"]["code"] == "no_explicit_intent"
 
 
-def test_a_users_request_expires_after_eight_messages(nursery) -> None:
-    ask = asking(("remind", {"time": "9:00"}))
-    said = ["Remind me", *(f"Hm {n}" for n in range(8))]
-    with ModelServer(*["Yes?"] * 8, ask, "Say it again.") as server:
-        nursery.talk(server, *said)
-    assert nursery.garden.done == []
-
-
 def test_a_reading_call_does_not_use_up_the_users_request(nursery) -> None:
     look, ask = asking(("look_up", {"plant": "fern"})), asking(("remind", {"time": "9:00"}))
     with ModelServer(look, "At what time?", ask, "Set.") as server:

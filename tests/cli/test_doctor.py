@@ -98,19 +98,6 @@ def test_the_doctor_names_each_package_that_toolmd_requires(project) -> None:
     assert {re.split(r"[^\w.-]", one, maxsplit=1)[0] for one in required} <= {*signs}
 
 
-def test_the_doctor_names_the_databases_of_earlier_versions(project) -> None:
-    state = project.folder / ".toolmd"
-    state.mkdir(exist_ok=True)
-    for name in ("runs.sqlite3", "confirmations.sqlite3"):
-        (state / name).write_bytes(b"old")
-
-    signs = json.loads(project("doctor", "--json").out)
-
-    (sign,) = (sign for sign in signs if "earlier version" in sign["found"])
-    assert sign["found"].startswith("confirmations.sqlite3, runs.sqlite3 in ")
-    assert "remove them" in sign["remedy"]
-
-
 def test_the_doctor_counts_the_edits_that_wait_for_acceptance(project) -> None:
     file = project.folder / "tools_md" / "say-hello.tool.md"
     text = file.read_text(encoding="utf-8")

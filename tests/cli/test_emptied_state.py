@@ -207,7 +207,7 @@ def test_a_removed_file_of_runs_under_an_open_workspace_asks_for_a_restart(used:
         file = workspace.settings.state / "store.sqlite3"
         file.unlink()
         with pytest.raises(
-            UnreachableError, match="was removed while this process uses it"
+            UnreachableError, match="was removed or replaced while this process uses it"
         ) as raised:
             workspace.runs.list_sync()
         assert str(file) in str(raised.value)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from toolmd._cli.authoring.fixes import Fixed, edited, fix_files
+from toolmd._cli.diagnostics import Fixed, edited, fix_files
 from toolmd._types.diagnostic import Diagnostic, Edit, Severity
 from toolmd._types.source import Span
 

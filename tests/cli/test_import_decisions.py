@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from toolmd._cli.reports.imported import tell_imported
+from toolmd._cli.verbs.importing import tell_imported
 
 FUNCTION = {
     "name": "delete_account",

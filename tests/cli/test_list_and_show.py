@@ -289,9 +289,17 @@ def test_a_broken_plugin_is_reported_and_the_rest_works(shop) -> None:
 def test_doctor_passes_in_a_valid_project(shop) -> None:
     signs = json.loads(shop("doctor", "--json").out)
     assert [sign for sign in signs if sign["state"] == "bad"] == []
-    assert {"python", "toolmd", "project", "state", "cache", "store", "definitions"} <= {
+    assert {"python", "toolmd", "project", "state", "store", "definitions"} <= {
         sign["about"] for sign in signs
     }
+
+
+def test_doctor_prints_what_is_wrong_and_one_line_for_the_rest(shop) -> None:
+    typed, every = shop("doctor"), shop("doctor", "--all")
+    signs = json.loads(shop("doctor", "--json").out)
+    assert typed.err == f"All well: {len(signs)} parts; --all shows each.\n"
+    assert "ok" not in typed.out
+    assert len(every.out.splitlines()) >= len(signs)
 
 
 def test_doctor_names_the_missing_part_and_the_remedy(shop, console, monkeypatch) -> None:

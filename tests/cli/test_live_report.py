@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from toolmd import Workspace
-from toolmd._cli.reports.live import LiveReport
+from toolmd._cli.verbs.serve import LiveReport
 
 TOOL = """# Pay
 

@@ -254,11 +254,11 @@ def test_a_dry_run_of_a_call_that_asks_prints_no_command_to_confirm(florist):
 
 def test_a_wait_for_a_rate_is_shown_on_stderr_with_its_length(shop) -> None:
     text = (shop.folder / "tools_md/count-flowers.tool.md").read_text("utf-8")
-    shop.write("tools_md/count-flowers.tool.md", f"{text}\n## Limits\n\n- **Rate**: 55/min\n")
+    shop.write("tools_md/count-flowers.tool.md", f"{text}\n## Limits\n\n- **Rate**: 30/min\n")
     count = '[TOOL_CALL:{"id":"c%d","tool":"count_flowers","parameters":{"kinds":["rose"]}}]'
     typed = shop("handle", "--json", stdin=count % 1 + count % 2)
     assert [result["outcome"] for result in json.loads(typed.out)["results"]] == ["ok", "ok"]
-    assert re.fullmatch(r"count_flowers waits 1\.\d s, because of its Rate\n", typed.err)
+    assert re.fullmatch(r"count_flowers waits [12]\.\d s, because of its Rate\n", typed.err)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")

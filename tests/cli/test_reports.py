@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from toolmd._cli.reports.diagnostics import REPORTS, lines_below, summary
+from toolmd._cli.diagnostics import REPORTS, lines_below, summary
 from toolmd._types.diagnostic import Diagnostic, Edit, Severity
 from toolmd._types.source import Span
 

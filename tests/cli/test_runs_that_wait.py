@@ -86,7 +86,7 @@ def test_the_graph_of_a_skill_shows_its_wait(shop) -> None:
 
 
 def test_a_run_is_scheduled_listed_and_cancelled(shop) -> None:
-    started = shop("runs", "start", "water_flowers", "after=1s", "--at", "in 2h")
+    started = shop("run", "water_flowers", "after=1s", "--at", "in 2h")
     assert started.code == 0, started.err
     run_id = started.out.strip()
 
@@ -96,7 +96,7 @@ def test_a_run_is_scheduled_listed_and_cancelled(shop) -> None:
 
 
 def test_a_run_that_starts_now_is_left_to_a_worker(shop) -> None:
-    run_id = shop("runs", "start", "water_flowers", "after=1ms").out.strip()
+    run_id = shop("run", "water_flowers", "after=1ms", "--at", "now").out.strip()
     ends = time.monotonic() + 60
     while json.loads(shop("runs", "resume", run_id, "--json").out)["outcome"] != "ok":
         assert time.monotonic() < ends
@@ -104,7 +104,7 @@ def test_a_run_that_starts_now_is_left_to_a_worker(shop) -> None:
 
 @pytest.mark.parametrize("at", ["2h", "in two hours", "tomorrow", "25:00", "in 0s", " "])
 def test_an_unreadable_time_is_a_usage_error(shop, at: str) -> None:
-    started = shop("runs", "start", "water_flowers", "after=1s", "--at", at)
+    started = shop("run", "water_flowers", "after=1s", "--at", at)
 
     assert started.code == 2
     assert "--at can't be read" in started.err
@@ -123,26 +123,26 @@ def test_a_time_on_the_clock_of_another_zone_is_the_next_one(
         at = (now + dt.timedelta(hours=hours)).replace(second=0, microsecond=0)
         there = at.astimezone(dt.timezone(dt.timedelta(hours=5)))
         run_id = shop(
-            "runs", "start", "water_flowers", "after=1s", "--at", f"{there:%H:%M}+05:00"
+            "run", "water_flowers", "after=1s", "--at", f"{there:%H:%M}+05:00"
         ).out.strip()
         assert json.loads(shop("runs", "show", run_id, "--json").out)["began"] == at.isoformat()
 
 
 def test_a_time_in_the_past_is_a_usage_error(shop) -> None:
-    started = shop("runs", "start", "water_flowers", "after=1s", "--at", "2020-01-01T00:00Z")
+    started = shop("run", "water_flowers", "after=1s", "--at", "2020-01-01T00:00Z")
 
     assert (started.code, "in the past" in started.err) == (2, True)
 
 
 def test_invalid_inputs_are_denied_when_the_run_is_scheduled(shop) -> None:
-    assert shop("runs", "start", "water_flowers", "--at", "in 2h").code == 3
-    assert shop("runs", "start", "nothing", "--at", "in 2h").code == 5
+    assert shop("run", "water_flowers", "--at", "in 2h").code == 3
+    assert shop("run", "nothing", "--at", "in 2h").code == 5
 
 
 def test_a_run_can_only_be_scheduled_where_it_is_kept(shop, monkeypatch) -> None:
     monkeypatch.setenv("TOOLMD_STORE", "memory")
 
-    started = shop("runs", "start", "water_flowers", "after=1s", "--at", "in 2h")
+    started = shop("run", "water_flowers", "after=1s", "--at", "in 2h")
     assert (started.code, "ends with this process" in started.err) == (2, True)
 
 
@@ -150,7 +150,7 @@ def test_a_run_can_only_be_scheduled_where_it_is_kept(shop, monkeypatch) -> None
     "at", ["23:59", "2999-05-04T18:30", "2999-05-04 18:30+02:00", "2999-05-04"]
 )
 def test_a_time_is_local_unless_it_has_a_zone(shop, at: str) -> None:
-    run_id = shop("runs", "start", "water_flowers", "after=1s", "--at", at).out.strip()
+    run_id = shop("run", "water_flowers", "after=1s", "--at", at).out.strip()
 
     began = dt.datetime.fromisoformat(
         json.loads(shop("runs", "show", run_id, "--json").out)["began"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolmd._cli.terminal.arguments import ArgumentFormError, typed, typed_arguments
+from toolmd._cli.arguments import typed, typed_arguments
 from toolmd._types.schema import JsonType, Parameter, Schema
 
 
@@ -75,13 +75,13 @@ def test_a_key_given_again_adds_to_a_list() -> None:
 
 
 def test_a_key_given_twice_is_an_error_elsewhere() -> None:
-    with pytest.raises(ArgumentFormError, match="'day' is given twice"):
+    with pytest.raises(ValueError, match="'day' is given twice"):
         typed_arguments(["day=x", "day=y"], PARAMETERS)
 
 
 @pytest.mark.parametrize("word", ["names", "=x", ""])
 def test_a_word_without_a_key_is_an_error(word: str) -> None:
-    with pytest.raises(ArgumentFormError, match="is not of the form key=value"):
+    with pytest.raises(ValueError, match="is not of the form key=value"):
         typed_arguments([word], PARAMETERS)
 
 

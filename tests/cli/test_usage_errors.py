@@ -34,7 +34,7 @@ def shell(folder: Path, command: str, **environment: str) -> subprocess.Complete
     [
         ("chek", "no such command 'chek'", "did you mean 'check'?"),
         ("new tol x", "no such command 'tol'", "did you mean 'tool'?"),
-        ("runs list", "no such command 'list'", "of `toolmd runs` are start, show, watch, graph, "),
+        ("runs list", "no such command 'list'", "of `toolmd runs` are show, resume, cancel, "),
         ("call x --json-args {}", "no such option: --json-args", "did you mean --json?"),
         ("call", "missing argument 'TOOL'", "write toolmd call "),
         ("call x --confidence 2", "invalid value for '--confidence': ", "write toolmd call "),
@@ -86,8 +86,8 @@ def test_an_odd_value_is_named_as_it_was_typed_and_not_by_its_python(project, wo
 
 CODES = """
     check 01|fmt 1|test 15|export 15|audit 1|doctor 1|show 15|graph 5|rule 5|accept 5|import 15|
-    call 01345|handle 01345|run 01345|chat 012345|confirm 01345|reject 0345|respond 0345|
-    runs show 5|runs watch 015|runs graph 5|runs resume 01345|runs cancel 0145|runs resolve 01345
+    call 01345|handle 01345|run 01345|chat 01245|confirm 01345|reject 0345|respond 0345|
+    runs show 5|runs resume 01345|runs cancel 0145|runs resolve 01345
 """.split("|")
 """The exit codes of each verb, without 2 and 70, which every verb has."""
 
@@ -235,7 +235,7 @@ def test_with_a_file_as_state_folder_calls_are_denied_with_the_reason(project, m
     assert "set TOOLMD_STATE" in typed.err.splitlines()[-1]
     typed = project("pending")
     assert typed.code == 5
-    assert "a file is in the place of a folder: move it away" in typed.err
+    assert "a file is in the place of a folder, move it away" in typed.err
 
 
 def test_a_definition_without_python_names_the_expected_file(project) -> None:

@@ -12,7 +12,7 @@ import typer
 import toolmd
 from toolmd import database, hooks, testing
 from toolmd._cli.commands import make_app
-from toolmd._cli.terminal.exits import ExitCode
+from toolmd._cli.frame import ExitCode
 from toolmd._dialect import DIALECTS
 from toolmd._export.targets import TARGETS
 from toolmd._expressions.functions import FUNCTIONS

@@ -12,7 +12,7 @@ from served_kiosk import Served
 from served_workers import act, project_of
 
 from toolmd import Workspace
-from toolmd._cli.server.resuming import Resuming
+from toolmd._cli.serving import Resuming
 from toolmd._store import STORE_FILE
 
 SKILL = """# Act once

@@ -18,8 +18,7 @@ from typer._click.core import Context
 from typer._click.exceptions import UsageError
 from typer.main import get_group
 
-from toolmd._cli.added import ask_plugins
-from toolmd._cli.commands import make_app
+from toolmd._cli.commands import ask_plugins, make_app
 
 APP = get_group(make_app())
 _ADDED, _HELD, _ = ask_plugins(ROOT)

@@ -15,8 +15,8 @@ from lint import ROOT, read
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from toolmd._cli.authoring.package import package_files
-from toolmd._cli.project.health import _EXTRAS
+from toolmd._cli.environment import EXTRAS
+from toolmd._cli.templates import package_files
 
 TEXTS = {file.name: file.text for file in read()}
 PROJECTS = [
@@ -106,9 +106,9 @@ def test_a_name_that_is_not_ours_is_found(word: str) -> None:
     assert not is_known(word, known())
 
 
-@pytest.mark.parametrize("extra", _EXTRAS)
+@pytest.mark.parametrize("extra", EXTRAS)
 def test_an_extra_that_doctor_names_contains_its_package(extra: str) -> None:
-    package, _ = _EXTRAS[extra]
+    package, _ = EXTRAS[extra]
 
     holds = OWN["toolmd"]["optional-dependencies"][extra]
 

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from toolmd._cli.reports.detail import fields as detail_lines
+from toolmd._cli.verbs.show import fields as detail_lines
 from toolmd._dialect import system_prompt
 from toolmd._export.plain import in_words
 from toolmd._export.targets import export

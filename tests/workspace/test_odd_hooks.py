@@ -208,16 +208,6 @@ def test_an_importer_with_an_invalid_answer_is_reported(
     assert says in str(raised.value)
 
 
-def test_an_importer_that_asks_no_model_rejects_one(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TOOLMD_LOAD_PLUGINS", "")
-    shop.write("tools_md/plugin.py", IMPORTS.format(value="{'pigeon': lambda source: {}}"))
-
-    with pytest.raises(ToolmdError, match="asks no model: leave out --model"):
-        import_by_plugin(shop.root, "pigeon", "x", lambda _: lambda *_: None)
-
-
 @pytest.mark.parametrize("value", ["lambda tools, skills: None", "lambda: []", "5"])
 def test_an_exporter_with_an_invalid_answer_is_reported(shop: Shop, value: str) -> None:
     shop.write("tools_md/plugin.py", IMPORTS.format(value=f"{{'pigeon': {value}}}"))

@@ -238,10 +238,10 @@ class Conversation:
             if not turn.results or turn.denied:
                 self._keep(choice.words or turn.clean_message)
                 # The reply is left out of the history, so no message can answer its calls by id.
-                told = [one._replace(tool="", tool_call_id=None) for one in turn.results[:1]]
-                self.messages += [{"role": "user", "content": body_text(one)} for one in told]
-                for result in told:
-                    self._on_result(result)
+                for one in turn.results[:1]:
+                    denied = one._replace(tool="", tool_call_id=None)
+                    self.messages.append({"role": "user", "content": body_text(denied)})
+                    self._on_result(denied)
                 return turn
             results = list(turn.results)
             work.pending += await self._confirmations.decide(results, turn.pending)

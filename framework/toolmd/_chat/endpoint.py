@@ -181,10 +181,9 @@ class Pieces:
         own = self._calls[at][1]["id"] if known else None
         if not known or (piece.id and own and piece.id != own):
             at = len(self._calls)
-            function = {"name": "", "arguments": ""}
-            call = {"id": None, "type": "function", "function": function}
-            self._calls.append((piece.index, call))
-        call = self._calls[at][1]
+            empty = {"name": "", "arguments": ""}
+            self._calls.append((piece.index, {"id": None, "type": "function", "function": empty}))
+        call: dict[str, Any] = self._calls[at][1]
         call["id"] = piece.id or call["id"]
         if piece.function is not None:
             function = call["function"]

@@ -1,7 +1,7 @@
 """The commands of `toolmd`; each is imported when it is wanted, because most need few modules."""
 
+import sys
 from collections import UserDict
-from collections.abc import Mapping
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -11,42 +11,49 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_group
 
-from toolmd._cli.added import added_commands
-from toolmd._cli.terminal.options import ProjectOption
-from toolmd._cli.terminal.screen import out
+from toolmd._cli.frame import ProjectOption, frame
+from toolmd._cli.screen import err, out, paint, printable
+from toolmd.errors import ConfigError
 
-COMMANDS: Mapping[str, Mapping[str, str]] = {
+COMMANDS = {
     "Write": {
         "init": "new:init",
-        "new": "new:GROUP",
+        "new tool": "new:new_tool",
+        "new skill": "new:new_skill",
+        "new prompt": "new:new_prompt",
+        "new plugin": "new:new_plugin",
         "import": "importing:import_",
         "check": "check:check",
-        "fmt": "fmt:fmt",
-        "test": "examples:try_out",
-        "lsp": "lsp:lsp",
+        "fmt": "check:fmt",
+        "test": "check:try_examples",
+        "lsp": "serve:lsp",
     },
     "Inspect": {
         "list": "show:list_",
         "show": "show:show",
-        "graph": "graph:graph",
+        "graph": "show:graph",
         "export": "export:export",
     },
     "Run": {
-        "call": "call:call",
-        "handle": "handle:handle",
-        "pending": "decide:pending",
-        "confirm": "decide:confirm",
-        "reject": "decide:reject",
-        "respond": "decide:respond",
-        "crises": "crises:crises",
-        "accept": "accept:accept",
+        "call": "calls:call",
+        "handle": "calls:handle",
+        "pending": "calls:pending",
+        "confirm": "calls:confirm",
+        "reject": "calls:reject",
+        "respond": "calls:respond",
+        "crises": "calls:crises",
+        "accept": "calls:accept",
         "servers": "servers:servers",
-        "run": "run:run",
-        "runs": "runs:GROUP",
-        "worker": "worker:worker",
-        "dev": "dev:dev",
+        "run": "runs:run",
+        "runs": "runs:runs",
+        "runs show": "runs:show_run",
+        "runs resume": "runs:resume",
+        "runs cancel": "runs:cancel",
+        "runs resolve": "runs:resolve",
+        "worker": "serve:worker",
+        "dev": "serve:dev",
         "serve": "serve:serve",
-        "tokens": "tokens:GROUP",
+        "tokens new": "tokens:new",
         "chat": "chat:chat",
         "audit": "audit:audit",
     },
@@ -56,7 +63,15 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "doctor": "about:doctor",
     },
 }
-"""The place in `toolmd._cli.verbs` of each command, by heading, in the order of `--help`."""
+"""The place in `toolmd._cli.verbs` of each verb, by heading, in the order of `--help`."""
+GROUPS = {
+    "new": "Write a new tool, skill, prompt or plugin.",
+    "tokens": "Make tokens for `toolmd serve` over HTTP.",
+}
+"""The help of each group that is no verb itself."""
+PLACES = {name: place for names in COMMANDS.values() for name, place in names.items()}
+OWN = tuple(dict.fromkeys(name.partition(" ")[0] for name in PLACES))
+"""The names of Toolmd's own commands."""
 
 
 class OwnCommands(UserDict[str, Any]):
@@ -64,8 +79,7 @@ class OwnCommands(UserDict[str, Any]):
 
     def __init__(self) -> None:
         super().__init__()
-        for names in COMMANDS.values():
-            self.data.update(dict.fromkeys(names))
+        self.data.update(dict.fromkeys(OWN))
 
     def __getitem__(self, name: str) -> Any:
         """Return the command of this name."""
@@ -75,20 +89,32 @@ class OwnCommands(UserDict[str, Any]):
 
 
 def _load(name: str) -> Any:
-    heading, place = next(
-        (heading, names[name]) for heading, names in COMMANDS.items() if name in names
+    heading = next(
+        heading
+        for heading, names in COMMANDS.items()
+        if any(one.partition(" ")[0] == name for one in names)
     )
-    module, _, attribute = place.partition(":")
-    found = getattr(import_module(f"toolmd._cli.verbs.{module}"), attribute)
+    below = [one for one in PLACES if one.startswith(f"{name} ")]
     app = typer.Typer(rich_markup_mode=None)
-    if isinstance(found, typer.Typer):
-        app.add_typer(found, name=name, rich_help_panel=heading)
+    if below:
+        alone = name not in PLACES
+        group = typer.Typer(rich_markup_mode=None, help=GROUPS.get(name), no_args_is_help=alone)
+        if not alone:
+            group.callback(invoke_without_command=True)(_command(name, group=True))
+        for one in below:
+            group.command(one.partition(" ")[2])(_command(one))
+        app.add_typer(group, name=name, rich_help_panel=heading)
     else:
-        app.command(name, rich_help_panel=heading)(found)
+        app.command(name, rich_help_panel=heading)(_command(name))
     command = get_group(app).commands[name]
-    for one in (command, *getattr(command, "commands", {}).values()):
-        _read_plain_values(one)
+    for each in (command, *getattr(command, "commands", {}).values()):
+        _read_plain_values(each)
     return command
+
+
+def _command(name: str, *, group: bool = False) -> Any:
+    module, _, attribute = PLACES[name].partition(":")
+    return frame(getattr(import_module(f"toolmd._cli.verbs.{module}"), attribute), group=group)
 
 
 class Verbs(TyperGroup):
@@ -107,7 +133,12 @@ class Verbs(TyperGroup):
         own = super().get_command(ctx, cmd_name)
         if own is not None or ctx.resilient_parsing:
             return own
-        added, self.plugins = added_commands(ctx.params.get("project"))
+        try:
+            added, self.plugins, problems = ask_plugins(ctx.params.get("project"))
+        except ConfigError as error:
+            added, problems = {}, (f"no plugin was asked for commands: {error}",)
+        for problem in problems:
+            err(f"{paint('warning', 'yellow', sys.stderr)}: {printable(problem)}")
         for name, command in added.items():
             self.commands.setdefault(name, command)
         return self.commands.get(cmd_name)
@@ -128,6 +159,21 @@ class Verbs(TyperGroup):
                 formatter.write_dl(rows)
 
 
+def ask_plugins(folder: Path | None) -> tuple[dict[str, Any], Any, tuple[str, ...]]:
+    """Return the commands that plugins add, the plugins, and their problems.
+
+    A plugin that fails is left out. The plugins must stay alive while a command runs.
+
+    Raises:
+        ConfigError: The settings can't be read.
+    """
+    from toolmd._workspace import plugin_commands
+
+    app = typer.Typer(rich_markup_mode=None)
+    held, problems = plugin_commands(folder, app)
+    return dict(get_group(app).commands), held, problems
+
+
 def make_app() -> typer.Typer:
     """Return the app, without the commands of plugins."""
     app = typer.Typer(
@@ -145,7 +191,7 @@ def make_app() -> typer.Typer:
     return app
 
 
-def _tell_version(value: bool) -> None:  # noqa: FBT001  # Typer's signature
+def _print_version(value: bool) -> None:  # noqa: FBT001  # Typer's signature
     if value:
         from importlib.metadata import version
 
@@ -159,7 +205,7 @@ def _options(
     _version: Annotated[
         bool,
         typer.Option(
-            "--version", help="Print the version and exit.", callback=_tell_version, is_eager=True
+            "--version", help="Print the version and exit.", callback=_print_version, is_eager=True
         ),
     ] = False,
 ) -> None:

@@ -8,14 +8,13 @@ import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import typer
 
-from toolmd._cli.commands import COMMANDS, make_app
-from toolmd._cli.terminal.crash import report_crash
-from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.screen import complain, drop, errors_as_json, send_off
-from toolmd._cli.terminal.usage import empty_in, is_usage, tell_usage
+from toolmd._cli.commands import OWN, make_app
+from toolmd._cli.frame import ExitCode, complain
+from toolmd._cli.screen import DEBUG, drop, err, errors_as_json, send_off
 from toolmd.errors import ArgumentError, ConfigError, NotFoundError, ToolmdError, UnreachableError
 
 # Nothing of a process that ends needs to be collected: to look at it all takes a tenth of a second.
@@ -34,17 +33,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     with errors_as_json(words):
-        code = _ended(words)
+        code = _run(words)
         try:
             send_off()
         except OSError as error:
-            return _told_of_place(error)
+            return _report_place(error)
         return code
 
 
-def _ended(words: Sequence[str]) -> int:
-    own = any(name in words for commands in COMMANDS.values() for name in commands)
-    if own and (what := empty_in(words)):  # a plugin's command may have another meaning for it
+def _run(words: Sequence[str]) -> int:
+    own = any(name in words for name in OWN)
+    if own and (what := _empty_in(words)):  # a plugin's command may have another meaning for it
         complain(ExitCode.USAGE, f"{what} is empty", "write a value, or leave it out")
         return ExitCode.USAGE
     try:
@@ -52,25 +51,29 @@ def _ended(words: Sequence[str]) -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except Exception as error:  # noqa: BLE001  # a crash shows a reference, not a trace
-        return _code_of(error)
+        return _report(error)
     return code if isinstance(code, int) and not isinstance(code, bool) else ExitCode.DONE
 
 
-def _code_of(error: Exception) -> int:
+def _report(error: Exception) -> int:
     """Report what ended a command, and return its exit code."""
     match error:
         case ToolmdError():
-            return _told(error)
+            return _report_own(error)
         case _ if _began_with_ctrl_c(error):
             return ExitCode.INTERRUPTED
         case OSError() if error.filename is not None or error.errno == errno.ENOSPC:
-            return _told_of_place(error)
+            return _report_place(error)
         case typer.Abort():
             complain(ExitCode.FINDINGS, "the input ended before the question was answered")
             return ExitCode.FINDINGS
-        case _ if is_usage(error):
-            return tell_usage(error)
-    return report_crash("".join(traceback.format_exception(error)))
+        case _ if isinstance(error, _USAGE_ERROR):
+            return _report_usage(error)
+    return _report_crash("".join(traceback.format_exception(error)))
+
+
+_USAGE_ERROR = typer.BadParameter.__mro__[1]
+"""The usage error of Typer, which exports only a subclass of that error."""
 
 
 def _began_with_ctrl_c(error: BaseException) -> bool:
@@ -107,7 +110,7 @@ _REMEDIES = {
 }
 
 
-def _told_of_place(error: OSError) -> ExitCode:
+def _report_place(error: OSError) -> ExitCode:
     """Report an error of the operating system, and its place."""
     if error.filename is None:
         drop(sys.stdout)
@@ -127,7 +130,7 @@ _TYPED = {
 """Python's parameters that are words of a command; any other parameter is an option."""
 
 
-def _told(error: ToolmdError) -> ExitCode:
+def _report_own(error: ToolmdError) -> ExitCode:
     code, what = ExitCode.FINDINGS, str(error)
     match error:
         case ArgumentError():
@@ -140,3 +143,69 @@ def _told(error: ToolmdError) -> ExitCode:
             code = ExitCode.NOT_FOUND
     complain(code, what)
     return code
+
+
+_MOST_NAMED = 12
+"""The most commands of a group that an error names."""
+_MAY_BE_EMPTY = frozenset(("--message", "--system", "--args-json", "--input-json"))
+
+
+def _empty_in(words: Sequence[str]) -> str:
+    """Return which value of a command line is empty, mostly by a variable that is not set.
+
+    An empty path would mean the current folder, and an empty host every address of this machine.
+    """
+    before = ""
+    for word in words:
+        if word == "--":  # the command of a server follows
+            return ""
+        ends = word.startswith("--") and word.find("=") == len(word) - 1
+        option = word[:-1] if ends else before
+        if (ends or not word) and option not in _MAY_BE_EMPTY:
+            return f"the value of {option}" if option.startswith("-") else "an argument"
+        before = word
+    return ""
+
+
+def _report_usage(error: Any) -> int:
+    """Report a wrong command line and the command's usage."""
+    context, message = error.ctx, error.format_message()
+    if context is not None and message == context.get_help():
+        err(message)  # a group without a command: show its help
+        return ExitCode.USAGE
+    # Typer writes its suggestion behind the error.
+    what, _, near = message.replace("Value error, ", "").partition(" Did you mean ")
+    what, _, others = what.partition(" (Possible options: ")
+    what = what.strip().removesuffix(".")
+    suggested = near or others.removesuffix(")")
+    help_ = f"did you mean {suggested.removesuffix('?')}?" if suggested else ""
+    if context is not None and not help_:
+        commands = getattr(context.command, "commands", {})
+        if commands and len(commands) <= _MOST_NAMED:
+            help_ = f"the commands of `{context.command_path}` are {', '.join(commands)}"
+        else:
+            usage = " ".join(context.get_usage().split()).removeprefix("Usage: ")
+            help_ = f"write {usage}; `{context.command_path} -h` shows more"
+    complain(ExitCode.USAGE, what[:1].lower() + what[1:], help_)
+    return ExitCode.USAGE
+
+
+def _report_crash(trace: str) -> ExitCode:
+    """Store the trace under a reference, and report its place."""
+    # Imported here: commands that do not crash start faster without them.
+    import secrets
+    import tempfile
+
+    if os.environ.get(DEBUG):
+        sys.stderr.write(trace)
+    reference = secrets.token_hex(4)
+    try:
+        log = Path(tempfile.mkdtemp(prefix="toolmd-"), f"crash-{reference}.log")
+        log.write_text(trace, "utf-8")
+        place = f"The trace is in {log}."
+    except OSError as error:
+        place = f"The trace could not be stored ({error}); {DEBUG}=1 shows it."
+    what = f"Toolmd itself failed (reference {reference}). {place}"
+    help_ = f"run it again with {DEBUG}=1 to see more, and report it with that log"
+    complain(ExitCode.INTERNAL, what, help_)
+    return ExitCode.INTERNAL

@@ -5,67 +5,48 @@ from typing import Annotated
 
 import typer
 
-from toolmd._cli.added import ask_plugins
-from toolmd._cli.project.health import examine
-from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.options import JsonOption, ProjectOption, stop
-from toolmd._cli.terminal.screen import err, out, out_json, paint, stdout_for_data, table
+from toolmd._cli.commands import ask_plugins
+from toolmd._cli.environment import examine
+from toolmd._cli.frame import Answer, ExitCode, open_workspace, stop
+from toolmd._cli.names import same_names
+from toolmd._cli.screen import Paint, paint, table
 from toolmd._types.code import Code
 from toolmd.config import find_project
 from toolmd.errors import near_words
 
 
-def plugins(*, json: JsonOption = False, project: ProjectOption = None) -> None:
+def plugins(*, project: Path | None, json: bool) -> Answer:
     """List the installed plugins, and whether they loaded.
 
     Within a project, the list also has the plugins of its folders, and marks those that its
     settings leave out.
     """
-    with stdout_for_data():
-        commands, plugins, _ = ask_plugins(project)
-        taken = _same_names(project) if not json else []
+    commands, plugins, _ = ask_plugins(project)
     found = [*plugins.listed.values()]
-    if json:
-        out_json([plugin._asdict() for plugin in found])
-        return
+    value = [plugin._asdict() for plugin in found]
     if not found:
-        err(
+        none = (
             "No plugins. A plugin is an installed package with an entry point in the group"
             " `toolmd`, or a `plugin.py` in a folder of definitions."
         )
-        return
+        return Answer(value, lines=[none])
     head = ("NAME", "PACKAGE", "VERSION", "STATE", "ABOUT")
-    out(table(head, [tuple(str(cell or "-") for cell in plugin) for plugin in found]))
-    if commands:
-        err(f"They add these commands: {', '.join(sorted(commands))}.")
-    for message in taken:
-        err(f"note: {message}")
-
-
-def _same_names(folder: Path | None) -> list[str]:
-    """Return the definitions of the plugins' project whose names are taken; outside one, none."""
-    from toolmd._cli.project.opening import open_workspace, same_names
-
-    project = find_project(folder or Path.cwd())
-    if project is None:
-        return []
-    with open_workspace(folder or project) as workspace:
-        return same_names(workspace)
+    lines = [f"They add these commands: {', '.join(sorted(commands))}."] if commands else []
+    if not json and (inside := find_project(project or Path.cwd())) is not None:
+        with open_workspace(project or inside) as workspace:
+            lines += [f"note: {message}" for message in same_names(workspace)]
+    rows = [tuple(str(cell or "-") for cell in plugin) for plugin in found]
+    return Answer(value, table(head, rows), lines)
 
 
 def rule(
     code: Annotated[str | None, typer.Argument(metavar="CODE", help="A diagnostic's code.")] = None,
-    *,
-    json: JsonOption = False,
-) -> None:
+) -> Answer:
     """Explain a diagnostic; without a CODE, list them all. Exit code 5: unknown code."""
     says = {str(member): member.says for member in Code}
     if code is None:
-        if json:
-            out_json([{"code": known, "says": text} for known, text in says.items()])
-        else:
-            out(table(("CODE", "SAYS"), list(says.items())))
-        return
+        value = [{"code": known, "says": text} for known, text in says.items()]
+        return Answer(value, table(("CODE", "SAYS"), list(says.items())))
     wanted = code.strip("[]").lower().replace("_", "-")
     if wanted not in says:
         near = near_words(wanted, says, 3, alike=0.5)
@@ -73,23 +54,33 @@ def rule(
         named = " or ".join(repr(known) for known in near[:5])
         help_ = f"did you mean {named}?" if near else "`toolmd rule` lists all codes"
         stop(ExitCode.NOT_FOUND, f"no diagnostic has the code {code!r}", help_)
-    if json:
-        out_json({"code": wanted, "says": says[wanted]})
-    else:
-        out(f"{paint(wanted, 'bold')}\n{says[wanted]}")
+    text = f"{paint(wanted, 'bold')}\n{says[wanted]}"
+    return Answer({"code": wanted, "says": says[wanted]}, text)
 
 
-def doctor(*, json: JsonOption = False, project: ProjectOption = None) -> None:
+_MARKS: dict[str, tuple[str, Paint]] = {
+    "ok": ("ok", "green"),
+    "note": ("--", "dim"),
+    "bad": ("!!", "red"),
+}
+
+
+def doctor(
+    *,
+    all_: Annotated[bool, typer.Option("--all", help="Show also what is well.")] = False,
+    project: Path | None,
+) -> Answer:
     """Examine the environment, and show a remedy for each problem. Exit code 1: there are any."""
     signs = examine(project)
-    if json:
-        out_json([sign._asdict() for sign in signs])
-    else:
-        marks = {"ok": paint("ok", "green"), "note": "--", "bad": paint("!!", "red")}
-        longest = max(len(sign.about) for sign in signs)
-        for sign in signs:
-            out(f"{marks[sign.state]}  {sign.about.ljust(longest)}  {sign.found}")
+    lines = []
+    longest = max(len(sign.about) for sign in signs)
+    for sign in signs:
+        if all_ or (sign.state != "ok" and not sign.about.startswith("extra ")):
+            lines.append(f"{paint(*_MARKS[sign.state])}  {sign.about.ljust(longest)}  {sign.found}")
             if sign.remedy:
-                out(f"    {' ' * longest}  help: {sign.remedy}")
-    if any(sign.state == "bad" for sign in signs):
-        raise typer.Exit(ExitCode.FINDINGS)
+                lines.append(f"    {' ' * longest}  help: {sign.remedy}")
+    bad, many = sum(sign.state == "bad" for sign in signs), len(signs)
+    well = f"{many - bad} of {many} parts are well" if bad else f"All well: {many} parts"
+    ended = f"{well}{'' if all_ else '; --all shows each'}."
+    code = ExitCode.FINDINGS if bad else ExitCode.DONE
+    return Answer([sign._asdict() for sign in signs], "\n".join(lines) or None, [ended], code)

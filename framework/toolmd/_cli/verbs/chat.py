@@ -1,25 +1,26 @@
 """`chat`: talk with a model, run its calls, and ask a person for confirmations."""
 
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout, suppress
 from json import dumps
 from typing import Annotated, Any, NoReturn
 
 import typer
 
-from toolmd._cli.project.opening import open_workspace
-from toolmd._cli.reports.exchanges import exit_code, tell
-from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.lines import interruptible, lines
-from toolmd._cli.terminal.options import (
+from toolmd._cli.frame import (
     ContextOption,
+    ExitCode,
     JsonOption,
     ProjectOption,
     UserOption,
+    complain,
     context_of,
+    open_workspace,
     stop,
 )
-from toolmd._cli.terminal.screen import (
-    complain,
+from toolmd._cli.screen import (
     err,
     interactive,
     out,
@@ -29,10 +30,16 @@ from toolmd._cli.terminal.screen import (
     read_stdin,
     stdout,
 )
-from toolmd._types.asked import fields_of
 from toolmd.errors import ModelError
 
 UNREACHABLE = frozenset(("unreachable", "timeout", "unavailable", "not_found"))
+_STOPS = {
+    "rounds": "the model called tools too many times without an answer",
+    "calls": "the model asked for more calls than one exchange may make",
+    "malformed": "the model's calls could not be read, even after error messages",
+    "length": "the answer reached the model's token limit",
+    "content_filter": "the model's provider filtered the answer",
+}
 
 MessageArgument = Annotated[
     str | None,
@@ -148,13 +155,13 @@ class _Talk:
             _fail(error)
         if self._json:
             out_json(exchange.to_dict())
-        return exit_code(exchange)
+        return _exit_code(exchange)
 
     def _each(self, *, lasting: bool) -> int:
         """Send each line: of a terminal until Ctrl-D, of a file until its end or an error."""
         code = int(ExitCode.DONE)
         try:
-            typed = lines()
+            typed = _lines()
             while (line := self._queued.pop(0) if self._queued else next(typed, None)) is not None:
                 try:
                     exchange = self._say(line)
@@ -169,7 +176,7 @@ class _Talk:
                 else:
                     if self._json:
                         out(dumps(exchange.to_dict(), ensure_ascii=False))
-                    code = code if lasting else max(code, exit_code(exchange))
+                    code = code if lasting else max(code, _exit_code(exchange))
         except KeyboardInterrupt:
             err()
             return code if lasting else ExitCode.INTERRUPTED
@@ -180,7 +187,7 @@ class _Talk:
             exchange = self._runner.run(self._conversation.say(message))
         finally:
             self._end_line()
-        tell(exchange)
+        _tell(exchange)
         return exchange
 
     def _show(self, words: str) -> None:
@@ -212,14 +219,15 @@ class _Talk:
             self._in_line = False
 
     def _ask(self, pending: Any) -> Any:
-        from toolmd._cli.terminal.prompts import ask_decision
+        from toolmd._cli.prompts import ask_decision
+        from toolmd._types.asked import fields_of
 
         self._end_line()
         bound = self._workspace.tools.get(pending.tool)
         parameters = () if bound is None else bound.spec.parameters
         if pending.form is not None:
             parameters = fields_of(pending.form)
-        with interruptible():
+        with _interruptible():
             decision = ask_decision(pending, parameters)
         if isinstance(decision, str):
             # What is no decision is the user's next message; the call waits.
@@ -234,3 +242,59 @@ def _fail(error: ModelError) -> NoReturn:
 
 def _code(error: ModelError) -> ExitCode:
     return ExitCode.NOT_FOUND if error.code in UNREACHABLE else ExitCode.FINDINGS
+
+
+def _tell(exchange: Any) -> None:
+    """Write to stderr what the answer does not show."""
+    if exchange.crisis:
+        words = "this conversation has a crisis flag: a person should read it"
+        err(f"{paint('crisis', 'red', sys.stderr)}: {words}")
+    for confirmation in exchange.pending:
+        waits = "for review" if confirmation.kind == "review" else "for a confirmation"
+        err(f"{paint('waits', 'cyan', sys.stderr)} {waits}: {printable(confirmation.prompt)}")
+        err(f"help: toolmd confirm {confirmation.id}, or reject, or respond with a text")
+    if exchange.stopped:
+        err(f"{paint('stopped', 'yellow', sys.stderr)}: {_STOPS[exchange.stopped]}")
+
+
+def _exit_code(exchange: Any) -> ExitCode:
+    """Return the exit code of a command with this exchange."""
+    if exchange.pending:
+        return ExitCode.UNCONFIRMED
+    return ExitCode.FINDINGS if exchange.stopped else ExitCode.DONE
+
+
+def _lines() -> Iterator[str]:
+    """Return the lines that a person types, or each non-empty line of a file."""
+    if not sys.stdin.isatty():
+        yield from filter(None, map(str.strip, sys.stdin))
+        return
+    with suppress(ImportError):
+        import readline  # noqa: F401 - `input` edits lines with it
+    err("Ctrl-C stops an answer, Ctrl-D exits.")
+    while True:
+        try:
+            if stdout().isatty():
+                with redirect_stdout(stdout()):  # on a terminal, lines can be edited
+                    line = input("> ")
+            else:
+                sys.stderr.write("> ")
+                sys.stderr.flush()
+                line = sys.stdin.readline()
+                if not line:
+                    return
+        except EOFError:
+            out()
+            return
+        if line.strip():
+            yield line.strip()
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let Ctrl-C interrupt a wait for input; the event loop's own handler only records it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,23 +1,21 @@
-"""`check`: report all diagnostics of files, bindings and skills."""
+"""The verbs that examine definitions: check, fmt and test."""
 
+import difflib
 import sys
-from collections.abc import Sequence
 from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 
-from toolmd._cli.authoring.fixes import fix_files
-from toolmd._cli.project.findings import Findings, find
-from toolmd._cli.project.opening import wanted_python
-from toolmd._cli.project.paths import STDIN
-from toolmd._cli.reports.diagnostics import REPORTS, lines_below, summary
-from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.options import JsonOption, ProjectOption, stop
-from toolmd._cli.terminal.screen import busy, err, out, paint, printable
-from toolmd._types.diagnostic import Severity
+from toolmd._cli.diagnostics import REPORTS, concise, fix_files, lines_below, summary
+from toolmd._cli.files import STDIN, definitions_among, replace_file
+from toolmd._cli.frame import Answer, ExitCode, stop
+from toolmd._cli.names import named, wanted_python
+from toolmd._cli.screen import Paint, busy, counted, err, help_line, paint, printable
+from toolmd._types.diagnostic import Diagnostic, Severity
+from toolmd.config import find_project, load_settings
 
 _MOST_PASSES = 10
 """The most rounds of fixes: one fix may reveal the next, but must not loop forever."""
@@ -25,6 +23,9 @@ _MOST_NAMED = 10
 """The most tools without Python that the last line names."""
 _MOST_HELP = 3
 """The most tools without Python for which the file to write is shown."""
+PathsArgument = Annotated[
+    list[str] | None, typer.Argument(metavar="PATH", help="Files or folders; `-` reads stdin.")
+]
 
 
 class OutputFormat(StrEnum):
@@ -38,84 +39,226 @@ class OutputFormat(StrEnum):
 
 
 def check(
-    paths: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="PATH", help="Files or folders; `-` reads stdin."),
-    ] = None,
+    paths: PathsArgument = None,
     *,
     fix: Annotated[bool, typer.Option("--fix", help="Apply the known fixes.")] = False,
     output_format: Annotated[
         OutputFormat, typer.Option("--output-format", help="The form of the diagnostics.")
     ] = OutputFormat.FULL,
-    json: JsonOption = False,
-    project: ProjectOption = None,
-) -> None:
+    json: bool,
+    project: Path | None,
+) -> Answer:
     """Check definitions, their Python, and the steps of skills.
 
     Exit code 1: there are errors or warnings; hints alone, and tools without Python, exit with 0.
     """
-    if json:
-        if output_format not in (OutputFormat.FULL, OutputFormat.JSON):
-            what = f"--json and --output-format {output_format.value} are two forms"
-            stop(ExitCode.USAGE, what, "give one of them")
-        output_format = OutputFormat.JSON
+    from toolmd._cli.findings import find
+
+    if json and output_format not in (OutputFormat.FULL, OutputFormat.JSON):
+        what = f"--json and --output-format {output_format.value} are two forms"
+        stop(ExitCode.USAGE, what, "give one of them")
     with nullcontext() if paths == [STDIN] else busy("Checking"):
-        findings = find(paths or (), project)
-        if fix:
-            findings = _mended(paths or (), project, findings)
-    lines = findings.lines or lines_below(findings.root)
-    if report := REPORTS[output_format](findings.diagnostics, lines):
-        out(report)
+        found = find(paths or (), project)
+        for _ in range(_MOST_PASSES if fix and found.lines is None else 0):
+            fixed = fix_files(found.diagnostics, found.root)
+            for file in fixed:
+                codes = ", ".join(dict.fromkeys(file.codes))
+                err(f"{paint('fixed', 'green', sys.stderr)} {file.path}: {codes}")
+            if not fixed:
+                break
+            found = find(paths or (), project)
+    report = REPORTS[output_format](found.diagnostics, found.lines or lines_below(found.root))
+    bare = _without_python([*found.without_python])
+    lines = [bare] if bare else []
     if output_format in (OutputFormat.FULL, OutputFormat.CONCISE):
-        _sum_up(findings, fix=fix)
-    elif findings.without_python:
-        err(_without_python(findings))
-    if any(d.severity is not Severity.HINT for d in findings.diagnostics):
-        raise typer.Exit(ExitCode.FINDINGS)
+        lines = _summary(found, bare, fix=fix)
+        report += "\n" if report else ""
+    wrong = any(d.severity is not Severity.HINT for d in found.diagnostics)
+    value = [d.to_dict() for d in found.diagnostics]
+    notes = [bare] if bare and json else []
+    return Answer(value, report or None, lines, ExitCode.FINDINGS if wrong else 0, notes)
 
 
-def _mended(paths: Sequence[str], folder: Path | None, findings: Findings) -> Findings:
-    if findings.lines is not None:
-        return findings
-    for _ in range(_MOST_PASSES):
-        fixed = fix_files(findings.diagnostics, findings.root)
-        for file in fixed:
-            codes = ", ".join(dict.fromkeys(file.codes))
-            err(f"{paint('fixed', 'green', sys.stderr)} {file.path}: {codes}")
-        if not fixed:
-            break
-        findings = find(paths, folder)
-    return findings
-
-
-def _sum_up(findings: Findings, *, fix: bool) -> None:
-    bare = _without_python(findings)
-    if findings.diagnostics:
-        out()
-        err(f"Found {summary(findings.diagnostics)}.{f' {bare}' if bare else ''}")
-    elif findings.looked_at == "0 files":
-        err("Nothing to check: there are no `*.tool.md`, `*.skill.md` or `*.prompt.md` files.")
+def _summary(found: Any, bare: str, *, fix: bool) -> list[str]:
+    if found.diagnostics:
+        lines = [f"Found {summary(found.diagnostics)}.{f' {bare}' if bare else ''}"]
+    elif found.looked_at == "0 files":
+        lines = ["Nothing to check: there are no `*.tool.md`, `*.skill.md` or `*.prompt.md` files."]
     elif bare:
-        err(f"{paint('No errors', 'yellow', sys.stderr)}: {findings.looked_at}. {bare}")
+        lines = [f"{paint('No errors', 'yellow', sys.stderr)}: {found.looked_at}. {bare}"]
     else:
-        err(f"{paint('All well', 'green', sys.stderr)}: {findings.looked_at}.")
-    for note in findings.notes:
-        err(f"{paint('note', 'cyan', sys.stderr)}: {printable(note)}")
-    if len(findings.without_python) <= _MOST_HELP:
-        for name, path in findings.without_python.items():
-            wanted = wanted_python(name, path, findings.root)
-            err(f"{paint('help', 'cyan', sys.stderr)}: {printable(wanted)}")
-    fixable = sum(1 for d in findings.diagnostics if d.fix)
+        lines = [f"{paint('All well', 'green', sys.stderr)}: {found.looked_at}."]
+    lines += [f"{paint('note', 'cyan', sys.stderr)}: {printable(note)}" for note in found.notes]
+    if len(found.without_python) <= _MOST_HELP:
+        for name, path in found.without_python.items():
+            lines.append(help_line(printable(wanted_python(name, path, found.root))))
+    fixable = sum(1 for d in found.diagnostics if d.fix)
     if fixable and not fix:
         known = "1 fix is" if fixable == 1 else f"{fixable} fixes are"
-        err(f"{known} known: run it again with --fix.")
+        lines.append(f"{known} known: run it again with --fix.")
+    return lines
 
 
-def _without_python(findings: Findings) -> str:
-    names = [*findings.without_python]
+def _without_python(names: list[str]) -> str:
     if not names:
         return ""
     more = len(names) - _MOST_NAMED
     listed = ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
     have = "1 tool has" if len(names) == 1 else f"{len(names)} tools have"
     return f"{have} no Python yet, so calls fail: {listed}."
+
+
+class _Formatted(NamedTuple):
+    """A definition and its state before or after formatting."""
+
+    path: str
+    state: Literal["canonical", "changes", "written", "broken"]
+    text: str = ""
+    """The text in canonical form."""
+    difference: tuple[str, ...] = ()
+    errors: tuple[Diagnostic, ...] = ()
+
+    def to_dict(self, *, diff: bool) -> dict[str, Any]:
+        """Return `{path, state, diff?, errors?}`."""
+        shown: dict[str, Any] = {"path": self.path, "state": self.state}
+        if diff and self.difference:
+            shown["diff"] = "\n".join(self.difference)
+        if self.errors:
+            shown["errors"] = [error.to_dict() for error in self.errors]
+        return shown
+
+
+def fmt(
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="PATH", help="Files or folders; `-` reads stdin, writes stdout."),
+    ] = None,
+    *,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; exit with 1 if a file would change.")
+    ] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Write nothing; show the changes.")] = False,
+    project: Path | None,
+) -> Answer:
+    """Write definitions in canonical form, with the same meaning.
+
+    Files with errors are not changed. Exit code 1: a file has errors, or would change (--check).
+    """
+    from toolmd._cli.single_file import read_alone
+
+    if paths and project is None and find_project(Path.cwd().resolve()) is None:
+        style = "keep"
+    else:
+        settings = load_settings(project)
+        style = settings.format.style
+        roots = [settings.root / one for one in dict.fromkeys((*settings.tools, *settings.skills))]
+        paths = paths or [_relative(folder) for folder in roots if folder.is_dir()]
+    dry = check or diff
+    if paths == [STDIN]:
+        one = _formatted(read_alone(STDIN), style)
+        value = one.to_dict(diff=diff)
+        if one.state == "broken":
+            return Answer(value, lines=_lines(one), code=ExitCode.FINDINGS)
+        # Without --json, stdout has the text; here it is a key.
+        text = _report(one, diff=diff) if dry else one.text.removesuffix("\n")
+        changes = dry and one.state == "changes"
+        return Answer({**value, "text": one.text}, text, code=int(changes))
+    done = []
+    with busy("Formatting"):
+        for path in definitions_among(paths or ()):
+            one = _formatted(read_alone(str(path)), style)
+            if one.state == "changes" and not dry:
+                replace_file(path, one.text)
+                one = one._replace(state="written")
+            done.append(one)
+    reports = [text for one in done if (text := _report(one, diff=diff)) is not None]
+    changed = sum(one.state in {"changes", "written"} for one in done)
+    broken = sum(one.state == "broken" for one in done)
+    ended = [f"{counted(changed, 'file')} {'would change' if dry else 'rewritten'}"]
+    ended = ended if changed else []
+    ended += [f"{counted(broken, 'file')} with errors left as they are"] if broken else []
+    ended.append(f"{counted(len(done) - changed - broken, 'file')} already canonical")
+    lines = [*(line for one in done for line in _lines(one)), f"{', '.join(ended)}."]
+    code = ExitCode.FINDINGS if broken or (changed and dry) else ExitCode.DONE
+    value_of = [one.to_dict(diff=diff) for one in done]
+    return Answer(value_of, "\n".join(reports) if reports else None, lines, code)
+
+
+def _relative(folder: Path) -> str:
+    here = Path.cwd()
+    return str(folder.relative_to(here) if folder.is_relative_to(here) else folder)
+
+
+def _formatted(read: Any, style: str) -> _Formatted:
+    from toolmd._parse import format_text
+
+    text = None if read.text is None else format_text(read.text, read.path, style)
+    if text is None or read.spec is None:
+        errors = tuple(d for d in read.diagnostics if d.severity is Severity.ERROR)
+        return _Formatted(read.path, "broken", errors=errors)
+    if text == read.text:
+        return _Formatted(read.path, "canonical", text)
+    before, after = read.text.splitlines(keepends=True), text.splitlines(keepends=True)
+    lines = difflib.unified_diff(before, after, read.path, f"{read.path} (canonical)")
+    return _Formatted(read.path, "changes", text, tuple(line.rstrip("\n") for line in lines))
+
+
+_PAINTS: dict[str, Paint] = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def _report(one: _Formatted, *, diff: bool) -> str | None:
+    """Return the change that a file would have; None without one."""
+    if one.state != "changes":
+        return None
+    if not diff:
+        return f"{one.path}: would change"
+    painted = (_PAINTS.get(line[:1]) for line in one.difference)
+    rows = zip(one.difference, painted, strict=True)
+    return "\n".join(paint(line, how) if how else line for line, how in rows)
+
+
+def _lines(one: _Formatted) -> list[str]:
+    if one.state == "broken":
+        return [concise(one.errors, lambda _: ())]
+    written = paint("written", "green", sys.stderr)
+    return [f"{written} {one.path}"] if one.state == "written" else []
+
+
+def try_examples(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="NAME", help="Only these tools; default: all.", autocompletion=named
+        ),
+    ] = None,
+    *,
+    project: Path | None,
+) -> Answer:
+    """Run the examples of the tools' files as tests.
+
+    An example without Result or Error is checked like any call, but not run. An example with a
+    Result must return exactly that, and one with an Error must return that code. If only a run can
+    show it, the tool really runs, with a temporary state folder; its effects outside that folder
+    (such as a message that it sends) are real. The test caller is confident, states the tool's
+    keywords, and confirms.
+
+    MCP servers and web services are never called: an example of their tools passes through all
+    checks, and does not run.
+
+    Exit codes: 1 an example fails; 5 unknown tool.
+    """
+    from toolmd._workspace import examples
+
+    with busy("Running the examples"):
+        tried = examples.try_examples(project, names or ())
+    rows = []
+    for one in tried:
+        mark = paint("ok  ", "green") if one.passed else paint("FAIL", "red")
+        row = f"{mark}  {printable(one.tool + (f': {one.example}' if one.example else ''))}"
+        rows.append(row + (f" ({one.how})" if one.passed else f"\n      {printable(one.message)}"))
+    failed = sum(not one.passed for one in tried)
+    ended = f"{counted(len(tried), 'example')}, {f'{failed} failed' if failed else 'all passed'}."
+    none = "There are no examples. Write some below `## Examples` in a tool's file."
+    code = ExitCode.FINDINGS if failed else ExitCode.DONE
+    value = [one.to_dict() for one in tried]
+    return Answer(value, "\n".join(rows) or None, [ended if tried else none], code)

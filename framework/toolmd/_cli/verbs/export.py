@@ -1,102 +1,127 @@
 """`export`: print the tools and skills for other programs."""
 
-import sys
+import json as jsons
+from base64 import b64decode
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from toolmd._cli.project.opening import named, open_workspace
-from toolmd._cli.project.paths import shown
-from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.options import JsonOption, ProjectOption, stop
-from toolmd._cli.terminal.screen import err, out, out_json, paint
+from toolmd._cli.files import shown, write_all
+from toolmd._cli.frame import Answer, ExitCode, open_workspace, stop
+from toolmd._cli.names import named
+from toolmd._cli.screen import as_json, paint
 from toolmd._export.exported import Exported
 from toolmd._export.targets import TARGETS, find_target
 from toolmd._export.targets import export as export_specs
 
-_TARGETS = ", ".join(TARGETS)
-
-NamesArgument = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="NAME", help="Only these; default: all.", autocompletion=named),
-]
-FileOption = Annotated[
-    str | None,
-    typer.Option("--file", metavar="PATH", help="A single file, without its project."),
-]
-OutDirOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--out", metavar="DIR", help="Write files into this folder, and print nothing else."
-    ),
-]
-
 
 def export(
-    target: Annotated[str, typer.Argument(metavar="TARGET", help=f"{_TARGETS}, or a plugin's.")],
-    names: NamesArgument = None,
+    target: Annotated[
+        str, typer.Argument(metavar="TARGET", help=f"{', '.join(TARGETS)}, or a plugin's.")
+    ],
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME", help="Only these; default: all.", autocompletion=named),
+    ] = None,
     *,
-    file: FileOption = None,
+    file: Annotated[
+        str | None,
+        typer.Option("--file", metavar="PATH", help="A single file, without its project."),
+    ] = None,
     no_skills: Annotated[bool, typer.Option("--no-skills", help="Omit the skills.")] = False,
-    out_dir: OutDirOption = None,
+    out_dir: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="DIR", help="Write files into this folder, and print nothing else."
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
-    json: JsonOption = False,
-    project: ProjectOption = None,
-) -> None:
+    project: Path | None,
+) -> Answer:
     """Print tools and skills in the format of another program, or write them with --out.
 
     Restrictions that the format can't express are listed on stderr; `toolmd serve`, `handle` and
     Python's `call` still check them at each call. Exit codes: 1 the file of --file has errors, 5
     unknown name.
     """
+    notes: list[str] = []
     if file is not None:
         if names:
             stop(ExitCode.USAGE, "NAME and --file at once", "use one of the two")
-        exported = _export_file(target, file, skills=not no_skills)
+        exported = _export_file(target, file, notes, skills=not no_skills)
     else:
         with open_workspace(project) as workspace:
-            named_skills = {name.replace("-", "_") for name in names or ()} & {*workspace.skills}
-            if no_skills and named_skills:
-                what = f"{', '.join(sorted(named_skills))}: a skill, and --no-skills at once"
-                stop(ExitCode.USAGE, what, "use one of the two")
-            exported = workspace.exported(target, tuple(names or ()), skills=not no_skills)
-            row = find_target(target)
-            for name in sorted(named_skills) if row is None or not row.prose_skills else ():
-                if not workspace.skills[name].spec.model_invocation:
-                    err(f"left out: {name} is not for models to start (Model Invocation: no)")
-    for loss in exported.losses:
-        err(f"lost in {exported.target}: {loss}")
+            exported = _export_project(workspace, target, names or [], notes, skills=not no_skills)
+    notes += [f"lost in {exported.target}: {loss}" for loss in exported.losses]
     if exported.restrictions:
-        fields = ", ".join(exported.restrictions)
         them = "them" if len(exported.restrictions) > 1 else "it"
-        enforced = f"`toolmd serve` and `handle` enforce {them}"
-        err(f"note: {exported.target} can't hold {fields}; {enforced}")
+        notes.append(
+            f"note: {exported.target} can't hold {', '.join(exported.restrictions)}; "
+            f"`toolmd serve` and `handle` enforce {them}"
+        )
     if out_dir is not None:
-        _write(exported, out_dir, force=force, as_json=json)
-    elif isinstance(exported.items, str) and not json:
-        out(exported.items.rstrip("\n"))
+        try:
+            paths = [shown(path) for path in write_exported(exported, out_dir, force=force)]
+        except FileExistsError as error:
+            taken = shown(Path(error.filename2 or error.filename))
+            what = f"{taken}: exists already; nothing was written"
+            stop(ExitCode.USAGE, what, "--force overwrites")
+        lines = [f"{paint('made', 'green')} {path}" for path in paths]
+        return Answer({"written": paths}, "\n".join(lines), notes=notes)
+    items = exported.items
+    text = items if isinstance(items, str) else as_json(items)
+    return Answer(items, text.rstrip("\n"), notes=notes)
+
+
+def _export_project(
+    workspace: Any, target: str, names: list[str], notes: list[str], *, skills: bool
+) -> Exported:
+    named_skills = sorted({name.replace("-", "_") for name in names} & {*workspace.skills})
+    if named_skills and not skills:
+        what = f"{', '.join(named_skills)}: a skill, and --no-skills at once"
+        stop(ExitCode.USAGE, what, "use one of the two")
+    exported: Exported = workspace.exported(target, tuple(names), skills=skills)
+    row = find_target(target)
+    notes += [
+        f"left out: {name} is not for models to start (Model Invocation: no)"
+        for name in named_skills
+        if not workspace.skills[name].spec.model_invocation and not (row and row.prose_skills)
+    ]
+    return exported
+
+
+def write_exported(exported: Exported, folder: Path, *, force: bool) -> list[Path]:
+    """Write an export into a folder: the files of skills, or one file with everything.
+
+    Returns:
+        The paths of the files.
+
+    Raises:
+        FileExistsError: A file exists, and `force` is False.
+        OSError: A file can't be written.
+    """
+    items = exported.items
+    files: dict[Path, str | bytes] = {}
+    executable: set[Path] = set()
+    if isinstance(items, str):
+        files[folder / f"{exported.target}.md"] = items
+    elif isinstance(items, list) and items and all("path" in item for item in items):
+        for item in items:
+            place = folder / item["path"]
+            base64 = item.get("base64")
+            files[place] = b64decode(base64) if base64 is not None else str(item["text"]).encode()
+            if item.get("executable"):
+                executable.add(place)
     else:
-        out_json(exported.items)
+        text = jsons.dumps(items, indent=2, ensure_ascii=False)
+        files[folder / f"{exported.target}.json"] = f"{text}\n"
+    write_all(files, force=force, executable=executable)
+    return [*files]
 
 
-def _write(exported: Exported, folder: Path, *, force: bool, as_json: bool) -> None:
-    from toolmd._cli.authoring.skill_files import write_exported
-
-    try:
-        paths = [shown(path) for path in write_exported(exported, folder, force=force)]
-    except FileExistsError as error:
-        taken = shown(Path(error.filename2 or error.filename))
-        stop(ExitCode.USAGE, f"{taken}: exists already; nothing was written", "--force overwrites")
-    if as_json:
-        out_json({"written": paths})
-        return
-    for path in paths:
-        out(f"{paint('made', 'green', sys.stdout)} {path}")
-
-
-def _export_file(target: str, file: str, *, skills: bool) -> Any:
-    from toolmd._cli.project.single_file import implementation_of, spec_of
+def _export_file(target: str, file: str, notes: list[str], *, skills: bool) -> Any:
+    from toolmd._cli.single_file import implementation_of, spec_of
     from toolmd._types.prompt import PromptSpec
     from toolmd._types.tool import ToolSpec
 
@@ -113,7 +138,7 @@ def _export_file(target: str, file: str, *, skills: bool) -> Any:
     if not runs:
         why = "has neither steps nor Python to run"
         why = why if spec.model_invocation else "is not for models (Model Invocation: no)"
-        err(f"left out: the skill {spec.name!r} {why}")
+        notes.append(f"left out: the skill {spec.name!r} {why}")
     exported = export_specs(target, [], [spec] if skills and runs else [])
     if not (row is not None and row.form == "files" and exported.items):
         return exported

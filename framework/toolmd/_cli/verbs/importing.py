@@ -1,31 +1,37 @@
 """`import`: write drafts of definitions from other formats."""
 
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
 
-from toolmd._cli.authoring.existing import HELP, is_there, leave_out
-from toolmd._cli.authoring.imported_by_plugin import checked_names, read_by_plugin
-from toolmd._cli.authoring.live import Live, accept_tools, read_live_server
-from toolmd._cli.authoring.services import accept_operations, read_document
-from toolmd._cli.authoring.sources import texts_of
-from toolmd._cli.authoring.tables import add_table
-from toolmd._cli.project.paths import STDIN, shown
-from toolmd._cli.reports.imported import tell_imported
-from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.options import JsonOption, ProjectOption, stop
-from toolmd._cli.terminal.screen import busy
-from toolmd._types.imported import Draft, Imported, Note
+from toolmd._cli.files import STDIN, shown
+from toolmd._cli.frame import ExitCode, JsonOption, ProjectOption, stop
+from toolmd._cli.screen import busy, err, out, out_json, paint, printable, read_stdin
+from toolmd._cli.upstream import (
+    WANTED,
+    Live,
+    accept_operations,
+    accept_tools,
+    add_table,
+    read_document,
+    read_live_server,
+    texts_of,
+)
+from toolmd._types.imported import RESTRICTED, Draft, Imported, Note
 from toolmd._types.settings import DEFAULT_SKILLS, DEFAULT_TOOLS
+from toolmd._types.source import SUFFIXES
 from toolmd.config import find_project, load_settings
 
 KindArgument = Annotated[
     str,
     typer.Argument(
-        metavar="KIND", help="python, openapi, openai, mcp, agentskills, text, or a plugin's."
+        metavar="KIND", help="python, openapi, openai, mcp, agentskills, or a plugin's."
     ),
 ]
 SourceArgument = Annotated[
@@ -144,10 +150,9 @@ def _read(
 
     read = _nothing()
     if (kind == "text") != bool(model):
-        what = "text is read by a model" if kind == "text" else f"{kind} is read without a model"
-        stop(
-            ExitCode.USAGE, what, "name it: --model NAME" if kind == "text" else "leave out --model"
-        )
+        if model:
+            stop(ExitCode.USAGE, f"{kind} is read without a model", "leave out --model")
+        stop(ExitCode.USAGE, "a model reads the text", "name it: --model NAME")
     if kind == "text":
         _add(read, _drafted(source, folder, model))
         return read
@@ -192,8 +197,6 @@ def _nothing() -> dict[str, Any]:
 
 def _add_folder(read: dict[str, Any], source: str, name: str) -> None:
     """Add the files of a skill's folder, which are copied next to its definition."""
-    from toolmd._cli.authoring.skill_files import copied_files
-
     files, executable, left_out = copied_files(source, name.replace("_", "-"))
     read["files"] |= files
     read["executable"] |= executable
@@ -247,7 +250,7 @@ def _made_known(written: Path, imported: dict[str, Any]) -> dict[Path, str]:
 
 
 def _write(files: dict[Path, str | bytes], executable: set[Path], *, force: bool) -> None:
-    from toolmd._cli.authoring.writing import write_all
+    from toolmd._cli.files import write_all
 
     files = {path: text for path, text in files.items() if not is_there(path, text)}
     try:
@@ -255,3 +258,174 @@ def _write(files: dict[Path, str | bytes], executable: set[Path], *, force: bool
     except FileExistsError as error:
         what = f"{error.filename2 or error.filename}: exists already; nothing was written"
         stop(ExitCode.USAGE, what, HELP)
+
+
+HELP = "--force overwrites it; --out DIR writes to another folder"
+
+
+def leave_out(imported: dict[str, Any], target: Callable[[str], Path]) -> list[Draft]:
+    """Remove the definitions of which a file exists, with the folders of skills and their notes.
+
+    Args:
+        imported: The drafts as `files`, by name, the `notes` and the `refused` items; all are
+            changed.
+        target: Returns the path of a file.
+
+    Returns:
+        The drafts of the definitions that were removed.
+    """
+    taken: dict[str, Path] = {}
+    for name, content in imported["files"].items():
+        path = target(name)
+        if path.exists() and not is_there(path, content):
+            taken.setdefault(_definition(name), path)
+    names = {stem.partition(".")[0].replace("-", "_") for stem in taken}
+    drafts = [
+        Draft("tool", "", content)
+        for name, content in imported["files"].items()
+        if _definition(name) in taken and isinstance(content, str)
+    ]
+    imported["files"] = {
+        name: content
+        for name, content in imported["files"].items()
+        if _definition(name) not in taken
+    }
+    imported["notes"] = [note for note in imported["notes"] if note["definition"] not in names]
+    imported["refused"] += [
+        {
+            "definition": stem.partition(".")[0].replace("-", "_"),
+            "text": f"{shown(path)} exists already; {HELP}",
+            "line": 0,
+        }
+        for stem, path in taken.items()
+    ]
+    return drafts
+
+
+def is_there(path: Path, content: str | bytes) -> bool:
+    """Return whether a copied file has its content already, as where a skill stays in its place."""
+    return isinstance(content, bytes) and path.is_file() and path.read_bytes() == content
+
+
+def _definition(name: str) -> str:
+    """Return the same word for a skill's definition and the files of its folder."""
+    return name.partition("/")[0].removesuffix(".skill.md")
+
+
+def read_by_plugin(kind: str, source: str, folder: Path | None) -> Imported | Mapping[str, str]:
+    """Import with the plugin of this kind; standard input is passed on as a file."""
+    from toolmd._workspace.plugins import import_by_plugin
+
+    if source != STDIN:
+        return import_by_plugin(folder, kind, source)
+    with TemporaryDirectory() as place:
+        file = Path(place, "stdin")
+        file.write_bytes(read_stdin(WANTED))
+        return import_by_plugin(folder, kind, str(file))
+
+
+def checked_names(files: Mapping[str, str]) -> dict[str, str]:
+    """Check that a plugin's file names are those of definitions: no folder, the right suffix."""
+    for name in files:
+        if Path(name).name != name or not name.endswith(tuple(SUFFIXES)):
+            stop(
+                ExitCode.FINDINGS,
+                f"the plugin returned the file name {name!r}",
+                "it must return NAME.tool.md, NAME.skill.md or NAME.prompt.md",
+            )
+    return dict(files)
+
+
+def copied_files(source: str, stem: str) -> tuple[dict[str, bytes], set[str], tuple[str, ...]]:
+    """Read the folder of a SKILL.md, to be copied next to its definition.
+
+    Args:
+        source: The path of the SKILL.md; for another source there are no files.
+        stem: The name of the definition's file, without its suffix.
+
+    Returns:
+        The content of each file by its path, the paths of the executable ones, and a sentence for
+        each file that is left out.
+    """
+    from toolmd._workspace.skill_folders import SKILL_FILE, read_folder
+
+    file = Path(source)
+    if file.name != SKILL_FILE or not file.is_file():
+        return {}, set(), ()
+    found = read_folder(file.parent)
+    files = {f"{stem}/{path}": place for path, place in found.files.items()}
+    executable = {path for path, place in files.items() if place.stat().st_mode & 0o100}
+    return {path: place.read_bytes() for path, place in files.items()}, executable, found.left_out
+
+
+_NAMED = 5
+"""The most names before one note."""
+
+
+def tell_imported(imported: dict[str, Any], paths: list[str], *, json: bool) -> None:
+    """Print what was written, each note once, and what to do next.
+
+    Args:
+        imported: The drafts as `files`, by name, the `notes` and the `refused` items.
+        paths: The files that were written.
+        json: Whether stdout gets JSON; stderr has the notes in any case.
+    """
+    if json:
+        out_json({"written": paths, "notes": imported["notes"], "refused": imported["refused"]})
+    else:
+        for path in _folded(paths):
+            out(f"{paint('made', 'green', sys.stdout)} {path}")
+    for heading, how, told in (("note", "cyan", "notes"), ("not imported", "red", "refused")):
+        for text in _once(imported[told]):
+            err(f"{paint(heading, how, sys.stderr)}: {printable(text)}")  # type: ignore[arg-type]
+    if not paths:
+        err("Nothing was imported." if imported["refused"] else "There is nothing new to import.")
+    elif not json and (left := _undecided(imported["files"])):
+        err(f"Next: decide about {left} {'restriction' if left == 1 else 'restrictions'}: write a "
+            "field instead of its line, or delete the line; then run toolmd check")  # fmt: skip
+    elif not json:
+        err("Next: review the drafts, then run toolmd check")
+
+
+def _folded(paths: list[str]) -> Iterator[str]:
+    """Yield the definitions, and after each one the number of files in its folder."""
+    for path in paths:
+        if not path.endswith(tuple(SUFFIXES)):
+            continue
+        yield path
+        folder = path.removesuffix(".skill.md") + "/"
+        if inside := sum(one.startswith(folder) for one in paths):
+            yield f"{folder} ({inside} {'file' if inside == 1 else 'files'})"
+    yield from (path for path in paths if path.endswith(".toml"))
+
+
+def _once(notes: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield each note once, with its places; of many values of one key, only the first."""
+    places: dict[tuple[str, int], list[str]] = {}
+    forms: dict[str, set[str]] = {}
+    for note in notes:
+        found = (part for part in (note["definition"], note.get("path", "")) if part)
+        places.setdefault((note["text"], note["line"]), []).append(".".join(found))
+        if not note["line"]:
+            forms.setdefault(_kind(note["text"]), set()).add(note["text"])
+    shown: dict[tuple[str, int], tuple[str, list[str]]] = {}
+    for (text, line), about in places.items():
+        # A note on a line of the source is about one place.
+        many = not line and len(forms[_kind(text)]) > _NAMED
+        shown.setdefault((_kind(text) if many else text, line), (text, []))[1].extend(about)
+    for (kind, line), (text, about) in shown.items():
+        more = f" and {len(about) - _NAMED} more" if len(about) > _NAMED else ""
+        end = "" if kind == text else f" (--json has the other {len(forms[kind]) - 1})"
+        yield str(Note(", ".join(about[:_NAMED]) + more, "", text + end, line))
+
+
+def _kind(text: str) -> str:
+    """Return the part of a note that many notes share: `` `url` is not kept``."""
+    head, middle, _ = text.partition(" is not kept: ")
+    return head + middle if middle else text
+
+
+def _undecided(files: dict[str, Any]) -> int:
+    """Return the number of different sentences about which somebody must decide."""
+    texts = (text for text in files.values() if isinstance(text, str))
+    return len({sentence for text in texts for sentence in RESTRICTED.findall(text)})

@@ -10,12 +10,9 @@ from typing import Annotated
 
 import typer
 
-from toolmd._cli.authoring import first_tool
-from toolmd._cli.project.paths import definitions_among
-from toolmd._cli.terminal.atomic_write import replace_file
-from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.options import JsonOption, ProjectOption, stop
-from toolmd._cli.terminal.screen import err, out, out_json, paint
+from toolmd._cli.files import definitions_among, replace_file
+from toolmd._cli.frame import ExitCode, JsonOption, ProjectOption, stop
+from toolmd._cli.screen import err, out, out_json, paint
 from toolmd.config import OWN_FILE, find_project, load_settings
 
 _ELSE = "choose another name, or move that file away; nothing was written"
@@ -33,20 +30,22 @@ def init(
     json: JsonOption = False,
 ) -> None:
     """Create a project, with a first tool that works."""
+    from toolmd._cli import templates
+
     root = folder.expanduser().resolve()
     if root.exists() and not root.is_dir():
         stop(ExitCode.USAGE, f"{folder}: not a folder", "name a folder")
     if root.exists() and find_project(root) == root:
         stop(ExitCode.USAGE, f"{folder}: already a project", "`toolmd new tool NAME` adds a tool")
     files = {OWN_FILE: 'tools = ["tools_md"]\nskills = ["skills_md"]\n'}
-    files |= first_tool.FILES
+    files |= templates.FIRST_TOOL
     _refuse_to_overwrite(root, files)
     (root / "skills_md").mkdir(parents=True, exist_ok=True)
     _ignore(root / ".gitignore", ".toolmd/")
     # Write the settings' file last: it makes the folder a project.
     made = make_files(root, files)
     inside = "" if root == Path.cwd() else f"cd {folder} && "
-    _tell(made, f"{inside}toolmd check && toolmd call {first_tool.NAME} name=Ana", json)
+    _tell(made, f"{inside}toolmd check && toolmd call {templates.FIRST_NAME} name=Ana", json)
 
 
 def _ignore(file: Path, line: str) -> None:
@@ -107,7 +106,7 @@ def new_plugin(
         what = f"{name!r} would never be imported: another package has that name"
         stop(ExitCode.USAGE, what, f"choose another name, such as {snake}_tools")
     root = (folder or Path()) / snake.replace("_", "-")
-    from toolmd._cli.authoring.package import package_files
+    from toolmd._cli.templates import package_files
 
     made = make_files(root, package_files(snake))
     _tell(made, f"cd {root} && toolmd check && pip install -e .", json)
@@ -119,7 +118,7 @@ def _new(
     project: Path | None,
     json: bool,  # noqa: FBT001 - each verb hands on what was typed
 ) -> None:
-    from toolmd._cli.authoring.starter import definition_files
+    from toolmd._cli.templates import definition_files
 
     settings = load_settings(project)
     within = "skill" if kind == "skill" else "tool"
@@ -187,7 +186,7 @@ def checked_name(name: str) -> str:
 
 def make_files(root: Path, files: dict[str, str]) -> list[str]:
     """Write new files and return their paths; if one exists, write none."""
-    from toolmd._cli.authoring.writing import write_all
+    from toolmd._cli.files import write_all
 
     _refuse_to_overwrite(root, files)
     write_all({root / path: text for path, text in files.items()}, force=False)

@@ -5,11 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from toolmd._cli.authoring.services import look_at_service, services_of
-from toolmd._cli.project.opening import open_workspace
-from toolmd._cli.terminal.exits import ExitCode
-from toolmd._cli.terminal.options import JsonOption, ProjectOption, stop
-from toolmd._cli.terminal.screen import busy, counted, err, out, out_json, paint, printable
+from toolmd._cli.frame import ExitCode, JsonOption, ProjectOption, open_workspace, stop
+from toolmd._cli.screen import busy, counted, err, out, out_json, paint, printable
+from toolmd._cli.upstream import look_at_service, services_of
 from toolmd._types.diagnostic import Severity
 from toolmd._types.remote_tool import read_remote_tool
 

@@ -1,1 +1,0 @@
-"""Write and rewrite an author's files: starters, canonical form, fixes."""

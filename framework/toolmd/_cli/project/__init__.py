@@ -1,1 +1,0 @@
-"""The input of a command: the nearest project, or the named files."""

@@ -1,1 +1,0 @@
-"""Output for people and programs: findings, results, runs, pictures."""

@@ -1,1 +1,0 @@
-"""The parts that the serving commands share."""

@@ -1,1 +1,0 @@
-"""The terminal: input, output and exit codes."""

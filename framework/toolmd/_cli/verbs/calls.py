@@ -1,0 +1,424 @@
+"""Calls and what waits for a person: call, handle, pending, confirm, reject, respond, accept."""
+
+import datetime as dt
+import json as jsons
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from toolmd._cli.files import state_problem
+from toolmd._cli.frame import (
+    Answer,
+    CallerOptions,
+    ConfidenceOption,
+    DryRunOption,
+    ExitCode,
+    WordsArgument,
+    YesOption,
+    agreed,
+    given_arguments,
+    new_conversation,
+    stop,
+    user_of,
+)
+from toolmd._cli.names import named, not_loaded, wanted_python
+from toolmd._cli.screen import (
+    Paint,
+    counted,
+    for_people,
+    help_line,
+    interactive,
+    paint,
+    printable,
+    read_stdin,
+    table,
+)
+from toolmd.errors import SEE_NAMES, NotFoundError
+
+PAGE = 50
+"""The default number of calls in a list."""
+MOST = 1024 * 1024
+"""The most bytes of a reply to read; more than a quarter of it is denied anyway."""
+_DIALECTS = "auto, openai, openai-responses, anthropic, gemini, inline, action, plan"
+_PAINTS: dict[str, Paint] = {
+    **dict.fromkeys(("ok", "allowed"), "green"),
+    **dict.fromkeys(("confirm", "review", "waiting"), "cyan"),
+}
+_WORST = (
+    ExitCode.FINDINGS,
+    ExitCode.DENIED,
+    ExitCode.NOT_FOUND,
+    ExitCode.UNCONFIRMED,
+    ExitCode.DONE,
+)
+IdArgument = Annotated[
+    str, typer.Argument(metavar="ID", help="The pending call; `toolmd pending` lists them.")
+]
+DeciderOption = Annotated[
+    str | None,
+    typer.Option(
+        "--user",
+        metavar="ID",
+        help="Decide as this user: about their own calls, and about reviews of other users' calls; "
+        "reviews of their own calls they can only reject. Default: as the operator, about all.",
+        callback=user_of,
+    ),
+]
+
+
+def call(
+    workspace: Any,
+    name: Annotated[str, typer.Argument(metavar="TOOL", help="The tool.", autocompletion=named)],
+    words: WordsArgument = None,
+    *,
+    args_json: Annotated[
+        str | None, typer.Option(metavar="JSON", help="All arguments as one JSON object.")
+    ] = None,
+    confidence: ConfidenceOption = None,
+    caller: CallerOptions,
+    yes: YesOption = False,
+    dry_run: DryRunOption = False,
+    json: bool,
+) -> Answer:
+    """Call a tool.
+
+    Exit codes: 0 done, 1 the tool failed, 3 denied, 4 not confirmed, 5 unknown tool.
+    """
+    from toolmd._cli.results import call_answer, show_progress, warn_of_earlier
+
+    folded, parameters, help_ = name.replace("-", "_"), (), ""
+    if bound := workspace.tools.get(name) or workspace.tools.get(folded):
+        name, parameters = bound.name, bound.call_spec.parameters
+    elif folded in workspace.skills:
+        name = folded
+    else:
+        help_ = not_loaded(name, workspace) or SEE_NAMES
+    warn_of_earlier(workspace, [name])
+    stated, on_event = caller.stated(), partial(show_progress, json=json)
+    result = workspace.call_sync(
+        name,
+        given_arguments(words, args_json, parameters, "--args-json"),
+        confidence=confidence,
+        **stated,
+        conversation=new_conversation(),
+        dry_run=dry_run,
+        on_event=on_event,
+    )
+    if not dry_run:
+        result = _decided(workspace, result, yes=yes, user=caller.user, on_event=on_event)
+    help_ = help_ or _remedy(result, workspace, stated["context"])
+    answer = call_answer(result, again=True)
+    return answer._replace(notes=[help_line(help_)] if help_ else [])
+
+
+def _decided(workspace: Any, result: Any, *, yes: bool, user: str | None, on_event: Any) -> Any:
+    """Return the result after a person's decisions; the same where nobody decides."""
+    confirmations = workspace.confirmations
+    while result.outcome == "confirm" and (asked := result.confirmation) is not None:
+        values = None
+        if asked.form is not None:
+            if not interactive():  # What a server asks for has no answer in --yes.
+                break
+            from toolmd._cli.prompts import ask_values
+
+            if (values := ask_values(asked.prompt, asked.form)) is None:
+                result = confirmations.reject_sync(asked.id, user=user)
+                continue
+        elif not agreed(asked.prompt, yes=yes):
+            break
+        result = confirmations.approve_sync(asked.id, values, user=user, on_event=on_event)
+    return result
+
+
+def _remedy(result: Any, workspace: Any, supplied: dict[str, str]) -> str:
+    """Return a hint for failures that this command line or environment causes."""
+    match result.error.code if result.error else "":
+        case "internal_guard_error":
+            return "; ".join(state_problem(workspace.settings.state) or ())
+        case "not_implemented":
+            path = Path(workspace.tools[result.tool].call_spec.source.path)
+            return wanted_python(result.tool, path, workspace.settings.root)
+        case "auth_required":
+            return "add --user ID, the user who makes the call"
+        case "context_required":
+            facts = workspace.tools[result.tool].call_spec.requires_context
+            lacking = [f"--context {fact}=VALUE" for fact in facts if not supplied.get(fact)]
+            return f"add {' '.join(lacking)}, what the host knows about the caller"
+        case "missing_confidence":
+            return "add --confidence N, the model's confidence"
+        case "no_explicit_intent" | "not_stated_by_user":
+            return "add --message TEXT, the user's own message"
+        case "malformed_call":
+            return """the shell removes quotes: use --args-json '{"key": "value"}', or key=value"""
+        case _:
+            return ""
+
+
+def handle(
+    workspace: Any,
+    *,
+    dialect: Annotated[
+        str,
+        typer.Option(metavar="NAME", help=f"The model's call format: {_DIALECTS}, or a plugin's."),
+    ] = "auto",
+    caller: CallerOptions,
+    dry_run: DryRunOption = False,
+    json: bool,
+) -> Answer:
+    """Run the calls of a model's reply, read from stdin.
+
+    Exit code, the worst of its calls: 1 a tool failed, 3 denied, 5 unknown tool, 4 not confirmed,
+    0 done.
+    """
+    from toolmd._cli.results import exit_code, show_progress, warn_of_earlier
+
+    turn = workspace.handle_sync(
+        read_stdin("the model's reply", MOST),
+        dialect,
+        **caller.stated(),
+        conversation=new_conversation(),
+        dry_run=dry_run,
+        on_event=partial(show_progress, json=json),
+    )
+    warn_of_earlier(workspace, [result.tool for result in turn.results])
+    lines = [for_people(turn.clean_message)] if turn.clean_message else []
+    lines += ["", *map(_line, turn.results)] if lines and turn.results else map(_line, turn.results)
+    notes = [f"note: {printable(note)}" for result in turn.results for note in result.notes]
+    notes += [
+        f"help: toolmd confirm {one.id}, or reject, or respond with a text"
+        for one in turn.pending
+        if one.id
+    ]
+    code = min(map(exit_code, turn.results), key=_WORST.index, default=ExitCode.DONE)
+    return Answer(turn.to_dict(), "\n".join(lines) if lines else None, notes, code)
+
+
+def _line(result: Any) -> str:
+    """Format one result as a line: its outcome, its tool, and its message or data."""
+    code = f"[{result.error.code}]" if result.error else ""
+    if result.confirmation is not None:
+        text = result.confirmation.prompt
+    elif result.error is not None:
+        text = result.error.message
+    else:
+        data = "" if result.data is None else jsons.dumps(result.data, ensure_ascii=False)
+        text = result.message or data
+    outcome = paint(result.outcome, _PAINTS.get(result.outcome, "red")) + code
+    tool = f" {printable(result.tool)}" if result.tool else ""
+    return f"{outcome}{tool}{': ' if text else ''}{printable(text)}"
+
+
+def pending(
+    workspace: Any,
+    *,
+    user: Annotated[
+        str | None,
+        typer.Option(
+            "--user", metavar="ID", help="Only this user's; default: all.", callback=user_of
+        ),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(min=1, help="The most calls to list; by default 50, and all with --json."),
+    ] = None,
+    after: Annotated[
+        str | None, typer.Option(metavar="ID", help="The last call of the previous page.")
+    ] = None,
+    json: bool,
+) -> Answer:
+    """List the calls that wait for a person, the oldest first."""
+    limit = limit or (None if json else PAGE)
+    calls = workspace.confirmations.pending_sync(user=user, limit=limit, after=after)
+    if not calls:
+        none = "No call is pending." if after is None else f"No call is newer than {after}."
+        return Answer([], lines=[none])
+    head = ("ID", "FOR", "USER", "SENSITIVITY", "UNTIL", "PROMPT")
+    more = [f"help: toolmd pending --after {calls[-1].id} lists newer ones"]
+    text = table(head, [_row(one) for one in calls])
+    return Answer([one.to_dict() for one in calls], text, more if len(calls) == limit else ())
+
+
+def _row(one: Any) -> tuple[str, ...]:
+    until = "-"
+    if one.expires is not None:
+        until = f"{dt.datetime.fromtimestamp(one.expires).astimezone():%H:%M:%S}"
+    kind = {"confirm": "a yes", "review": "review"}[one.kind]
+    user = printable(one.call.caller.user or "-")
+    return one.id, kind, user, one.sensitivity, until, printable(one.prompt)
+
+
+def confirm(
+    workspace: Any,
+    confirmation_id: IdArgument,
+    *,
+    sets: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change an argument first; repeatable."),
+    ] = None,
+    user: DeciderOption = None,
+    json: bool,
+) -> Answer:
+    """Approve a pending call and run it.
+
+    Without --user you decide as the operator, about the calls and reviews of all users. With --user
+    you decide as that user, who can't approve another user's call or their own review. Changed
+    arguments are checked again; a critical tool then needs another confirmation. Exit codes: 0
+    done, 1 the tool failed, 3 denied or expired, 4 needs another confirmation, 5 unknown call.
+    """
+    from toolmd._cli.results import call_answer, show_progress, warn_of_earlier
+
+    edit = _edit(workspace, confirmation_id, sets) if sets else None
+    result = workspace.confirmations.approve_sync(
+        confirmation_id, edit, user=user, on_event=partial(show_progress, json=json)
+    )
+    warn_of_earlier(workspace, [result.tool])
+    return call_answer(result, more=_explained(workspace, confirmation_id, result))
+
+
+def _edit(workspace: Any, confirmation_id: str, words: list[str]) -> dict[str, Any] | None:
+    """Return the changed arguments, converted to the types of the tool's parameters."""
+    from toolmd._cli.arguments import typed_arguments
+    from toolmd._types.asked import fields_of
+
+    waiting = workspace.confirmations.get_sync(confirmation_id)
+    bound = None if waiting is None else workspace.tools.get(waiting.call.tool)
+    parameters = () if bound is None else bound.spec.parameters
+    if waiting is not None and waiting.form is not None:
+        parameters = fields_of(waiting.form)
+    try:
+        return typed_arguments(words, parameters)
+    except ValueError as error:
+        stop(ExitCode.USAGE, str(error), "write --set key=value")
+
+
+def reject(workspace: Any, confirmation_id: IdArgument, *, user: DeciderOption = None) -> Answer:
+    """Reject a pending call: it never runs.
+
+    Exit codes: 0 rejected, 3 denied or expired, 4 the run now has another question, 5 unknown
+    call.
+    """
+    from toolmd._cli.results import call_answer
+
+    result = workspace.confirmations.reject_sync(confirmation_id, user=user)
+    if result.error is not None and result.error.code == "rejected":
+        line = f"rejected: {printable(result.tool)} will not run"
+        return Answer(result.to_dict(), lines=[line])
+    if (following := result.confirmation) is not None:
+        line = f"rejected; the run now waits for: {printable(following.prompt)}"
+        lines = [line, f"help: toolmd confirm {following.id}, or reject"]
+        return Answer(result.to_dict(), lines=lines, code=ExitCode.UNCONFIRMED)
+    return call_answer(result, more=_explained(workspace, confirmation_id, result))
+
+
+def respond(
+    workspace: Any,
+    confirmation_id: IdArgument,
+    text: Annotated[
+        str,
+        typer.Argument(metavar="TEXT", help="The answer for the model; `-` reads it from stdin."),
+    ],
+    *,
+    user: DeciderOption = None,
+) -> Answer:
+    """Answer a pending call in place of the tool; the tool never runs.
+
+    Exit codes: 0 answered, 3 denied or expired, 4 the run now has another question, 5 unknown
+    call.
+    """
+    from toolmd._cli.results import call_answer
+
+    if text == "-":
+        text = read_stdin("the answer").decode(errors="replace").rstrip("\r\n")
+    result = workspace.confirmations.respond_sync(confirmation_id, text, user=user)
+    return call_answer(result, more=_explained(workspace, confirmation_id, result))
+
+
+def _explained(workspace: Any, given: str, result: Any) -> list[str]:
+    """Return how to answer the run of an unknown id, or which command lists the known ones."""
+    if result.error is None or result.error.code != "confirmation_not_found":
+        return []
+    try:
+        view = workspace.runs.get_sync(given)
+    except NotFoundError:
+        return ["help: toolmd pending lists the calls that wait, and the questions of runs"]
+    lines = []
+    for question in view.questions:
+        if question.asks:
+            lines.append(f"{given} is a run; it asks: {printable(question.prompt)}")
+            lines.append(f"help: toolmd confirm {given}/{question.key}, or reject")
+    nothing = f"{given} is a run, which asks nothing now; its state is {view.state}"
+    return lines or [nothing, f"help: toolmd runs show {given}"]
+
+
+def accept(
+    workspace: Any,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NAME", help="The tool or skill; without it, list the pending edits."
+        ),
+    ] = None,
+    *,
+    all_: Annotated[bool, typer.Option("--all", help="Accept every pending edit.")] = False,
+) -> Answer:
+    """Accept an edit that weakens a policy, so that it becomes live.
+
+    Until then, the stricter policy applies. Without NAME and --all, list the pending edits. Exit
+    code 5: NAME has no pending edit.
+    """
+    if all_ and name is not None:
+        stop(ExitCode.USAGE, "NAME and --all at once", "use one of the two")
+    changes = workspace.changes
+    edits = (changes.accept_sync(name),) if name is not None else changes.list_sync()
+    if all_:
+        for one in dict.fromkeys(edit.name for edit in edits):
+            changes.accept_sync(one)
+    lines = []
+    for edit in edits:
+        lines.append(f"{paint(f'{edit.path}:{edit.line}', 'bold')}: {edit.name}")
+        lines += [
+            f"  {paint(printable(line), 'red' if line.startswith('-') else 'green')}"
+            for line in edit.diff.splitlines()
+        ]
+    ended = "No edit is pending."
+    if name is not None:
+        ended = f"{edits[0].name}: the edit is live now."
+    elif edits:
+        live = "live now." if all_ else "`toolmd accept NAME` makes one live."
+        ended = f"{counted(len(edits), 'pending edit')}: {live}"
+    value = [edit.to_dict() for edit in edits]
+    return Answer(value if name is None else value[0], "\n".join(lines) or None, [ended])
+
+
+def crises(
+    workspace: Any,
+    conversation: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="CONVERSATION", help="Clear its flag; without it, list all flagged ones."
+        ),
+    ] = None,
+    *,
+    user: Annotated[str | None, typer.Option(help="The user of the conversation.")] = None,
+) -> Answer:
+    """List the conversations with a crisis flag, or clear the flag of one.
+
+    In a flagged conversation, calls that are not Read Only wait for an operator. Exit code 5:
+    CONVERSATION has no flag.
+    """
+    if conversation is not None:
+        workspace.crises.clear_sync(conversation, user=user)
+        note = f"{printable(conversation)}: the crisis flag is cleared."
+        return Answer({"cleared": conversation}, notes=[note])
+    lines = []
+    found = workspace.crises.list_sync()
+    for one in found:
+        since = dt.datetime.fromtimestamp(one.since, dt.UTC).astimezone().isoformat(" ", "seconds")
+        whose = f"  user {printable(one.user)}" if one.user else ""
+        lines.append(f"{printable(one.conversation)}{whose}  since {since}")
+    flagged = counted(len(found), "flagged conversation")
+    clears = f"{flagged}: `toolmd crises CONVERSATION [--user ID]` clears one."
+    ended = clears if found else "No conversation is flagged."
+    return Answer([one.to_dict() for one in found], "\n".join(lines) or None, [ended])

@@ -100,7 +100,7 @@ def run(page: Page, _project: Path) -> None:
     go(page, "/skills/schedule_appointment")
     values = {"patientId": "P-1001", "date": TODAY, "numChildren": "2", "parentPhone": "+1214555"}
     for key, value in values.items():
-        page.locator(f".field[data-key='{key}'] [data-input]").fill(value)
+        page.locator(f".field[data-key='{key}'] > input").fill(value)
     page.locator(".field[data-key='timeRange'] select").select_option(label="morning")
     page.locator("[name=user]").fill("elena")
     page.get_by_role("button", name="Run", exact=True).click()

@@ -118,7 +118,7 @@ def test_an_engine_that_does_not_answer_is_found_by_the_doctor(project) -> None:
     ("words", "lacks", "said"),
     [
         ("dev", "starlette", "extra `server`, which is not installed (missing: starlette): pip"),
-        ("dev", "jinja2", "(missing: jinja2): pip install 'toolmd[server]'"),
+        ("dev", "httptools", "(missing: httptools): pip install 'toolmd[server]'"),
         ("lsp", "pygls", "the language server needs the package pygls: pip install 'toolmd[l"),
         ("chat --model m hi", "openai", "needs the package openai: pip install 'toolmd[chat]'"),
     ],

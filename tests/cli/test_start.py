@@ -8,7 +8,7 @@ import sys
 import pytest
 
 PARSING = {"markdown_it", "toolmd._parse", "yaml"}
-SERVING = {"fastapi", "jinja2", "mcp", "pygls", "starlette", "uvicorn"}
+SERVING = {"fastapi", "mcp", "pygls", "starlette", "uvicorn"}
 ELSEWHERE = {
     "anthropic", "apprise", "httpx", "jsonschema", "numpy", "openai", "opentelemetry", "watchdog",
 }  # fmt: skip

@@ -11,8 +11,8 @@ from projects import FILES
 from toolmd import Workspace
 from toolmd._auth import ALL_RIGHTS, Addresses, Tokens, fresh_token
 from toolmd._auth.server import bound_socket
+from toolmd._call.audit.reader import AuditReader
 from toolmd._http.app import Server
-from toolmd._http.console.audit_view import read_audit
 from toolmd._http.events import PLUGIN, EventSource, Feed
 from toolmd._types.call import NOBODY
 from toolmd._types.settings import TokenSettings
@@ -60,8 +60,8 @@ class ServedProject:
         self.write(name, text.replace(old, new, 1))
 
     def called(self) -> list[dict[str, Any]]:
-        """Return the calls that ran, from the audit."""
-        return [d.record for d in read_audit(self.workspace.settings).decisions[::-1]]
+        """Return the calls that were decided, from the audit."""
+        return [one.record for one in AuditReader(self.workspace.settings).latest(1000)[::-1]]
 
     def _serve(self) -> None:
         asyncio.run(self._uvicorn.serve(sockets=[self._listening]))

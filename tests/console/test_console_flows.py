@@ -1,15 +1,23 @@
-"""An author's work at the console, in a real browser."""
+"""The console in a real browser: read, try, decide, accept, run, and follow the events."""
 
 import json
 import re
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 from projects import ORDER
-from served_project import Visitor
 
 
-def field(page: Page, key: str) -> "object":
-    return page.locator(f".field[data-key='{key}'] > [data-input]")
+def field(page, key):
+    """Return the input of a field."""
+    return page.locator(f"form.try [data-key='{key}'] > :is(input, select, textarea)")
+
+
+def pay(page, *, confidence="0.9"):
+    """Fill in a payment and call the tool."""
+    field(page, "invoice").fill("A-1")
+    field(page, "euros").fill("12.50")
+    page.get_by_label("Confidence, 0 to 1").fill(confidence)
+    page.get_by_role("button", name="Call", exact=True).click()
 
 
 def test_the_link_starts_a_session_and_leaves_no_token_in_the_address(visitor, served):
@@ -23,7 +31,7 @@ def test_the_link_starts_a_session_and_leaves_no_token_in_the_address(visitor, s
 def test_without_the_link_a_page_explains_how_to_sign_in(browser, served):
     page = browser.new_page()
     page.goto(f"{served.url}/tools/pay_invoice")
-    expect(page.get_by_role("heading", name="Open the link from the terminal")).to_be_visible()
+    expect(page.get_by_role("heading", name="Open the link that the terminal")).to_be_visible()
     assert "invoice" not in page.locator("main").inner_text()
     page.context.close()
 
@@ -33,72 +41,59 @@ def test_a_saved_file_changes_the_catalogue_at_once(visitor, served):
     entry = page.locator("article", has_text="order_supplies")
     expect(entry.get_by_text("live", exact=True)).to_be_visible()
     page.get_by_label("Show only definitions with").fill("supplies")
-    expect(page.get_by_role("status").get_by_text("2 of 3")).to_be_visible()
     expect(page.locator("article", has_text="pay_invoice")).to_be_hidden()
     served.edit(
         "tools_md/order-supplies.tool.md",
         "- **Type**: integer\n- **Req",
         "- **Type**: intger\n- **Req",
     )
-    expect(entry.get_by_text("last good version")).to_be_visible()
     finding = entry.locator(".finding.is-error").first
     expect(finding).to_contain_text("unknown type 'intger'")
     expect(finding.locator("mark")).to_have_text("intger")
     expect(finding.locator(".caret")).to_have_text("^^^^^^")
-    caret, meant = finding.locator(".caret").bounding_box(), finding.locator("mark").bounding_box()
-    assert abs(caret["x"] - meant["x"]) < 1
     expect(page.get_by_role("link", name=re.compile("Problems [0-9]"))).to_be_visible()
-    served.write(
-        "tools_md/order-supplies.tool.md", ORDER.replace("what a practice", "all that a shop")
-    )
-    expect(entry.get_by_text("live", exact=True)).to_be_visible()
-    expect(entry).to_contain_text("Order all that a shop needs.")
+    served.write("tools_md/order-supplies.tool.md", ORDER.replace("what a practice", "what a shop"))
+    expect(entry).to_contain_text("Order what a shop needs.")
     expect(page.get_by_label("Show only definitions with")).to_have_value("supplies")
     expect(page.locator("article", has_text="pay_invoice")).to_be_hidden()
 
 
-def test_python_that_differs_from_its_markdown_is_shown_at_its_tool(visitor, served):
-    page = visitor.page
-    served.edit("tools_md/pay_invoice.py", "euros: float", "dollars: float")
-    entry = page.locator("article", has_text="pay_invoice")
-    expect(entry.locator(".finding.is-error").first).to_contain_text("dollars")
-    expect(page.get_by_role("link", name=re.compile("Problems [0-9]"))).to_be_visible()
-    page = visitor.go("/problems")
-    expect(page.get_by_role("heading", name="tools_md/pay_invoice.py")).to_be_visible()
-
-
 def test_a_tool_is_shown_as_it_is_written_and_as_each_model_sees_it(visitor, served):
     page = visitor.go("/tools/order_supplies")
-    expect(page.locator(".document")).to_contain_text("How many boxes")
+    expect(page.locator(".source-text")).to_contain_text("How many boxes")
     for target in ("openai", "openai-responses", "anthropic", "gemini", "mcp"):
         page.get_by_role("tab", name=target, exact=True).click()
-        shown = page.locator(f"#panel-{target} pre").inner_text()
-        assert json.loads(shown) == served.workspace.export(target, ["order_supplies"])[0]
+        shown = page.get_by_label(target, exact=True)
+        expect(shown).to_be_visible()
+        assert (
+            json.loads(shown.inner_text()) == served.workspace.export(target, ["order_supplies"])[0]
+        )
     page.get_by_role("tab", name="prompt").click()
-    expect(page.locator("#panel-prompt pre")).to_contain_text("order_supplies")
-    expect(page.locator("#panel-mcp pre")).to_be_hidden()
-    served.edit(
-        "tools_md/order-supplies.tool.md", "Anything else", "Anything else\n- **Max Length**: 80"
-    )
-    page.get_by_role("tab", name="openai", exact=True).click()
-    lost = page.locator("#panel-openai .losses")
-    expect(lost).to_contain_text("openai does not show these; Toolmd still checks them")
-    expect(lost).to_contain_text("order_supplies.note: maxLength 80")
+    expect(page.locator("#view pre")).to_contain_text("order_supplies")
 
 
 def test_a_form_of_every_control_calls_the_tool_with_just_what_is_filled_in(visitor, served):
     page = visitor.go("/tools/order_supplies")
     field(page, "item").select_option(label="masks")
-    field(page, "amount").fill("3")
+    assert field(page, "item").bounding_box()["y"] < 500, "the form is above the fold"
+    field(page, "amount").fill("12345678901234567890")
     field(page, "day").fill("2026-12-24")
     field(page, "urgent").select_option(label="false")
     page.get_by_role("button", name="Add an item to rooms").click()
     field(page, "floor").fill("2")
     page.get_by_role("button", name="Add an item to doors").click()
-    page.locator("[data-key='doors'] .item [data-input]").fill("2b")
-    page.get_by_role("button", name="Add an item to rooms").click()
-    field(page, "floor").last.fill("4")
+    page.locator("[data-key='doors'] .item input").fill("2b")
     field(page, "street").fill("High Street")
+    with page.expect_request("**/call") as sent:
+        page.get_by_role("button", name="Call", exact=True).click()
+    assert "12345678901234567890" in sent.value.post_data
+    expect(page.locator(".result .outcome")).to_have_text("denied")
+    expect(page.locator(".check.is-stopped .check-name")).to_contain_text("arguments")
+    expect(page.locator("[data-key='amount'] .field-error")).to_contain_text("20")
+    expect(field(page, "amount")).to_have_attribute("aria-invalid", "true")
+    field(page, "amount").fill("3")
+    page.get_by_role("button", name="Dry run").click()
+    expect(page.locator(".result .outcome")).to_have_text("allowed")
     page.get_by_role("button", name="Call", exact=True).click()
     expect(page.locator(".result .outcome")).to_have_text("ok")
     expect(page.locator(".check.is-passed")).to_have_count(11)
@@ -107,35 +102,9 @@ def test_a_form_of_every_control_calls_the_tool_with_just_what_is_filled_in(visi
         "amount": 3,
         "day": "2026-12-24",
         "urgent": False,
-        "rooms": [{"floor": 2, "doors": ["2b"]}, {"floor": 4}],
+        "rooms": [{"floor": 2, "doors": ["2b"]}],
         "address": {"street": "High Street"},
     }
-
-
-def test_wrong_arguments_are_marked_at_their_fields_and_at_the_check(visitor, served):
-    page = visitor.go("/tools/order_supplies")
-    page.get_by_role("button", name="Two boxes").click()
-    expect(field(page, "floor")).to_have_value("1")
-    field(page, "amount").fill("many")
-    page.locator("[data-key='doors'] .item [data-input]").fill("7")
-    field(page, "floor").fill("up")
-    page.get_by_role("button", name="Call", exact=True).click()
-    expect(page.locator(".result .outcome")).to_have_text("denied")
-    expect(page.locator(".check.is-stopped .check-name")).to_contain_text("arguments")
-    expect(page.locator(".check.is-unreached")).to_have_count(6)
-    expect(field(page, "amount")).to_have_attribute("aria-invalid", "true")
-    expect(page.locator("[data-key='floor'] > [data-error]")).to_contain_text("integer")
-    expect(field(page, "amount")).to_be_focused()
-    assert [r["decision"] for r in served.called()] == ["deny"]
-
-
-def test_a_dry_run_passes_the_checks_and_runs_nothing(visitor, served):
-    page = visitor.go("/tools/order_supplies")
-    page.get_by_role("button", name="Two boxes").click()
-    page.get_by_role("button", name="Dry run").click()
-    expect(page.locator(".result .outcome")).to_have_text("allowed")
-    expect(page.locator(".check").last).to_contain_text("A dry run ends here")
-    assert served.called() == []
 
 
 def test_json_may_be_written_by_hand(visitor):
@@ -144,290 +113,170 @@ def test_json_may_be_written_by_hand(visitor):
     page.get_by_role("button", name="Write JSON").click()
     box = page.get_by_label("All arguments as JSON")
     assert json.loads(box.input_value()) == {"amount": 4}
-    box.fill('{"item": "gauze", "item": "masks"}')
+    box.fill('{"amount": 5, "amount": 6}')
     page.get_by_role("button", name="Call", exact=True).click()
-    expect(page.locator(".result code").first).to_have_text("malformed_call")
     expect(page.locator(".check.is-stopped .check-name")).to_contain_text("syntax")
 
 
-def test_examples_are_run_from_the_page(visitor):
-    page = visitor.go("/tools/order_supplies")
-    page.get_by_role("button", name="Run them").click()
-    expect(page.locator(".tried .is-passed")).to_have_count(2)
-
-
-def request(visitor, euros="12.5"):
+def test_the_caller_is_typed_once_and_the_call_is_theirs(visitor, served):
     page = visitor.go("/tools/pay_invoice")
-    field(page, "invoice").fill("A-7")
-    field(page, "euros").fill(euros)
-    page.get_by_role("button", name="Call", exact=True).click()
-    expect(page.locator(".check.is-stopped .check-name")).to_contain_text("confidence")
-    page.get_by_label("Confidence, 0 to 1").fill("0.9")
-    page.get_by_role("button", name="Call", exact=True).click()
+    page.get_by_label("User", exact=True).fill("ana")
+    page.get_by_label("Context").fill("patient=P-1")
+    pay(page)
+    card = page.locator(".slip")
+    expect(card).to_contain_text("ana")
+    page = visitor.go("/tools/order_supplies")
+    expect(page.get_by_label("User", exact=True)).to_have_value("ana")
+    expect(page.get_by_label("Context")).to_have_value("patient=P-1")
+    assert served.called()[-1]["user"] == "ana"
+
+
+def test_an_approved_card_says_what_happened(visitor, served):
+    page = visitor.go("/tools/pay_invoice")
+    pay(page)
+    card = page.locator(".slip")
+    expect(card.locator(".slip-kind")).to_contain_text("Waits for a confirmation")
     expect(page.locator(".check.is-pending .check-name")).to_contain_text("confirmation")
-    return page
+    expect(page.get_by_role("link", name=re.compile("Pending 1"))).to_be_visible()
+    card.get_by_role("button", name="Approve", exact=True).click()
+    expect(card.locator(".slip-kind")).to_have_text("Approved")
+    expect(card.locator(".result .outcome")).to_have_text("ok")
+    expect(card.get_by_role("button")).to_have_count(0)
+    expect(page.get_by_role("link", name="Pending", exact=True)).to_be_visible()
+    assert served.called()[-1]["decision"] == "run"
 
 
-def test_enter_in_an_edited_field_approves_the_edit_and_the_page_follows(visitor, served):
-    request(visitor)
+def test_a_pending_call_is_edited_answered_or_rejected(visitor, served):
     page = visitor.go("/pending")
-    slip = page.locator(".slip")
-    expect(slip).to_contain_text("I'd like to pay invoice: invoice: A-7, euros: 12.5")
-    slip.get_by_role("button", name="Edit…").click()
-    expect(field(page, "euros")).to_have_value("12.5")
-    field(page, "euros").fill("11")
-    field(page, "euros").press("Enter")
-    expect(page.get_by_text("No call is pending.")).to_be_visible()
-    expect(slip.locator(".outcome")).to_have_text("ok")
-    ran = served.called()[-1]
-    assert ran["arguments"] == {"invoice": "A-7", "euros": 11}
-    assert served.workspace.confirmations.pending_sync() == ()
-
-
-def test_a_pending_call_is_rejected_or_answered_on_the_tools_page(visitor, served):
-    page = request(visitor)
-    page.locator(".slip").get_by_role("button", name="Reject").click()
-    expect(page.locator(".slip .result code")).to_have_text("rejected")
-    page = request(visitor)
-    page.locator(".slip").get_by_role("button", name="Respond…").click()
-    page.get_by_label("Answer for the model").fill("Paid by hand.")
-    page.locator(".slip").get_by_role("button", name="Respond", exact=True).click()
-    expect(page.locator(".slip .result")).to_contain_text("Paid by hand.")
-    assert "run" not in [r["decision"] for r in served.called()]
-
-
-def test_a_pending_call_of_another_client_appears(visitor, served):
+    for number, (opener, text) in enumerate((("Edit…", "7"), ("Respond…", "It is paid."))):
+        served.workspace.call_sync(
+            "pay_invoice", {"invoice": f"B-{number}", "euros": 1}, confidence=1
+        )
+        page = visitor.go("/pending")
+        card = page.locator(".slip", has_text=f"B-{number}")
+        card.get_by_role("button", name=opener).click()
+        where = card.locator(".drawer [data-key='euros'] input, .drawer textarea")
+        where.fill(text)
+        where.press("Escape")
+        expect(card.locator(".drawer")).to_be_hidden()
+        expect(card.get_by_role("button", name=opener)).to_be_focused()
+        card.get_by_role("button", name=opener).click()
+        where.fill(text)
+        card.locator(".drawer button").last.click()
+        expect(card.locator(".result")).to_be_visible()
+    assert served.called()[-1]["decision"] == "answered"
+    (ran,) = (one for one in served.called() if one["decision"] == "run")
+    assert ran["arguments"] == {"invoice": "B-0", "euros": 7}
+    served.workspace.call_sync("pay_invoice", {"invoice": "B-9", "euros": 1}, confidence=1)
     page = visitor.go("/pending")
-    served.workspace.call_sync("pay_invoice", {"invoice": "B-1", "euros": 1}, confidence=1.0)
-    expect(page.locator(".slip")).to_contain_text("B-1")
-    expect(page.get_by_role("link", name="Pending 1")).to_be_visible()
+    page.get_by_role("button", name="Reject").click()
+    expect(page.locator(".slip-kind")).to_have_text("Rejected")
 
 
-def test_a_question_of_another_processs_run_appears(visitor, served):
+def test_a_pending_call_of_another_client_appears_and_typing_is_kept(visitor, served):
     page = visitor.go("/pending")
-    served.workspace.run_sync("restock", {"boxes": 3}, confidence=1.0)
-    expect(page.locator(".slip")).to_contain_text("Pay for 3 boxes?")
+    served.workspace.call_sync("pay_invoice", {"invoice": "C-1", "euros": 1}, confidence=1)
+    card = page.locator(".slip", has_text="C-1")
+    expect(card).to_be_visible()
+    card.get_by_role("button", name="Respond…").click()
+    card.locator("textarea").fill("half a sen")
+    served.workspace.call_sync("pay_invoice", {"invoice": "C-2", "euros": 1}, confidence=1)
+    expect(page.get_by_role("link", name=re.compile("Pending 2"))).to_be_visible()
+    expect(card.locator("textarea")).to_have_value("half a sen")
 
 
 def test_a_weakened_policy_is_shown_as_a_diff_and_accepted(visitor, served):
     page = visitor.page
-    served.edit(
-        "tools_md/pay-invoice.tool.md", "- **Min Confidence**: 0.8", "- **Min Confidence**: 0.2"
-    )
-    card = page.locator(".slip", has_text="Weakened policy")
-    expect(card.locator("dt")).to_have_text("Safety: Min Confidence")
-    expect(card.locator(".was")).to_contain_text("0.8")
-    expect(card.locator(".will")).to_contain_text("0.2")
-    assert served.workspace.tools["pay_invoice"].spec.safety.min_confidence == 0.8
-    card.get_by_role("button", name="Accept").click()
-    expect(card).to_have_count(0)
-    assert served.workspace.tools["pay_invoice"].spec.safety.min_confidence == 0.2
+    served.edit("tools_md/pay-invoice.tool.md", "- **Sensitivity**: high", "- **Sensitivity**: low")
+    edit = page.get_by_label("Weakened policy of pay_invoice")
+    expect(edit.locator(".was").first).to_contain_text("high")
+    expect(edit.locator(".will").first).to_contain_text("low")
+    edit.get_by_role("button", name="Accept").click()
+    expect(edit).to_have_count(0)
+    assert served.workspace.changes.list_sync() == ()
 
 
 def test_a_run_is_shown_on_its_graph_and_resumes_after_approval(visitor, served):
     page = visitor.go("/skills/restock")
-    step = page.locator("[data-step]")
-    field(page, "boxes").fill("2")
+    sizes = "all => all.map(one => parseFloat(getComputedStyle(one).fontSize))"
+    assert min(page.locator(".drawing text:not(:empty)").evaluate_all(sizes)) >= 11
+    scale = "one => one.getBoundingClientRect().width / one.viewBox.baseVal.width"
+    assert page.locator(".drawing svg").evaluate(scale) > 0.95
+    field(page, "boxes").fill("3")
     page.get_by_label("Confidence, 0 to 1").fill("1")
     page.get_by_role("button", name="Run", exact=True).click()
-    expect(step.nth(0)).to_have_class(re.compile("done"))
-    expect(step.nth(1)).to_have_class(re.compile("skipped"))
-    expect(step.nth(2)).to_have_class(re.compile("waiting"))
-    expect(step.nth(2).locator("text.state")).to_have_text("waits")
-    expect(page.locator("[data-run-log] li").last).to_contain_text("Pay for 2 boxes?")
-    page.locator("[data-part=result]").get_by_role("link").click()
-    visitor.see()
-    expect(page.locator(".slip")).to_contain_text("Pay for 2 boxes?")
-    page.get_by_role("button", name="Approve", exact=True).click()
-    expect(page.locator(".standing")).to_have_text("done")
-    expect(step.nth(3)).to_have_class(re.compile("done"))
-    expect(page.locator(".edge.taken")).to_have_count(3)
-    page.get_by_role("button", name="Replay").click()
-    expect(step.nth(3)).to_have_class(re.compile("done"))
-    visitor.go("/runs")
-    expect(page.locator("tbody tr")).to_contain_text("restock")
-
-
-WATCH = """() => {
-  window.seen = [];
-  const words = () => [...document.querySelectorAll("text.state")].map((one) => one.textContent);
-  new MutationObserver(() => {
-    const now = words().join(" ");
-    if (now !== window.seen.at(-1)) window.seen.push(now);
-  }).observe(document.querySelector("[data-graph]"), {subtree: true, childList: true});
-}"""
-
-
-def test_steps_light_up_one_after_another_however_fast_the_run_was(browser, served):
-    came = Visitor(browser, served, reduced_motion="no-preference")
-    page = came.go("/skills/restock")
-    page.evaluate(WATCH)
-    field(page, "boxes").fill("12")
-    page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.locator("[data-step='2'] text.state")).to_have_text("done")
-    seen = page.evaluate("window.seen.map((words) => words.trim())")
-    assert seen == ["runs", "done", "done runs", "done done"]
-    came.context.close()
-
-
-def test_a_question_without_a_call_is_answered_in_words(visitor, served):
-    text = (served.folder / "skills_md/restock.skill.md").read_text(encoding="utf-8")
-    plain = text.replace(
-        "   - **Use**: pay_invoice\n   - **With**:\n     - invoice: A-1\n     - euros: `12.5`\n",
-        "   - **Save as**: said\n",
-    )
-    assert plain != text
-    served.write(
-        "skills_md/ask-first.skill.md", plain.replace("**Name**: restock", "**Name**: ask_first")
-    )
-    served.workspace.reload()
-    told = served.workspace.run_sync("ask_first", {"boxes": 1}, confidence=1.0)
-    page = visitor.go(f"/runs/{told.run_id}")
-    page.get_by_role("button", name="Respond…").click()
-    page.get_by_label("Answer for the model").fill("Yes, from petty cash")
-    page.get_by_role("button", name="Respond", exact=True).click()
-    expect(page.locator(".standing")).to_have_text("done")
-    expect(page.locator("[data-live=log]")).to_contain_text("petty cash")
-
-
-def test_sensitive_values_are_hidden_in_a_runs_question(visitor, served):
-    served.edit(
-        "skills_md/restock.skill.md",
-        "- **Description**: How many boxes",
-        "- **Description**: How many boxes\n- **Sensitive**: true",
-    )
-    served.edit(
-        "tools_md/pay-invoice.tool.md",
-        "- **Description**: The invoice's number",
-        "- **Description**: The number\n- **Sensitive**: true",
-    )
-    served.workspace.reload()
-    served.workspace.run_sync("restock", {"boxes": 7}, confidence=1.0)
-    page = visitor.go("/pending")
-    shown = page.locator(".slip pre")
-    expect(shown).to_contain_text('"invoice": "(hidden)"')
-    expect(shown).to_contain_text('"euros": 12.5')
-    page.get_by_role("button", name="Edit…").click()
-    expect(page.locator(".field[data-key='invoice']")).to_have_count(0)
-    field(page, "euros").fill("9")
-    page.get_by_role("button", name="Approve with these values").click()
-    expect(page.locator(".slip .outcome")).to_have_text("ok")
-    assert served.called()[-1]["arguments"] == {"invoice": "(hidden)", "euros": 9}
+    page.wait_for_url(re.compile("/runs/run-"))
+    expect(page.locator(".step.waiting")).to_have_count(1)
+    expect(page.locator(".step.done")).to_have_count(1)
+    card = page.locator(".slip")
+    expect(card).to_contain_text("Pay for 3 boxes?")
+    card.get_by_role("button", name="Approve", exact=True).click()
+    expect(page.locator(".head .standing")).to_have_text("done")
+    expect(page.locator(".step.done")).to_have_count(3)
+    expect(page.locator(".log-line")).to_have_count(4)
+    page = visitor.go("/runs")
+    expect(page.locator("tbody tr")).to_have_count(1)
 
 
 def test_a_run_is_cancelled_on_its_page(visitor, served):
-    told = served.workspace.run_sync("restock", {"boxes": 1}, confidence=1.0)
-    page = visitor.go(f"/runs/{told.run_id}")
+    ran = served.workspace.run_sync("restock", {"boxes": 1}, confidence=1.0)
+    page = visitor.go(f"/runs/{ran.run_id}")
     page.get_by_role("button", name="Cancel").click()
-    expect(page.locator(".standing")).to_have_text("cancelled")
-    expect(page.locator("[data-step='3'] text.state")).to_have_text("failed")
-    expect(page.locator(".log-line").last).to_contain_text("was cancelled.")
+    expect(page.locator(".head .standing")).to_have_text("cancelled")
 
 
-def test_the_audit_is_verified_and_a_forged_record_shows(visitor, served):
+def test_the_audit_is_verified_and_filtered_and_a_forged_record_shows(visitor, served):
     served.workspace.call_sync("order_supplies", {"item": "gauze", "amount": 1})
+    served.workspace.call_sync("order_supplies", {"item": "gauze", "amount": 99})
     page = visitor.go("/audit")
-    expect(page.locator(".verdict")).to_have_text("1 record: all unchanged.")
-    expect(page.locator("tbody tr")).to_contain_text("order_supplies")
-    forge(served.workspace.settings.state / "audit")
-    page = visitor.go("/audit")
-    expect(page.locator(".verdict")).to_contain_text(":1: it was changed")
-
-
-def test_the_audit_and_the_runs_are_updated_live(visitor, served):
-    page = visitor.go("/audit")
-    served.workspace.call_sync("order_supplies", {"item": "gauze", "amount": 1})
+    expect(page.locator(".verdict")).to_contain_text("2 records: all unchanged")
+    page.get_by_label("outcome").select_option("deny")
+    page.get_by_role("button", name="Show").click()
     expect(page.locator("tbody tr")).to_have_count(1)
-    page.locator("summary").click()
-    served.workspace.call_sync("order_supplies", {"item": "masks", "amount": 1})
-    expect(page.locator("tbody tr")).to_have_count(2)
-    expect(page.locator("tr", has_text="gauze").locator("pre")).to_be_visible()
-    page = visitor.go("/runs")
-    expect(page.get_by_text("No runs yet")).to_be_visible()
-    served.workspace.run_sync("restock", {"boxes": 12})
-    expect(page.locator("tbody tr")).to_contain_text("Too much gauze.")
+    (file,) = (served.folder / ".toolmd").glob("audit*/*.jsonl")
+    file.write_text(file.read_text("utf-8").replace('"gauze"', '"gold"', 1), "utf-8")
+    page = visitor.go("/audit")
+    expect(page.locator(".verdict.is-bad")).to_be_visible()
 
 
-def test_after_a_restart_the_page_asks_for_the_new_link(visitor, served):
-    page = visitor.page
-    visitor.context.clear_cookies()
-    served.edit("tools_md/pay-invoice.tool.md", "Pay an invoice", "Pay the invoice")
-    expect(page.locator("[data-feed]")).to_contain_text("open the new link")
-    visitor.complaints.clear()  # The browser's own word on the answer 401.
+def test_crises_and_fleet_stand_in_the_menu_only_where_there_are_any(visitor, served):
+    menu = visitor.page.get_by_role("navigation")
+    expect(menu.get_by_role("link", name="Pending")).to_be_visible()
+    assert menu.get_by_role("link", name=re.compile("Crises|Fleet")).count() == 0
+    served.workspace.crises.heard_sync("I want to give up", conversation="visit", user="ana")
+    page = visitor.go("/")
+    page.get_by_role("link", name="Crises 1").click()
+    page.get_by_role("button", name="Clear").click()
+    expect(page.locator(".sub")).to_contain_text("No conversation has a crisis flag.")
 
 
-TURN = """hidden => {
-  Object.defineProperty(document, "hidden", {get: () => hidden, configurable: true});
-  document.dispatchEvent(new Event("visibilitychange"));
-}"""
-
-
-def test_a_hidden_tab_closes_its_connection(visitor, served):
-    page = visitor.page
-    page.evaluate(TURN, True)
-    expect(page.locator("[data-feed]")).to_contain_text("paused")
-    served.edit("tools_md/pay-invoice.tool.md", "Pay an invoice", "Settle an invoice")
+def test_the_dates_of_an_example_are_moved_into_the_future(visitor, served):
+    call = '{"item": "gauze", "amount": 1, "day": "2024-01-01"}'
+    example = f"\n### Old\n\n```json\n{call}\n```\n"
+    served.write("tools_md/order-supplies.tool.md", ORDER + example)
     served.workspace.reload()
-    page.evaluate(TURN, False)
-    expect(page.locator("article", has_text="Settle an invoice")).to_be_visible()
-
-
-def test_numbers_of_any_length_reach_the_dispatcher_unchanged(visitor, served):
-    page = request(visitor)
-    page.locator(".slip").get_by_role("button", name="Edit…").click()
-    page.locator(".slip .field[data-key='euros'] > [data-input]").fill("999.00000000000000000001")
-    page.locator(".slip").get_by_role("button", name="Approve with these values").click()
-    expect(page.locator(".slip .result .outcome")).to_have_text("ok")
     page = visitor.go("/tools/order_supplies")
-    field(page, "item").select_option(label="gauze")
-    field(page, "amount").fill("12345678901234567890")
-    page.get_by_role("button", name="Call", exact=True).click()
-    expect(page.locator(".result")).to_contain_text("12345678901234567890")
+    page.get_by_role("button", name="Old").click()
+    assert field(page, "day").input_value() > "2026"
+    expect(page.get_by_text("they were moved")).to_be_visible()
 
 
-def forge(folder):
-    for file in folder.glob("*.jsonl"):
-        file.chmod(0o600)
-        file.write_bytes(file.read_bytes().replace(b"gauze", b"masks"))
+def test_after_a_restart_the_page_asks_for_the_new_link(visitor):
+    visitor.context.clear_cookies()
+    visitor.page.get_by_role("link", name="Runs").click()
+    expect(visitor.page.get_by_role("heading", name="Open the link")).to_be_visible()
+    visitor.page.goto("about:blank")
+    visitor.complaints.clear()
 
 
 def test_the_console_works_with_the_keyboard(visitor, served):
-    page = visitor.page
+    page = visitor.go("/tools/order_supplies")
+    field(page, "item").focus()
+    page.keyboard.type("gauze")
     page.keyboard.press("Tab")
-    expect(page.get_by_role("link", name="Skip to the page")).to_be_focused()
+    page.keyboard.type("2")
     page.keyboard.press("Enter")
-    for _ in range(4):
-        page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.textContent") == "pay_invoice":
-            break
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/tools/pay_invoice")
-    visitor.see()
-    page.locator("#tab-openai").focus()
+    expect(page.locator(".result .outcome")).to_have_text("ok")
+    page.get_by_role("tab", name="openai", exact=True).focus()
     page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
-    expect(page.get_by_role("tab", name="anthropic")).to_be_focused()
-    expect(page.locator("#panel-anthropic")).to_be_visible()
-    field(page, "invoice").focus()
-    page.keyboard.type("K-1")
-    page.keyboard.press("Tab")
-    page.keyboard.type("5")
-    for _ in range(3):
-        page.keyboard.press("Tab")
-    page.keyboard.type("1")
-    page.keyboard.press("Enter")
-    approve = page.get_by_role("button", name="Approve", exact=True)
-    expect(approve).to_be_visible()
-    approve.focus()
-    page.keyboard.press("Enter")
-    expect(page.locator(".slip .result .outcome")).to_have_text("ok")
-    assert served.called()[-1]["arguments"] == {"invoice": "K-1", "euros": 5}
-
-
-def test_a_form_keeps_its_values_when_its_file_is_saved(visitor, served):
-    page = visitor.go("/tools/pay_invoice")
-    field(page, "invoice").fill("half-typ")
-    served.edit("tools_md/pay-invoice.tool.md", "The invoice's number", "The number on the invoice")
-    expect(page.locator("form .fields")).to_contain_text("The number on the invoice")
-    expect(field(page, "invoice")).to_have_value("half-typ")
-    expect(field(page, "invoice")).to_be_focused()
+    expect(page.get_by_role("tab", name="openai-responses")).to_be_focused()

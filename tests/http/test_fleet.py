@@ -1,4 +1,4 @@
-"""The fleet over HTTP and in the console: workers, queue, schedules, and the use of limits."""
+"""The fleet over HTTP: workers, queue, schedules, and the use of limits."""
 
 import os
 import time
@@ -63,13 +63,12 @@ def test_the_fleet_is_read_from_the_store(project: Path) -> None:
     with Kiosk(project, "sqlite") as kiosk, kiosk.client() as api:
         unused = api.get("/api/fleet").json()
         assert (unused["workers"], unused["queue"]) == ([], {"waiting": 0, "since": None})
-        assert "No process has executed durable runs yet" in api.get("/fleet").text
         kiosk.workspace.run_sync("pause")
         for _ in range(2):
             called = kiosk.workspace.call_sync("echo", {"value": {}}, user="ana", conversation="c1")
             assert called.success
         running(api, 0)
-        fleet, page = api.get("/api/fleet").json(), api.get("/fleet").text
+        fleet = api.get("/api/fleet").json()
 
     (worker,) = fleet["workers"]
     assert f"-{os.getpid()}-" in worker["name"]
@@ -81,7 +80,6 @@ def test_the_fleet_is_read_from_the_store(project: Path) -> None:
     assert limit["last"] > 0
     (schedule,) = fleet["schedules"]
     assert (schedule["skill"], schedule["schedule"]) == ("pause", "every 3600s")
-    assert all(shown in page for shown in (worker["name"], "2 of 9 calls", "every 3600s"))
 
 
 def test_a_server_that_toolmd_guards_and_a_durable_skill_share_a_store(project: Path) -> None:

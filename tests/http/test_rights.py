@@ -14,11 +14,15 @@ from test_api_decisions import decide, pending_by
 
 import toolmd._http.api  # noqa: F401 - declares the operations
 from toolmd._auth import ALL_RIGHTS
-from toolmd._http.console.routes import NEEDS as CONSOLE_NEEDS
+from toolmd._http.console import PAGES
 from toolmd._http.operations import ANY, OPEN, OPERATIONS
 from toolmd._types.settings import TokenSettings
 
-NEEDS = {f"{one.method} {one.path}": one.needs for one in OPERATIONS} | CONSOLE_NEEDS
+NEEDS = {
+    **{f"{one.method} {one.path}": one.needs for one in OPERATIONS},
+    **{f"GET {path}": ANY for path in PAGES},
+    **dict.fromkeys(("GET /enter", "GET /assets/{name}"), OPEN),
+}
 SETS = [*chain.from_iterable(combinations(ALL_RIGHTS, n) for n in (1, 2, 3))]
 REVIEWED = "## Safety\n\n- **Escalate When**: true\n"
 

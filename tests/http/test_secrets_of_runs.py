@@ -253,7 +253,7 @@ def test_no_question_to_an_mcp_client_contains_a_sensitive_value(kiosk: Kiosk) -
 
 
 @pytest.mark.parametrize("name", ["log_in", "enter"])
-def test_the_page_of_pending_calls_hides_sensitive_values_in_the_users_message(
+def test_the_pending_calls_have_no_sensitive_value_of_the_users_message(
     kiosk: Kiosk, name: str
 ) -> None:
     given = {"who": "ana", "password": PASSWORD, "pin": PIN}
@@ -261,14 +261,14 @@ def test_the_page_of_pending_calls_hides_sensitive_values_in_the_users_message(
     assert call(name, given, message=f"Enter with {PASSWORD}, please.").outcome == "confirm"
 
     with kiosk.client() as api:
-        page = api.get("/pending").text
+        page = api.get("/api/pending").text
 
-    assert "Enter with (hidden), please." in page
+    assert "(hidden)" in page
     assert PASSWORD not in page
 
 
 @pytest.mark.parametrize("name", ["leave", "depart", "log_in"])
-def test_a_decision_in_the_console_shows_no_sensitive_value(kiosk: Kiosk, name: str) -> None:
+def test_an_operators_decision_shows_no_sensitive_value(kiosk: Kiosk, name: str) -> None:
     inputs = {"who": "ana", "password": PASSWORD, "pin": PIN}
     workspace = kiosk.workspace
     asked = (
@@ -278,7 +278,7 @@ def test_a_decision_in_the_console_shows_no_sensitive_value(kiosk: Kiosk, name: 
     )
     pending = quote(asked.confirmation.id, safe="")
     with kiosk.client() as api:
-        shown = api.post(f"/view/pending/{pending}", json={"decision": "approve"}).text
-    assert '<span class="outcome">ok</span>' in shown
+        shown = api.post(f"/api/pending/{pending}", json={"decision": "approve"}).text
+    assert '"outcome":"ok"' in shown
     assert "(hidden)" in shown
     assert [secret for secret in SECRETS if secret in shown] == []

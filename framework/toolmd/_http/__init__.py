@@ -7,7 +7,7 @@ from toolmd.errors import ToolmdError
 
 def require_server() -> None:
     """Raise ToolmdError with the remedy if the server's packages are not installed."""
-    packages = ("httptools", "starlette", "uvicorn", "sse_starlette", "jinja2")
+    packages = ("httptools", "starlette", "uvicorn", "sse_starlette")
     lacking = [name.replace("_", "-") for name in packages if find_spec(name) is None]
     if lacking:
         raise ToolmdError(

@@ -14,9 +14,10 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, 
 from starlette.responses import Response
 from starlette.routing import Route
 
-from toolmd._auth import Sessions, Tokens
+from toolmd._auth import ALL_RIGHTS, Sessions, Tokens
 from toolmd._call.audit.reader import AuditReader, DecisionKind, Wanted
 from toolmd._export.definition import describe_bound, list_entry
+from toolmd._export.mcp import policy_of
 from toolmd._http.document import document
 from toolmd._http.events import EventSource, EventStream
 from toolmd._http.operations import (
@@ -32,8 +33,11 @@ from toolmd._http.operations import (
     malformed,
     operation,
 )
+from toolmd._skills.graph import chart_of, svg
 from toolmd._types.call import Caller
 from toolmd._types.decision import Approver, Decision
+from toolmd._types.run import RunView
+from toolmd._validation.redact import HIDDEN, redacted
 from toolmd._workspace import Workspace
 from toolmd._workspace.names import known_name
 from toolmd.errors import NotFoundError, UnreachableError
@@ -82,6 +86,12 @@ class AuditPage(BaseModel):
     conversation: str | None = Field(None, description="Only records of this conversation.")
     since: Utc | None = Field(None, description="Only records from this time on, ISO 8601.")
     until: Utc | None = Field(None, description="Only records before this time, ISO 8601.")
+
+
+class FindingsPage(BaseModel):
+    """What to list of each finding."""
+
+    source: bool = Field(default=False, description="With the line of the file, as `source`.")
 
 
 class Names(BaseModel):
@@ -197,7 +207,7 @@ class Api:
     @operation("GET /api/tools/{name}", ANY, "Definition")
     async def show_tool(self, request: ApiRequest) -> Any:
         """Show a tool."""
-        return _whole(self.workspace.tools[self._known(request.name, "tool")])
+        return self._describe(self.workspace.tools[self._known(request.name, "tool")], request)
 
     @operation("POST /api/tools/{name}/call", "call", "Result", body=CallBody)
     async def call_tool(self, request: ApiRequest) -> Any:
@@ -223,7 +233,7 @@ class Api:
     @operation("GET /api/skills/{name}", ANY, "Definition")
     async def show_skill(self, request: ApiRequest) -> Any:
         """Show a skill."""
-        return _whole(self.workspace.skills[self._known(request.name, "skill")])
+        return self._describe(self.workspace.skills[self._known(request.name, "skill")], request)
 
     @operation("POST /api/skills/{name}/run", "call", "Result", body=RunBody)
     async def run_skill(self, request: ApiRequest) -> Any:
@@ -244,6 +254,30 @@ class Api:
             **_who(request.caller),
         )  # fmt: skip
         return result.to_dict()
+
+    @operation("GET /api/skills/{name}/graph", ANY, "Picture", kind="image/svg+xml")
+    async def draw_skill(self, request: ApiRequest) -> Any:
+        """Draw the steps of a skill."""
+        spec = self.workspace.skills[self._known(request.name, "skill")].spec
+        picture = svg(chart_of(spec), standalone=False)
+        return Response(picture, media_type="image/svg+xml")
+
+    @operation("GET /api/runs/{run}/graph", ANY, "Picture", kind="image/svg+xml")
+    async def draw_run(self, request: ApiRequest) -> Any:
+        """Draw the steps of a run and their states."""
+        trace = await self._trace(request)
+        picture = svg(chart_of(trace.skill), trace.states, standalone=False)
+        return Response(picture, media_type="image/svg+xml")
+
+    @operation("GET /api/runs/{run}/events", ANY, "RunEvents")
+    async def list_run_events(self, request: ApiRequest) -> Any:
+        """List the events of a run, rebuilt from its record."""
+        return [event.to_dict() for event in (await self._trace(request)).events]
+
+    async def _trace(self, request: ApiRequest) -> Any:
+        with _not_found("unknown_run"):
+            await self.workspace.runs.get(request.name, user=request.visible_user)
+            return await self.workspace.runs.trace(request.name)
 
     @operation("POST /api/handle", "call", "Turn", body=ReplyBody, problems=(404,))
     async def handle_reply(self, request: ApiRequest) -> Any:
@@ -283,6 +317,18 @@ class Api:
         who = Approver(user, request.caller.user)
         return _result_json(await confirmations.decide(request.name, decision, who))
 
+    def _run_json(self, view: RunView, request: ApiRequest) -> dict[str, Any]:
+        """Return a run; an operator sees no Sensitive input of another user."""
+        described = view.to_dict()
+        if request.visible_user is None:
+            skill = self.workspace.skills.get(view.skill)
+            described["inputs"] = (
+                dict.fromkeys(view.inputs, HIDDEN)
+                if skill is None
+                else redacted(view.inputs, skill.spec.parameters)
+            )
+        return described
+
     async def _decider(self, request: ApiRequest) -> str | None:
         """Return the user who decides; None for an operator, who decides on the calls of others.
 
@@ -309,7 +355,7 @@ class Api:
             views = await self.workspace.runs.list(
                 user=request.visible_user, limit=request.query.limit, after=request.query.after
             )
-        return [view.to_dict() for view in views]
+        return [self._run_json(view, request) for view in views]
 
     @operation("POST /api/runs/{run}/resume", "call or operate", "Result", body=Nothing)
     async def resume_run(self, request: ApiRequest) -> Any:
@@ -328,7 +374,7 @@ class Api:
             ).to_dict()
 
     @operation("GET /api/fleet", "operate", "Fleet")
-    async def show_fleet(self, _request: ApiRequest) -> Any:
+    async def show_fleet(self, _: ApiRequest) -> Any:
         """Show the workers, what waits for them, schedules and used limits."""
         return (await self.workspace.runs.fleet()).to_dict()
 
@@ -336,19 +382,27 @@ class Api:
     async def show_run(self, request: ApiRequest) -> Any:
         """Show a run step by step."""
         with _not_found("unknown_run"):
-            return (
-                await self.workspace.runs.get(request.name, user=request.visible_user)
-            ).to_dict()
+            view = await self.workspace.runs.get(request.name, user=request.visible_user)
+        return self._run_json(view, request)
 
-    @operation("GET /api/diagnostics", "operate", "Diagnostics")
-    async def list_diagnostics(self, _request: ApiRequest) -> Any:
+    @operation("GET /api/diagnostics", "operate", "Diagnostics", query=FindingsPage)
+    async def list_diagnostics(self, request: ApiRequest) -> Any:
         """List all findings."""
-        # The first check imports every implementation.
-        found = await asyncio.to_thread(lambda: self.workspace.diagnostics)
-        return await _encode(lambda: [one.to_dict() for one in found])
+
+        def find() -> Any:
+            # The first check imports every implementation.
+            found: list[dict[str, Any]] = [one.to_dict() for one in self.workspace.diagnostics]
+            if request.query.source:
+                paths = {one["path"] for one in found}
+                lines = {path: self._text(path).split("\n") for path in paths}
+                for one in found:
+                    one["source"] = "".join(lines[one["path"]][one["line"] - 1 : one["line"]])
+            return found
+
+        return await _encode(find)
 
     @operation("GET /api/changes", "operate", "PendingChanges")
-    async def list_changes(self, _request: ApiRequest) -> Any:
+    async def list_changes(self, _: ApiRequest) -> Any:
         """List the pending edits that weaken a policy."""
         return [edit.to_dict() for edit in await self.workspace.changes.list()]
 
@@ -371,7 +425,7 @@ class Api:
             return await _encode(export)
 
     @operation("GET /api/crises", "operate", "Crises")
-    async def list_crises(self, _request: ApiRequest) -> Any:
+    async def list_crises(self, _: ApiRequest) -> Any:
         """List the conversations with a crisis flag, oldest first."""
         return [crisis.to_dict() for crisis in await self.workspace.crises.list()]
 
@@ -392,7 +446,7 @@ class Api:
         return [one.to_dict() for one in found]
 
     @operation("GET /api/audit/verify", "operate", "Verified")
-    async def verify_decisions(self, _request: ApiRequest) -> Any:
+    async def verify_decisions(self, _: ApiRequest) -> Any:
         """Verify the chain of the decision records."""
         return (await asyncio.to_thread(AuditReader(self.workspace.settings).verify)).to_dict()
 
@@ -416,8 +470,20 @@ class Api:
             raise ApiError(401, "unauthorized", detail, {"www-authenticate": "Bearer"})
         return Response(status_code=204, headers={"set-cookie": self._sessions.begin(passed)})
 
+    @operation("GET /api/caller", ANY, "CallerFacts")
+    async def show_caller(self, request: ApiRequest) -> Any:
+        """Show who calls, what the token may do, and what the project has."""
+        settings = self.workspace.settings
+        return {
+            "user": request.caller.user,
+            "context": dict(request.caller.context),
+            "may": [one for one in ALL_RIGHTS if one in request.rights],
+            "project": settings.root.name,
+            "trust_edits": settings.trust_edits,
+        }
+
     @operation("GET /health", OPEN, "Health")
-    async def health(self, _request: ApiRequest) -> Any:
+    async def health(self, _: ApiRequest) -> Any:
         """Report that the process lives.
 
         `degraded` means that an import exceeded `import_timeout`; `toolmd check` names it.
@@ -425,7 +491,7 @@ class Api:
         return {"status": "degraded" if self.workspace.overdue_imports else "ok"}
 
     @operation("GET /ready", OPEN, "Ready")
-    async def ready(self, _request: ApiRequest) -> Any:
+    async def ready(self, _: ApiRequest) -> Any:
         """Report whether calls are served.
 
         A balancer sends requests where it is 200. It is 503 from the signal to end on, and while
@@ -446,6 +512,22 @@ class Api:
         """Return this document."""
         return await self._document.answer(request)
 
+    def _describe(self, bound: Any, request: ApiRequest) -> dict[str, Any]:
+        """Return a definition; an operator gets the text of its file, too."""
+        found = [diagnostic.to_dict() for diagnostic in bound.diagnostics]
+        described = {**describe_bound(bound), "stale": bound.stale, "diagnostics": found}
+        if "operate" in request.rights:
+            described["text"] = self._text(bound.spec.source.path)
+        return {**described, **_policy(bound.spec)}
+
+    def _text(self, path: str) -> str:
+        """Return the text of a file of the project; empty if it can't be read."""
+        try:
+            text = (self.workspace.settings.root / path).read_text("utf-8-sig", "replace")
+        except (OSError, ValueError):
+            return ""
+        return text.replace("\r\n", "\n").replace("\r", "\n")
+
     def _known(self, name: str, kind: Literal["tool", "skill"]) -> str:
         with _not_found(f"unknown_{kind}"):
             return known_name(name, self.workspace.registry, kind)
@@ -459,34 +541,25 @@ class Api:
             if kind == "run" and data["run_id"] == run_id:
                 loop.call_soon_threadsafe(begun.set)
 
+        async def run() -> None:
+            try:
+                await self.workspace.run(
+                    name, body.inputs, confidence=body.confidence, message=caller.message,
+                    run_id=run_id, **_who(caller),
+                )  # fmt: skip
+            except Exception:  # noqa: BLE001 - no request waits for it, so the log has the error
+                _log.exception("the run %s failed", run_id)
+
         end = self.workspace.on_workspace_event(heard)
         try:
-            self.start_run(name, body.inputs, caller, body.confidence, run_id)
+            task = loop.create_task(run())
+            self._background.add(task)
+            task.add_done_callback(self._background.discard)
             with suppress(TimeoutError):
                 async with asyncio.timeout(5):
                     await begun.wait()
         finally:
             end()
-        return run_id
-
-    def start_run(
-        self, name: str, inputs: Any, caller: Caller, confidence: float | None, run_id: str = ""
-    ) -> str:
-        """Start a run that no request waits for, and return its id."""
-        run_id = run_id or f"run-{secrets.token_hex(8)}"
-
-        async def run() -> None:
-            try:
-                await self.workspace.run(
-                    name, inputs, confidence=confidence, message=caller.message, run_id=run_id,
-                    **_who(caller),
-                )  # fmt: skip
-            except Exception:  # noqa: BLE001 - no request waits for it, so the log has the error
-                _log.exception("the run %s failed", run_id)
-
-        task = asyncio.get_running_loop().create_task(run())
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
         return run_id
 
     async def _store_answers(self) -> bool:
@@ -557,9 +630,11 @@ async def _encode(build: Callable[[], Any]) -> Response:
 
 
 def _entries(bound: Any) -> list[dict[str, Any]]:
-    return [list_entry(one) for one in bound.values()]
+    return [list_entry(one) | _policy(one.spec) for one in bound.values()]
 
 
-def _whole(bound: Any) -> dict[str, Any]:
-    found = [diagnostic.to_dict() for diagnostic in bound.diagnostics]
-    return {**describe_bound(bound), "stale": bound.stale, "diagnostics": found}
+def _policy(spec: Any) -> dict[str, Any]:
+    """Return what a list shows of a definition: its policy, or whether its runs are stored."""
+    if spec.kind == "skill":
+        return {"durable": spec.durable and spec.executable, "can_start": spec.user_invocable}
+    return {"policy": policy_of(spec), "read_only": spec.read_only}

@@ -9,7 +9,7 @@ from starlette.routing import Route
 from toolmd._auth import Addresses, Authentication, Sessions, Tokens
 from toolmd._http.api import OPEN_PATHS, PROBES, Api
 from toolmd._http.console import OPEN_PATHS as CONSOLE_PATHS
-from toolmd._http.console import ConsoleView, console_routes, stranger_page
+from toolmd._http.console import console_routes, page
 from toolmd._http.events import EventSource
 from toolmd._http.operations import Routes
 from toolmd._workspace import Workspace
@@ -44,10 +44,9 @@ class Server:
         """
         sessions = Sessions(port, key)
         self.api = Api(workspace, event_source, tokens, sessions)
-        view = ConsoleView(workspace, self.api.start_run)
         self._beside = [running for _, running in beside]
         others = [("call", route) for route, _ in beside]
-        routes = [*self.api.routes(), *others, *console_routes(view)]
+        routes = [*self.api.routes(), *others, *console_routes()]
         self.routes = Routes(routes, self._running)
         self.app = Authentication(
             self.routes,
@@ -56,7 +55,7 @@ class Server:
             open_paths=OPEN_PATHS | CONSOLE_PATHS,
             probes=PROBES,
             sessions=sessions,
-            stranger=stranger_page,
+            stranger=page,
         )
 
     def drain(self) -> None:

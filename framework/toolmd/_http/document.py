@@ -141,6 +141,10 @@ SCHEMAS: dict[str, dict[str, Any]] = {
                          "first_bad": _or_null(WHOLE), "problem": TEXT},
                         "sound", "records", "file", "first_bad", "problem"),
     "Events": {**TEXT, "description": "A stream of server-sent events."},
+    "CallerFacts": _object({"user": _or_null(TEXT), "context": OBJECT, "may": TEXTS,
+                            "project": TEXT, "trust_edits": FLAG}, "user", "context", "may"),
+    "Picture": {**TEXT, "description": "An SVG."},
+    "RunEvents": _rows(run_id=TEXT, kind=TEXT, skill=TEXT, step=TEXT, title=TEXT, text=TEXT),
     "Health": _object({"status": {"enum": ["ok", "degraded"]}}, "status"),
     "Ready": _object({"status": {"enum": ["ready"]}}, "status"),
     "Document": _object({"openapi": TEXT, "paths": OBJECT}, "openapi", "paths"),
@@ -160,6 +164,7 @@ _DENIALS = {
     503: "The server is shutting down or busy, or can't reach its store.",
 }
 _HEADERS = (
+    ("Toolmd-User", "Another user to call for; the token must have `call` and `operate`."),
     ("Toolmd-Context-Patient", "A fact about the caller; the token must allow its value."),
     ("Toolmd-Conversation", "The conversation whose calls Max Calls counts together."),
 )

@@ -1,244 +1,123 @@
-// Handle a person's actions on a page: try, decide, accept, run, switch tabs, filter.
+// Start the session, show the page of the address, and follow the events of the server.
 
-import { blame, collect, fill, filled, joined } from "./forms.js";
-import { announce, parsed, refresh } from "./live.js";
-import { watch } from "./runs.js";
+import { announce, api, el, head, note } from "./parts.js";
+import * as pages from "./pages.js";
 
-async function post(path, body) {
+const { site } = pages;
+const PAGES = [
+  [/^\/$/, pages.catalogue, "Catalogue", "/"], [/^\/tools\/([^/]+)$/, pages.tool], [/^\/skills\/([^/]+)$/, pages.skill],
+  [/^\/pending$/, pages.pending, "Pending", "/pending"], [/^\/crises$/, pages.crises, "Crises", "/crises"], [/^\/runs$/, pages.runs, "Runs", "/runs"], [/^\/runs\/(.+)$/, pages.run],
+  [/^\/fleet$/, pages.fleet, "Fleet", "/fleet"], [/^\/audit$/, pages.audit, "Audit", "/audit"], [/^\/problems$/, pages.problems, "Problems", "/problems"],
+];
+const main = document.getElementById("main"), feedLine = document.getElementById("feed");
+const badgeOf = { Catalogue: () => api("changes").then((some) => some.length), Pending: () => api("pending?limit=51").then((some) => (some.length > 50 ? "50+" : some.length)), Crises: () => api("crises").then((some) => some.length), Problems: () => api("diagnostics").then((some) => some.filter((one) => one.severity === "error").length) };
+let turn = 0, hasFleet = false, feed = null, timer = null, rests = 0;
+
+/** Show the page of the address; what a person typed or opened meanwhile is not replaced by an update. */
+site.show = async (isUpdate = false) => {
+  const mine = ++turn, [path, page] = PAGES.find(([one]) => one.test(location.pathname)) ?? [/^/, async () => [head("Nothing is here")]];
+  const began = performance.now();
+  let parts;
   try {
-    const answer = await fetch(path, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(body),
-    });
-    const kind = answer.headers.get("content-type") ?? "";
-    if (kind.startsWith("text/html")) return parsed(await answer.text()).body;
-    return note(answer.status === 401 ? "The session has ended: open the link that the terminal shows." : `The server denied the request (${answer.status}).`);
-  } catch {
-    return note("The server does not answer: is toolmd dev still running?");
+    parts = await page(...path.exec(location.pathname).slice(1).map(decodeURIComponent));
+  } catch (error) {
+    if (isUpdate && error.status !== 401) return;
+    parts = [head(error.status === 401 ? "Open the link that the terminal shows" : error.status === 404 ? "Not found" : "This can't be shown"), note(error.message)];
+    if (error.status === 401) state("lost", "open the new link");
   }
-}
-
-function note(words) {
-  const body = document.createElement("body");
-  const line = document.createElement("p");
-  line.className = "note is-danger";
-  line.textContent = words;
-  body.append(line);
-  return body;
-}
-
-async function busy(form, work) {
-  const pressed = document.activeElement;
-  const buttons = [...form.querySelectorAll("button")];
-  for (const button of buttons) button.disabled = true;
-  try {
-    return await work();
-  } finally {
-    for (const button of buttons) button.disabled = false;
-    // A disabled button loses the focus.
-    if (document.activeElement === document.body) pressed.focus({ preventScroll: true });
-  }
-}
-
-/** Move the focus to a result if the button that asked for it is gone. */
-function settle(where) {
-  if (document.activeElement !== document.body) return;
-  where.tabIndex = -1;
-  where.focus({ preventScroll: true });
-}
-
-/** Put an answer into its place on the page; return its result part. */
-function place(where, body) {
-  const part = body.querySelector("[data-part=result]");
-  where.replaceChildren(...(part ? [part] : body.childNodes));
-  for (const root of where.querySelectorAll("[data-values]")) begin(root);
-  return part;
-}
-
-function given(form) {
-  const box = form.querySelector("[data-json]");
-  const root = form.querySelector("[data-root]");
-  const words = Object.fromEntries(new FormData(form));
-  return {
-    arguments: box && !box.hidden ? box.querySelector("textarea").value : collect(root),
-    user: words.user ?? "",
-    context: words.context ?? "",
-    message: words.message ?? "",
-    confidence: (words.confidence ?? "").trim() === "" ? null : Number(words.confidence),
-  };
-}
-
-async function tryCall(form, how) {
-  const root = form.querySelector("[data-root]");
-  const body = await busy(form, () => post(form.dataset.try, { ...given(form), dry_run: how === "dry" }));
-  const where = form.parentElement.querySelector("[data-part=result]");
-  const part = place(where, body);
-  const checks = body.querySelector("[data-part=checks]");
-  if (checks) document.querySelector("[data-part=checks][data-live]").replaceChildren(...checks.childNodes);
-  const fields = blame(root, part ? JSON.parse(part.dataset.problems) : []);
-  const first = fields[0]?.querySelector("[data-input]");
-  (first ?? where).focus({ preventScroll: true });
-}
-
-async function decide(choice, decision) {
-  const edit = decision === "edit" ? joined(changed(choice.querySelector("[data-root]"))) : "{}";
-  const text = choice.querySelector("[name=text]").value;
-  const slip = choice.closest(".slip");
-  const where = slip.querySelector("[data-message]");
-  // Before the answer: the event of the decision may arrive first, and would remove the slip.
-  slip.dataset.decided = decision;
-  const body = await busy(choice, () => post(choice.dataset.decide, { decision, text, edit }));
-  place(where, body);
-  if (body.querySelector(".note.is-danger")) delete slip.dataset.decided;
-  else choice.remove();
-  settle(where);
-  announce(where.textContent);
-}
-
-/** Return the fields that differ from their first values. */
-function changed(root) {
-  const before = new Map(JSON.parse(root.dataset.before));
-  return [...filled(root)].filter(([key, text]) => before.get(key) !== text);
-}
-
-async function run(form) {
-  const body = await busy(form, () => post(form.dataset.run, given(form)));
-  const where = form.parentElement.querySelector("[data-part=result]");
-  const part = place(where, body);
-  if (part?.dataset.runId) watch(part.dataset.runId);
-  where.focus({ preventScroll: true });
-}
-
-/** Fill a form with its first values, and store them in the form's own notation. */
-function begin(root) {
-  fill(root, JSON.parse(root.dataset.values));
-  root.dataset.before = JSON.stringify([...filled(root)]);
-}
-
-document.addEventListener("submit", async (event) => {
-  const form = event.target;
-  if (form.hasAttribute("action")) return;
-  event.preventDefault();
-  const pressed = event.submitter?.value ?? "";
-  if (form.dataset.try) await tryCall(form, pressed);
-  const choice = form.closest("[data-decide]");
-  if (choice) await decide(choice, pressed);
-  if (form.dataset.run) await run(form);
-  if (form.dataset.accept) {
-    const body = await busy(form, () => post(form.dataset.accept, {}));
-    place(form.parentElement.querySelector("[data-message]"), body);
-    announce(form.parentElement.querySelector("[data-message]").textContent);
-    await refresh();
-    settle(document.getElementById("main"));
-  }
-  if (form.dataset.post) {
-    const body = await busy(form, () => post(form.dataset.post, Object.fromEntries(new FormData(form))));
-    const where = document.getElementById(form.dataset.into);
-    place(where, body);
-    await refresh();
-    settle(where);
-  }
-});
-
-document.addEventListener("click", ({ target }) => {
-  const fills = target.closest("[data-fill]");
-  if (fills) {
-    const form = fills.closest("form");
-    const box = form.querySelector("[data-json]");
-    fill(form.querySelector("[data-root]"), JSON.parse(fills.dataset.fill));
-    box.querySelector("textarea").value = fills.dataset.fill;
-    announce(`Filled in ${fills.textContent}`);
-  }
-  const opens = target.closest("[data-toggle]");
-  if (opens) {
-    const drawer = toggle(opens);
-    if (!drawer.hidden) drawer.querySelector("input, select, textarea")?.focus();
-  }
-  const writes = target.closest("[data-as-json]");
-  if (writes) asJson(writes);
-  const tab = target.closest("[role=tab]");
-  if (tab) select(tab);
-});
-
-function toggle(button) {
-  const drawer = document.getElementById(button.dataset.toggle);
-  drawer.hidden = !drawer.hidden;
-  button.setAttribute("aria-expanded", String(!drawer.hidden));
-  return drawer;
-}
-
-function asJson(button) {
-  const form = button.closest("form");
-  const box = form.querySelector("[data-json]");
-  const text = box.querySelector("textarea");
-  const root = form.querySelector("[data-root]");
-  const on = box.hidden;
-  if (on) {
-    text.value = JSON.stringify(JSON.parse(collect(root)), null, 2);
+  rests = performance.now() + 5 * (performance.now() - began);
+  if (mine !== turn || (isUpdate && isBusy())) return;
+  const focus = mark(document.activeElement), scroll = scrollY;
+  main.replaceChildren(...parts.flat(4).filter(Boolean));
+  document.getElementById("filter")?.dispatchEvent(new Event("input"));
+  document.title = `${main.querySelector("h1")?.textContent ?? ""} · Toolmd`;
+  if (isUpdate) {
+    scrollTo(0, scroll);
+    if (focus) [...main.querySelectorAll("a, button, input, select")].find((one) => mark(one) === focus)?.focus({ preventScroll: true });
   } else {
-    try {
-      fill(root, JSON.parse(text.value));
-    } catch {
-      announce("This is not JSON, so the form did not change.");
-    }
+    scrollTo(0, 0);
+    main.focus({ preventScroll: true });
   }
-  box.hidden = !on;
-  root.hidden = on;
-  button.setAttribute("aria-pressed", String(on));
-  if (on) text.focus();
+  await margin();
+};
+site.go = (href) => {
+  history.pushState(null, "", href);
+  return site.show();
+};
+const mark = (one) => (main.contains(one) && one !== main ? (one.id || (one.getAttribute("href") ?? one.textContent)) : "");
+const isForm = () => /^\/(tools|skills)\//.test(location.pathname);
+
+/** Whether a person types or reads a result here: an update must not replace it. */
+function isBusy() {
+  if (main.querySelector(".drawer:not([hidden])")) return true;
+  if (/^\/runs\/./.test(location.pathname)) return false;
+  if (main.querySelector(".result, [data-decided]")) return true;
+  if (document.activeElement?.matches("main :is(input, textarea, select):not(#filter)")) return true;
+  return isForm() && [...main.querySelectorAll("form.try .fields :is(input, textarea, select)")].some((one) => one.value);
 }
 
-function select(tab) {
-  for (const other of tab.parentElement.children) {
-    const on = other === tab;
-    other.setAttribute("aria-selected", String(on));
-    other.tabIndex = on ? 0 : -1;
-    document.getElementById(other.getAttribute("aria-controls")).hidden = !on;
-  }
-  tab.focus();
+/** Show the menu with its numbers; Crises and Fleet stand only where a project has them. */
+async function margin() {
+  const numbers = Object.fromEntries(await Promise.all(Object.entries(badgeOf).map(async ([word, ask]) => [word, await ask().catch(() => 0)])));
+  const items = PAGES.filter(([, , word]) => word && (word !== "Crises" || numbers.Crises) && (word !== "Fleet" || hasFleet));
+  document.getElementById("nav").replaceChildren(...items.map(([path, , word, href]) => el("li", {}, el("a", { href, "aria-current": path.test(location.pathname) ? "page" : null }, word,
+    numbers[word] ? el("span", { class: `badge is-${["Crises", "Problems"].includes(word) ? "danger" : "guard"}` }, numbers[word]) : null))));
 }
 
-document.addEventListener("keydown", (event) => {
-  const drawer = event.key === "Escape" && event.target.closest?.(".drawer");
-  if (drawer) {
-    const button = document.querySelector(`[data-toggle="${CSS.escape(drawer.id)}"]`);
-    toggle(button);
-    button.focus();
-  }
-  const tab = event.target.closest?.("[role=tab]");
-  if (!tab) return;
-  const tabs = [...tab.parentElement.children];
-  const to = { ArrowRight: 1, ArrowLeft: -1, Home: -tabs.indexOf(tab), End: tabs.length - 1 - tabs.indexOf(tab) }[event.key];
-  if (to === undefined) return;
+function state(name, words) {
+  feedLine.dataset.feed = name;
+  feedLine.lastElementChild.textContent = words;
+}
+
+function soon() {
+  timer ??= setTimeout(() => {
+    timer = null;
+    if (isBusy()) margin();
+    else site.show(true);
+  }, Math.max(30, rests - performance.now()));
+}
+
+function follow() {
+  feed = new EventSource("/api/events");
+  feed.addEventListener("open", () => state("live", "following your files"));
+  feed.addEventListener("error", () => {
+    state("lost", "no answer");
+    // A browser stops after an answer that is not a stream: the session may have ended.
+    if (feed.readyState === EventSource.CLOSED) api("caller").catch((error) => { if (error.status === 401) site.show(); });
+  });
+  for (const kind of ["snapshot", "diagnostics", "policy-change", "call", "pending", "run", "run-step", "resync"]) feed.addEventListener(kind, soon);
+}
+
+// A browser opens six connections to one server: a hidden tab closes its own.
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden) { feed?.close(); state("waiting", "paused"); } else if (feed?.readyState === EventSource.CLOSED) { follow(); soon(); }
+});
+document.addEventListener("click", (event) => {
+  const to = event.target.closest?.("a[href^='/']");
+  if (!to || event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
   event.preventDefault();
-  select(tabs[(tabs.indexOf(tab) + to + tabs.length) % tabs.length]);
+  site.go(to.getAttribute("href"));
 });
+addEventListener("popstate", () => site.show());
 
-// A form that changed on the server keeps the typed values of its remaining fields.
-document.addEventListener("kept", ({ detail: { old, next } }) => {
-  const before = old.querySelector("[data-root]");
-  const after = next.querySelector("[data-root]");
-  if (before && after) {
-    fill(after, JSON.parse(collect(before)));
-    after.hidden = before.hidden;
-  }
-});
+/** Exchange the token of the printed link for a session, and remove it from the address. */
+async function enter() {
+  const token = new URLSearchParams(location.hash.slice(1)).get("token");
+  history.replaceState(null, "", token ? "/" : location.pathname);
+  if (!token) throw Object.assign(new Error("The link has no token: open it as the terminal shows it."), { status: 401 });
+  await api("session", { token });
+}
 
-function filter() {
-  const words = document.querySelector("[data-filter]").value.toLowerCase().split(/\s+/).filter(Boolean);
-  const entries = [...document.querySelectorAll("[data-words]")];
-  for (const entry of entries) entry.hidden = !words.every((word) => entry.dataset.words.includes(word));
-  document.querySelector("[data-fit]").textContent = words.length ? `${entries.filter((entry) => !entry.hidden).length} of ${entries.length}` : "";
-  for (const group of document.querySelectorAll(".group")) {
-    group.hidden = group.querySelector("[data-words]") && !group.querySelector("[data-words]:not([hidden])");
-  }
+try {
+  if (location.pathname === "/enter") await enter();
+  site.who = await api("caller");
+  document.getElementById("project").textContent = site.who.project;
+  const shared = await api("fleet").catch(() => null);
+  hasFleet = Boolean(shared && (shared.workers.length > 1 || shared.schedules.length));
+  await site.show();
+  follow();
+} catch (error) {
+  state("lost", "no session");
+  main.replaceChildren(head("Open the link that the terminal shows"), note(error.status === 401 && location.pathname !== "/enter" ? "This console needs a session: open the link that toolmd dev printed. A token ends with the process that printed it." : error.message));
+  announce(error.message);
 }
-if (document.querySelector("[data-filter]")) {
-  document.querySelector("[data-filter]").addEventListener("input", filter);
-  document.addEventListener("exchanged", filter);
-}
-for (const root of document.querySelectorAll("[data-values]")) begin(root);
-document.addEventListener("exchanged", () => {
-  for (const root of document.querySelectorAll("[data-values]:not([data-before])")) begin(root);
-});

@@ -1,157 +1,109 @@
-// Read the generated forms as JSON text, fill them from JSON, and show their errors.
+// Build a form from a JSON Schema, read it as JSON text, fill it, and show its errors.
 
-const OPTIONAL = "[data-control]";
+import { el } from "./parts.js";
+
+const DEEPEST = 6;
 let made = 0;
 
-const within = (root) => [...root.querySelectorAll(OPTIONAL)].filter((field) => owner(field) === root);
-const owner = (field) => field.parentElement.closest("[data-control], [data-root]");
-const input = (field) => field.querySelector("[data-input]");
-const items = (field) => [...field.querySelector(":scope > .items").children].map((item) => item.querySelector(OPTIONAL));
+const isJson = (text) => { try { JSON.parse(text); return true; } catch { return false; } };
+const words = (schema) => [schema.type ?? "any"].flat().map((type) => (type === "array" && schema.items ? `array of ${words(schema.items)}` : type)).join(" | ");
+const BOUNDS = { minimum: "at least", maximum: "at most", exclusiveMinimum: "more than", exclusiveMaximum: "less than", multipleOf: "a multiple of", minLength: "min length", maxLength: "max length", minItems: "min items", maxItems: "max items", pattern: "pattern", format: "", default: "default" };
+const limits = (schema) => Object.entries(BOUNDS).filter(([key]) => key in schema).map(([key, word]) => `${word} ${typeof schema[key] === "string" ? schema[key] : JSON.stringify(schema[key])}`.trim()).join(" · ");
+const example = (schema) => { const one = schema.examples?.[0]; return one === undefined ? (schema.format === "date-time" ? "2027-03-05T09:30:00Z" : "") : typeof one === "string" ? one : JSON.stringify(one); };
 
-/** Return the JSON text of the filled fields below a root; numbers stay as typed. */
-export function collect(root) {
-  return object(root) ?? "{}";
-}
-
-/** Return the filled fields below a root, by key, with the JSON text of their values. */
-export function filled(root) {
-  return new Map(
-    within(root).flatMap((field) => {
-      const text = value(field);
-      return text === undefined ? [] : [[field.dataset.key, text]];
-    }),
-  );
-}
-
-/** Return the JSON text of an object of such fields. */
-export function joined(fields) {
-  return `{${[...fields].map(([key, text]) => `${JSON.stringify(key)}: ${text}`).join(", ")}}`;
-}
-
-function object(root) {
-  const fields = filled(root);
-  return fields.size ? joined(fields) : undefined;
-}
-
-function value(field) {
-  const required = "required" in field.dataset;
-  switch (field.dataset.control) {
-    case "object":
-      return object(field) ?? (required ? "{}" : undefined);
-    case "array": {
-      const listed = items(field).map((item) => value(item) ?? '""');
-      return listed.length || required ? `[${listed.join(", ")}]` : undefined;
-    }
-    default:
-      return plain(field.dataset.control, input(field).value);
+/** Return the field of a value; `read` gives its JSON text or undefined, `put` fills it. */
+function field(key, schema, required, level) {
+  const id = `f${++made}`, types = [schema.type ?? []].flat();
+  const error = el("p", { class: "field-error", id: `${id}-e` });
+  const about = el("p", { class: "field-note", id: `${id}-t`, dir: "auto" }, [schema.description, limits(schema)].filter(Boolean).join(" · "));
+  const title = (tag, more) => el(tag, { class: "field-label", ...more }, el("span", { dir: "auto" }, key || "item"), " ", el("span", { class: "field-type" }, words(schema) + (required ? " · required" : "")));
+  const one = { key, blame: (message) => (error.textContent = message) };
+  const group = (kind, ...parts) => (one.node = el("fieldset", { class: `field is-${kind}`, "data-key": key, "aria-describedby": `${id}-t ${id}-e` }, title("legend"), about, parts, error));
+  if (types.join() === "object" && schema.properties && level < DEEPEST) {
+    const inner = object(schema, level + 1);
+    group("object", inner.node);
+    return Object.assign(one, { read: () => inner.read() ?? (required ? "{}" : undefined), put: inner.put, at: inner.at });
   }
-}
-
-function plain(control, text) {
-  if (text === "") return undefined;
-  if (control === "enum" || control === "boolean") return text;
-  if (control === "number" && /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text.trim())) return text.trim();
-  if (control === "json") {
-    try {
-      JSON.parse(text);
-      return text;
-    } catch {
-      return JSON.stringify(text);
-    }
+  if (types.join() === "array" && level < DEEPEST) {
+    const list = el("ol", { class: "items" });
+    let items = [];
+    const add = (value) => {
+      const item = field("", schema.items ?? {}, true, level + 1);
+      const row = el("li", { class: "item" }, item.node, el("button", { class: "button is-small", type: "button", onclick: () => {
+        row.remove();
+        items = items.filter((other) => other !== item);
+        more.focus();
+      } }, "Remove", el("span", { class: "unseen" }, ` this item of ${key || "the list"}`)));
+      list.append(row);
+      items.push(item);
+      if (value !== undefined) item.put(value);
+      return item;
+    };
+    const more = el("button", { class: "button is-small", type: "button", onclick: () => add().node.querySelector("input, select, textarea, button")?.focus() }, "Add", el("span", { class: "unseen" }, ` an item to ${key || "the list"}`));
+    group("array", list, more);
+    return Object.assign(one, {
+      read: () => (items.length || required ? `[${items.map((item) => item.read() ?? '""').join(", ")}]` : undefined),
+      put: (values) => { list.replaceChildren(); items = []; if (Array.isArray(values)) for (const value of values) add(value); },
+      at: (index) => items[index],
+    });
   }
-  return JSON.stringify(text);
-}
-
-/** Fill the fields below a root with a value; other fields are emptied. */
-export function fill(root, values) {
-  const given = values !== null && typeof values === "object" ? values : {};
-  for (const field of within(root)) put(field, Object.hasOwn(given, field.dataset.key) ? given[field.dataset.key] : undefined);
-}
-
-function put(field, given) {
-  switch (field.dataset.control) {
-    case "object":
-      fill(field, given);
-      break;
-    case "array":
-      field.querySelector(":scope > .items").replaceChildren();
-      if (Array.isArray(given)) for (const one of given) put(add(field), one);
-      break;
-    case "enum":
-    case "boolean":
-    case "json":
-      input(field).value = given === undefined ? "" : JSON.stringify(given);
-      break;
-    default:
-      input(field).value = given === undefined ? "" : typeof given === "string" ? given : JSON.stringify(given);
-  }
-}
-
-function add(list) {
-  const item = list.querySelector(":scope > template").content.cloneNode(true).firstElementChild;
-  made += 1;
-  number(item);
-  list.querySelector(":scope > .items").append(item);
-  return item.querySelector(OPTIONAL);
-}
-
-// Templates within the item get their numbers when they are used.
-function number(item) {
-  for (const part of item.querySelectorAll("*")) {
-    if (part instanceof HTMLTemplateElement) {
-      for (const inner of part.content.children) number(inner);
-    }
-    for (const name of ["id", "for", "aria-describedby"]) {
-      if (part.hasAttribute(name)) part.setAttribute(name, part.getAttribute(name).replace("__n__", made));
-    }
-  }
-}
-
-/** Mark the fields of a denial's problems, such as `items[0].name`; return them. */
-export function blame(root, problems) {
-  for (const place of root.querySelectorAll("[data-error]")) place.textContent = "";
-  for (const marked of root.querySelectorAll("[aria-invalid]")) marked.removeAttribute("aria-invalid");
-  const paths = new Map();
-  walk(root, "", paths);
-  return problems.flatMap(([, path, message]) => {
-    const field = paths.get(path);
-    if (!field) return [];
-    field.querySelector(":scope > [data-error]").textContent = message;
-    input(field)?.setAttribute("aria-invalid", "true");
-    return [field];
+  const choices = schema.enum ?? (types.join() === "boolean" ? [true, false] : null);
+  const is = choices ? "enum" : types.length !== 1 || ["object", "array"].includes(types[0]) ? "json" : types[0] === "string" ? "text" : "number";
+  const common = { id, autocomplete: "off", placeholder: is === "json" ? "JSON or plain text" : example(schema), "aria-describedby": `${id}-t ${id}-e` };
+  const kind = schema["x-sensitive"] ? "password" : ["date", "time"].includes(schema.format) ? schema.format : "text";
+  const input = is === "enum" ? el("select", { id, "aria-describedby": common["aria-describedby"] }, el("option", { value: "" }, required ? "choose" : "not set"), choices.map((choice) => el("option", { value: JSON.stringify(choice) }, typeof choice === "string" ? choice : JSON.stringify(choice))))
+    : is === "json" || (is === "text" && schema.maxLength > 160) ? el("textarea", { ...common, rows: 3, class: is === "json" ? "mono" : "" })
+    : el("input", { ...common, type: kind, inputmode: is === "number" ? "decimal" : null, max: kind === "date" ? "9999-12-31" : null, step: kind === "time" ? 1 : null });
+  one.node = el("div", { class: `field is-${is}`, "data-key": key }, title("label", { for: id }), input, about, error);
+  return Object.assign(one, {
+    read: () => (input.value === "" ? undefined : is === "enum" ? input.value : is === "text" ? JSON.stringify(input.value) : isJson(input.value) ? input.value.trim() : JSON.stringify(input.value)),
+    put: (value) => (input.value = value === undefined ? "" : is === "text" && typeof value === "string" ? value : JSON.stringify(value)),
+    at: () => undefined,
+    blame: (message) => {
+      error.textContent = message;
+      if (message) input.setAttribute("aria-invalid", "true");
+      else input.removeAttribute("aria-invalid");
+      return input;
+    },
   });
 }
 
-/** Return the place of an input in its form, as in `items/0/name`; empty for any other element. */
-export function pathOf(input) {
-  const keys = [];
-  for (let field = input.closest("[data-input]")?.parentElement; field; field = field.parentElement.closest(OPTIONAL)) {
-    const item = field.closest(".item");
-    keys.unshift(field.dataset.key || [...item.parentElement.children].indexOf(item));
-  }
-  return keys.join("/");
+/** Return the fields of an object's schema. */
+export function object(schema, level = 0) {
+  const fields = Object.entries(schema.properties ?? {}).map(([key, inner]) => field(key, inner, (schema.required ?? []).includes(key), level));
+  const read = () => {
+    const parts = fields.map((one) => [one.key, one.read()]).filter(([, text]) => text !== undefined);
+    return parts.length ? `{${parts.map(([key, text]) => `${JSON.stringify(key)}: ${text}`).join(", ")}}` : undefined;
+  };
+  const all = (some, each) => some.forEach((one) => { each(one); });
+  return {
+    node: el("div", { class: "fields" }, fields.length ? fields.map((one) => one.node) : el("p", { class: "empty" }, "No parameters.")),
+    fields, read,
+    put: (values) => all(fields, (one) => one.put(values?.[one.key])),
+    at: (key) => fields.find((one) => one.key === key),
+    /** Show the problems of a denial at their fields, such as `items[0].name`; focus the first. */
+    blame(problems) {
+      all(fields, (one) => one.blame(""));
+      let first = null;
+      for (const { path, message } of problems) {
+        let found = this;
+        for (const part of (path ?? "").replaceAll("[", ".").replaceAll("]", "").split(".")) found = found?.at(part);
+        if (found && found !== this) first ??= found.blame(message);
+      }
+      first?.focus?.();
+    },
+  };
 }
 
-function walk(root, path, paths) {
-  for (const field of within(root)) visit(field, path ? `${path}.${field.dataset.key}` : field.dataset.key, paths);
-}
+const DATE = /^(\d{4}-\d{2}-\d{2})(T.*)?$/;
+const WEEK_MS = 7 * 86_400_000;
 
-function visit(field, path, paths) {
-  paths.set(path, field);
-  if (field.dataset.control === "object") walk(field, path, paths);
-  if (field.dataset.control === "array") items(field).forEach((item, at) => visit(item, `${path}[${at}]`, paths));
+/** Return an example and the weeks by which its dates were moved, so that the first lies in the future. */
+export function inFuture(value, now = Date.now()) {
+  const dates = [];
+  const walk = (one, each) => (typeof one === "string" ? each(one) : Array.isArray(one) ? one.map((inner) => walk(inner, each)) : one && typeof one === "object" ? Object.fromEntries(Object.entries(one).map(([key, inner]) => [key, walk(inner, each)])) : one);
+  walk(value, (text) => { if (DATE.test(text)) dates.push(Date.parse(text.slice(0, 10))); return text; });
+  const weeks = dates.length ? Math.max(0, Math.ceil((now + 86_400_000 - Math.min(...dates)) / WEEK_MS)) : 0;
+  const move = (text) => { const [, day, time = ""] = DATE.exec(text) ?? []; return day ? new Date(Date.parse(day) + weeks * WEEK_MS).toISOString().slice(0, 10) + time : text; };
+  return weeks > 0 ? [walk(value, move), weeks] : [value, 0];
 }
-
-document.addEventListener("click", ({ target }) => {
-  const adds = target.closest("[data-add]");
-  if (adds) {
-    const field = add(adds.closest(OPTIONAL));
-    (field.querySelector("input, select, textarea, button") ?? field).focus();
-  }
-  const removes = target.closest("[data-remove]");
-  if (removes) {
-    const list = removes.closest("[data-control=array]");
-    removes.closest(".item").remove();
-    list.querySelector(":scope > [data-add]").focus();
-  }
-});

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -141,13 +142,15 @@ class CallLimits:
         if limits.max_calls is not None:
             await self._count(call, limits.max_calls)
         try:
+            notify = on_event and partial(_notify, self._name, call, on_event)
             wait = self.check_queue(longest)
-            if on_event is not None and wait > NOTICED_S:
-                await _notify(self._name, call, on_event, wait)
+            if notify is not None and wait > NOTICED_S:
+                await notify(wait)
+                notify = None
             async with self._turn(longest):
                 if limits.max_concurrent is not None:
                     place = await self._enter(limits.max_concurrent, longest)
-                await self._start(longest)
+                await self._start(longest, notify)
         except BaseException:
             with suppress(CallDenied):
                 await self._leave(place)
@@ -229,8 +232,10 @@ class CallLimits:
         finally:
             self._waiting -= 1
 
-    async def _start(self, longest: float) -> None:
-        """Wait until the tool may start."""
+    async def _start(
+        self, longest: float, notify: Callable[[float], Awaitable[None]] | None = None
+    ) -> None:
+        """Wait until the tool may start; `notify` is called once with a wait that is noticed."""
         if self._limits.rate is None:
             return
         now, sleep, take = self.timing.now, self.timing.sleep, self._store.limits.take
@@ -248,6 +253,9 @@ class CallLimits:
                 wait = wait or self._apart  # A start that was granted too late is dropped.
             if now() + wait > until:
                 raise self._too_often(wait)
+            if notify is not None and wait > NOTICED_S:
+                await notify(wait)
+                notify = None
             await sleep(wait)
 
     async def _enter(self, most: int, longest: float) -> str:

@@ -214,7 +214,7 @@ def test_an_import_that_hangs_delays_no_snapshot(
     heard.until(asks)
     assert ws.call_sync("one").outcome == "confirm"
 
-    pipe.let_go("now")
+    threading.Thread(target=pipe.let_go, args=("now",), daemon=True).start()
     assert ws.call_sync("two").data == {"said": "now"}
     assert ws.diagnostics == ()
     assert watcher.problem == ""

@@ -9,9 +9,10 @@ _SHORT, _LONG = 4, 9
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the first known name that `word` misspells, or None."""
+    """Return the known name that `word` misspells by the fewest slips, or None."""
     folded = fold(word)
-    return next((name for name in known if is_slip(folded, fold(name))), None)
+    slips = [name for name in known if is_slip(folded, fold(name))]
+    return min(slips, key=lambda name: distance(folded, fold(name)), default=None)
 
 
 def is_slip(word: str, name: str) -> bool:

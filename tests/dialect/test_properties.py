@@ -100,8 +100,8 @@ def test_inline_calls_come_back_as_they_were_written(calls, said, indent, ascii_
 @given(CALLS, SAYINGS)
 def test_chat_calls_come_back_as_they_were_written(calls, said):
     written = [
-        {"id": "c", "type": "function", "function": {"name": n, "arguments": json.dumps(a)}}
-        for n, a in map(stated, calls)
+        {"id": f"c{i}", "type": "function", "function": {"name": n, "arguments": json.dumps(a)}}
+        for i, (n, a) in enumerate(map(stated, calls))
     ]
     reply = {"role": "assistant", "content": said, "tool_calls": written}
     for given_reply in (reply, json.dumps(reply)):
@@ -113,10 +113,13 @@ def test_chat_calls_come_back_as_they_were_written(calls, said):
 @given(CALLS, SAYINGS)
 def test_responses_and_anthropic_calls_come_back_as_they_were_written(calls, said):
     items = [
-        {"type": "function_call", "call_id": "c", "name": n, "arguments": json.dumps(a)}
-        for n, a in map(stated, calls)
+        {"type": "function_call", "call_id": f"c{i}", "name": n, "arguments": json.dumps(a)}
+        for i, (n, a) in enumerate(map(stated, calls))
     ]
-    blocks = [{"type": "tool_use", "id": "c", "name": n, "input": a} for n, a in map(stated, calls)]
+    blocks = [
+        {"type": "tool_use", "id": f"c{i}", "name": n, "input": a}
+        for i, (n, a) in enumerate(map(stated, calls))
+    ]
     for reply in ({"output": items}, [{"type": "text", "text": said}, *blocks]):
         assert read(parse_reply(reply)) == calls
 

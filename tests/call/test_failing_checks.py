@@ -78,8 +78,7 @@ GATES = {
     "the audit": break_audit,
     "the arguments": break_part("validator"),
     "the rules": break_part("_rules"),
-    "the policy": break_part("_checks"),
-    "the guards": break_part("guards"),
+    "the policy": break_part("checks"),
     "the limits": break_part("limits"),
 }
 

@@ -111,7 +111,7 @@ def test_a_failed_example_shows_the_actual_result(project, as_golden):
 
 
 POLICY = ("auth_required", "context_required", "missing_confidence", "low_confidence",
-          "no_explicit_intent", "confirmation_required")  # fmt: skip
+          "confirmation_required")  # fmt: skip
 
 
 def test_the_caller_passes_every_check_unless_the_example_expects_a_caller_error(project):

@@ -116,9 +116,9 @@ def test_strict_mode_is_kept_and_its_nulls_are_read_as_absent() -> None:
 
     assert item["function"]["strict"] is True
     assert jsonschema.Draft202012Validator(item["function"]["parameters"]).is_valid(reply)
-    assert without_absent(reply, tool().parameters) == {"payment": GOOD[0]}
+    assert without_absent(reply, tool().parameters, []) == {"payment": GOOD[0]}
     untold = tool(TEXT.replace("- **Discriminator**: kind\n", ""))
-    assert without_absent(reply, untold.parameters) == {"payment": GOOD[0]}
+    assert without_absent(reply, untold.parameters, []) == {"payment": GOOD[0]}
 
 
 @pytest.mark.parametrize("target", ["openai", "mcp"])

@@ -171,7 +171,7 @@ def test_the_draft_has_signature_and_docstring(tmp_path: Path) -> None:
     assert "Raises KeyError: There is no such customer." in text
     assert "- **Type**: array of object; **Description**: The items of the orders." in text
     assert "until: only the docstring has this parameter" in "\n".join(notes)
-    assert "Never more than 100 are returned." in "\n".join(notes)
+    assert "Never more than 100 are returned." in text
     assert any("args of the function takes any number" in note for note in notes)
     assert any("hosted.client: Exception is provided by the host" in note for note in notes)
     assert any("untyped.word: no type in the source" in note for note in notes)

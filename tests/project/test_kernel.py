@@ -10,7 +10,7 @@ import pytest
 from tracked import ROOT
 
 INTERFACES = ("_http", "_mcp", "_gateway", "_lsp", "_chat", "_fleet", "adapters")
-SUITE = ("types", "parse", "load", "call", "skills", "store", "dialect", "expressions")
+SUITE = ("types", "call", "dialect", "expressions")
 USE = '''
 import toolmd
 from toolmd.testing import memory_workspace
@@ -74,7 +74,8 @@ def test_the_suite_of_the_kernel_passes_without_the_interfaces(kernel: Path) -> 
     folders = [f"tests/{name}" for name in SUITE]
     # A store on Postgres is of `_fleet`.
     chosen = ("-m", "not slow", "-k", "not postgres")
-    words = ("-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen, *folders)
+    quick = ("-p", "no:cacheprovider", "--hypothesis-profile", "quick")
+    words = ("-m", "pytest", "-q", *quick, *chosen, *folders)
 
     done = run(kernel, *words)
 

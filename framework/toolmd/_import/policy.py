@@ -1,6 +1,7 @@
 """Write what restricts in a source as fields of its draft; `check` reads each of them."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -121,11 +122,11 @@ def write_policy(text: str, policy: Iterable[Policy], kind: str = "tool") -> str
             number += 1
             section = "Metadata"
             line = f"- **{RESTRICTION} {number}**: {one_line(f'{key} {value}')}\n"
-        heading = f"## {section}\n\n"
-        if f"\n{heading}" in text:
-            text = text.replace(f"\n{heading}", f"\n{heading}{line}", 1)
+        heading = re.search(rf"^## {section}\n\n?", text, re.MULTILINE)
+        if heading is not None:
+            text = f"{text[: heading.end()]}{line}{text[heading.end() :]}"
         else:
-            text = f"{text.rstrip()}\n\n{heading}{line}"
+            text = f"{text.rstrip()}\n\n## {section}\n\n{line}"
     return text
 
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from toolmd._call.words import AskIntent
 from toolmd._load.plugins import PluginAnswer, Plugins, broken_plugin, reason, several
 from toolmd._types.call import Call
 from toolmd._types.diagnostic import Diagnostic
@@ -13,6 +12,9 @@ from toolmd._types.reply import Dialect
 from toolmd._types.result import Result
 from toolmd._types.settings import Settings
 from toolmd.hooks import Guard
+
+if TYPE_CHECKING:
+    from toolmd._call.words import AskIntent
 
 
 def guards_of(
@@ -87,7 +89,7 @@ def doubt_of(plugins: Plugins) -> Callable[[], tuple[str, ...]] | None:
     return doubt if plugins.implements("toolmd_doubt_words") else None
 
 
-def ask_intent_of(plugins: Plugins) -> AskIntent | None:
+def ask_intent_of(plugins: Plugins) -> "AskIntent | None":
     """Return a function that asks plugins about the user's words; None where none answers."""
 
     def ask(kind: str, wanted: Sequence[str], call: Call) -> Iterable[Any]:

@@ -32,7 +32,7 @@ export async function api(path, body, headers = {}) {
   try {
     answer = await fetch(`/api/${path}`, sent);
   } catch (error) {
-    throw new ApiError(0, { detail: error.message.includes("ByteString") ? "User and context can't have these characters in a header." : "The server does not answer: is toolmd still running?" });
+    throw new ApiError(0, { detail: error.message.includes("ByteString") ? "User and context can't have these characters in a header." : "The server does not answer. Start it again with `toolmd dev`." });
   }
   if (answer.status === 204) return null;
   if (answer.headers.get("content-type")?.startsWith("image/")) return answer.text();

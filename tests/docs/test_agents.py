@@ -88,7 +88,8 @@ def test_the_openai_agent_continues_after_an_unreadable_reply(project: Path) -> 
         )  # fmt: skip
 
     assert printed == "Sorry.\n"
-    assert [message["role"] for message in model.heard[1]["messages"]] == ["user", "user"]
+    said = [message["role"] for message in model.heard[1]["messages"]]
+    assert said == ["user", "assistant", "tool"]
 
 
 class AnthropicServer(ThreadingHTTPServer):

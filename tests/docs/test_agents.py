@@ -88,8 +88,8 @@ def test_the_openai_agent_continues_after_an_unreadable_reply(project: Path) -> 
         )  # fmt: skip
 
     assert printed == "Sorry.\n"
-    roles = [message["role"] for message in model.heard[1]["messages"]]
-    assert roles == ["user", "assistant", "tool"]
+    said = [message["role"] for message in model.heard[1]["messages"]]
+    assert said == ["user", "assistant", "tool"]
 
 
 class AnthropicServer(ThreadingHTTPServer):

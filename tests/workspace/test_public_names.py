@@ -97,7 +97,7 @@ def test_a_skills_steps_are_those_of_its_canonical_json() -> None:
 
 
 def test_the_repr_of_a_result_shows_the_size_of_its_data_and_its_error() -> None:
-    kept = Result(True, "find", "ok", data=b'{"n":1}', error=lambda: Failure("c", "m"))
+    kept = Result(True, "find", "ok", data=b'{"n":1}', error=Failure("c", "m"))
     assert "message='', data=<dict of 1>, error=Failure(code='c'" in repr(kept)
 
 

@@ -138,6 +138,8 @@ class Runs:
         running = engine.run(order, ask=ask and asking(ask, call.caller.user), watch=on_event)
         return await self._result_in_time(run_id, call, running, began)
 
+    begin_sync = sync_of(begin)
+
     async def list(
         self, *, user: str | None = None, limit: int = PAGE, after: str | None = None
     ) -> tuple[RunView, ...]:

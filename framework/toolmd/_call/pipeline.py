@@ -212,26 +212,33 @@ class Pipeline:
 
         Raises CallDenied where the wait is too long or the record can't be written.
         """
-        limits = tool.limits
-        async with limits.place(call, on_event) if limits.binds else nullcontext() as place:
-            by_person = None if decided is None else decided._asdict()
-            if self._keeps and await self._recorder.write("run", call, tool, arguments, by_person):
-                # It waited for the disk: the call lost its turn, and other calls may have too.
-                await limits.wait_again(call)
-            if self.rehearses:
-                return allowed(call, began)
-            await self._words.use(call)
-            if self._observers.before is not None:
-                self._observers.call_before_hook(call, tool)
-            running = tool.invoker.run(call, arguments, began, on_event)
-            if self._watch is not None:
-                running = self._watch.ran(call.tool, running)
-            if place is None:
-                return await running
-            try:
-                return await limits.hold(place, running)
-            except PlaceLostError:
-                return tool.invoker.interrupted(call, began, LOST_PLACE)
+        limits, result = tool.limits, None
+        try:
+            async with limits.place(call, on_event) if limits.binds else nullcontext() as place:
+                by_person = None if decided is None else decided._asdict()
+                if self._keeps and await self._recorder.write(
+                    "run", call, tool, arguments, by_person
+                ):
+                    # It waited for the disk: the call lost its turn, and other calls may have too.
+                    await limits.wait_again(call)
+                if self.rehearses:
+                    return allowed(call, began)
+                await self._words.use(call)
+                if self._observers.before is not None:
+                    self._observers.call_before_hook(call, tool)
+                running = tool.invoker.run(call, arguments, began, on_event)
+                if self._watch is not None:
+                    running = self._watch.ran(call.tool, running)
+                try:
+                    result = await (running if place is None else limits.hold(place, running))
+                except PlaceLostError:
+                    result = tool.invoker.interrupted(call, began, LOST_PLACE)
+        except Exception as error:
+            if result is None:
+                raise
+            # The call has run: too late to deny it.
+            logged(error, "the place of a call of %s stays for a while", call.tool)
+        return result
 
     async def _stop(
         self,

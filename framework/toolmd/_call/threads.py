@@ -57,11 +57,6 @@ class Threads:
         await places.acquire()
         done: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
 
-        def settle(value: Any, error: BaseException | None) -> None:
-            places.release()
-            if not done.done():
-                done.set_result((value, error))
-
         def work(context: Context) -> None:
             value, error = None, None
             try:
@@ -69,7 +64,8 @@ class Threads:
             except BaseException as raised:  # noqa: BLE001 - handed to the coroutine that waits
                 error = raised
             with suppress(RuntimeError):  # The loop was closed: nothing waits any more.
-                loop.call_soon_threadsafe(settle, value, error)
+                loop.call_soon_threadsafe(places.release)
+                loop.call_soon_threadsafe(done.set_result, (value, error))
 
         begin()
         try:
@@ -77,7 +73,7 @@ class Threads:
         except RuntimeError:  # The system has no further thread.
             places.release()
             raise
-        value, error = await done
+        value, error = await asyncio.shield(done)  # A cancelled caller leaves it to the function.
         if isinstance(error, _ENDING) and not isinstance(error, Exception):
             raise ForeignExitError(f"it raised {type(error).__name__}") from error
         if error is not None:

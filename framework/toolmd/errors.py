@@ -209,11 +209,6 @@ def hidden(text: str) -> str:
     return text if hide is None else hide(text)
 
 
-def current_hide() -> Hide | None:
-    """Return what hides the Sensitive values of the call that runs, for another context."""
-    return _hide.get()
-
-
 def hidden_values(value: Any) -> Any:
     """Return a JSON value without the Sensitive values of the call and of the run around it."""
     hide = _hide.get()

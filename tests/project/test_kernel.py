@@ -70,7 +70,7 @@ def test_a_call_runs_without_the_interfaces(kernel: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_suite_of_the_kernel_passes_without_the_interfaces(kernel: Path) -> None:
+def test_suites_of_the_kernel_pass_without_the_interfaces(kernel: Path) -> None:
     folders = [f"tests/{name}" for name in SUITE]
     # A store on Postgres is of `_fleet`.
     chosen = ("-m", "not slow", "-k", "not postgres")

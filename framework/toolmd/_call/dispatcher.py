@@ -104,10 +104,6 @@ class Dispatcher:
 
         return Decisions(self._confirmations, self._recorder, self._tools, self._pipeline)
 
-    def rehearse(self) -> None:
-        """Let every call pass all checks, count and be stored as always, and run none."""
-        self._pipeline.rehearses = True
-
     def call(  # noqa: PLR0913, PLR0917 - the public signature of a call; positional arguments are a third faster
         self,
         name: str,

@@ -116,8 +116,6 @@ class Pipeline:
         words: UserWords,
     ) -> None:
         """Keep the parts; `confirmations` opens the pending calls on first use."""
-        self.rehearses = False
-        """Whether every check counts and stores as always, and nothing runs."""
         self._keyed = keyed
         self._words = words
         self._watch = watch if any(watch) else None
@@ -221,8 +219,6 @@ class Pipeline:
                 ):
                     # It waited for the disk: the call lost its turn, and other calls may have too.
                     await limits.wait_again(call)
-                if self.rehearses:
-                    return allowed(call, began)
                 await self._words.use(call)
                 if self._observers.before is not None:
                     self._observers.call_before_hook(call, tool)

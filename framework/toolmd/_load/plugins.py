@@ -97,17 +97,6 @@ def load_point(point: Any) -> Any:
     return found
 
 
-def is_installed(package: str) -> bool:
-    """Return whether a package is installed, allowed to load or not."""
-    from importlib import metadata
-
-    try:
-        metadata.distribution(package)
-    except metadata.PackageNotFoundError:
-        return False
-    return True
-
-
 def _packages(project: Path | None, metadata: Any) -> Iterator[tuple[Any, Any]]:
     source = source_package(project) if project is not None else None
     if source is not None and project is not None:

@@ -96,10 +96,8 @@ class OpenProject:
         plugins: Mapping[str, object] | None,
         clock: Clock | None,
         on_close: Callable[[], None] | None,
-        rehearses: bool = False,
     ) -> None:
         """Read the project; see `Workspace`."""
-        self._rehearses = rehearses
         self._on_close = on_close
         self.clock = clock
         self.plugins = plugins
@@ -186,8 +184,7 @@ class OpenProject:
 
     def made_live(self, settings: Settings, snapshot: Snapshot) -> Live:
         """Return the snapshot with the parts that take its calls."""
-        return Live(settings, snapshot, self._logs, self.clock,
-                    rehearses=self._rehearses)  # fmt: skip
+        return Live(settings, snapshot, self._logs, self.clock)
 
 
 async def _call_on(live: Live, given: tuple[Any, ...]) -> Result:

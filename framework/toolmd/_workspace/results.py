@@ -38,10 +38,6 @@ class Results:
 
     for_model_sync = sync_of(for_model)
 
-    def preview(self, result: Result) -> Result:
-        """Return what a model reads of a result, without keeping the rest."""
-        return self._project.live.keeper.cut(result)
-
     async def read(self, handle: str, *, user: str | None = None) -> Any:
         """Return the whole value that is kept under a handle.
 

@@ -117,7 +117,7 @@ class Runs:
             denial = error if isinstance(error, CallDenied) else CallDenied(mismatch(error))
             return await self._finish(call, _denied(call, denial.failure), began)
         call = call._replace(arguments=inputs)
-        if call.dry_run or live.rehearses:
+        if call.dry_run:
             allowed = Result(success=True, tool=call.tool, outcome="allowed")
             return await self._finish(call, allowed, began)
         await live.settle()

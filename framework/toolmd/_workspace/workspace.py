@@ -52,7 +52,6 @@ class Workspace:
         plugins: Mapping[str, object] | None = None,
         clock: Clock | None = None,
         on_close: Callable[[], None] | None = None,
-        rehearses: bool = False,
     ) -> None:
         """Read the project.
 
@@ -61,12 +60,8 @@ class Workspace:
             plugins: Objects with hooks, by name; they join the installed plugins.
             clock: Returns the time of runs, with its zone; by default the machine's time.
             on_close: Called when the workspace is closed.
-            rehearses: Whether calls pass all checks, count and wait for decisions, but run
-                nothing: their outcome is `allowed`.
         """
-        self._project = OpenProject(
-            settings, plugins=plugins, clock=clock, on_close=on_close, rehearses=rehearses
-        )
+        self._project = OpenProject(settings, plugins=plugins, clock=clock, on_close=on_close)
         self._reloader = Reloader(self._project)
         self.changes = Changes(self._project, self._reloader)
         """The policy changes that wait for acceptance."""

@@ -10,8 +10,6 @@ TIMEOUT_UNITS = {f"timeout{word}": unit for word, unit in UNITS["duration"].item
 """The folded spellings of Timeout with a unit, such as `Timeout Seconds`, to the unit."""
 KEY_BY_FOLD = {fold(key): key for key in STEP_KEYS} | dict.fromkeys(TIMEOUT_UNITS, "Timeout")
 """Each folded key to the key."""
-HOLDING = frozenset(name for name, row in STEP_KEYS.items() if row.holds)
-"""The keys that hold back a step, or handle its failure."""
 _INSTEAD = {fold(word): name for name, row in STEP_KEYS.items() for word in row.instead.split(", ")}
 
 

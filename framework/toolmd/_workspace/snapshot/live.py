@@ -77,14 +77,8 @@ class Live:
         logs: Logs,
         clock: Clock | None = None,
         beside: Snapshot | None = None,
-        *,
-        rehearses: bool = False,
     ) -> None:
-        """Keep the parts; with `rehearses` nothing runs.
-
-        `beside` is the snapshot whose guards check the calls too.
-        """
-        self.rehearses = rehearses
+        """Keep the parts; `beside` is the snapshot whose guards check the calls too."""
         self.settings = settings
         self.snapshot = snapshot
         self.registry: Registry = snapshot.registry
@@ -146,8 +140,6 @@ class Live:
                     doubt=doubt_of(snapshot.plugins),
                     ask_intent=ask_intent_of(snapshot.plugins),
                 )
-                if self.rehearses:
-                    self.dispatcher.rehearse()
             return self.dispatcher
 
     async def ready_dispatcher(self) -> "Dispatcher":
@@ -172,8 +164,7 @@ class Live:
 
     def taking_up(self, snapshot: Snapshot) -> "Live":
         """Return an earlier snapshot with its own dispatcher and today's guards in addition."""
-        return Live(self.settings, snapshot, self._logs, self._clock,
-                    self.snapshot, rehearses=self.rehearses)  # fmt: skip
+        return Live(self.settings, snapshot, self._logs, self._clock, self.snapshot)
 
     @cached_property
     def python_hash(self) -> str:

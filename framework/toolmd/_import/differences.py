@@ -39,12 +39,12 @@ def _below(keyword: str, one: Any, two: Any, path: str) -> Iterator[tuple[str, s
             if name in one and name in two:
                 yield from differences(one[name], two[name], below)
             else:
-                yield below, "is not kept" if name in one else "is new"
+                yield below, f"is not kept: {shown(one[name])}" if name in one else "is new"
     elif keyword == "oneOf" and len(one) == len(two):
         for left, right in zip(one, two, strict=True):
             yield from differences(left, right, path)
     elif keyword == "oneOf":
-        yield path, f"{len(one)} shapes became {len(two)}"
+        yield path, f"{len(one)} shapes became {len(two)}: {shown(one)}"
     else:
         yield from differences(one, two, f"{path}{'[]' if keyword == 'items' else '.*'}")
 

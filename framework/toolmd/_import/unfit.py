@@ -36,41 +36,41 @@ def fitting(spec: ToolSpec) -> tuple[ToolSpec, list[str]]:
     """
     lost: list[str] = []
     returns = spec.returns
-    if faults := _faults(spec, ()):
-        returns = Schema(types=returns.types, description=returns.description)
-        lost.append(_sentence("its result", faults))
-    bare = spec.model_copy(update={"returns": returns})
+    if faults := _faults(spec, returns, ()):
+        fits = (one for one in _reduced(returns) if not _faults(spec, one, ()))
+        returns = next(fits, Schema())
+        told = differences(spec.returns.json_schema, returns.json_schema, "result")
+        lost.append(_sentence("its result", faults, told))
     parameters: list[Parameter] = []
     for parameter in spec.parameters:
-        if faults := _faults(bare, (parameter,)):
-            reduced = (one for one in _reduced(parameter) if not _faults(bare, (one,)))
-            left = next(reduced, replace(parameter, shape=Schema()))
-            told = differences(object_schema((parameter,)), object_schema((left,)))
-            lost.append(
-                _sentence(parameter.name, [*faults, *(f"{at} {what}" for at, what in told)])
-            )
-            parameters.append(left)
-        else:
-            parameters.append(parameter)
-    return bare.model_copy(update={"parameters": tuple(parameters)}), lost
+        kept = parameter
+        if faults := _faults(spec, returns, (parameter,)):
+            reduced = (replace(parameter, shape=shape) for shape in _reduced(parameter.shape))
+            fitting_ones = (one for one in reduced if not _faults(spec, returns, (one,)))
+            kept = next(fitting_ones, replace(parameter, shape=Schema()))
+            told = differences(object_schema((parameter,)), object_schema((kept,)))
+            lost.append(_sentence(parameter.name, faults, told))
+        parameters.append(kept)
+    update = {"returns": returns, "parameters": tuple(parameters)}
+    return spec.model_copy(update=update), lost
 
 
-def _sentence(what: str, faults: Collection[str]) -> str:
-    return f"{what} has less here than in its source: {'; '.join(faults)}"
+def _sentence(what: str, faults: list[str], told: Iterator[tuple[str, str]]) -> str:
+    reasons = [*faults, *(f"{at} {change}" for at, change in told)]
+    return f"{what} has less here than in its source: {'; '.join(reasons)}"
 
 
-def _faults(spec: ToolSpec, parameters: tuple[Parameter, ...]) -> list[str]:
-    """Return the errors of a draft with these parameters only."""
+def _faults(spec: ToolSpec, returns: Schema, parameters: tuple[Parameter, ...]) -> list[str]:
+    """Return the errors of a draft with this result and these parameters only."""
     alone = {"parameters": parameters, "rules": (), "examples": (), "implemented_by": ""}
-    draft, _, found = finished_tool(spec.model_copy(update=alone))
+    draft, _, found = finished_tool(spec.model_copy(update={**alone, "returns": returns}))
     return [] if draft else [d.message for d in found if d.severity is Severity.ERROR]
 
 
-def _reduced(parameter: Parameter) -> Iterator[Parameter]:
-    for names in _STEPS:
-        yield replace(parameter, shape=_without(parameter.shape, names))
-    kept = Schema(types=parameter.shape.types, description=parameter.shape.description)
-    yield replace(parameter, shape=replace(kept, sensitive=parameter.shape.sensitive))
+def _reduced(shape: Schema) -> Iterator[Schema]:
+    yield from (_without(shape, names) for names in _STEPS)
+    kept = Schema(types=shape.types, description=shape.description)
+    yield replace(kept, sensitive=shape.sensitive)
 
 
 def _without(shape: Schema, names: Collection[str]) -> Schema:

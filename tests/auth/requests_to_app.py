@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 from toolmd._auth import ALL_RIGHTS, Addresses, Authentication, Tokens
 from toolmd._types.call import Caller
-from toolmd._types.settings import TokenSettings
+from toolmd._types.settings import ActAsSettings, TokenSettings
 
 TOKEN = "a-token-of-this-start"
 OF_ANA = "the-token-of-ana-which-is-long"
+OF_THE_BACKEND = "the-token-of-the-backend-of-an-app"
 GOOD = {"host": "127.0.0.1:8787", "authorization": f"Bearer {TOKEN}"}
 ADDRESSES = Addresses.of("127.0.0.1", 8787)
 
@@ -40,7 +41,15 @@ def tokens(own: str | None = TOKEN) -> Tokens:
     known = [
         TokenSettings(
             hashlib.sha256(OF_ANA.encode()).hexdigest(), "ana", context={"patient": ("p1", "p2")}
-        )
+        ),
+        TokenSettings(
+            hashlib.sha256(OF_THE_BACKEND.encode()).hexdigest(),
+            "shop",
+            ("call", "act_as"),
+            context={"branch": ("north",)},
+            roles=("service",),
+            act_as=ActAsSettings(("customer", "guest"), ("customer",)),
+        ),
     ]
     caller = Caller("op", {"patient": "p9"})
     return Tokens(lambda: known, own=own, caller=caller, may=ALL_RIGHTS)

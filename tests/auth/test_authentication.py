@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from requests_to_app import ADDRESSES, GOOD, OF_ANA, TOKEN, knock
+from requests_to_app import ADDRESSES, GOOD, OF_ANA, OF_THE_BACKEND, TOKEN, knock
 
 from toolmd._auth import ALL_RIGHTS, CALLER, RIGHTS, Addresses
 from toolmd._auth.authentication import SAFE
@@ -217,3 +217,49 @@ def test_a_denial_is_a_problem_document(headers, status, title, code) -> None:
         **SAFE,
         **asks,
     }
+
+
+OF_BACKEND = {**GOOD, "authorization": f"Bearer {OF_THE_BACKEND}"}
+
+
+def test_a_backend_calls_for_the_user_that_it_names() -> None:
+    stated = {
+        "toolmd-user": "ana", "toolmd-roles": "customer, guest", "toolmd-context-customer": "c1",
+        "toolmd-conversation": "talk",
+    }  # fmt: skip
+    state = knock({**OF_BACKEND, **stated}).inside[0]["state"]
+
+    whose = Caller(
+        "ana", {"customer": "c1"}, conversation="talk", roles=("customer", "guest"), via="shop"
+    )
+    assert state == {CALLER: whose, RIGHTS: {"call"}}
+
+
+def test_a_backend_without_headers_is_itself_with_its_only_facts() -> None:
+    state = knock(OF_BACKEND).inside[0]["state"]
+
+    assert state[CALLER] == Caller("shop", {"branch": "north"}, roles=("service",))
+    assert state[RIGHTS] == {"call", "act_as"}
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {"toolmd-user": "ana", "toolmd-roles": "manager"},
+        {"toolmd-user": "ana", "toolmd-roles": "customer,manager"},
+        {"toolmd-user": "ana", "toolmd-roles": "Customer"},
+        {"toolmd-user": "ana", "toolmd-context-branch": "north"},
+        {"toolmd-user": "ana", "toolmd-context-user": "bob"},
+        {"toolmd-roles": "customer"},
+        {"toolmd-user": "", "toolmd-roles": "customer"},
+    ],
+)
+def test_a_backend_states_only_what_its_token_lists(stated: dict[str, str]) -> None:
+    assert knock({**OF_BACKEND, **stated}).status == 403
+
+
+def test_a_token_without_the_right_names_no_other_user() -> None:
+    for stated in ({"toolmd-user": "bob"}, {"toolmd-user": ""}, {"toolmd-roles": "customer"}):
+        assert knock({**OF_ANA_, **stated}).status == 403
+    twice = [*OF_BACKEND.items(), ("toolmd-roles", "customer"), ("toolmd-roles", "guest")]
+    assert knock([*twice, ("toolmd-user", "ana")]).status == 400

@@ -11,7 +11,8 @@ from http import HTTPStatus
 from typing import Any, Self
 
 from toolmd._auth.tokens import Pass, Sessions, Tokens
-from toolmd._types.call import Caller, fact_name
+from toolmd._types.call import fact_name
+from toolmd._types.settings import Right
 
 AsgiScope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -24,7 +25,9 @@ CALLER = "toolmd.caller"
 RIGHTS = "toolmd.rights"
 """The key of `scope["state"]` for what the token may do, a set."""
 USER = "toolmd-user"
-"""The header that names another user, for whom a token that may call and operate calls."""
+"""The header that names another user, for whom a token that may `act_as` others calls."""
+ROLES = "toolmd-roles"
+"""The header that lists the roles of that user, separated by commas."""
 CONTEXT = "toolmd-context-"
 """The prefix of headers that state a fact of the context: `Toolmd-Context-Patient`."""
 CONVERSATION = "toolmd-conversation"
@@ -32,9 +35,11 @@ CONVERSATION = "toolmd-conversation"
 BODIES = frozenset(("POST", "PUT", "PATCH"))
 ONCE = frozenset(
     ("host", "origin", "authorization", "content-type", "cookie", "sec-fetch-site", CONVERSATION,
-     USER)
+     USER, ROLES)
 )  # fmt: skip
 """Headers that decide over access: two readers could pick different ones of two."""
+_FOR_OTHERS: frozenset[Right] = frozenset(("call", "decide"))
+"""What a token that may `act_as` others does for them."""
 _NAME = re.compile(r"[\x21-\x7e]{1,128}")
 _CRASHED_BODY = b"Internal Server Error"
 _CRASHED: Mapping[str, Any] = {
@@ -181,7 +186,8 @@ class Authentication:
             if scope["path"] not in self._probes or scope["method"] not in _LOOKS:
                 self._check_place(headers)
             if scope["path"] not in self._open_paths:
-                _check_caller(scope, self._passed(scope["method"], headers), headers)
+                passed = await self._passed(scope["method"], headers)
+                _check_caller(scope, passed, headers)
             _check_body(scope["method"], headers)
         except RequestDenied as denial:
             page = self._page(denial, scope)
@@ -204,10 +210,10 @@ class Authentication:
             detail = "Pages of this Origin may not send requests to this server."
             raise RequestDenied(HTTPStatus.FORBIDDEN, "foreign_origin", detail)
 
-    def _passed(self, method: str, headers: dict[str, str]) -> Pass | None:
+    async def _passed(self, method: str, headers: dict[str, str]) -> Pass | None:
         authorization = headers.get("authorization")
         if authorization is not None or self._sessions is None:
-            return self._tokens.find(authorization)
+            return await self._tokens.find(authorization)
         digest = self._sessions.find(method, headers)
         # It ends with its token.
         return None if digest is None else self._tokens.by_digest(digest)
@@ -242,15 +248,17 @@ def _check_caller(scope: AsgiScope, passed: Pass | None, headers: dict[str, str]
     if conversation is not None and not _NAME.fullmatch(conversation):
         detail = f"The header {CONVERSATION} needs 1 to 128 visible ASCII characters."
         raise RequestDenied(HTTPStatus.BAD_REQUEST, "malformed_request", detail)
-    facts, rights, user = _facts(headers), passed.rights, headers.get(USER)
-    caller = passed.caller(facts, conversation)
-    if user is not None:
-        # As somebody else it only calls: decisions and views stay with its own name.
-        acts = {"call", "operate"} <= rights
-        rights = frozenset(("call",))
-        caller = Caller(user or None, facts, conversation=conversation) if acts else None
+    facts, rights = _facts(headers), passed.rights
+    if USER in headers or ROLES in headers:
+        listed = (role.strip() for role in headers.get(ROLES, "").split(","))
+        roles = [role for role in listed if role]
+        caller = passed.caller_for(headers.get(USER) or None, roles, facts, conversation)
+        # As somebody else it does not operate: that stays with its own name.
+        rights = _FOR_OTHERS & (rights | {"call"})
+    else:
+        caller = passed.caller(facts, conversation)
     if caller is None:
-        detail = "The token does not allow this context, or does not allow to name another user."
+        detail = "The token does not allow this context, or to name this user or these roles."
         raise RequestDenied(HTTPStatus.FORBIDDEN, "context_not_allowed", detail)
     scope["state"] = {**scope.get("state", {}), CALLER: caller, RIGHTS: rights}
 

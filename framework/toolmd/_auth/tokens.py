@@ -2,13 +2,18 @@
 
 import hashlib
 import hmac
+import logging
+import math
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, get_args
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, NamedTuple, get_args
 
 from toolmd._types.call import NO_CONTEXT, Caller
-from toolmd._types.settings import Right, TokenSettings
+from toolmd._types.settings import ActAsSettings, Right, TokenSettings
+from toolmd.errors import ToolmdError
+
+_log = logging.getLogger(__name__)
 
 SCHEME = "bearer "
 SHORTEST = 16
@@ -20,27 +25,50 @@ SAME = frozenset(("same-origin", "none"))
 """The Sec-Fetch-Site values of requests from our own pages or from the address bar."""
 
 
+class TokenError(ToolmdError):
+    """The reason why a token does not pass; for the log, as it quotes the settings."""
+
+
 class Pass(NamedTuple):
-    """What a token allows: a user, the rights and the context."""
+    """What a token allows: a user, the rights, the roles and the context."""
 
     user: str | None
     allowed: Mapping[str, tuple[str, ...]] = {}
     """The values that a request may state, by fact."""
-    context: Mapping[str, str] = NO_CONTEXT
+    context: Mapping[str, Any] = NO_CONTEXT
     """The facts of a request that states none."""
     rights: frozenset[Right] = frozenset(("call",))
     digest: str = ""
     """The hash of the token."""
+    roles: tuple[str, ...] = ()
+    """The roles of the user."""
+    via: str | None = None
+    """Who acts for the user, if not she herself."""
+    act_as: ActAsSettings = ActAsSettings()
+    """What it may state about others, with the right `act_as`."""
+    ends: float = math.inf
+    """When it ends, in seconds since the epoch."""
 
     def caller(self, stated: Mapping[str, str], conversation: str | None = None) -> Caller | None:
         """Return the caller of a request that states these facts; None if they aren't allowed."""
         if any(value not in self.allowed.get(fact, ()) for fact, value in stated.items()):
             return None
-        return Caller(self.user, {**self.context, **stated}, conversation=conversation)
+        context = {**self.context, **stated}
+        return Caller(self.user, context, conversation=conversation, roles=self.roles, via=self.via)
+
+    def caller_for(
+        self, user: str | None, roles: Sequence[str], stated: Mapping[str, str],
+        conversation: str | None = None,
+    ) -> Caller | None:  # fmt: skip
+        """Return the caller of a request for another user; None if the token may not state it."""
+        may = "act_as" in self.rights and {*roles} <= {*self.act_as.roles}
+        if not may or not {*stated} <= {*self.act_as.context} or (roles and user is None):
+            return None
+        return Caller(user, stated, conversation=conversation, roles=tuple(roles), via=self.user)
 
 
 class Tokens:
-    """The accepted tokens, compared by their hashes in constant time."""
+    """The accepted tokens, compared by their hashes in constant time, and those of issuers."""
 
     def __init__(
         self,
@@ -49,6 +77,7 @@ class Tokens:
         own: str | None = None,
         caller: Caller,
         may: Sequence[Right] = ("call",),
+        verify: Callable[[str], Awaitable[Pass]] | None = None,
     ) -> None:
         """Accept the tokens that `known` returns now, and `own`, with the rights `may`.
 
@@ -57,24 +86,44 @@ class Tokens:
             own: The token of this process, if it has one.
             caller: The caller of `own`.
             may: The rights of `own`.
+            verify: A function that returns the pass of a JWT, or raises TokenError.
         """
         self._known = known
         self._listed: Sequence[TokenSettings] = ()
         self._passes: dict[str, Pass] = {}
+        self._verify = verify
+        self._verified: dict[str, Pass] = {}
         self._own: Pass | None = None
         if own is not None:
             allowed = {fact: (value,) for fact, value in caller.context.items()}
-            self._own = Pass(caller.user, allowed, caller.context, frozenset(may), digest_of(own))
+            self._own = Pass(
+                caller.user, allowed, caller.context, frozenset(may), digest_of(own), caller.roles
+            )
 
-    def find(self, authorization: str | None) -> Pass | None:
+    async def find(self, authorization: str | None) -> Pass | None:
         """Return the pass of an `Authorization` header; None if it has no valid token."""
         if authorization is None or not authorization.lower().startswith(SCHEME):
             return None
-        return self.of(authorization[len(SCHEME) :].strip())
+        return await self.find_token(authorization[len(SCHEME) :].strip())
 
     def of(self, token: str) -> Pass | None:
-        """Return the pass of a token; None if it isn't valid."""
+        """Return the pass of a token of the settings, or of one that was verified before."""
         return self.by_digest(digest_of(token))
+
+    async def find_token(self, token: str) -> Pass | None:
+        """Return the pass of a token, which may be a JWT; None if it isn't valid."""
+        found = self.of(token)
+        if found is not None or self._verify is None or token.count(".") != _DOTS:
+            return found
+        try:
+            found = await self._verify(token)
+        except TokenError as error:
+            _log.warning("a token does not pass: %s", error)
+            return None
+        while len(self._verified) >= _MOST_VERIFIED:
+            del self._verified[next(iter(self._verified))]
+        self._verified[found.digest] = found
+        return found
 
     def by_digest(self, given: str) -> Pass | None:
         """Return the pass of the token with this hash; None if it isn't valid any more."""
@@ -82,21 +131,31 @@ class Tokens:
         for digest, known in self._current().items():
             if hmac.compare_digest(digest, given):
                 found = known
+        if found is None and (verified := self._verified.get(given)) is not None:
+            found = verified if time.time() < verified.ends else None
         return found
 
     def _current(self) -> Mapping[str, Pass]:
         listed = self._known()
         if listed is not self._listed or not self._passes:
-            passes = {
-                one.sha256: Pass(
-                    one.user, one.context, rights=frozenset(one.may), digest=one.sha256
-                )
-                for one in listed
-            }
+            passes = {one.sha256: _of_settings(one) for one in listed}
             if self._own is not None:
                 passes[self._own.digest] = self._own
             self._listed, self._passes = listed, passes
         return self._passes
+
+
+_DOTS = 2
+_MOST_VERIFIED = 1000
+"""The verified tokens that are remembered, for the sessions of browsers."""
+
+
+def _of_settings(token: TokenSettings) -> Pass:
+    only = {fact: values[0] for fact, values in token.context.items() if len(values) == 1}
+    return Pass(
+        token.user, token.context, only, frozenset(token.may), token.sha256, token.roles,
+        act_as=token.act_as,
+    )  # fmt: skip
 
 
 class Sessions:

@@ -447,7 +447,7 @@ def serve_plan(
         started: Called when the server answers.
         told: Where the end of the server is shown.
     """
-    from toolmd._auth import Addresses, Tokens
+    from toolmd._auth import Addresses, Tokens, verifier
 
     workspace, source = serves
     tokens = Tokens(
@@ -455,6 +455,7 @@ def serve_plan(
         own=plan.token,
         caller=Caller(plan.user, plan.context),
         may=plan.may or ["call"],
+        verify=verifier(workspace.settings),
     )
     addresses = Addresses.of(plan.host, plan.port, plan.allowed)
     key = None if plan.key is None else bytes.fromhex(plan.key)

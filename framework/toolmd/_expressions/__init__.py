@@ -3,11 +3,12 @@
 from toolmd._expressions.checker import CheckedExpression, Checker, compile_expression
 from toolmd._expressions.cursor import CursorScope, at_cursor, names_read
 from toolmd._expressions.evaluator import Program
-from toolmd._expressions.functions import EvaluationError
+from toolmd._expressions.functions import AbsentError, EvaluationError
 from toolmd._expressions.syntax import RESERVED, ExpressionError, Token, tokens
 
 __all__ = [
     "RESERVED",
+    "AbsentError",
     "CheckedExpression",
     "Checker",
     "CursorScope",

@@ -9,6 +9,7 @@ from typing import Any
 from toolmd._expressions.functions import (
     FUNCTIONS,
     NONE,
+    AbsentError,
     Evaluation,
     EvaluationError,
     ExhaustedError,
@@ -123,7 +124,9 @@ def _field(over: Run, name: str, *, optional: bool) -> Run:
         if not isinstance(value, dict):
             return fail(f"there is no field '{name}': {kind_of(value).shown} has no fields")
         if name not in value:
-            return NONE if is_optional else fail(f"there is no field '{name}'")
+            if is_optional:
+                return NONE
+            raise AbsentError(f"there is no field '{name}'")
         return Maybe(value[name]) if is_optional else value[name]
 
     return run

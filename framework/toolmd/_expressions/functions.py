@@ -24,6 +24,10 @@ class EvaluationError(ToolmdError):
     """The error of an evaluation without a value; the message states the reason."""
 
 
+class AbsentError(EvaluationError):
+    """The error of reading a field that an object lacks."""
+
+
 class ExhaustedError(EvaluationError):
     """The error of an evaluation that takes too much; `||` does not absorb it."""
 
@@ -317,7 +321,9 @@ def _part(value: Any, start: int, *ends: int) -> Any:
 
 def _item(value: Any, key: Any) -> Any:
     if isinstance(value, dict):
-        return value[key] if key in value else fail(f"there is no field '{key}'")
+        if key not in value:
+            raise AbsentError(f"there is no field '{key}'")
+        return value[key]
     is_right = key == int(key) and 0 <= key < len(value)
     return value[int(key)] if is_right else fail(f"there is no item {key} in {len(value)}")
 

@@ -464,7 +464,7 @@ class Api:
     @operation("POST /api/session", OPEN, body=SessionBody, problems=(401,))
     async def begin_session(self, request: ApiRequest) -> Any:
         """Start a browser's session."""
-        passed = self._tokens.of(request.body.token)
+        passed = await self._tokens.find_token(request.body.token)
         if passed is None:
             detail = "The token is not valid; the server prints a new one at each start."
             raise ApiError(401, "unauthorized", detail, {"www-authenticate": "Bearer"})

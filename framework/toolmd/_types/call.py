@@ -35,6 +35,10 @@ class Caller(NamedTuple):
     """Whether the message, the reply or the conversation has the crisis flag."""
     earlier: tuple[str, ...] = ()
     """The user's messages of the conversation since the last executed call, before this one."""
+    roles: tuple[str, ...] = ()
+    """The user's roles, as the host's identity service states them."""
+    via: str | None = None
+    """Who acts for the user, such as a backend; None if she acts herself."""
 
     def __repr__(self) -> str:
         return brief(self, "message", "earlier")

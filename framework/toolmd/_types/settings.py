@@ -9,8 +9,9 @@ DEFAULT_TOOLS = ("tools_md",)
 DEFAULT_SKILLS = ("skills_md",)
 
 OnMissingConfidence = Literal["deny", "confirm"]
-Right = Literal["call", "decide", "operate"]
-"""What a token may do: `call` tools and run skills, `decide` for its own user, or `operate`."""
+Right = Literal["call", "decide", "operate", "act_as"]
+"""What a token may do: `call` tools and run skills, `decide` for its own user, `operate`, or
+`act_as` other users."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,16 @@ class ResultSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ActAsSettings:
+    """What a token with the right `act_as` may state about the users that it acts for."""
+
+    roles: tuple[str, ...] = ()
+    """The roles."""
+    context: tuple[str, ...] = ()
+    """The names of facts."""
+
+
+@dataclass(frozen=True, slots=True)
 class TokenSettings:
     """One bearer token, as its hash, and the user it belongs to."""
 
@@ -92,9 +103,14 @@ class TokenSettings:
     may: tuple[Right, ...] = ("call",)
     """The rights. `call`: call tools, handle replies, run skills. `decide`: approve, edit, reject
     or answer this user's own pending calls. `operate`: reviews and runs of others, policy changes,
-    audit and diagnostics. A model's host gets `call` only."""
+    audit and diagnostics. `act_as`: call for the users that its requests name, for the backend of
+    an app. A model's host gets `call` only."""
     context: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The allowed values of each fact: `{"patient": ("P-1001",)}`."""
+    """The allowed values of each fact: `{"patient": ("P-1001",)}`; the only one is the default."""
+    roles: tuple[str, ...] = ()
+    """The roles of the user."""
+    act_as: ActAsSettings = field(default_factory=ActAsSettings)
+    """What a token that may `act_as` others states about them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +133,51 @@ class ServeSettings:
     that a balancer sends them elsewhere; Ctrl-C has none."""
     drain_timeout: float = 30.0
     """The time that calls and runs have to end after that, in `toolmd worker` too."""
+
+
+FactType = Literal["string", "number", "boolean", "list"]
+"""The types of a fact about the caller."""
+
+
+@dataclass(frozen=True, slots=True)
+class IssuerSettings:
+    """A table `[[identity.issuers]]`: an identity service whose JWTs name the caller.
+
+    `user`, `roles`, `rights` and the values of `context` are expressions over `claims`.
+    """
+
+    issuer: str
+    """Its exact name, the claim `iss`: an https URL."""
+    audience: tuple[str, ...]
+    """The names of this server, one of which the claim `aud` must have."""
+    name: str = ""
+    """A short name; with several issuers each user is `NAME:USER`."""
+    algorithms: tuple[str, ...] = ("RS256", "ES256")
+    """The accepted signatures."""
+    jwks: str = ""
+    """The URL of its public keys; by default its metadata names it."""
+    key: str = ""
+    """A file with its public key (PEM), relative to the project, in place of a URL."""
+    user: str = "claims.sub"
+    """The user, a text."""
+    roles: str = "[]"
+    """The roles, a list of texts."""
+    rights: str = "['call']"
+    """The rights, a list of `call`, `decide` and `operate`."""
+    context: Mapping[str, str] = field(default_factory=dict)
+    """The facts by name; one whose claim is absent, null or empty is absent."""
+
+
+@dataclass(frozen=True, slots=True)
+class IdentitySettings:
+    """The table `[identity]`: who calls."""
+
+    issuers: tuple[IssuerSettings, ...] = ()
+    """The identity services whose JWTs count."""
+    facts: Mapping[str, FactType] = field(default_factory=dict)
+    """The types of facts by name; all others are strings."""
+    roles: tuple[str, ...] = ()
+    """All roles; where they are listed, a file that names another is an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +261,8 @@ class Settings:
     """The web services of `Implemented By: http METHOD PATH`, by name: tables `[services.NAME]`
     with `url`, `headers`, `auth`, `timeout` and `document`
     (`docs/how-to/call-a-web-service.md`)."""
+    identity: IdentitySettings = field(default_factory=IdentitySettings)
+    """Who calls: the identity services, the facts and the roles."""
     servers: Mapping[str, ServerSettings] = field(default_factory=dict)
     """The MCP servers of `Implemented By: mcp SERVER TOOL`, by name: tables `[servers.NAME]` with
     `command` and `env`, or `url` and `headers` (`docs/how-to/guard-an-mcp-server.md`)."""

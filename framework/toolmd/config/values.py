@@ -9,9 +9,11 @@ from typing import Any, get_args
 from toolmd._types.call import fact_name
 from toolmd._types.settings import (
     STYLES,
+    ActAsSettings,
     AuditSettings,
     ChatSettings,
     FormatSettings,
+    IdentitySettings,
     ResultSettings,
     Right,
     SafetySettings,
@@ -19,6 +21,7 @@ from toolmd._types.settings import (
     TokenSettings,
     TraceSettings,
 )
+from toolmd.config.identity import read_facts, read_issuers, read_roles
 from toolmd.config.origin import Origin
 from toolmd.config.servers import read_servers
 from toolmd.config.services import read_services
@@ -169,17 +172,27 @@ def _tokens(value: Any, place: Origin) -> tuple[TokenSettings, ...]:
 def _token(value: Any, place: Origin) -> TokenSettings:
     if not isinstance(value, dict) or not {"sha256", "user"} <= set(value):
         raise place.error("each token needs sha256 and user")
-    if unknown := set(value) - {"sha256", "user", "may", "context"}:
-        raise place.error(
-            f"a token has no {min(unknown)!r}; known keys: context, may, sha256, user"
-        )
+    if unknown := set(value) - {*_TOKEN_KEYS}:
+        known = ", ".join(sorted(_TOKEN_KEYS))
+        raise place.error(f"a token has no {min(unknown)!r}; known keys: {known}")
     digest, user = value["sha256"], value["user"]
     if not isinstance(digest, str) or not re.fullmatch(r"[0-9a-f]{64}", digest):
         raise place.error("sha256 must be 64 lowercase hex digits: the token's hash, not itself")
     if not isinstance(user, str) or not user.strip():
         raise place.error("user must name somebody")
     may = token_rights(value.get("may", ["call"]), place)
-    return TokenSettings(digest, user, may, _token_context(value.get("context", {}), place))
+    context = _token_context(value.get("context", {}), place)
+    roles = read_roles(value["roles"], place) if "roles" in value else ()
+    acting = value.get("act_as", {})
+    if not isinstance(acting, dict) or set(acting) - {"roles", "context"}:
+        raise place.error('act_as must list what it may state: {roles = ["customer"]}')
+    if acting and "act_as" not in may:
+        raise place.error('act_as needs the right of this name: may = ["act_as"]')
+    act_as = ActAsSettings(**{key: read_roles(names, place) for key, names in acting.items()})
+    return TokenSettings(digest, user, may, context, roles, act_as)
+
+
+_TOKEN_KEYS = tuple(TokenSettings.__dataclass_fields__)
 
 
 def token_rights(value: Any, place: Origin) -> tuple[Right, ...]:
@@ -209,6 +222,7 @@ TABLES: Mapping[str, Callable[..., Any]] = {
     "chat": ChatSettings,
     "trace": TraceSettings,
     "format": FormatSettings,
+    "identity": IdentitySettings,
     "serve": ServeSettings,
     "results": ResultSettings,
     "audit": AuditSettings,
@@ -229,6 +243,9 @@ READERS: Mapping[str, Callable[[Any, Origin], Any]] = {
     "chat.base_url": _url,
     "trace.content": _flag,
     "format.style": _style,
+    "identity.issuers": read_issuers,
+    "identity.facts": read_facts,
+    "identity.roles": read_roles,
     "serve.tokens": _tokens,
     "serve.max_connections": _count,
     "serve.head_timeout": _count,

@@ -14,9 +14,10 @@ Every request needs the exact `Host` of the server and the token: `Authorization
 body is `application/json` of at most 512 KiB; unknown keys are rejected. The token names the
 caller. The header `Toolmd-Context-Patient` states the fact `patient`, if the token allows its
 value. `Toolmd-Conversation` names the conversation whose calls **Max Calls** counts together.
+With the right `act_as`, `Toolmd-User` and `Toolmd-Roles` name the user that it calls for.
 
-A token may `call`, `decide` or `operate`, as `toolmd tokens new` and `serve.tokens` say. With
-`operate` it sees the pending calls, runs and events of all users, otherwise those of its own user.
+A token may `call`, `decide`, `operate` or `act_as`, as `serve.tokens` says; a JWT may what the
+table `[[identity.issuers]]` gives it. With `operate` it sees the pending calls, runs and events of all users, otherwise those of its own user.
 A request that needs another right is a 403 `not_permitted`, with the members `needs` and `may`.
 """
 PROBLEMS = """## Problems

@@ -17,8 +17,9 @@ value. `Toolmd-Conversation` names the conversation whose calls **Max Calls** co
 With the right `act_as`, `Toolmd-User` and `Toolmd-Roles` name the user that it calls for.
 
 A token may `call`, `decide`, `operate` or `act_as`, as `serve.tokens` says; a JWT may what the
-table `[[identity.issuers]]` gives it. With `operate` it sees the pending calls, runs and events of all users, otherwise those of its own user.
-A request that needs another right is a 403 `not_permitted`, with the members `needs` and `may`.
+table `[[identity.issuers]]` gives it. With `operate` it sees the pending calls, runs and events of
+all users, otherwise those of its own user. A request that needs another right is a 403
+`not_permitted`, with the members `needs` and `may`.
 """
 PROBLEMS = """## Problems
 

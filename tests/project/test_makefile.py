@@ -65,17 +65,7 @@ def test_without_the_venv_module_it_names_the_package(bare: Path) -> None:
 
 @pytest.mark.parametrize(
     "target",
-    [
-        "demo",
-        "test",
-        "test-places",
-        "test-pythons",
-        "install",
-        "check",
-        "bench",
-        "docs",
-        "lock",
-    ],
+    ["demo", "test", "test-places", "test-pythons", "install", "check", "bench", "docs", "lock"],
 )
 def test_every_command_is_in_the_help_and_in_contributing(target: str) -> None:
     listed = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True, check=True).stdout

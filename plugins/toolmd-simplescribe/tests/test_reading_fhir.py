@@ -64,11 +64,7 @@ def test_reference_ranges_are_returned_in_words(ranges, told, records, make):
         ({"valueCodeableConcept": {"text": "Negative"}}, "Negative", ""),
         ({"valueCodeableConcept": {"coding": [{"display": "Positive"}]}}, "Positive", ""),
         ({"valueRange": {"low": quantity(1), "high": quantity(3)}}, "1-3", "mmol/L"),
-        (
-            {"valueRatio": {"numerator": {"value": 1}, "denominator": {"value": 80}}},
-            "1:80",
-            "",
-        ),
+        ({"valueRatio": {"numerator": {"value": 1}, "denominator": {"value": 80}}}, "1:80", ""),
     ],
 )
 def test_values_of_every_kind_are_read(fields, value, unit, records, make):

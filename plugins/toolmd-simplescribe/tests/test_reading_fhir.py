@@ -101,12 +101,6 @@ def test_a_result_that_lacks_something_is_left_out_with_the_reason(fields, reaso
     assert records.labs() == []
 
 
-def test_a_value_beyond_all_numbers_is_omitted(records, make):
-    bundle = make.bundle(make.lab(12345)).replace(b"12345", b"1e999")
-    loaded = records.load_bytes(bundle)
-    assert [omission.reason for omission in loaded.read.omissions] == ["it has no value"]
-
-
 @pytest.mark.parametrize(
     ("fields", "told"),
     [

@@ -42,7 +42,9 @@ class Mismatch(NamedTuple):
 
 
 def mismatch(shape: Schema, annotation: Any) -> Mismatch | None:
-    """Return what of `shape` the annotation can't hold; None where it holds all."""
+    """Return what of `shape` the annotation can't hold; None where it holds all, or any value is allowed."""
+    if not shape.types and shape.enum is None:
+        return None
     try:
         taker = _schema(annotation, "validation")
     except TypeError as error:

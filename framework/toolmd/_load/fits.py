@@ -42,7 +42,10 @@ class Mismatch(NamedTuple):
 
 
 def mismatch(shape: Schema, annotation: Any) -> Mismatch | None:
-    """Return what of `shape` the annotation can't hold; None where it holds all, or any value is allowed."""
+    """Return what of `shape` the annotation can't hold; None where it holds all.
+
+    A shape without types says nothing that could differ.
+    """
     if not shape.types and shape.enum is None:
         return None
     try:

@@ -367,7 +367,7 @@ def test_a_tuple_of_one_type_is_a_list_of_its_length(tmp_path: Path) -> None:
     )
     drafts, notes, _ = imported(module(tmp_path, source))
 
-    assert "- `days` (array of integer, required, 2..2 items)" in drafts["span"]
+    assert "- **Min Items**: 2\n- **Max Items**: 2" in drafts["span"]
     assert [note for note in notes if "prefixItems" in note and "mixed" in note]
     assert not [note for note in notes if "days" in note]
 
@@ -427,7 +427,7 @@ def test_a_tool_of_another_framework_is_refused_with_the_remedy(tmp_path: Path) 
 
 def test_the_usual_typed_dict_is_read_on_every_python(tmp_path: Path) -> None:
     text = "from typing import TypedDict\nclass A(TypedDict):\n    x: int\ndef take(a: A): ...\n"
-    assert "`x` (integer" in imported(module(tmp_path, text))[0]["take"]
+    assert "- **x**:" in imported(module(tmp_path, text))[0]["take"]
 
 
 def test_standard_input_is_no_module(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def tool_text(spec: ToolSpec) -> str:
     blocks += section("Parameters", spec, *parameters_text(spec.parameters))
     if not spec.parameters:
         blocks.append("None")
-    blocks += section("Returns", spec, "\n".join(shape_lines(spec.returns, 1)))
+    blocks += section("Returns", spec, "\n".join(shape_lines(spec.returns)))
     rules = "\n".join(f"- {code(rule.expression)}: {rule.message}" for rule in spec.rules)
     blocks += optional_section("Rules", spec, rules)
     for title, part, table in (("Safety", spec.safety, SAFETY), ("Limits", spec.limits, LIMITS)):

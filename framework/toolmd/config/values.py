@@ -8,11 +8,9 @@ from typing import Any, get_args
 
 from toolmd._types.call import fact_name
 from toolmd._types.settings import (
-    STYLES,
     ActAsSettings,
     AuditSettings,
     ChatSettings,
-    FormatSettings,
     IdentitySettings,
     ResultSettings,
     Right,
@@ -129,12 +127,6 @@ def _days(value: Any, place: Origin) -> float:
     return _amount(value, place, "days", MOST)
 
 
-def _style(value: Any, place: Origin) -> str:
-    if value not in STYLES:
-        raise place.error(f"must be one of {', '.join(STYLES)}")
-    return str(value)
-
-
 def _sync(value: Any, place: Origin) -> str:
     if value not in {"none", "batch"}:
         raise place.error(f"must be none or batch, not {value!r}")
@@ -221,7 +213,6 @@ TABLES: Mapping[str, Callable[..., Any]] = {
     "safety": SafetySettings,
     "chat": ChatSettings,
     "trace": TraceSettings,
-    "format": FormatSettings,
     "identity": IdentitySettings,
     "serve": ServeSettings,
     "results": ResultSettings,
@@ -242,7 +233,6 @@ READERS: Mapping[str, Callable[[Any, Origin], Any]] = {
     "chat.model": _model,
     "chat.base_url": _url,
     "trace.content": _flag,
-    "format.style": _style,
     "identity.issuers": read_issuers,
     "identity.facts": read_facts,
     "identity.roles": read_roles,

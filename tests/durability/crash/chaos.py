@@ -157,10 +157,7 @@ def rampage(engine: str, runs: int, kills: int, seed: int) -> Iterator[CallCount
 
 
 def _count(ask: Ask, where: str) -> int:
-    # Nobody has opened the store yet, or the table is being made.
-    with contextlib.suppress(psycopg.errors.UndefinedTable, sqlite3.OperationalError):
-        return int(ask(f"SELECT count(*) FROM toolmd.run {where}")[0][0])
-    return 0
+    return sum(count for (count,) in ask(f"SELECT count(*) FROM toolmd.run {where}"))
 
 
 def _counter(
@@ -193,9 +190,16 @@ def _explain(ask: Ask, state: Path) -> None:
 
 
 def _rows(engine: str, state: Path, statement: str) -> list[Any]:
+    # Nobody has opened the store yet, or the table is being made.
+    missing = (psycopg.errors.UndefinedTable, sqlite3.OperationalError)
     if engine != "sqlite":
-        with psycopg.connect(engine, autocommit=True) as connection:
+        with psycopg.connect(engine, autocommit=True) as connection, contextlib.suppress(*missing):
             return connection.execute(statement).fetchall()
+        return []
     file = state / STORE_FILE
-    with contextlib.closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as connection:
+    with (
+        contextlib.suppress(*missing),
+        contextlib.closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as connection,
+    ):
         return connection.execute(statement.replace("toolmd.", "")).fetchall()
+    return []

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pytest
 
 from toolmd._parse import parse_skill, skill_text
-from toolmd._parse.fields.step import KEY_BY_FOLD, key_meant
+from toolmd._parse.fields.table import KEY_BY_FOLD, key_meant
 from toolmd._parse.steps.keys import READERS
 from toolmd._parse.words.keys import fold
 from toolmd._parse.writing.skill_text import WRITERS

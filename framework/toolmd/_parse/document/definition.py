@@ -11,8 +11,7 @@ from toolmd._parse.blocks.tokens import source_lines
 from toolmd._parse.document.front_matter import FrontMatter, read_front_matter
 from toolmd._parse.document.sections import Document, Section, read_sections
 from toolmd._parse.fields.entries import Entry, item_entry
-from toolmd._parse.fields.field import SectionTable
-from toolmd._parse.fields.table import TABLES, section_of
+from toolmd._parse.fields.table import TABLES, SectionTable, section_of
 from toolmd._parse.source.page import Mark, Page, replace
 from toolmd._parse.source.places import Places
 from toolmd._parse.source.text import MAX_BYTES

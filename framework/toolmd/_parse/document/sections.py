@@ -5,9 +5,7 @@ from dataclasses import dataclass, field
 from toolmd._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph, Part, Table
 from toolmd._parse.blocks.prose import prose, with_headings
 from toolmd._parse.fields.entries import item_entry
-from toolmd._parse.fields.field import SectionTable
-from toolmd._parse.fields.parameter import PARAMETER
-from toolmd._parse.fields.table import TABLES, section_of
+from toolmd._parse.fields.table import PARAMETER, TABLES, SectionTable, section_of
 from toolmd._parse.source.page import Mark, Page, insert_below, replace
 from toolmd._parse.words.keys import fold, heading_text, section_title, split
 from toolmd._parse.words.slips import is_slip

@@ -5,13 +5,14 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from toolmd._parse.fields.entries import Entry, Unread
-from toolmd._parse.fields.field import UNITS, Field
+from toolmd._parse.fields.table import UNITS
 from toolmd._parse.source.page import Page
 from toolmd._parse.words import scalars
 from toolmd._parse.words.keys import fold, plain
 from toolmd._types.code import Code
+from toolmd._types.field import Row
 
-ValueReader = Callable[[Page, Field, Entry], Any]
+ValueReader = Callable[[Page, Row, Entry], Any]
 _T = TypeVar("_T")
 
 _NUMBER = re.compile(r"(?P<number>[-+]?[0-9][0-9.,]*)\s*(?P<unit>[a-zA-Zµμ°%][\w/%]{0,5})?")
@@ -47,7 +48,7 @@ def with_unit(read: Callable[[str], _T | None], kind: str, text: str, unit: str)
 def alone(read: Callable[[str], _T | None], remedy: str) -> ValueReader:
     """Build a reader for a value alone on its line; `read` returns None if it can't read it."""
 
-    def reader(page: Page, known: Field, entry: Entry) -> _T:
+    def reader(page: Page, known: Row, entry: Entry) -> _T:
         del page
         value = None if entry.blocks else with_unit(read, known.kind, entry.text, known.unit)
         if value is None:
@@ -76,7 +77,7 @@ def _better(read: Callable[[str], _T | None], text: str) -> str:
 whole = alone(scalars.whole, "write a whole number, 0 or above")
 
 
-def number(page: Page, known: Field, entry: Entry) -> int | float:
+def number(page: Page, known: Row, entry: Entry) -> int | float:
     """Read a number; a whole one such as `1.0` becomes an integer."""
     value = None if entry.blocks else scalars.number(entry.text)
     if value is None:
@@ -93,7 +94,7 @@ def number(page: Page, known: Field, entry: Entry) -> int | float:
     return int(value) if is_whole else value
 
 
-def _meant(known: Field, text: str) -> str:
+def _meant(known: Row, text: str) -> str:
     """Suggest the number that `0,5`, `1,000` or `100 mg` means; empty for any other text."""
     found = _NUMBER.fullmatch(plain(text))
     if found is None or (found["unit"] and not known.fits):
@@ -115,7 +116,7 @@ def pointed(written: str) -> str:
     return "" if scalars.number(meant) is None else meant
 
 
-def count(page: Page, known: Field, entry: Entry) -> int:
+def count(page: Page, known: Row, entry: Entry) -> int:
     """Read a whole number above 0."""
     value: int = whole(page, known, entry)
     if value == 0:
@@ -123,7 +124,7 @@ def count(page: Page, known: Field, entry: Entry) -> int:
     return value
 
 
-def share(page: Page, known: Field, entry: Entry) -> float:
+def share(page: Page, known: Row, entry: Entry) -> float:
     """Read a number from 0 to 1."""
     percent = plain(entry.text).removesuffix("%").strip()
     if percent != plain(entry.text) and (hundreds := scalars.number(percent)) is not None:

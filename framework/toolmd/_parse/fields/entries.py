@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from toolmd._parse.blocks.block import Block, Bullets, Comment, Fence, Item, Paragraph, Table
-from toolmd._parse.fields.field import Field, SectionTable
+from toolmd._parse.fields.table import SectionTable
 from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.words.keys import Pair, flow, fold, plain, says_none, split
 from toolmd._parse.words.slips import nearest
 from toolmd._types.code import Code
+from toolmd._types.field import Row
 
 
 class Unread(Exception):  # noqa: N818 - a finding, not an error
@@ -35,7 +36,7 @@ class Entry:
     """The value as a list, if front matter has one."""
     bare: bool = False
     """Whether the key is alone, as in `- Required`."""
-    known: Field | None = None
+    known: Row | None = None
     """The field that the key names, if it was already found."""
     checked: bool | None = None
     """Whether the checkbox before it is ticked; None without a checkbox."""

@@ -3,9 +3,9 @@
 from keyword import iskeyword
 
 from toolmd._parse.fields.entries import Entry, Unread
-from toolmd._parse.fields.field import Field
 from toolmd._parse.source.page import Page
 from toolmd._parse.words.keys import plain
+from toolmd._types.field import Row
 from toolmd._types.operation import METHODS, read_operation
 from toolmd._types.remote_tool import read_remote_tool
 
@@ -16,7 +16,7 @@ _LONGEST = 256
 """In letters; a place of this length is no slip of the pen."""
 
 
-def read_function(page: Page, known: Field, entry: Entry) -> str:
+def read_function(page: Page, known: Row, entry: Entry) -> str:
     """Return `module:function`, `http METHOD PATH` or `mcp SERVER TOOL`, or raise Unread.
 
     A kebab module is written as snake, since its file may have either name.

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 
 from toolmd._parse.fields.entries import Entry, Unread
-from toolmd._parse.fields.field import Field
 from toolmd._parse.source.page import Page
 from toolmd._parse.words import scalars
 from toolmd._parse.words.keys import says_none, value_text
+from toolmd._types.field import Row
 from toolmd._types.intent import keyword_of, language_and_word
 
 _LANGUAGE = re.compile(
@@ -25,7 +25,7 @@ _NAMES = {
 }
 
 
-def read_keywords(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
+def read_keywords(page: Page, known: Row, entry: Entry) -> tuple[str, ...]:
     """Read the keywords of a line and of the bullets below it, those without a language first.
 
     A language holds for the words behind it, up to the next language or semicolon.

@@ -5,21 +5,24 @@ from dataclasses import dataclass
 
 from toolmd._parse.blocks.block import Raw
 from toolmd._parse.fields.entries import Entry, names
-from toolmd._parse.fields.field import Field, SectionTable
-from toolmd._parse.fields.parameter import UNSUPPORTED
-from toolmd._parse.fields.table import elsewhere
+from toolmd._parse.fields.table import UNSUPPORTED, SectionTable, elsewhere
 from toolmd._parse.source.page import Mark, Page, replace
 from toolmd._parse.words.keys import fold, plain
 from toolmd._parse.words.scalars import boolean
 from toolmd._parse.words.slips import nearest
 from toolmd._types.code import Code
+from toolmd._types.field import Row
+from toolmd._types.schema import KEYWORDS
+
+_SURE = 6
+"""Another name of a restriction with this many letters is also found if it is misspelt."""
 
 
 @dataclass(slots=True)
 class Fields:
     """The entries that name a field of a table, and the others."""
 
-    known: dict[str, tuple[Field, Entry]]
+    known: dict[str, tuple[Row, Entry]]
     unknown: list[Entry]
 
     def entry(self, attribute: str) -> Entry | None:
@@ -54,7 +57,7 @@ def name_fields(
 _LISTS = frozenset(("list", "names", "context", "patterns", "enum", "hosts", "text"))
 
 
-def report_within(page: Page, table: SectionTable, known: Field, entry: Entry) -> None:
+def report_within(page: Page, table: SectionTable, known: Row, entry: Entry) -> None:
     """Report `- **Tags**: a, **Read Only**: yes`, where a part of the value names a field."""
     texts = [entry.value, *(item.mark for item in entry.items if known.kind in _LISTS)]
     texts += [
@@ -70,13 +73,14 @@ def report_within(page: Page, table: SectionTable, known: Field, entry: Entry) -
                 page.error(Code.MISPLACED_FIELD, page.mark(found[2], mark.line), what, help_)
 
 
-def _repaired(page: Page, entry: Entry, table: SectionTable) -> Field | None:
-    near = nearest(entry.name, [f.name for f in table.fields])
-    known = table.field(near) if near else None
+def _repaired(page: Page, entry: Entry, table: SectionTable) -> Row | None:
+    names = [name for f in table.fields for name in _names(f, table)]
+    known = table.field(near) if (near := nearest(entry.name, names)) else None
     if near is None or known is None:
         return None
+    near = near if near in known.aliases else known.name
     key = page.mark(entry.name, entry.key.line, entry.key.column)
-    if table.restricts or known.restricts:
+    if table.restricts or known.restricts or (known.fits and known.attribute in KEYWORDS):
         page.error(
             Code.UNKNOWN_FIELD,
             key,
@@ -87,6 +91,12 @@ def _repaired(page: Page, entry: Entry, table: SectionTable) -> Field | None:
         return known
     _read_as(page, entry.key, near)
     return known
+
+
+def _names(row: Row, table: SectionTable) -> tuple[str, ...]:
+    """Return the names that a slip is compared with: where keys are open, long aliases too."""
+    others = (*row.aliases, *row.synonyms) if row.restricts and not table.restricts else ()
+    return (row.name, *(name for name in others if len(fold(name)) >= _SURE))
 
 
 def _read_as(page: Page, written: Mark, name: str) -> None:
@@ -131,7 +141,7 @@ def _reported(page: Page, entry: Entry, table: SectionTable, kind: str | None) -
     return False
 
 
-def report_duplicate(page: Page, known: Field, entry: Entry, first: Entry) -> None:
+def report_duplicate(page: Page, known: Row, entry: Entry, first: Entry) -> None:
     """Report a field that is written twice, unless an implied entry agrees with the other."""
     if (entry.implied or first.implied) and boolean(entry.text) is boolean(first.text) is not None:
         return  # as `name?` and `Required: no` do

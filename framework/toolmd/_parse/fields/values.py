@@ -9,7 +9,6 @@ from toolmd._parse.blocks.block import Bullets, Comment
 from toolmd._parse.blocks.prose import prose
 from toolmd._parse.fields.alone import ValueReader, alone, count, number, share, whole
 from toolmd._parse.fields.entries import Entry, Unread, item_entry
-from toolmd._parse.fields.field import Field
 from toolmd._parse.fields.implemented_by import read_function
 from toolmd._parse.fields.keywords import read_keywords
 from toolmd._parse.fields.naming import Fields
@@ -26,6 +25,7 @@ from toolmd._parse.words.keys import (
 from toolmd._parse.words.slips import nearest
 from toolmd._types.call import fact_name
 from toolmd._types.code import Code
+from toolmd._types.field import Row
 from toolmd._types.schedule import cron_text
 
 
@@ -53,7 +53,7 @@ def read_values(page: Page, fields: Fields) -> dict[str, Any]:
     return values
 
 
-def _read(page: Page, known: Field, entry: Entry, reader: ValueReader) -> Any:
+def _read(page: Page, known: Row, entry: Entry, reader: ValueReader) -> Any:
     """Read a value; a remark in brackets behind it, `true (always)`, is no part of it."""
     try:
         return reader(page, known, entry)
@@ -95,7 +95,7 @@ _OTHER_FIELDS = {
 _OF_MORE = frozenset(" /<>=")  # the signs of a value that may be meant for one of these
 
 
-def _report_nested(page: Page, known: Field, entry: Entry) -> bool:
+def _report_nested(page: Page, known: Row, entry: Entry) -> bool:
     """Report fields that are nested below a value of one line; return whether there are any."""
     nested = [item for item in entry.items if item_entry(item) is not None] if entry.text else []
     for item in nested:
@@ -108,7 +108,7 @@ def _report_nested(page: Page, known: Field, entry: Entry) -> bool:
     return bool(nested)
 
 
-def _text(page: Page, known: Field, entry: Entry) -> str:
+def _text(page: Page, known: Row, entry: Entry) -> str:
     del page
     if known.kind == "line" and entry.text and any(map(item_entry, entry.items)):
         raise Unread("write it on one line")
@@ -117,12 +117,12 @@ def _text(page: Page, known: Field, entry: Entry) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _prose(page: Page, known: Field, entry: Entry) -> str:
+def _prose(page: Page, known: Row, entry: Entry) -> str:
     del page, known
     return "\n\n".join(part for part in (entry.text, prose(entry.blocks)) if part)
 
 
-def _word(page: Page, known: Field, entry: Entry) -> str:
+def _word(page: Page, known: Row, entry: Entry) -> str:
     del page, known
     word = plain(entry.text)
     if not word or entry.blocks:
@@ -130,7 +130,7 @@ def _word(page: Page, known: Field, entry: Entry) -> str:
     return word
 
 
-def _boolean(page: Page, known: Field, entry: Entry) -> Any:
+def _boolean(page: Page, known: Row, entry: Entry) -> Any:
     if entry.bare and not entry.blocks:
         return entry.checked is not False
     del page, known
@@ -142,7 +142,7 @@ def _boolean(page: Page, known: Field, entry: Entry) -> Any:
     return said
 
 
-def _choice(page: Page, known: Field, entry: Entry) -> str:
+def _choice(page: Page, known: Row, entry: Entry) -> str:
     word = fold(plain(entry.text))
     if set(known.choices) >= {"yes", "no"} and word not in map(fold, known.choices):
         said = scalars.boolean(entry.text)
@@ -165,7 +165,7 @@ def _choice(page: Page, known: Field, entry: Entry) -> str:
     raise Unread(f"write one of {options}" + (f"; did you mean '{near}'?" if near else ""))
 
 
-def _list(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
+def _list(page: Page, known: Row, entry: Entry) -> tuple[str, ...]:
     del page
     if entry.listed is not None:
         words = [m.text for m in entry.listed]
@@ -186,7 +186,7 @@ _NO_HOST = frozenset(("any", "all", ""))
 _HOST_SIGNS = frozenset("-_.:[]")
 
 
-def _hosts(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
+def _hosts(page: Page, known: Row, entry: Entry) -> tuple[str, ...]:
     hosts = _list(page, known, entry)
     for host in hosts:
         name = host.removeprefix("*.").lower()
@@ -199,7 +199,7 @@ def _hosts(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
     return hosts
 
 
-def _names(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
+def _names(page: Page, known: Row, entry: Entry) -> tuple[str, ...]:
     if (not entry.text or says_none(entry.text)) and not entry.blocks and entry.listed is None:
         return ()
     words = _list(page, known, entry)
@@ -210,16 +210,16 @@ def _names(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
     return names
 
 
-def _patterns(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
+def _patterns(page: Page, known: Row, entry: Entry) -> tuple[str, ...]:
     words = _list(page, known, entry)
     return tuple(scalars.split_words(words[0])) if len(words) == 1 else words
 
 
-def _context(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
+def _context(page: Page, known: Row, entry: Entry) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_fact(word) for word in _list(page, known, entry)))
 
 
-def _suppliers(page: Page, known: Field, entry: Entry) -> dict[str, str]:
+def _suppliers(page: Page, known: Row, entry: Entry) -> dict[str, str]:
     found: dict[str, str] = {}
     for supplied in _list(page, known, entry):
         words = supplied.split()
@@ -232,7 +232,7 @@ def _suppliers(page: Page, known: Field, entry: Entry) -> dict[str, str]:
     return found
 
 
-def _schedule(page: Page, known: Field, entry: Entry) -> str:
+def _schedule(page: Page, known: Row, entry: Entry) -> str:
     del page, known
     text = " ".join(code_text(entry.text).split())
     every = text[len(_EVERY) :] if text.lower().startswith(_EVERY) else ""
@@ -248,7 +248,7 @@ def _schedule(page: Page, known: Field, entry: Entry) -> str:
     return canonical
 
 
-def _inputs(page: Page, known: Field, entry: Entry) -> dict[str, str]:
+def _inputs(page: Page, known: Row, entry: Entry) -> dict[str, str]:
     del page, known
     items = [item_entry(item) for item in entry.items]
     found = {plain(one.key.text): value_text(one.text) for one in items if one is not None}
@@ -267,7 +267,7 @@ def _fact(word: str) -> str:
     return name
 
 
-def _expression(page: Page, known: Field, entry: Entry) -> str:
+def _expression(page: Page, known: Row, entry: Entry) -> str:
     del page, known
     source = code_text(entry.text)
     if not source or entry.blocks:
@@ -275,7 +275,7 @@ def _expression(page: Page, known: Field, entry: Entry) -> str:
     return source
 
 
-def _pattern(page: Page, known: Field, entry: Entry) -> str:
+def _pattern(page: Page, known: Row, entry: Entry) -> str:
     del page, known
     pattern = code_text(entry.text)
     if len(pattern) > 1 and pattern == entry.text and pattern[0] == pattern[-1] in ("'", '"'):
@@ -320,7 +320,7 @@ READERS: Mapping[str, ValueReader] = {
     "function": read_function,
     "duration": alone(scalars.duration, "write a number and a unit: `500ms`, `10s`, `2m`"),
     "size": alone(scalars.size, "write a number and a unit: `512`, `64KB`, `1MB`"),
-    "rate": alone(scalars.rate, "write calls and a time: `3/s`, `100/min`"),
+    "rate": alone(scalars.rate, "Rate spaces the starts of calls: write `3/s` or `100/min`"),
     "batch": alone(scalars.batch, "write the array parameter and a size: `texts by 256`"),
     "expression": _expression,
     "pattern": _pattern,

@@ -10,7 +10,6 @@ from toolmd._parse.blocks.block import Bullets, Comment, Fence
 from toolmd._parse.blocks.prose import prose
 from toolmd._parse.fields.alone import pointed
 from toolmd._parse.fields.entries import Entry
-from toolmd._parse.fields.field import Field
 from toolmd._parse.fields.naming import Fields
 from toolmd._parse.fields.values import report_remark, without_remark
 from toolmd._parse.parameters.drafts import Draft
@@ -21,6 +20,7 @@ from toolmd._parse.words import scalars
 from toolmd._parse.words.keys import code_text, flow, split
 from toolmd._parse.words.slips import nearest
 from toolmd._types.code import Code
+from toolmd._types.field import Row
 from toolmd._types.model_view import unknown_fields
 from toolmd._types.schema import UPPER, Parameter, Schema
 from toolmd._validation import pattern_fault, problems
@@ -321,7 +321,7 @@ def _tag_problem(field: str, each: Parameter, found: Parameter | None) -> tuple[
     return many, f"write `- **Enum**:` with one value for '{field}'"
 
 
-def _for_the_type(known: Field, entry: Entry, types: tuple[str, ...]) -> str:
+def _for_the_type(known: Row, entry: Entry, types: tuple[str, ...]) -> str:
     """Return what to write instead of a bound that does not fit the type; empty for others."""
     found = _OF_TYPE.get((known.attribute, types[0]))
     if found is None or len(types) > 1:

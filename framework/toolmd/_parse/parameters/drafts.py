@@ -16,7 +16,7 @@ from toolmd._parse.blocks.block import (
 )
 from toolmd._parse.fields.entries import Entry, bare_entry, item_entry, table_entries
 from toolmd._parse.fields.entries import unbroken as unbroken_
-from toolmd._parse.fields.parameter import PARAMETER, UNSUPPORTED, names_field, near_field
+from toolmd._parse.fields.table import PARAMETER, UNSUPPORTED, names_field, near_field
 from toolmd._parse.parameters.signature import Signature, read_signature
 from toolmd._parse.parameters.types import is_type, known_type
 from toolmd._parse.source.page import Mark, Page

@@ -6,7 +6,7 @@ from typing import Any
 
 from toolmd._parse.blocks.block import Block, Bullets
 from toolmd._parse.fields.entries import Entry, item_entry
-from toolmd._parse.fields.parameter import PARAMETER, UNSUPPORTED
+from toolmd._parse.fields.table import PARAMETER, UNSUPPORTED
 from toolmd._parse.parameters.signature import FLAGS, Signature, read_details
 from toolmd._parse.parameters.types import meant_type
 from toolmd._parse.source.page import Mark, Page, replace

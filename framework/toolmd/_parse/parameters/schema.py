@@ -9,7 +9,7 @@ from toolmd._parse.blocks.block import Bullets, Paragraph, Table
 from toolmd._parse.blocks.prose import prose
 from toolmd._parse.fields.entries import Entry, fences, item_entry
 from toolmd._parse.fields.naming import Fields, name_fields, report_duplicate
-from toolmd._parse.fields.parameter import PARAMETER
+from toolmd._parse.fields.table import PARAMETER
 from toolmd._parse.fields.values import read_values
 from toolmd._parse.parameters import checks
 from toolmd._parse.parameters.drafts import (

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from toolmd._parse.blocks.block import Block, Bullets, Paragraph
 from toolmd._parse.fields.alone import with_unit
 from toolmd._parse.fields.entries import Entry, item_entry
-from toolmd._parse.fields.step import TIMEOUT_UNITS
+from toolmd._parse.fields.table import TIMEOUT_UNITS
 from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.steps.templates import (
     bare_expression,

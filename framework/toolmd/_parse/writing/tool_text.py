@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from dataclasses import fields as fields_of
 from typing import Any
 
-from toolmd._parse.fields.policy import LIMITS, SAFETY
-from toolmd._parse.fields.table import TOOL_METADATA
+from toolmd._parse.fields.table import LIMITS, SAFETY, TOOL_METADATA
 from toolmd._parse.writing.fields import behind, code, fields_text, parameters_text, shape_lines
 from toolmd._types.call_spec import Limits, Safety
 from toolmd._types.prompt import PromptSpec

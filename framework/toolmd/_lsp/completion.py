@@ -10,7 +10,7 @@ from toolmd._lsp.index import FileIndex, PlacedExpression
 from toolmd._lsp.page import Cursor, EditorPage
 from toolmd._lsp.project import EditorProject
 from toolmd._parse.fields.table import TABLES, SectionTable
-from toolmd._parse.words.keys import fold
+from toolmd._parse.words import fold
 from toolmd._skills.check import scopes_of
 from toolmd._types.definition import FileSpec
 from toolmd._types.field import Row

@@ -8,11 +8,11 @@ from functools import cached_property
 from lsprotocol import types
 from pygls.workspace import PositionCodec
 
-from toolmd._parse.blocks.tokens import source_lines
 from toolmd._parse.fields.table import PARAMETER, SectionTable, section_of
-from toolmd._parse.kinds import kind_of
-from toolmd._parse.source.page import Mark
-from toolmd._parse.words.keys import fold, heading_text, split
+from toolmd._parse.outline import source_lines
+from toolmd._parse.page import Mark
+from toolmd._parse.words import fold, heading_text, split
+from toolmd._parse.writing.formatter import kind_of
 from toolmd._types.field import Row
 from toolmd._types.skill import STEP_KEYS
 from toolmd._types.source import Span

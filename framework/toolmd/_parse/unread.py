@@ -9,13 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace as changed
 from functools import lru_cache
 
-from toolmd._parse.blocks.block import Block, Bullets, Comment, Paragraph, Part, Raw, Table
+from toolmd._parse.blocks import Block, Bullets, Comment, Paragraph, Part, Raw, Table
 from toolmd._parse.fields.entries import Entry, Unread
 from toolmd._parse.fields.table import KEY_BY_FOLD, PARAMETER, TABLES, SectionTable, key_meant
 from toolmd._parse.fields.values import READERS
-from toolmd._parse.source.page import Mark, Page, replace
-from toolmd._parse.words.keys import Pair, assigned, fold, heading_text, plain, split
-from toolmd._parse.words.slips import nearest
+from toolmd._parse.page import Mark, Page, replace
+from toolmd._parse.words import Pair, assigned, fold, heading_text, nearest, plain, split
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Severity
 from toolmd._types.field import Row

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import yaml
 
 from toolmd._parse.fields.entries import Entry
-from toolmd._parse.source.page import Mark
+from toolmd._parse.page import Mark
 
 MAX_DEPTH = 8
 """The depth to which maps and lists may nest."""

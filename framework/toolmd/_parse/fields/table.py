@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from toolmd._parse.words.keys import fold, plain
-from toolmd._parse.words.slips import nearest
+from toolmd._parse.words import fold, nearest, plain
 from toolmd._types.call_spec import CallSpec, Limits, Safety, ToolCallSpec
 from toolmd._types.definition import FileSpec
 from toolmd._types.field import Row, rows_of

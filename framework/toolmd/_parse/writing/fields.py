@@ -6,9 +6,9 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from toolmd._parse import scalars
 from toolmd._parse.fields.table import PARAMETER, SectionTable
-from toolmd._parse.words import scalars
-from toolmd._parse.words.keys import flow, plain
+from toolmd._parse.words import flow, plain
 from toolmd._types.call_spec import seconds
 from toolmd._types.field import Row
 from toolmd._types.intent import language_and_word

@@ -4,7 +4,7 @@ import math
 
 from pydantic import JsonValue
 
-from toolmd._parse.words.keys import fold, plain, value_text, without_invisible
+from toolmd._parse.words import fold, plain, value_text, without_invisible
 from toolmd._types.call_spec import Batch, Rate
 from toolmd._types.schema import Schema
 from toolmd._validation.strict_json import JsonError, read_json

@@ -38,7 +38,7 @@ def shell(folder: Path, command: str, **environment: str) -> subprocess.Complete
         ("call x --json-args {}", "no such option: --json-args", "did you mean --json?"),
         ("call", "missing argument 'TOOL'", "write toolmd call "),
         ("call x --confidence 2", "invalid value for '--confidence': ", "write toolmd call "),
-        ("serve --print-config emacs", "'emacs' is not one of 'claude', ", "toolmd serve -h"),
+        ("serve --transport tcp", "'tcp' is not one of 'stdio', ", "toolmd serve -h"),
         ("init a b", "got unexpected extra argument(s) (b)", "write toolmd init "),
     ],
 )

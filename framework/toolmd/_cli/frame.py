@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from toolmd._workspace import Workspace
 
 
+PORT = 8787
+"""The default port of a server."""
+
+
 class ExitCode(IntEnum):
     """Exit codes; they are stable, because scripts branch on them."""
 

@@ -8,6 +8,9 @@ from toolmd._store.records import Pin
 from toolmd._types.call_spec import CallSpec
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
+from toolmd._types.operation import Operation, read_operation
+from toolmd._types.remote_tool import read_remote_tool
+from toolmd._types.settings import ServiceSettings
 from toolmd._types.source import Span
 
 _KEYS = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
@@ -79,6 +82,25 @@ def names_of(accepted: str, parameters: Sequence[str]) -> Mapping[str, str]:
 
 def _folded(name: str) -> str:
     return "".join(sign for sign in name if sign.isalnum()).casefold()
+
+
+def pin_of(named_by: str, services: Mapping[str, ServiceSettings]) -> tuple[str, str] | None:
+    """Return where the pin of an Implemented By is: its server or service, and its name there."""
+    if (remote := read_remote_tool(named_by)) is not None:
+        return remote.server, remote.tool
+    if (operation := read_operation(named_by)) is not None:
+        return f"[services.{name_of(operation, services)}]", key_of(operation)
+    return None
+
+
+def name_of(operation: Operation, tables: Mapping[str, ServiceSettings]) -> str:
+    """Return the name of an operation's service: its own, or that of the only one."""
+    return operation.service or (next(iter(tables)) if len(tables) == 1 else "")
+
+
+def key_of(operation: Operation) -> str:
+    """Return the key of an operation in its document: `GET /pets/{id}`."""
+    return f"{operation.method} {operation.path}"
 
 
 def row_of(

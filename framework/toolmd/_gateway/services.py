@@ -5,7 +5,7 @@ import time
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
-from toolmd._gateway.pins import differences, row_of
+from toolmd._gateway.pins import differences, key_of, name_of, row_of
 from toolmd._types.operation import Operation
 from toolmd._types.settings import ServiceSettings, Settings
 from toolmd.errors import SuspendedToolError
@@ -125,16 +125,6 @@ class Services:
         auth = [[one.kind, *one.variables, one.name] for one in table.auth]
         meant = {"url": table.url, "headers": dict(table.headers), "auth": auth}
         return json.dumps(meant, sort_keys=True)
-
-
-def name_of(operation: Operation, tables: Mapping[str, ServiceSettings]) -> str:
-    """Return the name of an operation's service: its own, or that of the only one."""
-    return operation.service or (next(iter(tables)) if len(tables) == 1 else "")
-
-
-def key_of(operation: Operation) -> str:
-    """Return the key of an operation in its document: `GET /pets/{id}`."""
-    return f"{operation.method} {operation.path}"
 
 
 def _of(known: "Mapping[str, Pin]", operation: Operation) -> "Pin | None":

@@ -148,8 +148,8 @@ def read_document(source: str, folder: Path | None, named: str, only: list[str])
         path, root = Path(name).absolute(), load_settings(folder).root.absolute()
         place = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
         place = place if path.exists() else ""  # standard input
-    tables = [table._replace(document=place) for table in tables]
-    found = Import(tables=tables, published=dict(definitions_of(text)))
+    placed = [table._replace(document=place) for table in tables]
+    found = Import(tables=placed, published=dict(definitions_of(text)))
     found.add(imported)
     return found
 

@@ -4,6 +4,8 @@ import datetime as dt
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
+from json import dumps
 from typing import Annotated, Any
 
 import typer
@@ -15,11 +17,12 @@ from toolmd._cli.frame import (
     ExitCode,
     WordsArgument,
     YesOption,
+    agreed,
     given_arguments,
     stop,
 )
 from toolmd._cli.names import known_skill, named
-from toolmd._cli.screen import printable, table
+from toolmd._cli.screen import Paint, err, interactive, paint, printable, table
 from toolmd.errors import NotFoundError
 
 PAGE = 50
@@ -55,7 +58,6 @@ def run(
     4 a question was not answered, 5 unknown skill.
     """
     from toolmd._cli.results import run_answer, warn_of_earlier
-    from toolmd._cli.steps import answer, steps_of
 
     begins = None if at is None else _future(at)
     bound = known_skill(workspace, skill)
@@ -69,15 +71,39 @@ def run(
     if begins is not None:
         told = run_answer(workspace.run_sync(bound.name, inputs, **stated, at=begins))
         return told._replace(text=told.value.get("run_id"))
-    with steps_of(spec, json=sys.stderr if json else None) as steps:
-        result = workspace.run_sync(
-            bound.name,
-            inputs,
-            **stated,
-            ask=lambda question: answer(question, steps, yes=yes),
-            on_event=steps.tell,
-        )
+    ask, on_event = partial(_answer, yes=yes), partial(_show, json=json)
+    result = workspace.run_sync(bound.name, inputs, **stated, ask=ask, on_event=on_event)
     return run_answer(result, stored=stored)
+
+
+def _answer(question: Any, *, yes: bool) -> bool | None:
+    """Answer a run's question: by --yes, on the terminal, or not at all (None).
+
+    Only a person knows whether an interrupted call took effect, so --yes does not answer that.
+    """
+    yes = yes and not question.asks_outcome
+    return agreed(question.prompt, yes=yes) if yes or interactive() else None
+
+
+_MARKS: dict[str, tuple[str, Paint]] = {
+    "done": ("done", "green"),
+    "skipped": ("skip", "dim"),
+    "failed": ("fail", "red"),
+    "undone": ("undo", "yellow"),
+    "kept": ("kept", "yellow"),
+    "progress": ("  ..", "dim"),
+}
+
+
+def _show(event: Any, *, json: bool) -> None:
+    """Write the event of a run to stderr: a line for each step that ends, or each as JSON."""
+    if json:
+        err(dumps(event.to_dict(), ensure_ascii=False))
+        sys.stderr.flush()
+    elif event.kind in _MARKS:
+        word, how = _MARKS[event.kind]
+        text = f": {event.text}" if event.text else ""
+        err(f"{paint(word, how, sys.stderr)}  {event.step}  {printable(event.title + text)}")
 
 
 def _future(text: str) -> dt.datetime:
@@ -145,15 +171,10 @@ def resume(workspace: Any, run_id: IdArgument, *, yes: YesOption = False, json: 
     run.
     """
     from toolmd._cli.results import run_answer
-    from toolmd._cli.steps import answer, steps_of
 
+    ask, on_event = partial(_answer, yes=yes), partial(_show, json=json)
     with _known(workspace, run_id):
-        skill = workspace.runs.trace_sync(run_id).skill
-    with steps_of(skill, json=sys.stderr if json else None) as steps:
-        result = workspace.runs.resume_sync(
-            run_id, ask=lambda question: answer(question, steps, yes=yes), on_event=steps.tell
-        )
-    return run_answer(result)
+        return run_answer(workspace.runs.resume_sync(run_id, ask=ask, on_event=on_event))
 
 
 def cancel(workspace: Any, run_id: IdArgument) -> Answer:

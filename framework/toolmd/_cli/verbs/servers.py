@@ -49,7 +49,8 @@ def servers(
         paths = {tool.name: tool.spec.source.path for tool in workspace.tools.values()}
         broken = _broken(workspace)
     found = _looks(settings, name, files, accept=accept)
-    text, lines = [], []
+    text: list[str] = []
+    lines: list[str] = []
     for server in found:
         text += _rows(server)
         lines += _remedies(server, paths, _importing(settings, server["server"]), accepted=accept)

@@ -1,6 +1,5 @@
 """What a project has: list, show and graph."""
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,10 +7,9 @@ import typer
 
 from toolmd._cli.frame import Answer, ExitCode, stop
 from toolmd._cli.names import known_skill, named, same_names, unknown
-from toolmd._cli.screen import counted, paint, table
+from toolmd._cli.screen import counted, for_people, table
 from toolmd._types.diagnostic import Severity
 from toolmd._types.registry import AnySpec, Bound
-from toolmd._types.schema import KEYWORDS
 
 
 def list_(workspace: Any) -> Answer:
@@ -74,12 +72,14 @@ def show(
     ] = None,
     project: Path | None,
 ) -> Answer:
-    """Show one tool, skill or prompt in full.
+    """Show one tool, skill or prompt in full, in its canonical form.
 
     Exit codes: 1 the file of --file has errors, 5 unknown name.
     """
     from toolmd._cli.frame import open_workspace
-    from toolmd._export.documents import describe, describe_bound
+    from toolmd._export.definition import describe, describe_bound
+    from toolmd._parse import skill_text, tool_text
+    from toolmd._parse.writing.prompt_text import prompt_text
 
     if (name is None) == (file is None):
         stop(ExitCode.USAGE, "give a NAME or --file PATH", "`toolmd list` shows the names")
@@ -88,142 +88,24 @@ def show(
 
         spec = spec_of(file)
         described = describe(spec, *implementation_of(spec, file))
-        return Answer(described, detail(described))
-    with open_workspace(project) as workspace:
-        folded = str(name).replace("-", "_")
-        prompts = workspace.registry.prompts
-        if bound := workspace.tools.get(folded) or workspace.skills.get(folded):
-            described = describe_bound(bound)
-        elif prompt := prompts.get(folded):
-            described = describe(prompt, "none", "")
-        else:
-            unknown(str(name), (*workspace.tools, *workspace.skills, *prompts), workspace)
-    return Answer(described, detail(described))
-
-
-def detail(described: dict[str, Any]) -> str:
-    """Return a definition's canonical JSON as a page for the terminal."""
-    kind = described["kind"]
-    head = paint(described["name"], "bold")
-    if kind == "prompt":
-        head += " (prompt)"
     else:
-        head += f" {described['version']} ({kind}, {described['category']})"
-    parts = [head, described["description"]]
-    parts += [described[key] for key in ("when_to_use", "notes") if key in described]
-    takes = {"tool": "Parameters", "prompt": "Arguments"}.get(kind, "Inputs")
-    sections = {takes: fields(described["input_schema"]) or ["none"]}
-    if returns := described.get("output_schema"):
-        sections["Returns"] = [_line("", returns).strip(), *fields(returns, "  ", shapes=True)]
-    for key in ("required_tools", "required_skills"):
-        sections[_title(key)] = described.get(key, [])
-    sections["Steps"] = [_step(step) for step in described.get("steps", ())]
-    sections["Rules"] = [f"{r['expression']}: {r['message']}" for r in described.get("rules", ())]
-    for key in ("safety", "limits"):
-        rows = described.get(key, {}).items()
-        sections[_title(key)] = [f"{_title(k)}: {_measured(k, v)}" for k, v in rows]
-    sections["Examples"] = [
-        f"{e['title']}: {json.dumps(e['arguments'], ensure_ascii=False)}"
-        for e in described.get("examples", ())
-    ]
-    if text := described.get("text"):
-        sections["Prompt"] = text.split("\n")
+        with open_workspace(project) as workspace:
+            folded = str(name).replace("-", "_")
+            prompts = workspace.registry.prompts
+            if bound := workspace.tools.get(folded) or workspace.skills.get(folded):
+                spec, described = bound.spec, describe_bound(bound)
+            elif spec := prompts.get(folded):
+                described = describe(spec, "none", "")
+            else:
+                names = (*workspace.tools, *workspace.skills, *prompts)
+                unknown(str(name), names, workspace)
+    writers = {"tool": tool_text, "skill": skill_text, "prompt": prompt_text}
+    write: Any = writers[spec.kind]
     source, behind = described["source"], described.get("implementation")
-    runs = [f"runs: {behind['kind']} {behind.get('target', '')}".strip()] if behind else []
-    sections["Source"] = [
-        f"{source['path']}:{source['line']}", *runs, f"hash: {described['hash']}",
-    ]  # fmt: skip
-    for title, lines in sections.items():
-        if lines:
-            parts.append("\n".join([paint(title, "bold"), *(f"  {line}" for line in lines)]))
-    return "\n\n".join(parts)
-
-
-def fields(schema: dict[str, Any], indent: str = "", *, shapes: bool = False) -> list[str]:
-    """Return a line for each property of an object's schema, nested ones indented.
-
-    With `shapes`, the shapes of One Of stand first, each with a line for its fields.
-    """
-    required = schema.get("required", ())
-    lines = []
-    for one in schema.get("oneOf", ()) if shapes else ():
-        if "properties" in one:
-            about = f"  {one['description']}" if "description" in one else ""
-            lines += [f"{indent}shape {one['title']}{about}", *fields(one, indent + "  ")]
-    for name, field in schema.get("properties", {}).items():
-        lines.append(indent + _line(name if name in required else f"{name}?", field))
-        lines += fields(field, indent + "  ", shapes=True)
-        if isinstance(items := field.get("items"), dict):
-            lines += fields(items, indent + "  ", shapes=True)
-    return lines
-
-
-_FLAGS = {row.word: row.name.lower() for row in KEYWORDS.values() if row.kind == "boolean"}
-_SHOWN = {
-    "enum": "one of",
-    "default": "default",
-    **{
-        row.word: row.name.lower()
-        for row in KEYWORDS.values()
-        if row.fits and row.kind != "boolean"
-    },
-}
-
-
-def _line(name: str, field: dict[str, Any]) -> str:
-    limits = [field["x-unit"]] if "x-unit" in field else []
-    if "oneOf" in field:
-        limits.append("exactly one of its shapes")
-    if told_apart := field.get("discriminator"):
-        limits.append(f"told apart by {told_apart['propertyName']}")
-    limits += [f"{word} {_plain(field[key])}" for key, word in _SHOWN.items() if key in field]
-    limits += [word for key, word in _FLAGS.items() if field.get(key)]
-    items = field.get("items", {})
-    limits += [f"each {word} {_plain(items[key])}" for key, word in _SHOWN.items() if key in items]
-    about = f"{name}  {paint(_type(field), 'cyan')}".strip()
-    listed = f" ({'; '.join(limits)})" if limits else ""
-    return about + listed + (f"  {field['description']}" if "description" in field else "")
-
-
-def _type(field: dict[str, Any]) -> str:
-    types = field.get("type", "anything")
-    names = types if isinstance(types, list) else [types]
-    items = field.get("items")
-    return " | ".join(f"array of {_type(items)}" if n == "array" and items else n for n in names)
-
-
-def _step(step: dict[str, Any]) -> str:
-    section = f"[{step['section']}] " if "section" in step else ""
-    number = step["id"].rpartition("/")[2]
-    actions = [f"{key} {step[key]}" for key in ("use", "choose") if key in step]
-    does = f"  {paint(', '.join(actions), 'dim')}" if actions else ""
-    return f"{section}{number}. {step['title']}{does}"
-
-
-def _title(key: str) -> str:
-    return key.removesuffix("_s").replace("_", " ").capitalize()
-
-
-def _measured(key: str, value: Any) -> str:
-    """Format a duration in seconds and a size in bytes."""
-    from toolmd._types.call_spec import Batch, Rate
-
-    if key.endswith("_s"):
-        return f"{value:g} s"
-    match key:
-        case "max_bytes":
-            return f"{value} bytes"
-        case "rate":
-            return str(Rate(**value))
-        case "max_batch":
-            return str(Batch(**value))
-    return _plain(value)
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, list):
-        return ", ".join(_plain(item) for item in value)
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    lines = [f"{source['path']}:{source['line']}"]
+    lines += [f"runs: {behind['kind']} {behind.get('target', '')}".strip()] if behind else []
+    lines.append(f"hash: {described['hash']}")
+    return Answer(described, for_people(write(spec).rstrip("\n")), lines)
 
 
 _PICTURES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf"}

@@ -77,7 +77,7 @@ def show(
     Exit codes: 1 the file of --file has errors, 5 unknown name.
     """
     from toolmd._cli.frame import open_workspace
-    from toolmd._export.definition import describe, describe_bound
+    from toolmd._export.documents import describe, describe_bound
     from toolmd._parse import skill_text, tool_text
     from toolmd._parse.writing.prompt_text import prompt_text
 

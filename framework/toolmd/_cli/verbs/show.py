@@ -94,8 +94,8 @@ def show(
             prompts = workspace.registry.prompts
             if bound := workspace.tools.get(folded) or workspace.skills.get(folded):
                 spec, described = bound.spec, describe_bound(bound)
-            elif spec := prompts.get(folded):
-                described = describe(spec, "none", "")
+            elif prompt := prompts.get(folded):
+                spec, described = prompt, describe(prompt, "none", "")
             else:
                 names = (*workspace.tools, *workspace.skills, *prompts)
                 unknown(str(name), names, workspace)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from toolmd._cli.files import state_problem
-from toolmd._cli.screen import busy, counted
+from toolmd._cli.screen import counted
 from toolmd._types.settings import Settings
 from toolmd.config import load_settings
 from toolmd.config.servers import needed_variables
@@ -168,8 +168,7 @@ def _engine(settings: Settings) -> Sign:
                     pass
         if not sqlite:
             return Sign("store", "ok", f"{store.database.name} answers")
-        with busy("Trying the store"):
-            _try_store(settings.state)
+        _try_store(settings.state)
     except ConfigError as error:
         return Sign("store", "bad", str(error), "fix that setting")
     except (ToolmdError, OSError) as error:

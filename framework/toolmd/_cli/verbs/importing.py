@@ -3,7 +3,6 @@
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from contextlib import nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
@@ -12,7 +11,7 @@ import typer
 
 from toolmd._cli.files import STDIN, shown, write_all
 from toolmd._cli.frame import Answer, ExitCode, stop
-from toolmd._cli.screen import Paint, busy, counted, paint, printable, read_stdin
+from toolmd._cli.screen import Paint, counted, paint, printable, read_stdin
 from toolmd._cli.upstream import (
     WANTED,
     Import,
@@ -107,13 +106,12 @@ def import_(
         if model:
             stop(ExitCode.USAGE, f"{kind} is read without a model", "leave out --model")
         stop(ExitCode.USAGE, "a model reads the text", "name it: --model NAME")
-    with nullcontext() if sources == [STDIN] else busy(f"Starting {live}" if live else "Reading"):
-        if live:
-            found = read_live_server(live, url, sources, project, force=force)
-        elif kind == "openapi":
-            found = read_document(sources[0], project, service, only or [])
-        else:
-            found = _read(kind, sources[0], project, model)
+    if live:
+        found = read_live_server(live, url, sources, project, force=force)
+    elif kind == "openapi":
+        found = read_document(sources[0], project, service, only or [])
+    else:
+        found = _read(kind, sources[0], project, model)
     out_dir = out_dir or found.folder
     places = {name: _place(name, project, out_dir) for name in found.files}
     if not force:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from toolmd._cli.frame import Answer, ExitCode, open_workspace, stop
-from toolmd._cli.screen import busy, counted, paint, printable
+from toolmd._cli.screen import counted, paint, printable
 from toolmd._cli.upstream import published_in
 from toolmd._types.diagnostic import Severity
 from toolmd.errors import NotFoundError, UnreachableError
@@ -75,14 +75,10 @@ def _looks(settings: Any, name: str | None, files: Files, *, accept: bool) -> li
     services = [one for one in sorted(settings.services) if name in {one, None}]
     known = {*settings.servers, *(place for place in files if not place.startswith("["))}
     names = sorted(known) if name is None else [name] if name in known or not services else []
-    found: list[dict[str, Any]] = []
-    for one in services:
-        with busy(f"Reading the document of {one}"):
-            found.append(_service(settings, one, files, accept=accept))
+    found = [_service(settings, one, files, accept=accept) for one in services]
     for one in names:
-        with busy(f"Asking {one}"):
-            look = look_at_server(settings, one, files.get(one, {}), accept=accept)
-            found.append(asyncio.run(look))
+        look = look_at_server(settings, one, files.get(one, {}), accept=accept)
+        found.append(asyncio.run(look))
     return found
 
 

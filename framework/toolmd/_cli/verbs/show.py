@@ -108,10 +108,6 @@ def show(
     return Answer(described, for_people(write(spec).rstrip("\n")), lines)
 
 
-_PICTURES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf"}
-"""The suffixes of pictures in other formats."""
-
-
 def graph(
     workspace: Any,
     skill: Annotated[str, typer.Argument(metavar="SKILL", help="The skill.", autocompletion=named)],
@@ -119,15 +115,8 @@ def graph(
     svg: Annotated[
         bool, typer.Option("--svg/--mermaid", help="Draw a picture, or print Mermaid text.")
     ] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="The file to write; .svg is a picture."
-        ),
-    ] = None,
 ) -> Answer:
     """Draw a skill's steps and the paths between them. Exit code 5: unknown skill."""
-    from toolmd._cli.files import naming, replace_file
     from toolmd._skills.graph import chart_of, mermaid
     from toolmd._skills.graph import svg as picture
 
@@ -135,17 +124,6 @@ def graph(
     if not spec.executable:
         help_ = f"`toolmd show {spec.name}` shows its prose or its Python"
         stop(ExitCode.FINDINGS, f"the skill {spec.name!r} has no steps to draw", help_)
-    suffix = "" if output is None else output.suffix.lower()
-    if suffix in _PICTURES:
-        stop(ExitCode.USAGE, f"{output}: can't draw {suffix}", "name a file that ends in .svg")
-    as_picture = svg or suffix == ".svg"
-    text = (picture if as_picture else mermaid)(chart_of(spec), {})
-    value = {"skill": spec.name, "format": "svg" if as_picture else "mermaid", "text": text}
-    if output is None:
-        return Answer(value, text.rstrip("\n"))
-    if output.exists() and not output.is_file():
-        with naming(output):
-            output.write_text(text, encoding="utf-8")  # a pipe, or a terminal
-    else:
-        replace_file(output, text)
-    return Answer(value, notes=[f"wrote {output}"])
+    text = (picture if svg else mermaid)(chart_of(spec), {})
+    value = {"skill": spec.name, "format": "svg" if svg else "mermaid", "text": text}
+    return Answer(value, text.rstrip("\n"))

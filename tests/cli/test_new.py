@@ -57,7 +57,7 @@ def test_a_new_tool_of_a_function_that_is_there_is_drafted_from_it(shop) -> None
     assert file.read_text() == text
     draft = (shop.folder / "tools_md/water-plants.tool.md").read_text()
     assert "**Implemented By**: garden:water_plants" in draft
-    assert "- `how` (string, default can, one of can, hose)" in draft
+    assert "- **Default**: can\n- **Enum**: can, hose\n" in draft
     assert "- **Type**: boolean" in draft
     assert shop("call", "water_plants", "bed=1").out == "true\n"
 

@@ -154,7 +154,9 @@ class _Talk:
                     else:
                         if self._json:
                             out(dumps(exchange.to_dict(), ensure_ascii=False))
-                        code = code if lasts else max(code, _exit_code(exchange))
+                        last = int(_exit_code(exchange))
+                        # A message's code is that of its last answer, a file's the worst one.
+                        code = code if lasts else last if message is not None else max(code, last)
             except KeyboardInterrupt:
                 err()
                 return code if lasts else ExitCode.INTERRUPTED

@@ -70,6 +70,7 @@ def show(
             help="A single file: no project is needed, and no Python is run. `-` is stdin.",
         ),
     ] = None,
+    json: bool,
     project: Path | None,
 ) -> Answer:
     """Show one tool, skill or prompt in full, in its canonical form.
@@ -78,8 +79,6 @@ def show(
     """
     from toolmd._cli.frame import open_workspace
     from toolmd._export.documents import describe, describe_bound
-    from toolmd._parse import skill_text, tool_text
-    from toolmd._parse.writing.prompt_text import prompt_text
 
     if (name is None) == (file is None):
         stop(ExitCode.USAGE, "give a NAME or --file PATH", "`toolmd list` shows the names")
@@ -99,6 +98,12 @@ def show(
             else:
                 names = (*workspace.tools, *workspace.skills, *prompts)
                 unknown(str(name), names, workspace)
+    if json:
+        return Answer(described)
+    # Only here: the writers come with the parser.
+    from toolmd._parse import skill_text, tool_text
+    from toolmd._parse.writing.prompt_text import prompt_text
+
     writers = {"tool": tool_text, "skill": skill_text, "prompt": prompt_text}
     write: Any = writers[spec.kind]
     source, behind = described["source"], described.get("implementation")

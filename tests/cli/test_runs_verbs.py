@@ -39,24 +39,18 @@ def test_a_terminal_shows_each_step_that_ends(shop) -> None:
 
 
 @pytest.mark.parametrize("verb", ["confirm", "reject", "respond"])
-def test_a_runs_id_in_place_of_a_calls_names_its_question(shop, verb) -> None:
+def test_a_runs_id_in_place_of_a_questions_is_not_found(shop, verb) -> None:
     run_id = parked(shop)
-    words = [verb, run_id, *(["no"] if verb == "respond" else [])]
-    told = shop(*words)
+    told = shop(verb, run_id, *(["no"] if verb == "respond" else []))
     assert (told.out, told.code) == ("", 5)
     assert told.err.startswith("denied[confirmation_not_found]")
-    assert f"{run_id} is a run; it asks: Sell 3 of rose?" in told.err
-    assert f"help: toolmd confirm {run_id}/" in told.err
-    key = told.err.partition(f"toolmd confirm {run_id}/")[2].partition(",")[0]
-    assert shop("confirm", f"{run_id}/{key}").code == 0
-    assert f"{run_id} is a run, which asks nothing now" in shop(*words).err
+    assert "help: toolmd pending lists the calls that wait, and the questions of runs" in told.err
 
 
 @pytest.mark.parametrize("verb", ["show", "resume", "cancel"])
-def test_a_questions_id_in_place_of_a_runs_is_explained(shop, verb) -> None:
-    run_id = parked(shop)
+def test_a_questions_id_in_place_of_a_runs_is_not_found(shop, verb) -> None:
+    parked(shop)
     (question,) = [one["id"] for one in json.loads(shop("pending", "--json").out)]
     told = shop("runs", verb, question)
     assert (told.out, told.code) == ("", 5)
-    assert f"{question} is a question of run {run_id}, not a run" in told.err
-    assert f"toolmd confirm {question}" in told.err
+    assert f"there is no run '{question}'" in told.err

@@ -2,8 +2,6 @@
 
 import datetime as dt
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from json import dumps
 from typing import Annotated, Any
@@ -23,7 +21,6 @@ from toolmd._cli.frame import (
 )
 from toolmd._cli.names import known_skill, named
 from toolmd._cli.screen import Paint, err, interactive, paint, printable, table
-from toolmd.errors import NotFoundError
 
 PAGE = 50
 """The default number of runs in a list."""
@@ -150,8 +147,7 @@ def show_run(workspace: Any, run_id: IdArgument) -> Answer:
     """Show a run step by step. Exit code 5: unknown run."""
     from toolmd._cli.results import record_words
 
-    with _known(workspace, run_id):
-        view = workspace.runs.get_sync(run_id)
+    view = workspace.runs.get_sync(run_id)
     lines = [f"{view.id}  {view.skill}  {view.state}"]
     for entry in view.entries:
         step, outcome = record_words(entry)
@@ -173,8 +169,7 @@ def resume(workspace: Any, run_id: IdArgument, *, yes: YesOption = False, json: 
     from toolmd._cli.results import run_answer
 
     ask, on_event = partial(_answer, yes=yes), partial(_show, json=json)
-    with _known(workspace, run_id):
-        return run_answer(workspace.runs.resume_sync(run_id, ask=ask, on_event=on_event))
+    return run_answer(workspace.runs.resume_sync(run_id, ask=ask, on_event=on_event))
 
 
 def cancel(workspace: Any, run_id: IdArgument) -> Answer:
@@ -184,8 +179,7 @@ def cancel(workspace: Any, run_id: IdArgument) -> Answer:
     """
     from toolmd._cli.results import run_answer
 
-    with _known(workspace, run_id):
-        result = workspace.runs.cancel_sync(run_id)
+    result = workspace.runs.cancel_sync(run_id)
     if result.error is None and not result.success:
         return run_answer(result)
     cancelled = result.error is not None and result.error.code == "cancelled"
@@ -207,8 +201,7 @@ def resolve(
     """
     from toolmd._cli.results import run_answer
 
-    with _known(workspace, run_id):
-        asked = workspace.runs.get_sync(run_id).questions
+    asked = workspace.runs.get_sync(run_id).questions
     keys = [question.key for question in asked if question.asks_outcome]
     if not keys:
         help_ = (
@@ -217,18 +210,3 @@ def resolve(
         )
         stop(ExitCode.NOT_FOUND, f"run {run_id} has no uncertain call", help_)
     return run_answer(workspace.runs.answer_sync(run_id, done, key=keys[0]))
-
-
-@contextmanager
-def _known(workspace: Any, given: str) -> Iterator[None]:
-    """Exit with an explanation where the unknown run `given` is a pending call or a question."""
-    try:
-        yield
-    except NotFoundError:
-        if workspace.confirmations.get_sync(given) is None:
-            raise
-        run_id = given.partition("/")[0] if "/" in given else ""
-        what = f"a question of run {run_id}" if run_id else "a pending call"
-        shows = f"; toolmd runs show {run_id} shows the run" if run_id else ""
-        help_ = f"toolmd confirm {given}, or reject{shows}"
-        stop(ExitCode.NOT_FOUND, f"{given} is {what}, not a run", help_)

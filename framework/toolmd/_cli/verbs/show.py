@@ -101,8 +101,7 @@ def show(
     if json:
         return Answer(described)
     # Only here: the writers come with the parser.
-    from toolmd._parse import skill_text, tool_text
-    from toolmd._parse.writing.prompt_text import prompt_text
+    from toolmd._parse.writing.texts import prompt_text, skill_text, tool_text
 
     writers = {"tool": tool_text, "skill": skill_text, "prompt": prompt_text}
     write: Any = writers[spec.kind]

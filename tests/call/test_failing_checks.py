@@ -4,6 +4,7 @@ import asyncio
 import sqlite3
 
 import pytest
+from deciding import approve
 
 from toolmd._types.call_spec import Limits, Rate, Rule, Safety
 from toolmd._types.schema import Parameter, Schema
@@ -143,7 +144,7 @@ def test_an_approval_behind_a_failing_check_runs_nothing(world, gate):
     held = world.call("ask")
     assert held.outcome == "confirm"
     {**GATES, "the held calls": break_confirmations}[gate](world)
-    result = asyncio.run(world.dispatcher.decisions.confirm(held.confirmation.id))
+    result = asyncio.run(approve(world.dispatcher.confirmations, held.confirmation.id))
     assert (result.outcome, result.error.code) == ("denied", "internal_guard_error")
     assert world.ran == []
 
@@ -160,7 +161,7 @@ def test_a_decision_that_cannot_be_stored_is_denied(world, decide):
     held = world.call("ask")
     break_confirmations(world)
     given = ("no",) if decide == "respond" else ()
-    deciding = getattr(world.dispatcher.decisions, decide)
+    deciding = getattr(world.dispatcher.confirmations, decide)
     result = asyncio.run(deciding(held.confirmation.id, *given))
     assert result.error.code == "internal_guard_error"
 

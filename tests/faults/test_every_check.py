@@ -133,8 +133,8 @@ RUNNING = {"_call/invoke.py:Invoker._run"}
 """The function after all checks."""
 PROMISING = {
     "_call/pipeline.py:Pipeline.dispatch",
-    "_call/decisions.py:Decisions.confirm",
-    "_call/decisions.py:Decisions._decide",
+    "_call/confirmations.py:Confirmations.decide",
+    "_call/confirmations.py:Confirmations._decide",
 }
 """Functions that always return a result."""
 REFUSING = {"_call/pipeline.py:Pipeline.denied", "_call/pipeline.py:Observers.finish"}

@@ -170,6 +170,8 @@ class CompiledTools:
         `words` assesses the messages of users.
         """
         self._registry = registry
+        self.bound = registry.tools.get
+        """Returns a tool of the snapshot by its name."""
         self._safety = safety
         self._dispatcher = dispatcher
         self._guards = guards

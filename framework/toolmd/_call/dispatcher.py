@@ -31,8 +31,7 @@ from toolmd.hooks import Guard
 if TYPE_CHECKING:
     # A call without confirmation and audit does not wait for these imports.
     from toolmd._call.audit.log import AuditLog
-    from toolmd._call.confirmations import ConfirmationFlow
-    from toolmd._call.decisions import Decisions
+    from toolmd._call.confirmations import Confirmations
 
 
 class Dispatcher:
@@ -85,24 +84,18 @@ class Dispatcher:
         self.crisis = CrisisWatch(registry, settings.safety.crisis_words, self._store, clock)
         self._pipeline = Pipeline(
             self._tools, self._recorder, Observers(registry, before, after, watch.metrics),
-            lambda: self._confirmations, watch,
+            lambda: self.confirmations, watch,
             crisis=self.crisis, keyed=KeyedCalls(self._store), words=self._words,
         )  # fmt: skip
         self.dispatch = self._pipeline.dispatch
 
     @cached_property
-    def _confirmations(self) -> "ConfirmationFlow":
-        """The confirmations, opened with the first one."""
-        from toolmd._call.confirmations import ConfirmationFlow
+    def confirmations(self) -> "Confirmations":
+        """The calls that wait for a person, opened with the first one."""
+        from toolmd._call.confirmations import Confirmations
 
-        return ConfirmationFlow(self._store, self._settings.safety, self._tools, self._clock)
-
-    @cached_property
-    def decisions(self) -> "Decisions":
-        """The decisions of people on pending calls."""
-        from toolmd._call.decisions import Decisions
-
-        return Decisions(self._confirmations, self._recorder, self._tools, self._pipeline)
+        return Confirmations(self._store, self._settings.safety, self._tools, self._recorder,
+                             self._pipeline, self._clock)  # fmt: skip
 
     def call(  # noqa: PLR0913, PLR0917 - the public signature of a call; positional arguments are a third faster
         self,

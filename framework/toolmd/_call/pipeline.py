@@ -5,25 +5,25 @@ from contextlib import nullcontext
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from toolmd._call.audit.recorder import Recorder
+from toolmd._call.audit.recorder import By, Recorder
 from toolmd._call.compiled import CompiledTool, CompiledTools
 from toolmd._call.crisis import CrisisWatch, flagged
 from toolmd._call.denial import denial_of, deny, overruled
 from toolmd._call.keyed import KeyedCalls, key_with
 from toolmd._call.limits import PlaceLostError
-from toolmd._call.result import allowed, denied, ignored, stopped
+from toolmd._call.result import allowed, denied, ignored, waits
 from toolmd._call.telemetry import Metrics, Tracing
 from toolmd._call.words import UserWords
-from toolmd._types.asked import Asked, InputRequiredError
+from toolmd._types.asked import InputRequiredError
 from toolmd._types.call import Call
-from toolmd._types.confirmation import Decided
+from toolmd._types.confirmation import Confirmation
 from toolmd._types.registry import BoundTool, Registry
 from toolmd._types.result import EventListener, Result
 from toolmd._types.verdict import ALLOWED, Action, Verdict
 from toolmd.errors import logged
 
 if TYPE_CHECKING:
-    from toolmd._call.confirmations import ConfirmationFlow
+    from toolmd._call.confirmations import Confirmations
 
 
 class Observers:
@@ -108,7 +108,7 @@ class Pipeline:
         tools: CompiledTools,
         recorder: Recorder,
         observers: Observers,
-        confirmations: "Callable[[], ConfirmationFlow]",
+        confirmations: "Callable[[], Confirmations]",
         watch: Watch,
         *,
         crisis: CrisisWatch,
@@ -159,10 +159,7 @@ class Pipeline:
                 await tool.limits.check(call)  # limits
                 result = allowed(call, began)
             else:
-                try:
-                    result = await self.run(tool, call, arguments, began, on_event)  # limits, run
-                except InputRequiredError as error:
-                    result = await self.ask(tool, call, arguments, error.asked, began)
+                result = await self.run(tool, call, arguments, began, on_event)  # limits, run
             if note:
                 result = result._replace(notes=(*result.notes, note))
         except Exception as error:  # noqa: BLE001 - any exception in a check denies
@@ -173,29 +170,38 @@ class Pipeline:
         """Return a call with the crisis flag, if its message or conversation has it now."""
         return await self._crisis.flag_by_conversation(self._crisis.flag_by_message(call))
 
-    def run(  # noqa: PLR0913 - a call, and how a person decided on it
+    async def run(  # noqa: PLR0913 - a call, and how a person decided on it
         self,
         tool: CompiledTool,
         call: Call,
         arguments: dict[str, Any],
         began: float,
         on_event: EventListener | None = None,
-        decided: Decided | None = None,
+        by: By | None = None,
         *,
         again: bool = False,
-    ) -> Coroutine[Any, Any, Result]:
+    ) -> Result:
         """Run a call that no check stopped, within its limits, and once under its key.
 
-        `decided` is the approval by a person, if any. With `again`, a call whose process died
-        runs once more under its key.
+        Its server may ask for input: then it waits for the answer. `by` is the approval by a
+        person, if any. With `again`, a call whose process died runs once more under its key.
+        Raises CallDenied.
         """
-        if not tool.is_keyed or not call.is_named or again:
-            return self._run_within_limits(tool, call, arguments, began, on_event, decided)
 
         def run() -> Coroutine[Any, Any, Result]:
-            return self._run_within_limits(tool, call, arguments, began, on_event, decided)
+            return self._run_within_limits(tool, call, arguments, began, on_event, by)
 
-        return self._keyed.once(call, tool.call_spec, tool.invoker.seconds, began, run)
+        try:
+            if not tool.is_keyed or not call.is_named or again:
+                return await run()
+            return await self._keyed.once(call, tool.call_spec, tool.invoker.seconds, began, run)
+        except InputRequiredError as error:
+            asks = call._replace(asked=error.asked)
+            try:
+                return await self._stop(tool, asks, arguments, INPUT_REQUIRED, began)
+            except Exception as failed:  # noqa: BLE001 - the call has begun: too late to deny it
+                logged(failed, "the question of %s could not be stored", call.tool)
+                return tool.invoker.interrupted(call, began, LOST_QUESTION)
 
     async def _run_within_limits(
         self,
@@ -204,7 +210,7 @@ class Pipeline:
         arguments: dict[str, Any],
         began: float,
         on_event: EventListener | None,
-        decided: Decided | None,
+        by: By | None,
     ) -> Result:
         """Wait for the limits, record that the call runs now, and run it.
 
@@ -213,10 +219,7 @@ class Pipeline:
         limits, result = tool.limits, None
         try:
             async with limits.place(call, on_event) if limits.binds else nullcontext() as place:
-                by_person = None if decided is None else decided._asdict()
-                if self._keeps and await self._recorder.write(
-                    "run", call, tool, arguments, by_person
-                ):
+                if self._keeps and await self._recorder.write("run", call, tool, arguments, by):
                     # It waited for the disk: the call lost its turn, and other calls may have too.
                     await limits.wait_again(call)
                 await self._words.use(call)
@@ -247,40 +250,24 @@ class Pipeline:
         """Deny a call, or store it for a person's confirmation."""
         if verdict.action is Action.DENY:
             raise overruled(verdict)
-        confirmation = await self._confirmations().store_call(tool, call, arguments, verdict)
-        corrected = ", ".join(confirmation.replaces)
-        instead_of = Decided(corrected) if corrected else None
-        await self._recorder.waits(
-            call, tool, arguments, verdict, confirmation.id, instead_of=instead_of
+        return self.waits(
+            tool, await self._confirmations().add(tool, call, arguments, verdict), began
         )
-        result = stopped(call, confirmation, verdict, began)
+
+    def waits(self, tool: CompiledTool, one: Confirmation, began: float) -> Result:
+        """Return the Result of a call that waits for a person."""
+        call, result = one.call, waits(one, began)
         if self._watch is not None:
             self._watch.stopped(call, tool, result, "")
         return result
 
-    async def ask(
-        self,
-        tool: CompiledTool,
-        call: Call,
-        arguments: dict[str, Any],
-        asked: Asked,
-        began: float,
-    ) -> Result:
-        """Store what the tool's server asks for, and stop the call until a person answers."""
-        try:
-            call = call._replace(asked=asked)
-            return await self._stop(tool, call, arguments, INPUT_REQUIRED, began)
-        except Exception as error:  # noqa: BLE001 - a question that can't be stored is not asked
-            logged(error, "the question of %s could not be stored", call.tool)
-            return tool.invoker.interrupted(call, began, LOST_QUESTION)
-
     async def denied(
-        self, call: Call, error: Exception, began: float, decided: Decided | None = None
+        self, call: Call, error: Exception, began: float, by: By | None = None
     ) -> Result:
         """Return the Result of a call that a check denied, or in which a check crashed."""
         denial, tool = denial_of(call.tool, error), self._used(call.tool)
         if self._keeps:
-            await self._recorder.denied(call, tool, denial, decided)
+            await self._recorder.denied(call, tool, denial, by)
         result = denied(call, denial, began)
         if self._watch is not None:
             code = "denied" if result.error is None else result.error.code

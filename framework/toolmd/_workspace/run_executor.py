@@ -16,6 +16,7 @@ from toolmd._skills.engine.outcomes import ended
 from toolmd._skills.interpreter import Interpreter
 from toolmd._skills.journal import CancelledRunError, Journal, ParkedError, Through, loaded
 from toolmd._types.call import Call
+from toolmd._types.decision import Approver, Decision
 from toolmd._types.plan import Plan
 from toolmd._types.registry import Bound, BoundTool, Registry
 from toolmd._types.result import Event, EventListener, Result, SkillResult
@@ -231,11 +232,12 @@ class _DispatchExecutor:
     async def confirm(self, held: str, call: Call, by: str | None = None) -> Result:
         """Approve a pending call by its id, with the arguments of `call`, and run it."""
         heard = partial(self._heard, call)
-        return await self._dispatcher.decisions.confirm_call(held, call, heard, by)
+        return await self._dispatcher.confirmations.approve_for_run(held, call, heard, by)
 
     async def reject(self, held: str, call: Call, by: str | None = None) -> None:
         """Reject a pending call by its id: it never runs."""
-        await self._dispatcher.decisions.reject(held, user=call.caller.user, by=by)
+        who = Approver(call.caller.user, by)
+        await self._dispatcher.confirmations.decide(held, Decision.reject(), who)
 
     async def python(self, call: Call, through: Through) -> Any:
         """Run the implementation of a skill; its own calls go `through`.

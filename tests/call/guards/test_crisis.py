@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from deciding import approve
 
 from toolmd._store.store import Store
 from toolmd._types.call import Caller
@@ -99,12 +100,12 @@ def test_a_call_that_was_pending_before_the_crisis_goes_to_an_operator(clinic):
     desk = clinic.open()
     pending = call(desk, "ask", **HERE).confirmation.id
     call(desk, "write", message="mayday", **HERE)
-    decisions = desk.dispatcher.decisions
-    again = asyncio.run(decisions.confirm(pending, user="ana"))
+    decisions = desk.dispatcher.confirmations
+    again = asyncio.run(approve(decisions, pending, user="ana"))
     assert (again.outcome, again.crisis) == ("review", True)
-    own = asyncio.run(decisions.confirm(again.confirmation.id, user="ana"))
+    own = asyncio.run(approve(decisions, again.confirmation.id, user="ana"))
     assert own.error.code == "review_required"
-    assert asyncio.run(decisions.confirm(again.confirmation.id)).success
+    assert asyncio.run(approve(decisions, again.confirmation.id)).success
 
 
 def test_a_store_that_can_not_be_used_denies_the_call(clinic):

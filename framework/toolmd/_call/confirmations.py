@@ -3,30 +3,25 @@
 import hashlib
 import json
 import secrets
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolmd._call.arguments import mismatch
-from toolmd._call.audit.recorder import By, Recorder
-from toolmd._call.checks import OF_WORDS
-from toolmd._call.compiled import CompiledTool, CompiledTools
+from toolmd._call.checks import OF_WORDS, Passage
+from toolmd._call.compiled import CompiledTool
 from toolmd._call.denial import CallDenied, deny, guard_failed, overruled
-from toolmd._call.pipeline import Pipeline
 from toolmd._call.result import REPLACES, answered
 from toolmd._call.threads import AROUND
 from toolmd._store.confirmations import ConfirmationStore
-from toolmd._store.store import Store
 from toolmd._types.asked import Asked
 from toolmd._types.call import Call
 from toolmd._types.call_spec import ToolCallSpec
-from toolmd._types.confirmation import EXPIRES_S, UNDECIDED, Confirmation, ConfirmationState
+from toolmd._types.confirmation import EXPIRES_S, UNDECIDED, By, Confirmation, ConfirmationState
 from toolmd._types.decision import OPERATOR, Approver, Decision
 from toolmd._types.result import EventListener, Result
 from toolmd._types.schema import Schema
-from toolmd._types.settings import SafetySettings
 from toolmd._types.verdict import Action, Verdict
 from toolmd._validation import (
     ArgumentsValidator,
@@ -36,6 +31,9 @@ from toolmd._validation import (
 )
 from toolmd._validation.redact import HIDDEN, changes, redacted, redacted_value
 from toolmd.errors import UnreachableError, hidden, logged
+
+if TYPE_CHECKING:
+    from toolmd._call.dispatcher import Dispatcher
 
 MAX_WORDS = 400
 """The most characters of the user's words that a question shows, the last ones."""
@@ -62,22 +60,12 @@ NO = "The user said no: do not call it again with the same arguments."
 class Confirmations:
     """The calls of one snapshot that wait for a person, and the decisions on them."""
 
-    def __init__(
-        self,
-        store: Store,
-        safety: SafetySettings,
-        tools: CompiledTools,
-        recorder: Recorder,
-        pipeline: Pipeline,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        """Keep the parts; `clock` returns seconds since the epoch."""
-        self._store = store
-        self._safety = safety
-        self._tools = tools
-        self._recorder = recorder
-        self._pipeline = pipeline
-        self._clock = clock
+    def __init__(self, dispatcher: "Dispatcher") -> None:
+        """Keep the dispatcher, which runs approved calls."""
+        self._dispatcher = dispatcher
+        self._store = dispatcher.store
+        self._tools = dispatcher.tools
+        self._clock = dispatcher.clock
 
     async def add(
         self,
@@ -135,7 +123,7 @@ class Confirmations:
             raise guard_failed(call_spec.name, "confirmation", error) from None
         if by is None and stored.replaces:
             by = {"confirmation": ", ".join(stored.replaces)}
-        await self._recorder.waits(stored, tool, by)
+        await self._dispatcher.recorder.waits(stored, tool, by)
         return stored
 
     async def decide(
@@ -231,15 +219,15 @@ class Confirmations:
             tool = await self._tools.find(call)
             if call.asked is None and decision.kind == "respond":
                 await self._claim(one, "answered")
-                await self._recorder.answered(call, tool, by)
+                await self._dispatcher.recorder.answered(call, tool, by)
                 result = answered(call, decision.text)
             else:
-                call = await self._pipeline.with_crisis_flag(call)
+                call = await self._dispatcher.with_crisis_flag(call)
                 one = one._replace(call=call)
                 result = await self._approve(tool, one, decision, key, by, on_event, began)
         except Exception as error:  # noqa: BLE001 - any exception in a check denies
-            result = await self._pipeline.denied(call, error, began, by)
-        return call, self._pipeline.finish(call, result)
+            result = await self._dispatcher.denied(call, error, began, by)
+        return call, self._dispatcher.finish(call, result)
 
     async def _reject(self, one: Confirmation) -> None:
         await self._claim(one, "rejected")
@@ -266,23 +254,20 @@ class Confirmations:
             if one.call.asked is not None:
                 raise deny("confirmation_stale", CHANGED)
             again = await self._add_stale(tool, one, by)
-            return self._pipeline.waits(tool, again, began)
+            return self._dispatcher.waits(tool, again, began)
         if one.call.asked is None:
             ready = await self._checked(tool, one, decision.arguments, by)
         else:
             ready = await self._answer(tool, one, decision)
         if ready.id != one.id:
-            return self._pipeline.waits(tool, ready, began)
+            return self._dispatcher.waits(tool, ready, began)
         call = ready.call._replace(key=key or ready.call.key or one.id)
-        arguments = call.arguments
-        assert isinstance(arguments, dict)
+        at = Passage(call, began, on_event, by, again=one.state == "interrupted")
+        at.arguments = dict(call.arguments)  # type: ignore[arg-type]  # they were validated
         try:
-            result = await self._pipeline.run(
-                tool, call, arguments, began, on_event, by,
-                again=one.state == "interrupted",
-            )  # fmt: skip
+            result = await self._dispatcher.run(at)
         except Exception as error:  # noqa: BLE001 - any exception in a check denies
-            result = await self._pipeline.denied(call, error, began, by)
+            result = await self._dispatcher.denied(call, error, began, by)
         if ready.state == "running":
             await self._end(one.id, "edited" if decision.arguments else "approved")
         return result._replace(notes=(*ready.notes, *result.notes))
@@ -296,10 +281,7 @@ class Confirmations:
         """
         before, call = one.call.arguments, _edited(one.call, edit)
         assert isinstance(before, Mapping)
-        arguments = tool.arguments(call)
-        verdict = await tool.verdict(call, arguments)
-        if verdict.action is Action.DENY:
-            raise overruled(verdict)
+        arguments, verdict = await _check(tool, call)
         notes = (*one.notes, *changes(before, arguments, tool.call_spec.parameters))
         runs = call._replace(arguments=arguments, caller=one.call.caller)
         escalated = verdict.action is Action.REVIEW and one.kind != "review"
@@ -328,12 +310,9 @@ class Confirmations:
         """
         call, asked = one.call, one.call.asked
         assert asked is not None
-        assert isinstance(call.arguments, dict)
         if not tool.invoker.may_answer(asked):
             raise deny("confirmation_elsewhere", ELSEWHERE)
-        verdict = await tool.verdict(call, call.arguments)
-        if verdict.action is Action.DENY:
-            raise overruled(verdict)
+        await _check(tool, call)
         if decision.kind == "reject":
             await self._claim(one, "rejected")
             asked = asked._replace(action="decline", content={})
@@ -347,11 +326,7 @@ class Confirmations:
         """Store a call again, as the tool is now. Raises CallDenied where it can't wait."""
         call = one.call
         try:
-            tool.check_caller(call)
-            arguments = tool.arguments(call)
-            verdict = await tool.verdict(call, arguments)
-            if verdict.action is Action.DENY:
-                raise overruled(verdict)
+            arguments, verdict = await _check(tool, call)
         except CallDenied as denial:
             why = denial.failure
             message = f"The tool or its policy changed since this call was stored: {why.message}"
@@ -423,11 +398,23 @@ class Confirmations:
 
     def _hash_of(self, tool: CompiledTool, arguments: Any) -> str:
         """Return the hash that an approval is bound to: exactly this call of exactly this tool."""
-        safety = self._safety
+        safety = self._dispatcher.settings.safety
         policy = [safety.default_min, safety.floor, tool.default_min, list(safety.crisis_words),
                   safety.on_missing_confidence]  # fmt: skip
         parts = [tool.hash, tool.invoker.implementation_hash, policy, dict(arguments)]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+async def _check(tool: CompiledTool, call: Call) -> tuple[dict[str, Any], Verdict]:
+    """Return the arguments of a call and the verdict on it, as all checks are now.
+
+    Raises CallDenied.
+    """
+    at = Passage(call, 0.0)
+    verdict = await tool.check(at)
+    if verdict.action is Action.DENY:
+        raise overruled(verdict)
+    return at.arguments, verdict
 
 
 def prompt_of(

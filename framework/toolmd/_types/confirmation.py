@@ -16,6 +16,8 @@ EXPIRES_S = 600.0
 """How long a pending call may be approved, in seconds."""
 UNDECIDED = frozenset({"pending", "interrupted"})
 """The states in which a person may decide."""
+By = Mapping[str, str | None]
+"""A person's decision: the id of the `confirmation`, and `by`, the person's name if it is known."""
 NO_CALL = Call("", {})
 NOTHING: Mapping[str, Any] = {}
 

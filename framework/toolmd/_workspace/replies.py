@@ -60,21 +60,18 @@ class Replies:
         Raises NotFoundError for a dialect that is not there, and UnreachableError where the
         crisis flag of a message that led to no call can't be stored.
         """
+        whole = Call("", {}, caller=caller, dry_run=dry_run)
         try:
             parsed = parse_reply(reply, dialect, self._dialects)
         except NotFoundError:
             raise
         except MalformedReplyError as error:
-            denied = await self._dispatcher.deny_reply(
-                error.code, str(error), caller=caller, dry_run=dry_run
-            )
+            denied = await self._dispatcher.deny(whole, error.code, str(error))
             return self._denied(denied, error.dialect or dialect, error.clean_message, error.calls)
         except Exception as error:  # noqa: BLE001 - a dialect that breaks lets nothing through
             reference = logged(error, "the dialect %s failed", dialect)
             message = f"The reply could not be read (reference {reference}). Nothing happened."
-            denied = await self._dispatcher.deny_reply(
-                "internal_guard_error", message, caller=caller, dry_run=dry_run
-            )
+            denied = await self._dispatcher.deny(whole, "internal_guard_error", message)
             return self._denied(denied, dialect, "")
         if not parsed.calls and not dry_run:
             await self._dispatcher.hear(caller)
@@ -144,7 +141,7 @@ class Replies:
         except NotFoundError:
             raise
         except Exception as error:  # noqa: BLE001 - one call's failure must not cancel another's
-            return self._dispatcher.finish(call, crashed(call, error))
+            return self._dispatcher.finish_run(call, crashed(call, error))
 
     async def take_alone(self, call: Call, on_event: EventListener | None = None) -> Result:
         """Read a call that came without a reply, which is held to a reply's bounds."""

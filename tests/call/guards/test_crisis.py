@@ -76,7 +76,9 @@ def test_a_denied_call_and_an_unreadable_reply_flag_the_conversation(clinic):
     denied = call(desk, "write", 1, message="mayday", **HERE)
     assert (denied.outcome, denied.crisis) == ("denied", True)
     caller = Caller("ben", message="mayday", conversation="c2")
-    reply = asyncio.run(desk.dispatcher.deny_reply("malformed_call", "no reply", caller=caller))
+    reply = asyncio.run(
+        desk.dispatcher.deny(Call("", {}, caller=caller), "malformed_call", "no reply")
+    )
     assert reply.crisis
     assert flagged(desk) == [("c1", "ana"), ("c2", "ben")]
 

@@ -13,15 +13,13 @@ from pydantic_core import to_json
 from toolmd._call.compiled import CompiledTool
 from toolmd._call.denial import CallDenied, guard_failed
 from toolmd._types.call import Call
-from toolmd._types.confirmation import Confirmation
+from toolmd._types.confirmation import By, Confirmation
 from toolmd._validation.redact import redacted
 from toolmd.errors import hidden, hidden_values, logged
 
 if TYPE_CHECKING:
     from toolmd._call.audit.log import AuditLog
 
-By = Mapping[str, str | None]
-"""A person's decision: the id of the `confirmation`, and `by`, the person's name if it is known."""
 MAX_VALUE = 8 * 1024
 """The characters of the largest arguments that a record contains; of larger ones the hash."""
 _MAX_WORD = 256

@@ -1,9 +1,9 @@
 """The call pipeline: the checks in their order, until the call runs or is denied."""
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import nullcontext
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from toolmd._call.audit.recorder import By, Recorder
 from toolmd._call.compiled import CompiledTool, CompiledTools
@@ -21,9 +21,6 @@ from toolmd._types.registry import BoundTool, Registry
 from toolmd._types.result import EventListener, Result
 from toolmd._types.verdict import ALLOWED, Action, Verdict
 from toolmd.errors import logged
-
-if TYPE_CHECKING:
-    from toolmd._call.confirmations import Confirmations
 
 
 class Observers:
@@ -108,14 +105,14 @@ class Pipeline:
         tools: CompiledTools,
         recorder: Recorder,
         observers: Observers,
-        confirmations: "Callable[[], Confirmations]",
+        add: Callable[[CompiledTool, Call, dict[str, Any], Verdict], Awaitable[Confirmation]],
         watch: Watch,
         *,
         crisis: CrisisWatch,
         keyed: KeyedCalls,
         words: UserWords,
     ) -> None:
-        """Keep the parts; `confirmations` opens the pending calls on first use."""
+        """Keep the parts; `add` stores a call until a person decides."""
         self._keyed = keyed
         self._words = words
         self._watch = watch if any(watch) else None
@@ -128,7 +125,7 @@ class Pipeline:
         self._observers = observers
         self._has_observers = observers.has_observers
         self.finish = observers.finish
-        self._confirmations = confirmations
+        self._add = add
 
     async def dispatch(self, call: Call, on_event: EventListener | None = None) -> Result:
         """Check a call in order, and run it; the first check that fails gives the answer."""
@@ -250,9 +247,7 @@ class Pipeline:
         """Deny a call, or store it for a person's confirmation."""
         if verdict.action is Action.DENY:
             raise overruled(verdict)
-        return self.waits(
-            tool, await self._confirmations().add(tool, call, arguments, verdict), began
-        )
+        return self.waits(tool, await self._add(tool, call, arguments, verdict), began)
 
     def waits(self, tool: CompiledTool, one: Confirmation, began: float) -> Result:
         """Return the Result of a call that waits for a person."""

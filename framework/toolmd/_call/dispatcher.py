@@ -84,7 +84,8 @@ class Dispatcher:
         self.crisis = CrisisWatch(registry, settings.safety.crisis_words, self._store, clock)
         self._pipeline = Pipeline(
             self._tools, self._recorder, Observers(registry, before, after, watch.metrics),
-            lambda *call: self.confirmations.add(*call), watch,
+            lambda *call: self.confirmations.add(*call),  # noqa: PLW0108 - opened on first use
+            watch,
             crisis=self.crisis, keyed=KeyedCalls(self._store), words=self._words,
         )  # fmt: skip
         self.dispatch = self._pipeline.dispatch

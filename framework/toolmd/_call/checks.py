@@ -92,8 +92,8 @@ class Parts(NamedTuple):
 
 
 Step = Callable[[Passage], Any]
-"""Checks a call. In the part `read` it raises CallDenied, in `decide` it returns a verdict, in `end`
-the Result where the call ends there; each of them may be awaited."""
+"""Checks a call: in the part `read` it raises CallDenied, in `decide` it returns a verdict, and in
+`end` the Result where the call ends there; each of them may be awaited."""
 
 
 class Check(NamedTuple):
@@ -121,7 +121,7 @@ async def verdict_of(steps: Sequence[Step], at: Passage) -> Verdict:
 
     The message and the details list all that fail for confidence and intent, or for review.
     """
-    failed = []
+    failed: list[Verdict] = []
     for check in steps:
         verdict = check(at)
         if not isinstance(verdict, Verdict):

@@ -102,7 +102,7 @@ class CompiledTools:
         *,
         blocks: bool,
     ) -> None:
-        """Keep the tools; `build` returns the parts of one, and with `blocks` it may run plugins."""
+        """Keep the tools; `build` returns the parts of one; with `blocks` it may run plugins."""
         self._registry = registry
         self._build = build
         self._blocks = blocks

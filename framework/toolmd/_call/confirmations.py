@@ -6,15 +6,17 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from toolmd._call.arguments import mismatch
+from toolmd._call.audit.recorder import Recorder
 from toolmd._call.checks import OF_WORDS, Passage
-from toolmd._call.compiled import CompiledTool
+from toolmd._call.compiled import CompiledTool, CompiledTools
 from toolmd._call.denial import CallDenied, deny, guard_failed, overruled
 from toolmd._call.result import REPLACES, answered
 from toolmd._call.threads import AROUND
 from toolmd._store.confirmations import ConfirmationStore
+from toolmd._store.store import Store
 from toolmd._types.asked import Asked
 from toolmd._types.call import Call
 from toolmd._types.call_spec import ToolCallSpec
@@ -22,6 +24,7 @@ from toolmd._types.confirmation import EXPIRES_S, UNDECIDED, By, Confirmation, C
 from toolmd._types.decision import OPERATOR, Approver, Decision
 from toolmd._types.result import EventListener, Result
 from toolmd._types.schema import Schema
+from toolmd._types.settings import Settings
 from toolmd._types.verdict import Action, Verdict
 from toolmd._validation import (
     ArgumentsValidator,
@@ -31,9 +34,6 @@ from toolmd._validation import (
 )
 from toolmd._validation.redact import HIDDEN, changes, redacted, redacted_value
 from toolmd.errors import UnreachableError, hidden, logged
-
-if TYPE_CHECKING:
-    from toolmd._call.dispatcher import Dispatcher
 
 MAX_WORDS = 400
 """The most characters of the user's words that a question shows, the last ones."""
@@ -57,10 +57,37 @@ ELSEWHERE = (
 NO = "The user said no: do not call it again with the same arguments."
 
 
+class Pipeline(Protocol):
+    """What the confirmations need of the dispatcher."""
+
+    store: Store
+    settings: Settings
+    tools: CompiledTools
+    recorder: Recorder
+    clock: Callable[[], float]
+
+    async def with_crisis_flag(self, call: Call) -> Call:
+        """Return a call with the crisis flag, if its message or conversation has it now."""
+
+    async def run(self, at: Passage) -> Result:
+        """Run a call that no check stopped. Raises CallDenied."""
+
+    def waits(self, tool: CompiledTool, one: Confirmation, began: float) -> Result:
+        """Return the Result of a call that waits for a person."""
+
+    async def denied(
+        self, call: Call, error: Exception, began: float, by: By | None = None
+    ) -> Result:
+        """Return the Result of a call that a check denied."""
+
+    def finish(self, call: Call, result: Result) -> Result:
+        """Add the crisis flag to a result, count it, and call the after-hook."""
+
+
 class Confirmations:
     """The calls of one snapshot that wait for a person, and the decisions on them."""
 
-    def __init__(self, dispatcher: "Dispatcher") -> None:
+    def __init__(self, dispatcher: Pipeline) -> None:
         """Keep the dispatcher, which runs approved calls."""
         self._dispatcher = dispatcher
         self._store = dispatcher.store

@@ -6,7 +6,7 @@ import pytest
 from deciding import approve
 
 from toolmd._store.store import Store
-from toolmd._types.call import Caller
+from toolmd._types.call import Call, Caller
 from toolmd._types.call_spec import Safety
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.settings import AuditSettings, SafetySettings, Settings

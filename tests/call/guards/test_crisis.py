@@ -47,7 +47,7 @@ def call(desk, name, text="x", **options):
 
 
 def flagged(desk):
-    return [(one.conversation, one.user) for one in desk.dispatcher._store.crises.flagged()]
+    return [(one.conversation, one.user) for one in desk.dispatcher.store.crises.flagged()]
 
 
 def test_a_crisis_word_holds_what_changes_something_and_lets_reading_pass(clinic):
@@ -66,8 +66,8 @@ def test_the_flag_stays_with_the_conversation_in_every_process(clinic):
     assert call(other, "write", conversation="c1", user="ben").success
     assert call(other, "write", conversation="c2", user="ana").success
     assert flagged(other) == [("c1", "ana")]
-    assert other.dispatcher._store.crises.clear("c1", "ana")
-    assert not other.dispatcher._store.crises.clear("c1", "ana")
+    assert other.dispatcher.store.crises.clear("c1", "ana")
+    assert not other.dispatcher.store.crises.clear("c1", "ana")
     assert call(other, "write", **HERE).success
 
 

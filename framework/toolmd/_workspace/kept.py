@@ -304,7 +304,7 @@ def _written(result: Result) -> bytes | None:
 
 def _size(result: Result) -> int:
     # A program that only calls tools does not wait for what writes results for models.
-    from toolmd._dialect.body import body_text
+    from toolmd._dialect.results import body_text
 
     return len(body_text(result).encode("utf-8", "replace"))
 

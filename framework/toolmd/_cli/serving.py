@@ -286,26 +286,7 @@ def serve_plan(
         begins: Called in the serving loop before anything is served.
         is_worker: Whether a parent process acts on a second signal.
     """
-<<<<<<< HEAD
     from toolmd._auth import Addresses, Tokens, verifier
-
-    workspace, source = serves
-    tokens = Tokens(
-        lambda: workspace.settings.serve.tokens,
-        own=plan.token,
-        caller=Caller(plan.user, plan.context),
-        may=plan.may or ["call"],
-        verify=verifier(workspace.settings),
-    )
-    addresses = Addresses.of(plan.host, plan.port, plan.allowed)
-    key = None if plan.key is None else bytes.fromhex(plan.key)
-    entrance = Entrance(listening, plan.port, addresses, tokens, key)
-    with following(workspace, follow=plan.follow):
-        ready = partial(reload_at_hangup, workspace)
-        serving = serve_workspace(
-            workspace, entrance, source, mcp_at_once=True, ready=ready, started=started, told=told
-=======
-    from toolmd._auth import Addresses, Tokens
     from toolmd._auth.server import Drain, serve
     from toolmd._http.app import Server
     from toolmd._workspace.gauges import watch_state
@@ -316,17 +297,20 @@ def serve_plan(
     def tell(text: str) -> None:
         err(f"server process {os.getpid()}: {text}" if is_worker else text)
 
+    verify = verifier(workspace.settings)
+
     async def main() -> None:
         mcp = McpApp(workspace, plan.key)
         server = Server(
             workspace,
             source,
             addresses=Addresses.of(plan.host, plan.port or 0, plan.allowed),
-            tokens=Tokens(known, own=plan.token, caller=plan.caller, may=plan.may or ("call",)),
+            tokens=Tokens(
+                known, own=plan.token, caller=plan.caller, may=plan.may or ("call",), verify=verify
+            ),
             port=plan.port or 0,
             key=plan.key,
             mcp=mcp,
->>>>>>> next
         )
 
         def end_streams() -> None:

@@ -177,7 +177,7 @@ def look_at_service(
         accept: Whether to accept the operations with a file as they are now.
     """
     from toolmd._gateway.services import Services
-    from toolmd._import.json_text import UnreadableSourceError
+    from toolmd._import.functions import UnreadableSourceError
     from toolmd._import.openapi import definitions_of
     from toolmd._store.store import Store
 

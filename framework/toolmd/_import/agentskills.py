@@ -7,12 +7,18 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
-from toolmd._import.differences import shown
-from toolmd._import.escaping import fenced, first_and_rest, one_line, plain_line, prose
-from toolmd._import.finish import known_title
-from toolmd._import.names import title_of, tool_name, words_of
+from toolmd._import.names import (
+    fenced,
+    first_and_rest,
+    one_line,
+    plain_line,
+    prose,
+    title_of,
+    tool_name,
+    words_of,
+)
 from toolmd._import.policy import Policy, restricting
-from toolmd._import.report import ImportReport
+from toolmd._import.report import ImportReport, known_title, shown
 from toolmd._parse.blocks.block import Part
 from toolmd._parse.blocks.outline import outline
 from toolmd._parse.blocks.prose import prose as written

@@ -1,19 +1,44 @@
-"""Convert a function of a model API (name, description, JSON Schema) to a tool."""
+"""Read functions of models' APIs: a name, a description, and a JSON Schema of the arguments."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from toolmd._import.escaping import first_and_rest, plain_line, prose
 from toolmd._import.flatten import TellUnheld
 from toolmd._import.json_schema import SchemaReader
-from toolmd._import.names import RESULTS, title_of, tool_name
+from toolmd._import.names import RESULTS, first_and_rest, plain_line, prose, title_of, tool_name
 from toolmd._import.policy import Policy
 from toolmd._import.report import ImportReport
 from toolmd._import.sentences import keywords_back, nullable_back
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.source import Source
 from toolmd._types.tool import ToolSpec
+from toolmd._validation.strict_json import JsonError
+from toolmd._validation.strict_json import read_json as read_strictly
+from toolmd.errors import ToolmdError
+
+MAX_BYTES = 8 << 20
+_MAX_DEPTH = 256
+
+
+class UnreadableSourceError(ToolmdError):
+    """The source can't be read; the message has the place of the error."""
+
+
+def read_json(text: str) -> Any:
+    """Return the value; raises UnreadableSourceError with line and column.
+
+    A key that occurs twice in an object is an error: one of both may restrict.
+    """
+    if len(text) > MAX_BYTES:
+        raise UnreadableSourceError(f"over {MAX_BYTES >> 20} MiB: pass only the tools")
+    try:
+        return read_strictly(text.removeprefix("\ufeff"), depth=_MAX_DEPTH, halves=True)
+    except JsonError as error:
+        raise UnreadableSourceError(
+            f"line {error.line}, column {error.column}: not valid JSON: {error.reason}"
+        ) from None
+
 
 SCHEMAS = (
     *("parameters", "input_schema", "inputSchema", "parametersJsonSchema"),

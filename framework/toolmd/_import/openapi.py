@@ -7,11 +7,10 @@ from urllib.parse import urljoin, urlsplit
 
 import yaml
 
-from toolmd._import.json_text import UnreadableSourceError
+from toolmd._import.functions import UnreadableSourceError
 from toolmd._import.names import words_of
-from toolmd._import.operations import SCHEMAS, Operations
+from toolmd._import.operations import SCHEMAS, Auth, Operations
 from toolmd._import.report import ImportReport
-from toolmd._import.ways import Auth
 from toolmd._types.imported import Imported
 from toolmd._types.operation import METHODS
 

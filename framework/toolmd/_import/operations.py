@@ -170,9 +170,10 @@ class Ways:
         for scheme in way:
             variable = f"{name}_{'_'.join(words_of(scheme))}".upper()
             found.append(_credential(self._resolved(self._schemes.get(scheme)), variable))
-        set_twice = sum(one is not None and one["type"] in {"bearer", "basic"} for one in found) > 1
         whole = tuple(one for one in found if one is not None)
-        return None if len(whole) < len(found) or set_twice else whole
+        at = {(one["type"], one["name"].lower()) if "name" in one else ("header", "authorization")
+              for one in whole}  # fmt: skip
+        return whole if len(at) == len(found) else None
 
 
 def _credential(scheme: Mapping[str, Any], variable: str) -> dict[str, str] | None:

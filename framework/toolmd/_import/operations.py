@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from toolmd._import.policy import Policy
 from toolmd._import.report import ImportReport, shown
 from toolmd._types.call_spec import Safety
 from toolmd._types.operation import METHODS, read_operation
+from toolmd._types.schema import Parameter
 
 _OTHER_KEYS = frozenset(("parameters", "summary", "description", "servers", "$ref"))
 
@@ -276,7 +278,11 @@ class Operations:
         known = {"implemented_by": where, "tags": tags, **self._policy(method, name)}
         if (result := self._result(operation)) is not None:
             known["returns"] = returned_shape(result, name, self._report, wrapped=False)
-        add_function(entry, self._report, policy=policy, places=places, **known)
+
+        def sent(one: Parameter) -> Parameter:
+            return replace(one, shape=replace(one.shape, sent_in=places.get(one.name)))
+
+        add_function(entry, self._report, policy=policy, change=sent, **known)
 
     def _policy(self, method: str, name: str) -> dict[str, Any]:
         if method in {"GET", "HEAD"}:

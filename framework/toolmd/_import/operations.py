@@ -222,12 +222,12 @@ class Operations:
         only: Sequence[str] = (),
         policy: Sequence[Policy] = (),
     ) -> None:
-        self._document = document
+        self._schemas = _mapping(_mapping(document.get("components")).get("schemas"))
+        self._document = {**document, "$defs": self._schemas}
         self._report = report
         self._only = only
         self._policies = policy
         self._ways = Ways(document, report, self._resolved)
-        self._schemas = _mapping(_mapping(document.get("components")).get("schemas"))
 
     def read(self, name: str) -> Mapping[str, Auth]:
         """Add a draft for each operation; return the services that they call, by name.
@@ -331,20 +331,10 @@ class Operations:
 
     def _used(self, value: Any) -> dict[str, Any]:
         """Return the document's schemas that a schema refers to, directly or not."""
-        found: dict[str, Any] = {}
-        left = [value]
-        while left:
-            one = left.pop()
-            if isinstance(one, Mapping):
-                left += one.values()
-                name = str(one.get("$ref", "")).removeprefix("#/$defs/").partition("/")[0]
-                name = name.replace("~1", "/").replace("~0", "~")
-                if name in self._schemas and name not in found:
-                    found[name] = self._schemas[name]
-                    left.append(found[name])
-            elif isinstance(one, list):
-                left += one
-        return found
+        names = [reference.removeprefix("#/$defs/").partition("/")[0]
+                 for reference in referred(self._document, value)]  # fmt: skip
+        names = [name.replace("~1", "/").replace("~0", "~") for name in names]
+        return {name: self._schemas[name] for name in names if name in self._schemas}
 
     def _listed(
         self, name: str, operation: Mapping[str, Any], item: Mapping[str, Any], put: Any
@@ -481,15 +471,36 @@ class Operations:
         return {}
 
     def _at(self, reference: str) -> Any:
-        value: Any = {**self._document, "$defs": self._schemas}
-        if not reference.startswith("#/"):
-            self._report.note("", "", f"the reference {reference!r} leads out of the document")
-            return {}
-        for part in reference[2:].split("/"):
-            value = _mapping(value).get(part.replace("~1", "/").replace("~0", "~"))
+        value = target(self._document, reference)
         if value is None:
-            self._report.note("", "", f"the reference {reference!r} leads nowhere")
+            where = "nowhere" if reference.startswith("#/") else "out of the document"
+            self._report.note("", "", f"the reference {reference!r} leads {where}")
         return value
+
+
+def target(document: Mapping[str, Any], reference: str) -> Any:
+    """Return what a reference leads to within a document; None for nothing."""
+    value: Any = document if reference.startswith("#/") else None
+    for part in reference[2:].split("/"):
+        value = _mapping(value).get(part.replace("~1", "/").replace("~0", "~"))
+    return value
+
+
+def referred(document: Mapping[str, Any], value: Any) -> dict[str, Any]:
+    """Return what a value refers to within a document, directly or not, by reference."""
+    found: dict[str, Any] = {}
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, list):
+            left += one
+        elif isinstance(one, dict):
+            left += one.values()
+            reference = one.get("$ref")
+            if isinstance(reference, str) and reference not in found:
+                found[reference] = target(document, reference)
+                left.append(found[reference])
+    return found
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -214,7 +214,7 @@ def test_inputs_and_tools_as_lists_of_maps_are_read_by_their_names() -> None:
     [
         ("create-readme.prompt.md", "create_readme"),
         ("csharp.instructions.md", "csharp"),
-        ("skills/deploy/SKILL.md", "deploy"),
+        ("skills/deploy/SKILL.md", "role"),
         ("SKILL.md", "role"),
     ],
 )

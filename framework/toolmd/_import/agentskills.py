@@ -110,7 +110,8 @@ def _skill(
     metadata = said["metadata"] if isinstance(said.get("metadata"), dict) else {}
     rest = parts[1:]
     heading = heading_text(rest[0].heading.text) if rest and rest[0].level == 1 else ""
-    called = metadata.get("toolmd-name") or said.get("name") or _file_name(path) or heading
+    file, folder = _file_names(path)
+    called = metadata.get("toolmd-name") or said.get("name") or file or heading or folder
     name = tool_name(str(called))
     if not name:
         report.reject(str(called), "the name contains no letter that a skill's name may have")
@@ -130,11 +131,11 @@ def _skill(
     return skill
 
 
-def _file_name(path: str) -> str:
-    """Return the name by which people start the file: its own, or that of a SKILL.md's folder."""
+def _file_names(path: str) -> tuple[str, str]:
+    """Return the names of the file, by which people start it, and of the folder of a SKILL.md."""
     pure = PurePath(path)
     own = pure.name.partition(".")[0]
-    return pure.parent.name if own.upper() in {"SKILL", "README"} else own
+    return ("", pure.parent.name or own) if own.upper() == "SKILL" else (own, "")
 
 
 def _without(body: str, description: str) -> str:

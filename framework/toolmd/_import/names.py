@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from toolmd._parse.source.page import Mark
+from toolmd._parse.page import Mark
 from toolmd._parse.unread import restriction
-from toolmd._parse.words.keys import split
+from toolmd._parse.words import split
 
 _LONGEST = 64
 _TOOL = re.compile(r"[a-z][a-z0-9_]{0,63}")

@@ -231,11 +231,11 @@ class _DispatchExecutor:
     async def confirm(self, held: str, call: Call, by: str | None = None) -> Result:
         """Approve a pending call by its id, with the arguments of `call`, and run it."""
         heard = partial(self._heard, call)
-        return await self._dispatcher.decisions.confirm_call(held, call, heard, by)
+        return await self._dispatcher.confirmations.approve_for_run(held, call, heard, by)
 
     async def reject(self, held: str, call: Call, by: str | None = None) -> None:
         """Reject a pending call by its id: it never runs."""
-        await self._dispatcher.decisions.reject(held, user=call.caller.user, by=by)
+        await self._dispatcher.confirmations.reject_for_run(held, call.caller.user, by)
 
     async def python(self, call: Call, through: Through) -> Any:
         """Run the implementation of a skill; its own calls go `through`.

@@ -15,8 +15,7 @@ from toolmd._skills.engine.store import StoredQuestion
 from toolmd._types.asked import Asked
 from toolmd._types.call import Call
 from toolmd._types.confirmation import Confirmation
-from toolmd._types.pending import PendingCall
-from toolmd._types.result import ConfirmationRequest, Failure, Outcome, Result, SkillResult
+from toolmd._types.result import Failure, Outcome, Result, SkillResult
 from toolmd._types.run import Answer, Asker, Order, Question
 from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
@@ -126,16 +125,15 @@ def waits(run_id: str, call: Call, ended: SkillResult, questions: tuple[Question
     """Return the Result of a run that waits for a person, or for a time."""
     asked = tuple(question for question in questions if question.asks)
     outcome: Outcome = "confirm" if asked or not questions else "waiting"
-    message, held = ended.message, None
-    if asked:
-        first = asked[0]
-        held = ConfirmationRequest(first.id, first.prompt, first.sensitivity, form=first.form)
+    message, waiting = ended.message, tuple(_pending(question, call) for question in asked)
+    if waiting:
         message = "The user must confirm it."
-        if first.kind == "review":
+        if waiting[0].kind == "review":
             outcome, message = "review", "An operator must review one of its calls first."
-    waiting = tuple(_pending(question, call) for question in asked)
-    return Result(success=False, tool=call.tool, outcome=outcome, message=message, attempts=1,
-                  confirmation=held, run_id=run_id, waiting=waiting)  # fmt: skip
+    return Result(
+        success=False, tool=call.tool, outcome=outcome, message=message, attempts=1,
+        confirmation=waiting[0] if waiting else None, run_id=run_id, waiting=waiting,
+    )  # fmt: skip
 
 
 def asking(ask: Asker, by: str | None) -> Callable[[Question], Awaitable[Answer | None]]:
@@ -175,13 +173,14 @@ def _place(one: StoredQuestion) -> tuple[float, str]:
     return one.opened, one.question.id
 
 
-def _pending(question: Question, call: Call) -> PendingCall:
+def _pending(question: Question, call: Call) -> Confirmation:
     """Return a question as the pending call that the run's caller sees; `call` began the run."""
     given = question.arguments if question.tool is not None else call.arguments
     assert isinstance(given, Mapping)
-    tool, kind = question.tool or call.tool, _kind(question)
-    return PendingCall(question.id, kind, call.id, tool, dict(given), question.prompt,
-                       question.sensitivity, question.saves, question.form)  # fmt: skip
+    asked = None if question.form is None else Asked(question.prompt, question.form)
+    of = Call(question.tool or call.tool, given, call.id, caller=call.caller, asked=asked)
+    return Confirmation(question.id, question.prompt, question.sensitivity, _kind(question), of,
+                        given, saves=question.saves)  # fmt: skip
 
 
 def _kind(question: Question) -> Literal["confirm", "review"]:
@@ -209,13 +208,12 @@ def _confirmation(one: StoredQuestion, order: Order) -> Confirmation:
         call, shown = call._replace(asked=Asked(prompt, question.form)), given
     return Confirmation(
         name,
-        _kind(question),
-        call,
-        "",
         prompt,
         question.sensitivity,
+        _kind(question),
+        call,
+        shown,
         one.opened,
         one.expires,
-        shown=shown,
         saves=question.saves,
     )

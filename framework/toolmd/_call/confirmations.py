@@ -166,7 +166,9 @@ class Confirmations:
         caller or the tool's requirements changed, it waits for a new confirmation. A rejected or
         answered call never runs. Only its caller gets Sensitive values of its data.
         """
-        call, result = await self._decide(confirmation_id, decision, who, on_event)
+        call, result = await self._decide(
+            confirmation_id, decision, who.user, who.recorded_name, on_event
+        )
         if result.data is None or call.caller.user == who.user:
             return result
         tool = self._tools.bound(result.tool)
@@ -195,8 +197,13 @@ class Confirmations:
         if one is not None and one.kind == "review" and one.call.key == call.key:
             user = None
         decision = Decision.edit(edit) if edit else Decision.approve()
-        who = Approver(user, by)
-        return (await self._decide(confirmation_id, decision, who, on_event, call.key))[1]
+        return (await self._decide(confirmation_id, decision, user, by, on_event, call.key))[1]
+
+    async def reject_for_run(
+        self, confirmation_id: str, user: str | None, by: str | None = None
+    ) -> None:
+        """Reject a pending call, as a run's question was answered."""
+        await self._decide(confirmation_id, Decision.reject(), user, by, None)
 
     def pending(
         self, user: str | None = None, after: tuple[float, str] | None = None
@@ -230,17 +237,18 @@ class Confirmations:
         self,
         confirmation_id: str,
         decision: Decision,
-        who: Approver,
+        user: str | None,
+        name: str | None,
         on_event: EventListener | None,
         key: str | None = None,
     ) -> tuple[Call, Result]:
         """Return the call and its result; `key` is the idempotency key where a runtime made one."""
         began, call = perf_counter(), Call(str(confirmation_id), {})
-        by = {"confirmation": str(confirmation_id), "by": who.recorded_name}
+        by = {"confirmation": str(confirmation_id), "by": name}
         try:
-            one = await self._find(str(confirmation_id), who.user)
+            one = await self._find(str(confirmation_id), user)
             call = one.call
-            await self._check_undecided(one, who.user, drops=decision.kind == "reject")
+            await self._check_undecided(one, user, drops=decision.kind == "reject")
             if call.asked is None and decision.kind == "reject":
                 await self._reject(one)
             tool = await self._tools.find(call)

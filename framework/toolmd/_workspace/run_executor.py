@@ -16,7 +16,6 @@ from toolmd._skills.engine.outcomes import ended
 from toolmd._skills.interpreter import Interpreter
 from toolmd._skills.journal import CancelledRunError, Journal, ParkedError, Through, loaded
 from toolmd._types.call import Call
-from toolmd._types.decision import Approver, Decision
 from toolmd._types.plan import Plan
 from toolmd._types.registry import Bound, BoundTool, Registry
 from toolmd._types.result import Event, EventListener, Result, SkillResult
@@ -236,8 +235,7 @@ class _DispatchExecutor:
 
     async def reject(self, held: str, call: Call, by: str | None = None) -> None:
         """Reject a pending call by its id: it never runs."""
-        who = Approver(call.caller.user, by)
-        await self._dispatcher.confirmations.decide(held, Decision.reject(), who)
+        await self._dispatcher.confirmations.reject_for_run(held, call.caller.user, by)
 
     async def python(self, call: Call, through: Through) -> Any:
         """Run the implementation of a skill; its own calls go `through`.

@@ -31,6 +31,7 @@ RESTRICTIONS: dict[str, tuple[SectionTable, Row]] = {
 _LONG = tuple(key for key in RESTRICTIONS if len(key) >= 8)  # noqa: PLR2004 - surely no other word
 _COMPARES = re.compile(r"[<>=!]=|[<>]|&&|\|\|")
 """The sign of an expression before a message, as rules are written: `` `a < b`: message ``."""
+_ROLES = fold("Allowed Roles")
 _UNDECIDED = re.compile(rf"{RESTRICTION} \d+")
 _DECIDE = "write a field or a rule instead of this line, or delete the line"
 """The remedy for a line that an import left for somebody to decide about."""
@@ -129,6 +130,10 @@ def report_unknown(page: Page, entry: Entry, table: SectionTable) -> bool:
     if _UNDECIDED.fullmatch(entry.name):
         key = page.mark(entry.name, entry.key.line, entry.key.column)
         page.error(Code.UNKNOWN_FIELD, key, f"'{entry.name}' waits for a decision", _DECIDE)
+        return True
+    if fold(entry.name) == _ROLES:
+        message = f"'{entry.name}' is not enforced yet, so the file does not load"
+        page.error(Code.UNKNOWN_FIELD, entry.key, message, "check the role in a guard")
         return True
     misplaced = RESTRICTIONS.get(fold(entry.name))
     if misplaced is not None and misplaced[0].name != "Parameters":

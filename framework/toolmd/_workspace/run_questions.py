@@ -105,11 +105,11 @@ class Questions:
         found: dict[str, Order] = {}
         for engine in self._engines():
             if len(found) < len(ids):
-                found.update((order.id, order) for order in engine.orders(ids))
+                found.update((order.id, order) for order in engine.store.orders(ids))
         return found
 
     def _open(self, run_id: str) -> list[StoredQuestion]:
-        return [one for engine in self._engines() for one in engine.waiting(run_id)]
+        return [one for engine in self._engines() for one in engine.store.open(run_id)]
 
     def _subject(self, question: Question) -> ToolSpec | SkillSpec:
         return _subject(question, self.orders([question.run_id])[question.run_id])
@@ -163,7 +163,7 @@ def asking(ask: Asker, by: str | None) -> Callable[[Question], Awaitable[Answer 
 def _each(engine: Engine, after: tuple[float, str] | None) -> Iterator[StoredQuestion]:
     """Yield the open questions of an engine, the oldest first, as far as they are taken."""
     while True:
-        some = engine.waiting(None, after, SOME)
+        some = engine.store.open(None, after, SOME)
         yield from some
         if len(some) < SOME:
             return

@@ -4,8 +4,9 @@ import asyncio
 import datetime as dt
 import secrets
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from threading import Lock
 from time import perf_counter
 from typing import TypeVar
@@ -14,16 +15,14 @@ from toolmd._call.arguments import mismatch
 from toolmd._call.cut import Bounds, cut
 from toolmd._call.denial import CallDenied
 from toolmd._call.pipeline import check_call
-from toolmd._skills.engine import utc_now
-from toolmd._skills.engine.engine import Engine
-from toolmd._skills.engine.outcomes import result_of, unanswered, unknown
+from toolmd._skills.engine.engine import Engine, utc_now
+from toolmd._skills.engine.store import NoQuestionError, result_of, unknown
 from toolmd._skills.plan import make_plan
 from toolmd._skills.replay import listed, trace
 from toolmd._store import MEMORY
-from toolmd._store.database import SqliteDatabase
+from toolmd._store.database import Database, SqliteDatabase
 from toolmd._types.call import Budget, Call
 from toolmd._types.fleet import Fleet, Queue
-from toolmd._types.plan import Plan
 from toolmd._types.registry import Specs
 from toolmd._types.result import Failure, Outcome, Result, SkillResult
 from toolmd._types.run import (
@@ -44,7 +43,7 @@ from toolmd._workspace.background_loop import off_loop, sync_of
 from toolmd._workspace.method_parameters import checked
 from toolmd._workspace.names import known_name
 from toolmd._workspace.opened import OpenProject
-from toolmd._workspace.run_executor import RunExecutor
+from toolmd._workspace.run_executor import execute
 from toolmd._workspace.run_questions import Questions, asking, waits
 from toolmd._workspace.schedules import Schedules, limits_in_use, schedules_of
 from toolmd._workspace.snapshot.live import Live
@@ -74,8 +73,7 @@ class Runs:
     def __init__(self, project: OpenProject) -> None:
         self._project = project
         self._clock = project.clock or utc_now
-        self._executor = RunExecutor(lambda: project.live, project.workspace_events.tell)
-        self._memory = Engine(self._executor.execute, SqliteDatabase(None), clock=self._clock)
+        self._memory = self._engine_on(SqliteDatabase(None))
         self._durable: Engine | None = None
         self._lock = Lock()
         self._stopped = False
@@ -122,21 +120,20 @@ class Runs:
             return await self._finish(call, allowed, began)
         await live.settle()
         engine = self.durable() if skill.spec.durable and self.keeps else self._memory
-        plan = _plan(skill.spec, live, live.python_hash)
+        tools, skills = live.registry.tools, live.registry.skills
+        python = [name for name, bound in skills.items() if bound.binding.kind != "none"]
+        plan = make_plan(skill.spec, Specs(tools), Specs(skills), python, live.python_hash)
         run_id = run_id or f"run-{secrets.token_hex(8)}"
         order = Order(run_id, plan, inputs, call.caller, call.confidence)
-        self._executor.begin(run_id, live)
         if call.id is not None or call.budget is not None:
             self._calls[run_id] = call
         while len(self._calls) > MOST_CALLS:
             del self._calls[next(iter(self._calls))]
         if at is not None:
-            state = {"run_id": run_id, "skill": skill.name, "state": "scheduled"}
-            self._project.workspace_events.tell("run", state, call.caller.user)
             scheduled = await engine.schedule(order, at.astimezone(dt.UTC))
             return await self._result(run_id, call, scheduled, began)
         running = engine.run(order, ask=ask and asking(ask, call.caller.user), watch=on_event)
-        return await self._result_in_time(run_id, call, running, began)
+        return await self._result_in_time(order, call, running, began)
 
     begin_sync = sync_of(begin)
 
@@ -180,11 +177,8 @@ class Runs:
         Raises:
             NotFoundError: The run does not exist.
         """
-        await self._call(run_id, user)
-        view, order = await self._view(run_id), await off_loop(self.questions.order, run_id)
-        if order is None or not order.plan.holds_sensitive:
-            return view
-        return (await trace(order, view)).view
+        order, view = await self._order(run_id, user), await self._view(run_id)
+        return (await trace(order, view)).view if order.plan.holds_sensitive else view
 
     get_sync = sync_of(get)
 
@@ -198,11 +192,8 @@ class Runs:
         Raises:
             NotFoundError: The run does not exist.
         """
-        await self._call(run_id, user)
-        view, order = await self._view(run_id), await off_loop(self.questions.order, run_id)
-        if order is None:
-            raise unknown(run_id)
-        return await trace(order, view)
+        order = await self._order(run_id, user)
+        return await trace(order, await self._view(run_id))
 
     trace_sync = sync_of(trace)
 
@@ -256,10 +247,10 @@ class Runs:
         Raises:
             NotFoundError: The run does not exist.
         """
-        began, call = perf_counter(), await self._call(run_id, user)
+        began, order = perf_counter(), await self._order(run_id, user)
         engine = await self._engine(run_id)
         ended = await engine.resume(run_id, ask=ask and asking(ask, user), watch=on_event)
-        return await self._result(run_id, call, ended, began)
+        return await self._result(run_id, self._call(order), ended, began)
 
     resume_sync = sync_of(resume)
 
@@ -273,9 +264,9 @@ class Runs:
         Raises:
             NotFoundError: The run does not exist.
         """
-        began, call = perf_counter(), await self._call(run_id, user)
+        began, order = perf_counter(), await self._order(run_id, user)
         ended = await (await self._engine(run_id)).cancel(run_id)
-        return await self._result(run_id, call, ended, began)
+        return await self._result(run_id, self._call(order), ended, began)
 
     cancel_sync = sync_of(cancel)
 
@@ -297,8 +288,8 @@ class Runs:
             NotFoundError: The run does not exist, or it has no open question.
             ToolmdError: several questions are open, and no key names one.
         """
-        began, call = perf_counter(), await self._call(run_id, user)
-        asked = (await self._view(run_id)).questions
+        began, order = perf_counter(), await self._order(run_id, user)
+        call, asked = self._call(order), (await self._view(run_id)).questions
         if key is None:
             key = _only_key(run_id, asked)
         given = Answer(approved=answer) if isinstance(answer, bool) else answer
@@ -313,9 +304,10 @@ class Runs:
             notes = await off_loop(self.questions.notes, question, given)
         try:
             running = (await self._engine(run_id)).answer(run_id, key, given)
-            result = await self._result_in_time(run_id, call, running, began)
+            result = await self._result_in_time(order, call, running, began)
         except NotFoundError as error:
-            denial = _denied(call, Failure(unanswered(error), str(error)))
+            code = error.code if isinstance(error, NoQuestionError) else "confirmation_not_found"
+            denial = _denied(call, Failure(code, str(error)))
             return await self._finish(call, denial, began)
         except Exception as error:  # noqa: BLE001 - the deciding person gets a result
             return await self._finish(call, crashed(call, error), began)
@@ -346,7 +338,7 @@ class Runs:
         if any(bound.spec.durable for bound in self._live.registry.skills.values()):
             return True
         return await off_loop(
-            lambda: any(one.keeps and one.unfinished() for one in self._engines())
+            lambda: any(one.keeps and one.store.unfinished() for one in self._engines())
         )
 
     may_be_due_sync = sync_of(may_be_due)
@@ -390,7 +382,6 @@ class Runs:
         """Stop the runs of this process; stored runs continue at the next start."""
         self._memory.close()
         self._stop(None, None)
-        self._executor.close()
 
     def durable(self) -> Engine:
         """Return the engine that stores runs, opened on first use."""
@@ -398,8 +389,7 @@ class Runs:
             if self._stopped:
                 raise ToolmdError("this process is ending; its runs continue at the next start")
             if self._durable is None:
-                store = self._project.store
-                self._durable = Engine(self._executor.execute, store.database, clock=self._clock)
+                self._durable = self._engine_on(self._project.store.database)
             return self._durable
 
     def scheduled(self) -> tuple[SkillSpec, ...]:
@@ -421,10 +411,26 @@ class Runs:
                     changed[plan.skill.name] += number
         return changed
 
+    def changed(self, ids: Iterable[str]) -> tuple[tuple[str, str, RunState, str | None], ...]:
+        """Return the stored runs that execute or changed recently, or are of `ids`; it blocks.
+
+        Returns:
+            Each with its skill, its state and its user.
+        """
+        engine = self.durable()
+        return engine.store.changed(engine.clock(), ids)
+
     @property
     def _live(self) -> Live:
         self._project.check_open()
         return self._project.live
+
+    def _engine_on(self, database: Database) -> Engine:
+        run, tell = (
+            partial(execute, lambda: self._project.live),
+            self._project.workspace_events.tell,
+        )
+        return Engine(run, database, clock=self._clock, tell=tell)
 
     def _engines(self) -> tuple[Engine, ...]:
         """Return the engines that may have runs; a store that has no record is not opened."""
@@ -434,14 +440,14 @@ class Runs:
     async def _engine(self, run_id: str) -> Engine:
         """Return the engine that has this run, or would have it."""
         self._project.check_open()
-        if self._memory.knows(run_id):
+        if self._memory.store.orders([run_id]):
             return self._memory
         return (await off_loop(self._engines))[-1]
 
     def _count_unfinished(self) -> Counter[RunState]:
         found: Counter[RunState] = Counter()
         for engine in self._engines():
-            found.update(engine.unfinished())
+            found.update(engine.store.unfinished())
         return found
 
     def _stop(self, timeout_s: float | None, on_hold: Callable[[], None] | None) -> None:
@@ -458,31 +464,34 @@ class Runs:
     async def _view(self, run_id: str) -> RunView:
         return await (await self._engine(run_id)).show(run_id)
 
-    async def _call(self, run_id: str, user: str | None = None) -> Call:
-        """Return the call that began a run, in any process; raises NotFoundError."""
+    async def _order(self, run_id: str, user: str | None) -> Order:
+        """Return the order of a run of any process; raises NotFoundError."""
         self._project.check_open()
         order = await off_loop(self.questions.order, run_id)
         if order is None:
             raise unknown(run_id)
         if user is not None and order.caller.user != user:
             raise NotFoundError(f"there is no run {run_id!r} of this user")
+        return order
+
+    def _call(self, order: Order) -> Call:
+        """Return the call that began a run."""
         name = order.plan.skill.name
         known = Call(name, order.inputs, confidence=order.confidence, caller=order.caller)
-        return self._calls.get(run_id, known)
+        return self._calls.get(order.id, known)
 
     async def _result_in_time(
-        self, run_id: str, call: Call, running: Awaitable[SkillResult], began: float
+        self, order: Order, call: Call, running: Awaitable[SkillResult], began: float
     ) -> Result:
         """Wait for a run, no longer than the budget of the plan that called it."""
+        run_id = order.id
         if (budget := call.budget) is None:
             return await self._result(run_id, call, await running, began)
         left = budget.timeout_ms / 1000 - (perf_counter() - began)
         try:
             ended = await in_time(running, left, lambda: self.cancel(run_id))
         except LateRunError:
-            plan = await off_loop(self._todays_plan, call.tool)
-            repeatable = plan is not None and all(t.is_repeatable for t in plan.tools.values())
-            return await self._finish(call, _late(run_id, call, budget, repeatable), began)
+            return await self._finish(call, _late(order, call, budget), began)
         result = await self._result(run_id, call, ended, began)
         if not result.success:
             return result
@@ -492,11 +501,6 @@ class Runs:
         truncated = {"rows": found.rows, "bytes": found.bytes}
         notes = (*result.notes, *found.notes)
         return result._replace(data=found.value, truncated=truncated, notes=notes)
-
-    def _todays_plan(self, name: str) -> Plan | None:
-        live = self._project.live
-        skill = live.registry.skills.get(name)
-        return None if skill is None else _plan(skill.spec, live, "")
 
     async def _result(self, run_id: str, call: Call, ended: SkillResult, began: float) -> Result:
         """Return the Result of a run that ended or waits."""
@@ -510,7 +514,6 @@ class Runs:
             waiting = waits(run_id, call._replace(arguments=shown), ended, questions)
             return await self._finish(call, waiting, began)
         if ended.code != "stuck":
-            self._executor.end(run_id)
             self._calls.pop(run_id, None)
         return await self._finish(call, result_of(run_id, call.tool, ended), began)
 
@@ -565,16 +568,17 @@ def _denied(call: Call, failure: Failure) -> Result:
     return Result(success=False, tool=call.tool, outcome="denied", error=failure)
 
 
-def _late(run_id: str, call: Call, budget: Budget, repeatable: bool) -> Result:  # noqa: FBT001
+def _late(order: Order, call: Call, budget: Budget) -> Result:
     """Return the Result of a run that did not end within the budget of its plan."""
+    repeatable = all(tool.is_repeatable for tool in order.plan.tools.values())
     message = (
-        f"{call.tool} did not end within {budget.timeout_ms / 1000:g} s: its run {run_id} is"
+        f"{call.tool} did not end within {budget.timeout_ms / 1000:g} s: its run {order.id} is"
         f" stopped before its next call, and what it did is undone."
     )
     outcome: Outcome = "failed" if repeatable else "unknown"
     failure = Failure("timeout" if repeatable else "outcome_unknown", message)
     return Result(success=False, tool=call.tool, outcome=outcome, error=failure, attempts=1,
-                  run_id=run_id)  # fmt: skip
+                  run_id=order.id)  # fmt: skip
 
 
 def _only_key(run_id: str, questions: tuple[Question, ...]) -> str:
@@ -584,10 +588,3 @@ def _only_key(run_id: str, questions: tuple[Question, ...]) -> str:
     if len(keys) > 1:
         raise ToolmdError(f"run {run_id} asks several things: name one key of {keys}")
     return keys[0]
-
-
-def _plan(spec: SkillSpec, live: Live, code: str) -> Plan:
-    """Return the plan of a run: the specs with which it executes."""
-    tools, skills = live.registry.tools, live.registry.skills
-    python = [name for name, bound in skills.items() if bound.binding.kind != "none"]
-    return make_plan(spec, Specs(tools), Specs(skills), python, code)

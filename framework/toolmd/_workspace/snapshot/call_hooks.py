@@ -17,35 +17,19 @@ if TYPE_CHECKING:
     from toolmd._call.words import AskIntent
 
 
-def guards_of(
-    plugins: Plugins, settings: Settings, beside: Plugins | None = None
-) -> Callable[[BoundTool], Sequence[Guard]]:
-    """Return a function that asks each plugin for a tool's guards. Raises what a plugin raised.
-
-    `beside` are the plugins of another snapshot; their guards check too where they differ.
-    """
-
-    def asks(plugins: Plugins) -> bool:
-        # Without guards, no spec needs to be decoded.
-        return plugins.implements("toolmd_guards")
+def guards_of(plugins: Plugins, settings: Settings) -> Callable[[BoundTool], Sequence[Guard]]:
+    """Return a function that asks each plugin for a tool's guards. Raises what a plugin raised."""
 
     def guards(tool: BoundTool) -> Sequence[Guard]:
-        def ask(plugins: Plugins) -> list[PluginAnswer]:
-            if not asks(plugins):
-                return []
-            return list(plugins.ask("toolmd_guards", spec=tool.spec, settings=settings))
-
         for name in tool.hooked:
             plugins.demand(name)
-        answers = ask(plugins)
-        if beside is not None:
-            also = ask(beside)
-            answers += [a for a in also if beside.plugin(a.plugin) is not plugins.plugin(a.plugin)]
         found: list[Guard] = []
-        for answer in answers:
-            if answer.error is not None:
-                raise answer.error
-            found.extend(several(answer.value))
+        # Without guards, no spec needs to be decoded.
+        if plugins.implements("toolmd_guards"):
+            for answer in plugins.ask("toolmd_guards", spec=tool.spec, settings=settings):
+                if answer.error is not None:
+                    raise answer.error
+                found.extend(several(answer.value))
         return found
 
     return guards

@@ -49,14 +49,12 @@ class Results:
             NotFoundError: Nothing is kept for this user under the handle any more.
             UnreachableError: The store can't be used.
         """
-        return await off_loop(lambda: self.read_sync(handle, user=user))
-
-    def read_sync(self, handle: str, *, user: str | None = None) -> Any:
-        """Same as `read`, for callers that can't await; the calling thread waits."""
-        kept = self._project.live.keeper.find(handle, user)
+        kept = await off_loop(self._project.live.keeper.find, handle, user)
         if kept is None:
             raise NotFoundError(no_result(handle))
         return from_json(kept.data)
+
+    read_sync = sync_of(read)
 
     def handles(self, *, user: str | None = None) -> list[OpenHandle]:
         """Return the open handles of a user, the newest first; it blocks.

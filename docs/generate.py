@@ -20,7 +20,7 @@ from toolmd._cli.commands import make_app
 from toolmd._expressions import functions
 from toolmd._expressions.syntax import MAX_DEPTH, MAX_LENGTH
 from toolmd._parse.fields.field import Field
-from toolmd._parse.fields.parameter import PARAMETER
+from toolmd._parse.fields.parameter import PARAMETER, RETURN_FIELDS
 from toolmd._parse.fields.table import TABLES
 from toolmd._types import settings
 from toolmd._types.code import Code
@@ -32,9 +32,9 @@ NOTE = "<!-- Written by `make docs`; change the code instead. -->\n\n"
 
 FIELDS = """# Fields
 
-Each field of a definition, written as `- **Name**: value`. A misspelt field is read as the nearest
-one, with a warning. A field marked **restricts** restricts calls; if it can't be read, the tool
-does not load. A synonym ("read with a warning") is read as that field, with a warning and a fix.
+Each field of a definition, written as `- **Name**: value`. A field marked *restricts* restricts
+calls. If it can't be read, the tool does not load. The last column has other names of the field. A
+name in *italics* is read with a warning and a fix, and so is a misspelt name.
 """
 EXPRESSIONS = f"""# Expressions
 
@@ -90,17 +90,10 @@ VARIABLES = {
 COMMANDS = """# Commands
 
 Every command of `toolmd`, as in its `-h`. Data goes to standard output, everything else to standard
-error. The exit status is:
-
-- 0 for success,
-- 1 for problems that were found, or a failed tool,
-- 2 for a wrong command line,
-- 3 for a denied call,
-- 4 for a call that needs a confirmation,
-- 5 for something that was not found or not reached,
-- 70 for an error in Toolmd itself,
-- 130 if Ctrl-C ended the command, or a second signal ended a server before its calls did.
+error. [The exit status](index.md#exit-status) is the same for all of them.
 """
+FOR_THE_SITE = {"commands.md", "diagnostics.md", "python.md"}
+"""The pages that the repository does not have, because programs print them."""
 
 
 def fields_page() -> str:
@@ -119,6 +112,11 @@ def fields_page() -> str:
                 )
             elif section.children == "steps":
                 parts.append("Below each step: the [keys of a step](#keys-of-a-step).\n")
+            elif section.fields == RETURN_FIELDS:
+                parts.append(
+                    "The [fields of a parameter](#fields-of-a-parameter), but not Required, "
+                    "Optional and Verbatim.\n"
+                )
             elif section.fields:
                 parts.append(_field_table(section.fields))
     parts.append(f"## Fields of a parameter\n\n{_field_table(PARAMETER.fields)}")
@@ -131,17 +129,13 @@ def _field_table(rows: Iterable[Field]) -> str:
     def row(field: Field) -> tuple[str, ...]:
         choices = f" One of {', '.join(f'`{c}`' for c in field.choices)}." if field.choices else ""
         fits = f" For {' and '.join(field.fits)}." if field.fits else ""
-        return (
-            f"**{field.name}**",
-            field.says + choices + fits,
-            field.default,
-            "restricts" if field.restricts else "",
-            ", ".join(field.aliases),
-            ", ".join(field.synonyms),
-        )
+        default = f" Default: {field.default}." if field.default else ""
+        mark = " *restricts*" if field.restricts else ""
+        names = (*field.aliases, *(f"*{synonym}*" for synonym in field.synonyms))
+        meaning = f"{field.says}{choices}{fits}{default}{mark}"
+        return f"**{field.name}**", meaning, ", ".join(names)
 
-    heads = ("field", "meaning", "default", "", "also read as", "read with a warning")
-    return table(heads, map(row, rows))
+    return table(("field", "meaning", "also"), map(row, rows))
 
 
 def expressions_page() -> str:

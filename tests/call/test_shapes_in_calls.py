@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolmd import parse_skill
-from toolmd._load.fits import mismatch
-from toolmd._load.gives import unwritable
+from toolmd._load.fits import mismatch, unwritable
 from toolmd._parse import parse_tool
 from toolmd._skills.text import shape_for, value_of
 from toolmd._types.schema import Schema

@@ -13,8 +13,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from toolmd._egress import Approved, DomainNotApprovedError
-from toolmd._egress.addresses import address_of, is_open
-from toolmd._egress.resolve import resolve
+from toolmd._egress.approved import address_of, is_open
+from toolmd._egress.guarded import resolve
 
 PUBLIC = "93.184.215.14"
 CLOSED = """

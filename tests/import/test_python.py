@@ -166,10 +166,10 @@ def test_the_draft_has_signature_and_docstring(tmp_path: Path) -> None:
     text = drafts["find_orders"]
 
     assert "**Implemented By**: shop:find_orders" in text
-    assert "- `limit` (integer, 1..100, default 10): How many orders." in text
-    assert "): The customer's number." in text
+    assert "- **Maximum**: 100" in text.partition("### limit")[2]
+    assert "- **Description**: The customer's number." in text
     assert "Raises KeyError: There is no such customer." in text
-    assert "- **Type**: array of object; **Description**: The items of the orders." in text
+    assert "- **Description**: The items of the orders." in text
     assert "until: only the docstring has this parameter" in "\n".join(notes)
     assert "Never more than 100 are returned." in text
     assert any("args of the function takes any number" in note for note in notes)
@@ -289,9 +289,9 @@ def remind(days: Days, text: str, at: no_such_module.Time = None) -> Days:
 """
     drafts, notes, _ = imported(module(tmp_path, head + source))
 
-    for line in ("- `days` (array of integer, required)", "- `text` (string, required)"):
-        assert line in drafts["remind"]
-    assert "- **Type**: array of integer" in drafts["remind"]
+    days = "- **Items**:\n  - **Type**: integer"
+    assert drafts["remind"].count(days) == 2
+    assert "### text\n\n- **Type**: string\n- **Required**: true" in drafts["remind"]
     assert any("at: the annotation can't be read: name 'no_such_module'" in note for note in notes)
 
 
@@ -322,7 +322,7 @@ def shown(number: int, locale: Locale | str | None = None) -> str:
 """
     drafts, notes, _ = imported(module(tmp_path, source))
 
-    assert "- `locale` (string)\n" in drafts["shown"]
+    assert "### locale\n\n- **Type**: string\n- **Required**: false" in drafts["shown"]
     assert any("locale: Locale has no schema: no call can pass one" in note for note in notes)
 
 
@@ -357,7 +357,7 @@ async def picked(order: str) -> AsyncIterator[Item]:
 """
     drafts, notes, _ = imported(module(tmp_path, source))
 
-    assert "- `sku` (string, required)" in drafts["picked"].partition("## Returns")[2]
+    assert "- **sku**:" in drafts["picked"].partition("## Returns")[2]
     assert not any("returns" in note for note in notes)
 
 
@@ -367,7 +367,7 @@ def test_a_tuple_of_one_type_is_a_list_of_its_length(tmp_path: Path) -> None:
     )
     drafts, notes, _ = imported(module(tmp_path, source))
 
-    assert "- `days` (array of integer, required, 2..2 items)" in drafts["span"]
+    assert "- **Min Items**: 2\n- **Max Items**: 2" in drafts["span"]
     assert [note for note in notes if "prefixItems" in note and "mixed" in note]
     assert not [note for note in notes if "days" in note]
 
@@ -427,7 +427,7 @@ def test_a_tool_of_another_framework_is_refused_with_the_remedy(tmp_path: Path) 
 
 def test_the_usual_typed_dict_is_read_on_every_python(tmp_path: Path) -> None:
     text = "from typing import TypedDict\nclass A(TypedDict):\n    x: int\ndef take(a: A): ...\n"
-    assert "`x` (integer" in imported(module(tmp_path, text))[0]["take"]
+    assert "- **x**:" in imported(module(tmp_path, text))[0]["take"]
 
 
 def test_standard_input_is_no_module(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from toolmd._export.targets import export
 from toolmd._import import read_source
-from toolmd._parse import parse_tool, tool_text
+from toolmd._parse import parse_tool
 from toolmd._types.call_spec import Limits, Rule, Safety
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.source import Source
@@ -135,18 +135,6 @@ def test_arguments_come_back_as_they_went(target: str, kind: str, given_: list[P
     spec = tool(*given_)
 
     assert comparable(back(spec, target, kind).input_schema) == comparable(spec.input_schema)
-
-
-@settings(max_examples=60, deadline=None)
-@given(given_=parameters(SHAPES), returns=SHAPES)
-def test_the_compact_form_of_any_tool_reads_as_the_same(
-    given_: list[Parameter], returns: Schema
-) -> None:
-    spec, _ = parse_tool(tool_text(tool(*given_, returns=returns)), "sell-flowers.tool.md")
-    assert spec is not None
-    made, found = parse_tool(tool_text(spec, compact=True), "sell-flowers.tool.md")
-    assert made is not None, found
-    assert made.hash == spec.hash
 
 
 def test_the_policy_in_the_protocol_comes_back() -> None:

@@ -5,7 +5,7 @@ import decimal
 import enum
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, NamedTuple, Optional, TypedDict, Union
+from typing import Annotated, Any, Literal, Optional, TypedDict, Union
 
 import pytest
 from annotated import COLOURS, PLACE, Colour, Data, Name, of
@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from toolmd._load.fits import converter, is_plain, mismatch
+from toolmd._load.fits import converter, mismatch
 from toolmd._types.schema import JSON_TYPES, Parameter, Schema
 from toolmd._validation import problems
 
@@ -29,11 +29,6 @@ class Dict(TypedDict, total=False):
 
 
 class Model(BaseModel):
-    city: str
-    number: int = 0
-
-
-class Tuple(NamedTuple):
     city: str
     number: int = 0
 
@@ -89,7 +84,6 @@ NUMBERED_CITY = of("object", properties=(Parameter(name="city", shape=of("intege
         (PLACE, Dict),
         (PLACE, Data),
         (PLACE, Model),
-        (PLACE, Tuple),
         (of("string", "null"), str | None),
         (of("string", "array"), str | list[str]),
         (of(), int),
@@ -106,15 +100,15 @@ def test_an_annotation_that_accepts_every_value_has_no_finding(
 @pytest.mark.parametrize(
     ("shape", "annotation", "says"),
     [
-        (of("string"), int, "`int` can't hold a string"),
-        (of("string"), Literal["a"], "no Enum"),
-        (of("string"), Colour, "no Enum"),
+        (of("string"), int, "a string, not an integer"),
+        (of("string"), Literal["a"], "every string"),
+        (of("string"), Colour, "every string"),
         (COLOURS, Literal["red"], "'blue'"),
         (of("string", enum=("red", "green")), Colour, "'green'"),
         (of("integer"), str, "an integer"),
         (of("integer"), bool, "an integer"),
         (of("boolean"), int, "a boolean"),
-        (of("boolean"), Literal[True], "boolean"),
+        (of("boolean"), Literal[True], "False, not True"),
         (of("number"), int, "2.5"),
         (of("string", "null"), str, "null"),
         (of("string", "array"), str, "an array"),
@@ -126,15 +120,15 @@ def test_an_annotation_that_accepts_every_value_has_no_finding(
         (
             of("object", properties=(Parameter(name="city", shape=of("integer")),)),
             Dict,
-            "Dict.city",
+            "as `city`",
         ),
         (TOWN, Dict, "`town`"),
         (
             of("object", properties=(Parameter(name="city", shape=of("string")),)),
             Data,
-            "needs `city`",
+            "without `city`",
         ),
-        (of("object"), Unrelated, "`Unrelated`"),
+        (of("object"), Unrelated, "unlike `Unrelated`"),
         (of("string"), None, "a string"),
     ],
 )
@@ -142,7 +136,7 @@ def test_a_narrower_annotation_is_reported(shape: Schema, annotation: Any, says:
     found = mismatch(shape, annotation)
 
     assert found is not None
-    assert says in found.why
+    assert says in f"{found.what}, not {found.wanted}"
 
 
 @pytest.mark.parametrize(
@@ -173,7 +167,7 @@ def test_json_becomes_the_annotated_type(
 
 @pytest.mark.parametrize("annotation", [str, int, bool, list[str], dict[str, Any], Dict, Any])
 def test_values_of_json_types_stay_unchanged(annotation: Any) -> None:
-    assert is_plain(annotation)
+    assert converter(Schema(), annotation) is None
 
 
 def test_a_value_that_cannot_be_converted_is_a_value_error_that_names_valid_ones() -> None:
@@ -248,4 +242,4 @@ def test_every_allowed_value_converts_if_there_is_no_finding(
 def test_any_pair_is_answered(shape: Schema, annotation: Any) -> None:
     found = mismatch(shape, annotation)
 
-    assert found is None or "can't hold" in found.why
+    assert found is None or (found.what and found.wanted)

@@ -24,7 +24,6 @@ from typing import (
     NotRequired,
     Optional,
     Protocol,
-    TypedDict,
     Union,
 )
 
@@ -35,17 +34,16 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from pydantic import (
     BaseModel,
-    ConfigDict,
     Field,
-    PlainSerializer,
     RootModel,
     computed_field,
     field_serializer,
     model_serializer,
 )
+from typing_extensions import TypedDict
 from workspace_of_return_types import called
 
-from toolmd._load.gives import unwritable
+from toolmd._load.fits import unwritable
 from toolmd._types.parts import File, Image
 from toolmd._types.result import Result
 from toolmd._types.schema import Parameter, Schema
@@ -82,11 +80,6 @@ class Model(BaseModel):
     secret: bytes = Field(b"", exclude=True)
 
 
-class Aliased(BaseModel):
-    model_config = ConfigDict(serialize_by_alias=True)
-    city: str = Field(alias="town")
-
-
 class Computed(BaseModel):
     city: str
 
@@ -97,7 +90,7 @@ class Computed(BaseModel):
 
 class Rewritten(BaseModel):
     city: int
-    number: Annotated[str, PlainSerializer(len)] = ""
+    number: int = 0
 
     @field_serializer("city")
     def written(self, value: int) -> str:
@@ -133,10 +126,6 @@ class Shaped(Protocol):
     city: str
 
 
-class Money(int):
-    """An int."""
-
-
 CERTAIN = of("object", properties=(Parameter(name="number", shape=of("integer"), required=True),))
 STRINGS = of("array", items=of("string"))
 
@@ -154,7 +143,6 @@ FITS = [
     (COLOURS, Literal["red"]),
     (of("string", "integer"), Mixed),
     (of("integer"), int),
-    (of("integer"), Money),
     (of("number"), int),
     (of("number"), float),
     (of("boolean"), bool),
@@ -178,7 +166,6 @@ FITS = [
     (of("object"), Computed),
     (PLACE, Any),
     (PLACE, object),
-    (PLACE, Shaped),
     (PLACE, Result),
     (of(), Image),
     (of("object"), File),
@@ -209,20 +196,13 @@ def test_a_result_that_fits_is_not_reported(shape: Schema, annotation: Any) -> N
 @pytest.mark.parametrize(
     ("shape", "annotation", "says"),
     [
-        (of("string"), bytes, "`bytes` can't be written as JSON"),
-        (of(), bytearray, "can't be written"),
-        (of(), Unrelated, "`Unrelated` can't be written"),
-        (of("array"), list[Unrelated], "can't be written as JSON among the items"),
-        (of("object"), dict[str, bytes], "can't be written"),
-        (of(), Callable[[], int], "can't be written"),
-        (of(), AsyncIterator[int], "can't be written"),
-        (of("string"), int, "`int` gives an integer, and the markdown says a string"),
+        (of("string"), int, "an integer, not a string"),
         (of("string"), None, "null"),
-        (of("string"), Image, "`Image` gives an object, and the markdown says a string"),
-        (of("integer", "null"), str, "a string, and the markdown says an integer or null"),
-        (of("number"), decimal.Decimal, "gives a string"),
+        (of("string"), Image, "an object, not a string"),
+        (of("integer", "null"), str, "a string, not an integer or null"),
+        (of("number"), decimal.Decimal, "a string"),
         (of("integer"), bool, "a boolean"),
-        (of("string", format="date"), dt.datetime, "is written as date-time"),
+        (of("string", format="date"), dt.datetime, "format date-time, not format date"),
         (COLOURS, Literal["green"], "'green'"),
         (of("integer"), Colour, "'red'"),
         (of("object"), list[str], "an array"),
@@ -232,19 +212,18 @@ def test_a_result_that_fits_is_not_reported(shape: Schema, annotation: Any) -> N
         (STRINGS, tuple[str, int], "an integer"),
         (of("object", values=of("string")), dict[str, int], "an integer"),
         (PLACE, dict[str, int], "as `city`"),
-        (PLACE, Aliased, "`Aliased` gives `town`, which the markdown does not name"),
-        (PLACE, Computed, "`Computed` gives `more`"),
+        (PLACE, Computed, "an object with `more`"),
         (CERTAIN, list, "an object"),
         (
             of("object", properties=(Parameter("zip", of("string"), required=True),)),
             TypedDict("No", {}),
-            "no field `zip`",
+            "without `zip`",
         ),
         (of("array", items=PLACE), list[Whispered], "`message`"),
         (
             of("object", properties=(Parameter("place", PLACE),)),
             TypedDict("In", {"place": int}),
-            "as `In.place`",
+            "as `place`",
         ),
     ],
 )
@@ -253,19 +232,22 @@ def test_a_result_that_can_not_fit_is_an_error(shape: Schema, annotation: Any, s
 
     assert found is not None
     assert not found.partly
-    assert says in found.why
+    assert says in f"{found.what}, not {found.wanted}"
 
 
 @pytest.mark.parametrize(
     ("shape", "annotation", "says"),
     [
-        (of("string"), str | None, "`NoneType` gives null"),
-        (of("string"), Union[bytes, str], "bytes"),  # noqa: UP007
+        (of(), Unrelated, "unlike `Unrelated`"),
+        (of("array"), list[Unrelated], "unlike `list["),
+        (PLACE, Shaped, "unlike `Shaped`"),
+        (of(), Callable[[], int], "Callable"),
+        (of("string"), str | None, "null"),
         (of("integer"), float, "2.5"),
         (COLOURS, Literal["red", "green"], "'green'"),
         (of("string"), Mixed, "1"),
-        (PLACE, Maybe, "as `Maybe.number`"),
-        (CERTAIN, TypedDict("Some", {"number": NotRequired[int]}), "may lack `number`"),
+        (PLACE, Maybe, "as `number`"),
+        (CERTAIN, TypedDict("Some", {"number": NotRequired[int]}), "without `number`"),
     ],
 )
 def test_a_result_that_may_fit_is_a_warning(shape: Schema, annotation: Any, says: str) -> None:
@@ -273,7 +255,7 @@ def test_a_result_that_may_fit_is_a_warning(shape: Schema, annotation: Any, says
 
     assert found is not None
     assert found.partly
-    assert says in found.why
+    assert says in f"{found.what}, not {found.wanted}"
 
 
 def test_the_items_of_a_stream_are_compared() -> None:
@@ -327,7 +309,6 @@ CASES: dict[str, list[tuple[Any, st.SearchStrategy[Any]]]] = {
         (decimal.Decimal, st.decimals(allow_nan=False, allow_infinity=False)),
         (uuid.UUID, st.uuids()),
         (Colour, st.sampled_from(Colour)),
-        (bytes, st.binary(max_size=3)),
     ],
     "integer": [(int, st.integers()), (Literal[1, 2], st.sampled_from([1, 2]))],
     "number": [(float, st.floats(allow_nan=False, allow_infinity=False))],
@@ -391,12 +372,7 @@ def test_without_a_finding_every_value_of_the_type_passes(
 
 
 def tells_nothing(value: Any) -> bool:
-    """Check whether a value fits more types than its own: it has no leaf but bytes.
-
-    A call writes bytes that are UTF-8 as text; the type alone can't promise that they are.
-    """
-    if isinstance(value, bytes):
-        return True
+    """Check whether a value fits more types than its own: it has no leaf."""
     items = value.values() if isinstance(value, dict) else value
     return isinstance(value, list | dict) and all(map(tells_nothing, items))
 
@@ -410,7 +386,6 @@ valued = annotated().flatmap(lambda pair: st.tuples(st.just(pair[0]), pair[1]))
 @example(
     shape=of("object", values=of("array", items=CERTAIN)), pair=(dict[str, list[str]], {"k": []})
 )
-@example(shape=of(), pair=(list[bytes], [b""]))
 def test_with_an_error_no_value_of_the_type_passes(shape: Schema, pair: tuple[Any, Any]) -> None:
     annotation, value = pair
     found = unwritable(shape, annotation, "sync")

@@ -175,28 +175,6 @@ The city
 - Maximum: 7
 - Default: 3
 """,
-    "groups of the required and the optional": """\
-## :package: Parameters
-
-### Required
-
-- `city` (string): The city
-
-### Optional Parameters
-
-- `days` (int = 3, 1-7): Days
-""",
-    "groups that a bold line opens": """\
-## 2️⃣ Parameters
-
-**Required**:
-
-- `city` (string): The city
-
-**Optional**:
-
-- `days` (int, default 3, 1-7): Days
-""",
     "a default behind the type, and marked words": """\
 ## Parameters <!-- of the call -->
 
@@ -284,41 +262,6 @@ Description: Days\\
 Minimum: 1\\
 Maximum: 7\\
 Default: 3
-""",
-    "fields as headings of their own": """\
-## II. Parameters
-
-### city
-
-#### Type
-
-string (required)
-
-#### Description
-
-The city
-
-### days
-
-#### Type
-
-integer
-
-#### Description
-
-Days
-
-#### Default
-
-3
-
-#### Minimum
-
-1
-
-#### Maximum
-
-7
 """,
     "a heading with a question mark, and the word as well": """\
 ## Parameters
@@ -478,10 +421,13 @@ def test_versions_are_text():
     assert spec.version == "1.10"
 
 
-def test_objects_nest_sixteen_deep_by_dotted_names():
-    name = ".".join(f"a{level}" for level in range(16))
-    text = f"{HEAD}## Parameters\n\n### {name}\n\n- **Type**: string\n{TAIL}"
-    spec, _ = parse_tool(text, "t.tool.md")
+def test_objects_nest_sixteen_deep():
+    lines = "### a0\n\n- **Type**: object\n"
+    for level in range(1, 16):
+        kind = "object" if level < 15 else "string"
+        lines += f"{'  ' * (level - 1)}- **a{level}** ({kind})\n"
+    spec, found = parse_tool(f"{HEAD}## Parameters\n\n{lines}{TAIL}", "t.tool.md")
+    assert spec is not None, found
     schema = spec.input_schema
     for level in range(16):
         schema = schema["properties"][f"a{level}"]
@@ -566,7 +512,7 @@ def test_a_note_after_a_value_in_a_code_span_is_kept():
     [
         "- **Type**: object\n- **Properties**: `{ sku: string, qty?: int }`",
         "- **Type**: object\n\n**Properties**\n\n- sku (string, required)\n- qty (int)",
-        "- **Type**: object\n\n#### Properties\n\n##### sku (string, required)\n\n##### qty (int)",
+        "- **Type**: object\n\n#### sku (string, required)\n\n#### qty (int)",
     ],
 )
 def test_the_fields_of_an_object_may_be_written_in_many_ways(field):
@@ -595,8 +541,8 @@ def test_a_type_alone_below_a_name_is_read_as_in_api_references(written, kind):
     "field",
     [
         "- **Type**: array\n- **Items**:\n  - integer",
-        "- **Type**: array\n\n#### Items\n\n- **Type**: integer",
-        "- **Type**: array\n\n#### Items\n\n##### Type\n\ninteger",
+        "- **Type**: array\n- **Items**: integer",
+        "- **Type**: array\n- **Items**:\n  - **Type**: integer",
     ],
 )
 def test_the_items_of_an_array_may_be_written_in_many_ways(field):

@@ -1,4 +1,4 @@
-"""Words such as required stand next to a name, above a group, or in a field."""
+"""Words such as required stand next to a name or in a field, and not above a group."""
 
 import pytest
 from tests.definitions import tool
@@ -16,17 +16,38 @@ def read(parameters: str):
     [
         "### animal (required)\n\n- **Type**: string\n\n### unit (optional)\n\n- **Type**: string",
         "### animal [required]\n\n- **Type**: string\n\n### unit\n\n- **Type**: string",
-        "Required:\n- `animal` (string)\n\nOptional:\n- `unit` (string)",
-        "Required parameters:\n\n- `animal` (string)\n\nOptional parameters:\n\n- `unit` (string)",
     ],
 )
-def test_a_flag_by_a_heading_or_above_a_group_is_read(written):
+def test_a_flag_by_a_heading_is_read(written):
     spec, codes = read(written)
     assert codes == []
     assert spec is not None
     assert list(spec.input_schema["properties"]) == ["animal", "unit"]
     assert spec.input_schema["required"] == ["animal"]
     assert not spec.sections
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "Required:\n- `animal` (string)",
+        "**Optional parameters:**\n\n- `animal` (string)",
+        "- Required\n- `animal` (string)",
+        "### Required\n\n#### animal\n\n- **Type**: string",
+    ],
+)
+def test_a_group_is_an_error_that_names_the_flag(written):
+    spec, found = parse_tool(tool("weigh", written), "weigh.tool.md")
+    assert spec is None
+    errors = [d for d in found if d.severity == "error"]
+    assert "at each of its parameters" in errors[0].help
+
+
+@pytest.mark.parametrize("name", ["range.start", "rows[].name"])
+def test_a_dotted_name_is_an_error_that_names_properties(name):
+    spec, found = parse_tool(tool("weigh", f"### {name}\n\n- **Type**: string"), "weigh.tool.md")
+    assert spec is None
+    assert "`- **Properties**:`" in found[0].help
 
 
 @pytest.mark.parametrize(

@@ -104,23 +104,6 @@ WAYS = [
 """,
         "  - **iban**: { kind: string, iban: string }\n",
     ),
-    SHAPES.partition("- **One Of**")[0]
-    + """- **Discriminator**: `kind`
-
-#### One Of
-
-##### card
-
-A credit card
-
-- **kind** (string, required)
-- **card_id** (string, required): The number
-
-##### iban
-
-- **kind** (string, required)
-- **iban** (string, required)
-""",
 ]
 
 

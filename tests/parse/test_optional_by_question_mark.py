@@ -126,11 +126,3 @@ def test_properties_of_objects_follow_the_same_rule(fields):
     spec, _ = read(f"### place\n\n- **Type**: object\n- **Required**: no\n{fields}")
     assert spec is not None
     assert [p.required for p in spec.parameters[0].shape.properties] == [True, False]
-
-
-def test_an_object_known_only_by_dotted_names_is_not_marked():
-    spec, _ = read("- range.start: string\n- radius_km?: number")
-    assert [(p.name, p.required) for p in spec.parameters] == [
-        ("range", False),
-        ("radius_km", False),
-    ]

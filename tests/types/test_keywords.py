@@ -6,7 +6,7 @@ import pytest
 
 from toolmd._cli.verbs.show import fields as detail_lines
 from toolmd._dialect import system_prompt
-from toolmd._export.plain import in_words
+from toolmd._export.function import in_words
 from toolmd._export.targets import export
 from toolmd._import.json_schema import SchemaReader
 from toolmd._import.sentences import keywords_back

@@ -5,16 +5,13 @@ from dataclasses import asdict
 from typing import Any
 
 from toolmd._export.exported import Lose, Loss
-from toolmd._export.function import Function, loser, shapes
-from toolmd._export.names import MCP
-from toolmd._export.plain import plain
+from toolmd._export.function import Function, loser, plain, shapes
 from toolmd._types.call_spec import written
 from toolmd._types.canonical import present
 from toolmd._types.model_view import seen_shape
 from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
 
-RULE = MCP
 POLICY = "toolmd/policy"
 WRAPPED = "toolmd/wrapped"
 """Key under `_meta`: the result is in `structuredContent.result`, not by itself."""

@@ -1,10 +1,10 @@
 """Narrow a schema to the subset of a model's API: unions, and OpenAI's strict mode."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from toolmd._export.exported import Lose
-from toolmd._export.plain import compact, described, in_words
+from toolmd._export.function import compact, described, in_words, parts_of, with_parts
 from toolmd._types.schema import JSON_TYPES, KEYWORDS, words_of
 
 _OF_TYPE: Mapping[str, tuple[str, ...]] = {
@@ -47,16 +47,10 @@ def split(schema: dict[str, Any], union: str = "anyOf") -> dict[str, Any]:
 
     `union` is the target's keyword for the shapes of One Of.
     """
-    shown = dict(schema)
-    if "properties" in shown:
-        shown["properties"] = {k: split(v, union) for k, v in shown["properties"].items()}
-    if "items" in shown:
-        shown["items"] = split(shown["items"], union)
-    if isinstance(shown.get("additionalProperties"), dict):
-        shown["additionalProperties"] = split(shown["additionalProperties"], union)
-    types = shown.get("type")
+    shown = with_parts(schema, lambda part, _path: split(part, union))
     if "oneOf" in shown:
         return _shapes(shown, union)
+    types = shown.get("type")
     if types is None and "enum" in shown:
         types = list(dict.fromkeys(narrowest_type(value) for value in shown["enum"]))
         if len(types) == 1:
@@ -76,7 +70,7 @@ def _shapes(schema: dict[str, Any], union: str) -> dict[str, Any]:
     """Return a schema of several object shapes; what tells them apart is in each of them."""
     types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     others = [t for t in types if t != "object" and not (t == "integer" and "number" in types)]
-    shapes = [split(one, union) for one in schema["oneOf"] if "properties" in one]
+    shapes = [one for one in schema["oneOf"] if "properties" in one]
     general = {k: v for k, v in _general(schema).items() if k not in {"oneOf", "discriminator"}}
     return {**general, union: [*shapes, *_branches(schema, others)]}
 
@@ -116,7 +110,7 @@ def strict(schema: dict[str, Any], lose: Lose) -> dict[str, Any]:
         message = "unknown parameters are allowed"
         raise InexpressibleError(message)
     narrowed = _strict(schema, lose, "", 1)
-    parts = list(_parts(narrowed))
+    parts = list(parts_of(narrowed))
     if sum(len(part.get("properties", ())) for part in parts) > _STRICT_PROPERTIES:
         message = f"more than {_STRICT_PROPERTIES} properties"
         raise InexpressibleError(message)
@@ -136,26 +130,25 @@ def _strict(schema: dict[str, Any], lose: Lose, path: str, depth: int) -> dict[s
         value = shown.pop(keyword)
         words.append(in_words(keyword, value))
         lose(path, keyword if keyword == "uniqueItems" else f"{keyword} {compact(value)}")
-    if "anyOf" in shown:
-        shown["anyOf"] = [_strict(branch, lose, path, depth) for branch in shown["anyOf"]]
-    if "items" in shown:
-        shown["items"] = _strict(shown["items"], lose, f"{path}[]", depth)
+    fields = shown.get("properties", {})
+    shown = {**shown, "properties": {}} if fields else shown
+    shown = with_parts(shown, lambda part, at: _strict(part, lose, at, depth), path)
     if shown.get("type") == "object":
-        shown |= _closed(shown, lose, path, depth)
+        shown |= _closed({**shown, "properties": fields}, lose, path, depth)
     return described(shown, words)
 
 
 def _expressible(schema: dict[str, Any], path: str, depth: int) -> None:
     where = f"'{path}'" if path else "the arguments"
-    wrong = ""
+    wrong, (most, longest) = "", _LONG_ENUM
     if "type" not in schema and "anyOf" not in schema:
         wrong = f"{where} may be anything"
     elif schema.get("type") == "object" and schema.get("additionalProperties") is not False:
         wrong = f"{where} is an open object"
     elif depth > _STRICT_DEPTH:
         wrong = f"{where} is nested deeper than {_STRICT_DEPTH}"
-    elif _is_long(schema.get("enum", ())):
-        wrong = f"{where} has more than {_LONG_ENUM[1]} characters in its values"
+    elif len(enum := schema.get("enum", ())) > most and sum(len(str(v)) for v in enum) > longest:
+        wrong = f"{where} has more than {longest} characters in its values"
     if wrong:
         raise InexpressibleError(wrong)
 
@@ -176,17 +169,3 @@ def nullable(schema: dict[str, Any]) -> dict[str, Any]:
     outer = {k: v for k, v in schema.items() if k == "description"}
     branches = inner.get("anyOf", [inner])
     return {**outer, "anyOf": branches if null in branches else [*branches, null]}
-
-
-def _is_long(enum: Sequence[Any]) -> bool:
-    values, characters = _LONG_ENUM
-    return len(enum) > values and sum(len(str(value)) for value in enum) > characters
-
-
-def _parts(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield schema
-    below = [*schema.get("properties", {}).values(), *schema.get("anyOf", ())]
-    if "items" in schema:
-        below.append(schema["items"])
-    for part in below:
-        yield from _parts(part)

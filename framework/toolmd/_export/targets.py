@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from toolmd._export.exported import Exported, Loss
+from toolmd._export.exported import FUNCTION, GEMINI, MCP, Exported, Loss, NameRule
 from toolmd.errors import NotFoundError, did_you_mean
 
 if TYPE_CHECKING:
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
 
 class Target(NamedTuple):
-    """A row of the table; its file is imported on use, so that the names are known at once.
-
-    A file has `RULE`, the names that the format allows, and `item`, which writes a function; for a
-    document also `document`, and for files `items` instead.
-    """
+    """A row of the table; its file is imported on use, so that the names are known at once."""
 
     file: str
-    form: Literal["list", "document", "files"] = "list"
-    """A list of `item`s; a `document` made of them; or the files of skills, `items`."""
+    item: str
+    """The function of the file that writes a tool or skill; for files, all of them."""
+    rule: NameRule = FUNCTION
+    """The names that the format allows."""
+    document: str = ""
+    """The function that makes one document of all items."""
+    form: Literal["functions", "files"] = "functions"
+    """Whether it holds functions, or the files of skills."""
     most: int | None = None
     """The most functions that the API accepts in one request."""
-    shows_tool: bool = True
-    """Whether the form of a single tool is shown on its page of the console."""
     holds_policy: bool = False
     """Whether a tool's restrictions are written; without it, they are named next to the export."""
     prose_skills: bool = False
@@ -36,22 +36,16 @@ class Target(NamedTuple):
 
 
 TARGETS: Mapping[str, Target] = {
-    "openai": Target("openai", most=128),
-    "openai-responses": Target("openai_responses", most=128),
-    "anthropic": Target("anthropic"),
-    "gemini": Target("gemini"),
-    "mcp": Target("mcp", holds_policy=True),
-    "prompt": Target("prompt", "document"),
-    "agentskills": Target(
-        "agentskills",
-        "files",
-        shows_tool=False,
-        holds_policy=True,
-        prose_skills=True,
-        for_models=False,
-    ),
-    "openapi": Target("openapi", "document", shows_tool=False, for_models=False),
-}
+    "openai": Target("apis", "openai", most=128),
+    "openai-responses": Target("apis", "openai_responses", most=128),
+    "anthropic": Target("apis", "anthropic"),
+    "gemini": Target("apis", "gemini", GEMINI),
+    "mcp": Target("mcp", "item", MCP, holds_policy=True),
+    "prompt": Target("documents", "prompt_part", document="prompt"),
+    "agentskills": Target("agentskills", "items", form="files", holds_policy=True,
+                          prose_skills=True, for_models=False),
+    "openapi": Target("documents", "operation", MCP, "openapi", for_models=False),
+}  # fmt: skip
 """The names that `export` accepts."""
 
 
@@ -79,19 +73,19 @@ def export(
     from toolmd._export.function import declares_confidence, functions
 
     writer = import_module(f"toolmd._export.{row.file}")
+    write = getattr(writer, row.item)
     specs: Sequence[ToolSpec | SkillSpec] = (*tools, *skills)
     losses: list[Loss] = []
     if row.form == "files":
-        made: Any = writer.items(specs, losses)
+        made: Any = write(specs, losses)
     else:
-        fitted = functions(specs, writer.RULE, losses, asks_confidence or declares_confidence)
-        written = [writer.item(function, losses) for function in fitted]
-        made = [one for one in written if one is not None]
+        fitted = functions(specs, row.rule, losses, asks_confidence or declares_confidence)
+        made = [one for function in fitted if (one := write(function, losses)) is not None]
     if row.most and len(made) > row.most:
         what = f"nothing yet, but a request takes {row.most} functions, not {len(made)}"
         losses.append(Loss("all", "", f"{what}: name those that it needs"))
-    if row.form == "document":
-        made = writer.document(made)
+    if row.document:
+        made = getattr(writer, row.document)(made)
     from toolmd._export.mcp import restrictions
 
     only_here = () if row.holds_policy else restrictions(tools)

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from toolmd._auth import ALL_RIGHTS, Sessions, Tokens
 from toolmd._call.audit.reader import AuditReader, DecisionKind, Wanted
-from toolmd._export.definition import describe_bound, list_entry
+from toolmd._export.documents import describe_bound, list_entry
 from toolmd._export.mcp import policy_of
 from toolmd._http.document import document
 from toolmd._http.events import EventSource, EventStream

@@ -17,7 +17,7 @@ from toolmd._types.tool import ToolSpec
 
 
 def finished_tool(
-    spec: ToolSpec, style: str = "long"
+    spec: ToolSpec,
 ) -> tuple[Draft | None, list[tuple[str, str]], tuple[Diagnostic, ...]]:
     """Return a tool's draft, what changed in writing with its path, and the diagnostics.
 
@@ -33,7 +33,7 @@ def finished_tool(
         read, found = parse_tool(text, path)
     if read is None:
         return None, [], found
-    draft = Draft("tool", spec.name, format_text(text, path, style) or text)
+    draft = Draft("tool", spec.name, format_text(text, path) or text)
     return draft, _changed(spec, read), found
 
 

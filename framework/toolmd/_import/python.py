@@ -66,7 +66,7 @@ def folder_of(text: str) -> Path | None:
 
 def read(text: str, _name: str) -> Imported:
     """Read the JSON of a module's functions as drafts of tools that they implement."""
-    report = ImportReport("compact")
+    report = ImportReport()
     said = json.loads(text)
     module = said["module"] if folder_of(text) is None else said["module"].rpartition(".")[2]
     report.note("", "", "no version or category in Python: 1.0.0, `general`")

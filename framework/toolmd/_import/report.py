@@ -22,9 +22,7 @@ class ImportReport:
     restriction of the source that no field expresses.
     """
 
-    def __init__(self, style: str = "long") -> None:
-        """`style` is the form of the parameters: `long` or `compact`."""
-        self._style = style
+    def __init__(self) -> None:
         self.drafts: list[Draft] = []
         """The definitions so far, in the order of the source."""
         self.notes: list[Note] = []
@@ -72,17 +70,17 @@ class ImportReport:
         """
         if self._is_taken(spec.name, "tool", line):
             return
-        draft, changed, found = finished_tool(spec, self._style)
+        draft, changed, found = finished_tool(spec)
         if any(one.code == Code.FILE_TOO_LARGE for one in found):
             returns = Schema(types=spec.returns.types, description=spec.returns.description)
             bare = spec.model_copy(update={"returns": returns})
-            draft, changed, found = finished_tool(bare, self._style)
+            draft, changed, found = finished_tool(bare)
             if draft is not None:
                 self.note(spec.name, "", "the fields of its result are left out: too many", line)
         lost: list[str] = []
         if draft is None:
             spec, lost = fitting(spec)
-            draft, changed, _ = finished_tool(spec, self._style) if lost else (None, [], ())
+            draft, changed, _ = finished_tool(spec) if lost else (None, [], ())
         if draft is None:
             self._reject_invalid(spec.name, found, line)
             return
@@ -117,9 +115,7 @@ class ImportReport:
             read, found = (
                 parse_tool(text, path) if draft.kind == "tool" else parse_skill(text, path)
             )
-            draft = draft._replace(
-                text=text if read is None else format_text(text, path, self._style) or text
-            )
+            draft = draft._replace(text=text if read is None else format_text(text, path) or text)
             for one in found if read is None else ():
                 if one.severity is Severity.ERROR:
                     said = text.split("\n")[one.span.line - 1].lstrip("- ").replace("**", "")

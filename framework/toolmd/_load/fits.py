@@ -1,242 +1,314 @@
-"""Compare Python annotations with a Schema, and convert JSON values to them."""
+"""Compare annotations with a Schema, both as JSON Schema, and convert JSON values to them."""
 
 import datetime as dt
 import decimal
-import enum
 import types
 import typing
 import uuid
-from collections import deque
 from collections.abc import (
+    AsyncIterable,
+    Awaitable,
     Callable,
-    Collection,
-    Iterable,
     Iterator,
     Mapping,
-    MutableMapping,
-    MutableSequence,
     Sequence,
 )
-from collections.abc import Set as AbstractSet
-from pathlib import PurePath
+from functools import cache
+from inspect import Parameter
 from typing import Any, Literal, NamedTuple
 
-from toolmd._load.annotations import (
-    RecordField,
-    anything,
-    bare,
-    fields,
-    hints,
-    is_typed_dict,
-    members,
-    show,
-)
-from toolmd._types.schema import JSON_TYPES, JsonType, Schema
+from toolmd._types.parts import File
+from toolmd._types.registry import Mode
+from toolmd._types.result import Result
+from toolmd._types.schema import Schema
 from toolmd._validation import MAX_PROBLEMS, joined
+from toolmd._validation.words import type_of
 
 MAX_DEPTH = 16
 """Of types within types; deeper is taken to fit."""
+Json = Mapping[str, Any]
+"""A JSON Schema."""
 
 
 class Mismatch(NamedTuple):
-    """Why an annotation can't hold a value."""
+    """A value that a type does not allow."""
 
-    why: str
-    """`` `int` can't hold a string ``."""
+    what: str
+    """The value, in words: `a string`."""
+    wanted: str
+    """What is allowed in its place."""
     partly: bool = False
-    """Whether some values fit all the same, and a call tells the others apart."""
+    """Whether other values fit, so that only a call tells."""
 
 
-ARTICLES: dict[JsonType, str] = {
-    "string": "a string",
-    "number": "a number",
-    "integer": "an integer",
-    "boolean": "a boolean",
-    "object": "an object",
-    "array": "an array",
-    "null": "null",
-}
-_TEXTS = (str, bytes, dt.date, dt.time, dt.timedelta, uuid.UUID, PurePath)
-_NUMBERS = (float, complex, decimal.Decimal, dt.datetime, dt.timedelta)
-_SEQUENCES = (
-    list, tuple, set, frozenset, deque,
-    Sequence, MutableSequence, Collection, Iterable, AbstractSet,
-)  # fmt: skip
-_MAPPINGS = (dict, Mapping, MutableMapping, Collection, Iterable)
-_STANDARD = (*_TEXTS, *_NUMBERS, *_SEQUENCES, *_MAPPINGS, int, bool, types.NoneType)
+def mismatch(shape: Schema, annotation: Any) -> Mismatch | None:
+    """Return what of `shape` the annotation can't hold; None where it holds all.
 
-
-def mismatch(shape: Schema, annotation: Any, depth: int = 0) -> Mismatch | None:
-    """Report what of `shape` the annotation can't hold; None where it holds all.
-
-    What the markdown leaves open (any type, an array without Items) is never a mismatch.
+    A shape without types says nothing that could differ.
     """
-    choices = members(annotation)
-    if depth > MAX_DEPTH or any(anything(choice) for choice in choices):
+    if not shape.types and shape.enum is None:
         return None
-    found = None
-    for kind, one in _kinds(shape):
-        reasons = [_stricter(kind, one, choice, depth) for choice in choices]
-        if None in reasons:
-            continue
-        best = max((r for r in reasons if r is not None), key=lambda r: r.partly)
-        if not best.partly:
-            return best
-        found = found or best
-    return found
-
-
-def _kinds(shape: Schema) -> Iterator[tuple[JsonType, Schema]]:
-    """Yield each JSON type of a shape; objects once for each shape of One Of."""
-    for kind in kinds_of(shape):
-        yield from ((kind, one) for one in (shape.objects if kind == "object" else (shape,)))
-
-
-def adapter(annotation: Any) -> Callable[[Any], Any]:
-    """Build pydantic's conversion into the annotation; raises what pydantic has against it."""
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(annotation).validate_python
-
-
-def kinds_of(shape: Schema) -> tuple[JsonType, ...]:
-    """Return the JSON types that a shape allows; none where it allows all."""
-    if shape.enum is None or shape.types:
-        return shape.types
-    kinds = {_kind_of(value) for value in shape.enum}
-    return tuple(kind for kind in JSON_TYPES if kind in kinds)
-
-
-def _kind_of(value: Any) -> JsonType:
-    # In this order, since a bool is an int.
-    for held, kind in _PYTHON.items():
-        if isinstance(value, held):
-            return kind
-    return "object"
-
-
-_PYTHON: dict[type, JsonType] = {
-    types.NoneType: "null",
-    bool: "boolean",
-    int: "integer",
-    float: "number",
-    str: "string",
-    list: "array",
-}
-
-
-def _stricter(kind: JsonType, shape: Schema, choice: Any, depth: int) -> Mismatch | None:
-    """Keep one JSON type of the shape against one alternative of the annotation."""
-    origin = typing.get_origin(choice) or choice
-    if origin is Literal:
-        return _among(kind, shape, typing.get_args(choice), choice)
-    if isinstance(origin, type) and issubclass(origin, enum.Enum):
-        return _among(kind, shape, tuple(member.value for member in origin), choice)
-    if kind == "array" and origin in _SEQUENCES:
-        return _items(shape, choice, depth)
-    if kind == "object" and origin in _MAPPINGS:
-        return _entries(shape, choice, depth)
-    if kind == "object" and (known := fields(origin)) is not None:
-        return _record(shape, origin, known, depth)
-    if kind == "number" and origin is int and not _whole(shape):
-        return Mismatch("`int` can't hold a number with a fraction, such as 2.5", partly=True)
-    if _holds_scalar(kind, origin) or _made_by_pydantic(kind, origin):
-        return None
-    return Mismatch(f"`{show(choice)}` can't hold {ARTICLES[kind]}")
-
-
-def _holds_scalar(kind: JsonType, origin: Any) -> bool:
-    match kind:
-        case "null":
-            return origin is None or origin is types.NoneType
-        case "string":
-            text = isinstance(origin, type) and issubclass(origin, _TEXTS)
-            return text or origin is decimal.Decimal
-        case "boolean":
-            return origin is bool
-        case "integer" | "number":
-            return origin is int or origin in _NUMBERS
-        case _:
-            return False
-
-
-def _whole(shape: Schema) -> bool:
-    return shape.enum is not None and all(isinstance(value, int) for value in shape.enum)
-
-
-def _among(kind: JsonType, shape: Schema, values: tuple[Any, ...], choice: Any) -> Mismatch | None:
-    """Keep a closed set of values, of a Literal or an Enum, against the shape's own."""
-    kept = [v for v in values if _kind_of(v) in (kind, "integer" if kind == "number" else kind)]
-    every = {"null": 1, "boolean": 2}.get(kind)
-    if every is not None and len(set(kept)) == every:
-        return None
-    if not kept:
-        return Mismatch(f"`{show(choice)}` can't hold {ARTICLES[kind]}")
-    if shape.enum is None:
-        return Mismatch(f"`{show(choice)}` can't hold every {kind}, and the markdown has no Enum")
-    asked = [value for value in shape.enum if _kind_of(value) == kind]
-    lacking = [value for value in asked if value not in kept]
-    if not lacking:
-        return None
-    return Mismatch(f"`{show(choice)}` can't hold {', '.join(map(repr, lacking))}")
-
-
-def _items(shape: Schema, choice: Any, depth: int) -> Mismatch | None:
-    inner = typing.get_args(choice)
-    pair = typing.get_origin(choice) is tuple and inner[1:] != (...,)
-    if shape.items is None or not inner or pair:
-        return None
-    found = mismatch(shape.items, inner[0], depth + 1)
-    return found and found._replace(why=f"{found.why} among the items")
-
-
-def _entries(shape: Schema, choice: Any, depth: int) -> Mismatch | None:
-    match typing.get_args(choice):
-        case (_, value):
-            pass
-        case _:
-            return None
-    if shape.values is not None:
-        return mismatch(shape.values, value, depth + 1)
-    for parameter in shape.properties or ():
-        if found := mismatch(parameter.shape, value, depth + 1):
-            return found._replace(why=f"{found.why} as `{parameter.name}`")
-    return None
-
-
-def _record(
-    shape: Schema, record: type, known: Mapping[str, RecordField], depth: int
-) -> Mismatch | None:
-    """Keep the properties of an object against the fields of a class, by name."""
-    if shape.properties is None:
-        return None
-    properties = {p.name: p for p in shape.properties}
-    for name, field in known.items():
-        found = properties.get(name)
-        certain = found is not None and (found.required or found.shape.has_default)
-        if field.needed and not certain:
-            return Mismatch(f"`{record.__name__}` needs `{name}`, which may be missing")
-        if found and (inner := mismatch(found.shape, field.annotation, depth + 1)):
-            return inner._replace(why=f"{inner.why} as `{record.__name__}.{name}`")
-    lacking = [name for name in properties if name not in known]
-    return Mismatch(f"`{record.__name__}` has no field `{lacking[0]}`") if lacking else None
-
-
-def _made_by_pydantic(kind: JsonType, origin: Any) -> bool:
-    """Return whether a class of someone else's can be made of JSON, as far as pydantic knows."""
-    if kind == "null" or not isinstance(origin, type):
-        return False
-    if origin in _STANDARD or fields(origin) is not None:
-        return False
     try:
-        adapter(origin)
-    except Exception:  # noqa: BLE001 - pydantic has several errors for a class that it can't make
-        return False
-    return True
+        taker = _schema(annotation, "validation")
+    except TypeError as error:
+        return Mismatch("a value of JSON", str(error))
+    return _Comparison(shape.json_schema, taker, of_python=False).unfit()
 
 
-_LISTS = (list, Sequence, MutableSequence, Collection, Iterable)
-_DICTS = (dict, Mapping, MutableMapping)
+def unwritable(shape: Schema, annotation: Any, mode: Mode) -> Mismatch | None:
+    """Return what a function of this return annotation may give that `shape` does not allow.
+
+    None where all fits, as far as types tell; bounds, such as a pattern, are for the call.
+    """
+    wrappers: tuple[Any, ...] = (AsyncIterable,) if mode == "stream" else (Awaitable,)
+    origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
+    if isinstance(origin, type) and issubclass(origin, wrappers):
+        return unwritable(shape, inner[0] if mode == "stream" else inner[-1], "sync")
+    if mode == "stream" or Result in members(annotation):
+        return None
+    try:
+        # pydantic knows no Iterator, which a function that yields has.
+        as_list = types.GenericAlias(list, inner) if origin is Iterator else annotation
+        given = _schema(as_list, "serialization")
+    except TypeError as error:
+        return Mismatch("a value that only a call can check", str(error), partly=True)
+    return _Comparison(given, shape.json_schema, of_python=True).unfit()
+
+
+def members(annotation: Any) -> tuple[Any, ...]:
+    """Return the alternatives of a union; any other annotation is its own only one."""
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        return tuple(m for part in typing.get_args(annotation) for m in members(part))
+    return (annotation,)
+
+
+def show(annotation: Any) -> str:
+    """Return an annotation as its author wrote it, nearly."""
+    if isinstance(annotation, type) and typing.get_origin(annotation) is None:
+        return annotation.__name__
+    return str(annotation).replace("typing.", "")
+
+
+_PLAIN: Mapping[Any, str] = {
+    str: "string", int: "integer", float: "number", bool: "boolean", None: "null",
+    types.NoneType: "null", dict: "object", list: "array",
+}  # fmt: skip
+"""The classes that have the values of JSON as they are."""
+
+
+def _plain(annotation: Any) -> Json | None:
+    """Return the schema of an annotation with the values of JSON; None for any other."""
+    if annotation is Any or annotation is object or annotation is Parameter.empty:
+        return {}
+    origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
+    if hasattr(annotation, "__required_keys__"):
+        fields = {n: _plain(hint) for n, hint in typing.get_type_hints(annotation).items()}
+        needed = sorted(annotation.__required_keys__)
+        known = None not in fields.values()
+        return {"type": "object", "properties": fields, "required": needed} if known else None
+    if origin is None:
+        known = annotation is None or isinstance(annotation, type)
+        return {"type": _PLAIN[annotation]} if known and annotation in _PLAIN else None
+    if origin is Literal:
+        return {"enum": [*inner]} if all(type(value) in _PLAIN for value in inner) else None
+    if origin not in (list, dict, typing.Union, types.UnionType):
+        return None
+    parts = [_plain(one) for one in (inner[1:] if origin is dict else inner)]
+    if None in parts:
+        return None
+    if origin is list:
+        return {"type": "array", "items": parts[0]}
+    if origin is dict:
+        return {"type": "object", "additionalProperties": parts[0]}
+    return {"anyOf": parts}
+
+
+def _schema(annotation: Any, mode: Literal["validation", "serialization"]) -> Json:
+    """Return the JSON Schema of an annotation; one that names what is undefined allows anything.
+
+    Raises TypeError for a type that pydantic does not know.
+    """
+    if (plain := _plain(annotation)) is not None:
+        return plain
+    # Only here: most annotations are plain, and the import takes longer than a call.
+    from pydantic import PydanticUndefinedAnnotation, PydanticUserError, TypeAdapter
+
+    try:
+        adapter = TypeAdapter(annotation)
+        return adapter.json_schema(
+            by_alias=mode == "validation", mode=mode, schema_generator=_generator()
+        )
+    except (PydanticUndefinedAnnotation, NameError):
+        return {}
+    except Exception as error:
+        code = error.code if isinstance(error, PydanticUserError) else None
+        # Python 3.11 has TypedDicts that pydantic can write and not read.
+        written = code == "typed-dict-version" and mode == "serialization"
+        if written or code == "class-not-fully-defined":
+            return {}
+        raise TypeError(f"a type that pydantic knows, unlike `{show(annotation)}`") from error
+
+
+@cache
+def _generator() -> Any:
+    from pydantic.json_schema import GenerateJsonSchema
+
+    class TypeSchema(GenerateJsonSchema):
+        """Write also what pydantic's own JSON Schema leaves out."""
+
+        def field_is_required(self, field: Any, total: bool) -> bool:  # noqa: FBT001 - pydantic's
+            """Check whether a value always has a field: where it is written, a default stands."""
+            written = self.mode == "serialization" and field["type"] != "typed-dict-field"
+            return written or super().field_is_required(field, total)
+
+        def timedelta_schema(self, schema: Any) -> Any:
+            """Return the schema of a duration, which may be read from seconds."""
+            return self._or_number(super().timedelta_schema(schema))
+
+        def datetime_schema(self, schema: Any) -> Any:
+            """Return the schema of a moment, which may be read from seconds."""
+            return self._or_number(super().datetime_schema(schema))
+
+        def is_instance_schema(self, schema: Any) -> Any:
+            """Return the schema of a content part: an object stands in its place."""
+            if issubclass(schema["cls"], File):
+                return {"type": "object"}
+            return super().is_instance_schema(schema)
+
+        def _or_number(self, schema: Any) -> Any:
+            read = self.mode == "validation"
+            return {"anyOf": [schema, {"type": "number"}]} if read else schema
+
+    return TypeSchema
+
+
+_ARTICLES: Mapping[str, str] = {
+    "string": "a string", "number": "a number", "integer": "an integer", "boolean": "a boolean",
+    "object": "an object", "array": "an array", "null": "null",
+}  # fmt: skip
+_EVERY: Mapping[str, list[Any]] = {"boolean": [True, False], "null": [None]}
+"""The types with few values."""
+_FORMATS = frozenset({"date", "time", "date-time", "uuid"})
+_BESIDE = frozenset({"message", "source"})
+"""What a closed Returns need not name: it stands on the Result."""
+
+
+class _Comparison:
+    """What one schema gives, against what another takes; one of them is an annotation's."""
+
+    def __init__(self, given: Json, taker: Json, *, of_python: bool) -> None:
+        """With `of_python` an annotation gives: it names types, and no bounds of their values."""
+        self._given = given
+        self._taker = taker
+        self._of_python = of_python
+        self._defs = {**given.get("$defs", {}), **taker.get("$defs", {})}
+
+    def unfit(self) -> Mismatch | None:
+        return self._unfit(self._given, self._taker, 0)
+
+    def _choices(self, schema: Any) -> Iterator[Json]:
+        """Yield the alternatives of a schema; one without a type may be anything."""
+        if schema is True or schema is False:
+            schema = {}
+        if "$ref" in schema:
+            schema = self._defs[schema["$ref"].rpartition("/")[2]]
+        if parts := schema.get("anyOf") or schema.get("oneOf"):
+            for part in parts:
+                yield from self._choices(part)
+        elif "enum" in schema or "const" in schema:
+            values = schema.get("enum", [schema.get("const")])
+            for kind in dict.fromkeys(map(type_of, values)):
+                yield {"type": kind, "enum": [v for v in values if type_of(v) == kind]}
+        else:
+            kinds = schema.get("type")
+            for kind in kinds if isinstance(kinds, list) else (kinds,):
+                yield {**schema, "type": kind}
+
+    def _unfit(self, given: Json, taker: Json, depth: int) -> Mismatch | None:
+        choices, takers = [*self._choices(given)], [*self._choices(taker)]
+        if depth > MAX_DEPTH or any(one["type"] is None for one in (*choices, *takers)):
+            return None
+        wrong = [found for one in choices if (found := self._nearest(one, takers, depth))]
+        if not wrong:
+            return None
+        some_fit = len(wrong) < len(choices) or any(found.partly for found in wrong)
+        return wrong[0]._replace(partly=some_fit)
+
+    def _nearest(self, given: Json, takers: Sequence[Json], depth: int) -> Mismatch | None:
+        """Return why none of these takes the values of one type; None where one does."""
+        alike = {given["type"]} | ({"number"} if given["type"] == "integer" else set())
+        fitting = [one for one in takers if one["type"] in alike]
+        if not fitting:
+            wanted = " or ".join(dict.fromkeys(_ARTICLES[one["type"]] for one in takers))
+            if given["type"] == "number" and "integer" in {one["type"] for one in takers}:
+                return Mismatch("a number with a fraction, such as 2.5", wanted, partly=True)
+            what = given.get("enum") and ", ".join(map(repr, given["enum"][:3]))
+            return Mismatch(what or _ARTICLES[given["type"]], wanted)
+        found = [self._alike(given, one, depth) for one in fitting]
+        return None if None in found else max(filter(None, found), key=lambda one: one.partly)
+
+    def _alike(self, given: Json, taker: Json, depth: int) -> Mismatch | None:
+        """Compare two schemas of one type."""
+        kind, most = given["type"], given.get("enum") or _EVERY.get(given["type"])
+        if "enum" in taker:
+            wanted = ", ".join(map(repr, taker["enum"]))
+            if most is None:
+                return None if self._of_python else Mismatch(f"every {kind}", wanted, partly=True)
+            lacking = [value for value in most if value not in taker["enum"]]
+            partly, what = len(lacking) < len(most), ", ".join(map(repr, lacking[:3]))
+            return Mismatch(what, wanted, partly) if lacking else None
+        if kind == "array" and "prefixItems" not in taker:
+            return self._items(given, taker, depth)
+        if kind == "object":
+            found = [*self._object(given, taker, depth)]
+            return min(found, key=lambda one: one.partly, default=None)
+        own, other = given.get("format"), taker.get("format")
+        if self._of_python and own != other and {own, other} <= _FORMATS:
+            return Mismatch(f"a text of format {own}", f"format {other}")
+        return None
+
+    def _items(self, given: Json, taker: Json, depth: int) -> Mismatch | None:
+        for item in given.get("prefixItems", [given.get("items", {})]):
+            if found := self._unfit(item, taker.get("items", {}), depth + 1):
+                return found._replace(what=f"{found.what} among the items")
+        return None
+
+    def _object(self, given: Json, taker: Json, depth: int) -> Iterator[Mismatch]:
+        fields, wanted = given.get("properties", {}), taker.get("properties", {})
+        rest, open_ = _rest(given), _rest(taker)
+        certain = given.get("required", ())
+        for name, field in fields.items():
+            known = wanted.get(name, open_)
+            optional = self._of_python and name not in certain
+            if known is False:
+                if not self._of_python or depth or name not in _BESIDE:
+                    yield Mismatch(f"an object with `{name}`", "no such field", optional)
+            elif found := self._unfit(field, known, depth + 1):
+                yield _at(name, found._replace(partly=found.partly or optional))
+        needed = [n for n in taker.get("required", ()) if "default" not in wanted.get(n, {})]
+        if rest is False:
+            for name in needed:
+                if name not in certain and "default" not in fields.get(name, {}):
+                    yield Mismatch(f"an object without `{name}`", f"`{name}`", name in fields)
+        elif not wanted:
+            if open_ is not False and (found := self._unfit(rest, open_, depth + 1)):
+                yield found
+        elif self._of_python:
+            # One type stands for all the values: of each field it need hold something.
+            for name in needed:
+                found = self._unfit(rest, wanted[name], depth + 1)
+                if found is not None and not found.partly:
+                    yield _at(name, found)
+
+
+def _rest(schema: Json) -> Any:
+    """Return the schema of the fields that an object does not name; False where it has no other."""
+    rest = schema.get("additionalProperties", "properties" not in schema)
+    return {} if rest is True else rest
+
+
+def _at(name: str, found: Mismatch) -> Mismatch:
+    return found._replace(what=f"{found.what} as `{name}`")
 
 
 _WORDS: dict[Any, str] = {
@@ -251,8 +323,6 @@ _WORDS: dict[Any, str] = {
     str: "text",
     types.NoneType: "null",
 }
-
-
 _OF_THE_AUTHOR = frozenset(("value_error", "assertion_error"))
 """The errors of pydantic whose message the author of a class wrote."""
 
@@ -296,7 +366,9 @@ class Converter:
 
     def __call__(self, value: Any) -> Any:
         if self._validate is None:
-            self._validate = adapter(self._annotation)
+            from pydantic import TypeAdapter
+
+            self._validate = TypeAdapter(self._annotation).validate_python
         return self._validate(value)
 
 
@@ -305,32 +377,9 @@ def converter(shape: Schema, annotation: Any) -> Callable[[Any], Any] | None:
     if annotation is float:
         # A whole number comes as an int, and an int lacks some methods of a float.
         return None if shape.types == ("integer",) else _as_float
-    if is_plain(annotation) and mismatch(shape, annotation) is None:
-        return None
-    return Converter(annotation)
-
-
-def is_plain(annotation: Any, depth: int = 0) -> bool:
-    """Return whether a matching JSON value needs no conversion for this annotation."""
-    if depth > MAX_DEPTH:
-        return True
-    if typing.get_origin(bare(annotation)) is typing.Annotated:
-        return False
-    return all(_plain_one(member, depth) for member in members(annotation))
-
-
-def _plain_one(member: Any, depth: int) -> bool:
-    origin = typing.get_origin(member) or member
-    arguments = typing.get_args(member)
-    if anything(member) or member in (str, int, bool, None, types.NoneType):
-        return True
-    if origin is Literal:
-        return not any(isinstance(value, enum.Enum | bytes) for value in arguments)
-    if origin in (*_LISTS, *_DICTS):
-        return all(is_plain(inner, depth + 1) for inner in arguments)
-    if is_typed_dict(origin):
-        return all(is_plain(hint, depth + 1) for hint in hints(origin).values())
-    return False
+    plain = _plain(annotation)
+    as_it_is = plain is not None and "'type': 'number'" not in str(plain)
+    return None if as_it_is and mismatch(shape, annotation) is None else Converter(annotation)
 
 
 def _place(steps: tuple[int | str, ...], value: Any, path: str) -> str:

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from toolmd._load.annotations import members, scope_of, show, signature_of
+from toolmd._load.annotations import scope_of, signature_of
 from toolmd._load.files import File
-from toolmd._load.fits import converter, mismatch
-from toolmd._load.gives import unwritable
+from toolmd._load.fits import converter, members, mismatch, show, unwritable
 from toolmd._load.modules import tree_of
 from toolmd._types.call_spec import CallSpec, ToolCallSpec
 from toolmd._types.code import Code
@@ -253,7 +252,8 @@ def _check_type(bond: Bond, parameter: Parameter, own: inspect.Parameter) -> Non
     if (found := mismatch(parameter.shape, annotation)) is not None:
         bond.report(
             Code.TYPE_DRIFT,
-            f"`{parameter.name}`: {found.why}",
+            f"`{parameter.name}`: `{show(annotation)}` can't hold {found.what}; "
+            f"it takes {found.wanted}",
             "change the annotation or the markdown, so that both say the same",
             parameter.name,
             own.name,
@@ -271,7 +271,8 @@ def _check_returns(bond: Bond, returns: Schema, signature: inspect.Signature, mo
     if (found := unwritable(returns, annotation, mode)) is not None:
         bond.report(
             Code.TYPE_DRIFT,
-            f"the result: {found.why}",
+            f"the result: `{show(annotation)}` gives {found.what}; "
+            f"the markdown says {found.wanted}",
             "change the annotation or Returns, so that both say the same",
             _RETURNS,
             severity=Severity.WARNING if found.partly else Severity.ERROR,

@@ -78,6 +78,13 @@ class File:
         """The content in base64."""
         return base64.b64encode(self.data).decode("ascii")
 
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> Any:
+        # Only where pydantic asks for it.
+        from pydantic_core.core_schema import is_instance_schema
+
+        return is_instance_schema(cls)
+
     def _guessed(self) -> str:
         return mimetypes.guess_type(self.name)[0] or "application/octet-stream"
 

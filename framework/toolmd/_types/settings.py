@@ -37,18 +37,6 @@ class ChatSettings:
     """The URL of an OpenAI-compatible API; None uses OpenRouter."""
 
 
-STYLES = ("keep", "compact", "long")
-
-
-@dataclass(frozen=True, slots=True)
-class FormatSettings:
-    """The table `[format]`: how `toolmd fmt` writes files."""
-
-    style: str = "keep"
-    """The form of a tool's or a skill's file: `compact`, few lines; `long`, a line for each field;
-    `keep` leaves a file that is compact as it is, and writes all others in the long form."""
-
-
 @dataclass(frozen=True, slots=True)
 class TraceSettings:
     """The table `[trace]`: the content of spans."""
@@ -186,7 +174,6 @@ class Settings:
     """Safety settings that apply to every call."""
     chat: ChatSettings = field(default_factory=ChatSettings)
     """The model of `toolmd chat`."""
-    format: FormatSettings = field(default_factory=FormatSettings)
     """The form that `toolmd fmt` writes."""
     trace: TraceSettings = field(default_factory=TraceSettings)
     """The content of spans."""

@@ -60,7 +60,7 @@ class Names:
     @cached_property
     def _exported(self) -> dict[str, Called]:
         """The names that are not the definitions' own; made when the first such is asked for."""
-        from toolmd._export.names import FUNCTION, GEMINI, MCP, fit
+        from toolmd._export.exported import FUNCTION, GEMINI, MCP, fit
 
         found: dict[str, Called] = {}
         ambiguous = set()

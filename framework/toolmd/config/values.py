@@ -8,10 +8,8 @@ from typing import Any, get_args
 
 from toolmd._types.call import fact_name
 from toolmd._types.settings import (
-    STYLES,
     AuditSettings,
     ChatSettings,
-    FormatSettings,
     ResultSettings,
     Right,
     SafetySettings,
@@ -126,12 +124,6 @@ def _days(value: Any, place: Origin) -> float:
     return _amount(value, place, "days", MOST)
 
 
-def _style(value: Any, place: Origin) -> str:
-    if value not in STYLES:
-        raise place.error(f"must be one of {', '.join(STYLES)}")
-    return str(value)
-
-
 def _sync(value: Any, place: Origin) -> str:
     if value not in {"none", "batch"}:
         raise place.error(f"must be none or batch, not {value!r}")
@@ -208,7 +200,6 @@ TABLES: Mapping[str, Callable[..., Any]] = {
     "safety": SafetySettings,
     "chat": ChatSettings,
     "trace": TraceSettings,
-    "format": FormatSettings,
     "serve": ServeSettings,
     "results": ResultSettings,
     "audit": AuditSettings,
@@ -228,7 +219,6 @@ READERS: Mapping[str, Callable[[Any, Origin], Any]] = {
     "chat.model": _model,
     "chat.base_url": _url,
     "trace.content": _flag,
-    "format.style": _style,
     "serve.tokens": _tokens,
     "serve.max_connections": _count,
     "serve.head_timeout": _count,

@@ -146,16 +146,13 @@ def fmt(
     """
     from toolmd._cli.single_file import read_alone
 
-    if paths and project is None and find_project(Path.cwd().resolve()) is None:
-        style = "keep"
-    else:
+    if not paths or project is not None or find_project(Path.cwd().resolve()) is not None:
         settings = load_settings(project)
-        style = settings.format.style
         roots = [settings.root / one for one in dict.fromkeys((*settings.tools, *settings.skills))]
         paths = paths or [_relative(folder) for folder in roots if folder.is_dir()]
     dry = check or diff
     if paths == [STDIN]:
-        one = _formatted(read_alone(STDIN), style)
+        one = _formatted(read_alone(STDIN))
         value = one.to_dict(diff=diff)
         if one.state == "broken":
             return Answer(value, lines=_lines(one), code=ExitCode.FINDINGS)
@@ -166,7 +163,7 @@ def fmt(
     done = []
     with busy("Formatting"):
         for path in definitions_among(paths or ()):
-            one = _formatted(read_alone(str(path)), style)
+            one = _formatted(read_alone(str(path)))
             if one.state == "changes" and not dry:
                 replace_file(path, one.text)
                 one = one._replace(state="written")
@@ -189,10 +186,10 @@ def _relative(folder: Path) -> str:
     return str(folder.relative_to(here) if folder.is_relative_to(here) else folder)
 
 
-def _formatted(read: Any, style: str) -> _Formatted:
+def _formatted(read: Any) -> _Formatted:
     from toolmd._parse import format_text
 
-    text = None if read.text is None else format_text(read.text, read.path, style)
+    text = None if read.text is None else format_text(read.text, read.path)
     if text is None or read.spec is None:
         errors = tuple(d for d in read.diagnostics if d.severity is Severity.ERROR)
         return _Formatted(read.path, "broken", errors=errors)

@@ -16,7 +16,7 @@ from toolmd._types.schema import KEYWORDS
 
 def list_(workspace: Any) -> Answer:
     """List the tools and skills."""
-    from toolmd._export.definition import list_entry
+    from toolmd._export.documents import list_entry
 
     bound: list[Bound[Any]] = [*workspace.tools.values(), *workspace.skills.values()]
     entries = [list_entry(one) for one in bound]
@@ -79,7 +79,7 @@ def show(
     Exit codes: 1 the file of --file has errors, 5 unknown name.
     """
     from toolmd._cli.frame import open_workspace
-    from toolmd._export.definition import describe, describe_bound
+    from toolmd._export.documents import describe, describe_bound
 
     if (name is None) == (file is None):
         stop(ExitCode.USAGE, "give a NAME or --file PATH", "`toolmd list` shows the names")

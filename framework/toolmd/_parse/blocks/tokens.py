@@ -117,7 +117,7 @@ def too_deep(page: Page, mark: Mark) -> None:
         Code.NESTED_TOO_DEEP,
         mark,
         f"lists may nest {MAX_LIST_DEPTH} levels deep; this line is deeper and can't be read",
-        "give nested fields a heading of their own, such as `### range.start`",
+        "make the object flatter",
     )
 
 

@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 
 from toolmd._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph, Part, Table
 from toolmd._parse.blocks.prose import prose, with_headings
-from toolmd._parse.document.joined import separated
 from toolmd._parse.fields.entries import item_entry
 from toolmd._parse.fields.field import SectionTable
 from toolmd._parse.fields.parameter import PARAMETER
@@ -111,8 +110,7 @@ def _sort(page: Page, document: Document, rest: list[Part], kind: str) -> None:
             current.parts.append(part)
             continue
         mark = page.mark(text, part.heading.line)
-        blocks = separated(page, part.blocks, table)
-        section = Section(table, text, mark, part.level, blocks)
+        section = Section(table, text, mark, part.level, part.blocks)
         if table is None:
             document.others.append(section)
         elif table.name in document.known:

@@ -1,12 +1,22 @@
 """Bring headings, bullets, bold lines and table rows into one form: a draft of a parameter."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from toolmd._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph, Part, Table
-from toolmd._parse.fields.entries import Entry, bare_entry, implied, item_entry, table_entries
+from toolmd._parse.blocks.block import (
+    Block,
+    Bullets,
+    Comment,
+    Item,
+    Paragraph,
+    Part,
+    Table,
+    mark_of,
+)
+from toolmd._parse.fields.entries import Entry, bare_entry, item_entry, table_entries
 from toolmd._parse.fields.entries import unbroken as unbroken_
-from toolmd._parse.fields.parameter import PARAMETER, names_field, near_field
+from toolmd._parse.fields.parameter import PARAMETER, UNSUPPORTED, names_field, near_field
 from toolmd._parse.parameters.signature import Signature, read_signature
 from toolmd._parse.parameters.types import is_type, known_type
 from toolmd._parse.source.page import Mark, Page
@@ -24,11 +34,7 @@ from toolmd._parse.words.keys import (
 from toolmd._types.code import Code
 
 _SCALARS = frozenset(("string", "integer", "number", "boolean"))
-_GROUPS = {
-    f"{word}{what}": said
-    for word, said in (("required", "yes"), ("optional", "no"))
-    for what in ("", "parameters", "params", "arguments", "args", "inputs", "fields")
-}
+_GROUP = re.compile(r"(required|optional)(parameters|params|arguments|args|inputs|fields)?")
 _COLUMNS = {
     word: column
     for column, words in {
@@ -39,7 +45,6 @@ _COLUMNS = {
     }.items()
     for word in words.split()
 }
-_MAX_DOTS = 32
 
 
 @dataclass(slots=True)
@@ -58,10 +63,10 @@ class Draft:
     notes: list[Mark] = field(default_factory=list)
     """Words next to a type that are not a field."""
     prose: list[Block] = field(default_factory=list)
+    siblings: "list[Draft]" = field(default_factory=list)
+    """The parameters with deeper headings below it, if its own type has no properties."""
     questioned: bool = False
     doubled: bool = False
-    written: bool = True
-    """Whether the file declares it, instead of only the dotted names of its fields."""
 
     @classmethod
     def of(cls, line: Signature) -> "Draft":
@@ -102,11 +107,14 @@ def read_drafts(page: Page, blocks: Sequence[Block], parts: list[Part]) -> Draft
                 read.prose += [Bullets(left, block.ordered)] if left else []
             case Paragraph() if says_none(block.mark.text):
                 read.none_said = True
+            case Paragraph() if report_group(page, block.mark):
+                pass
             case _:
                 read.prose.append(block)
-    read.drafts = _ungrouped(read, read.drafts, carry=True)
-    headed = [from_item(page, item) for item in headings(page, parts)]
-    read.drafts += _ungrouped(read, headed, carry=False)
+    for item in headings(page, parts):
+        if not (report_group(page, item.mark, item) or _report_restriction(page, item)):
+            draft = from_item(page, item)
+            read.drafts += [draft, *draft.siblings]
     return read
 
 
@@ -114,38 +122,53 @@ def headings(page: Page, parts: list[Part]) -> list[Heading]:
     """Return headings as bullets; a deeper heading is nested in the one above."""
     top = Heading(Mark("", 1, 1), 1, 0)
     stack: list[tuple[int, Heading]] = [(0, top)]
-    for part, after in zip(parts, [*parts[1:], None], strict=False):
+    for part in parts:
         text = section_title(part.heading.text)
         item = Heading(page.mark(text, part.heading.line), part.heading.line, 0, [*part.blocks])
-        leads = after is not None and after.level > part.level
-        while stack[-1][0] >= part.level or (stack[1:] and not _owns(stack[-1][1], item, leads)):
+        while stack[-1][0] >= part.level:
             stack.pop()
         stack[-1][1].blocks.append(Bullets([item], ordered=False))
         stack.append((part.level, item))
     return [item for item in top.items if isinstance(item, Heading)]
 
 
-def _owns(owner: Heading, item: Heading, leads: bool) -> bool:  # noqa: FBT001
-    """Return whether a deeper heading is a part of the owner, and not its sibling.
-
-    A text or a number has no properties, so a heading with a Type of its own is a parameter.
-    """
-    line = read_signature(owner.mark)
-    said = [e for e in (*(line.entries if line else ()), *map(item_entry, owner.items)) if e]
-    if Draft(owner.mark, said).kind not in _SCALARS:
-        return True
-    known = {
-        f.attribute for e in map(item_entry, item.items) if e and (f := PARAMETER.field(e.key.text))
-    }
-    return _may_name(item.mark.text) and not leads and not known & {"types", "required"}
+def report_group(page: Page, mark: Mark, item: Item | None = None) -> bool:
+    """Report a title above several parameters, such as `Required parameters:`."""
+    found = _GROUP.fullmatch(fold(mark.text))
+    if found is None or (item is not None and any(map(_is_field, item.items))):
+        return False
+    what = f"'{mark.text.strip('*_: ')}' is a group, and parameters are not read in groups"
+    said = "true" if found[1] == "required" else "false"
+    help_ = f"write `- **Required**: {said}` or `({found[1]})` at each of its parameters"
+    page.error(Code.INVALID_NAME, mark, what, help_)
+    return True
 
 
-def _may_name(text: str) -> bool:
-    """Return whether a heading may name a field; `#### items` is a property of an object."""
-    pair = split(Mark(text, 1, 1))
-    name = pair.key.text if pair else text
-    known = PARAMETER.field(name)
-    return name[:1].isupper() or " " in name or (known is not None and known.restricts)
+def _report_restriction(page: Page, item: Heading) -> bool:
+    """Report a heading over one paragraph that would restrict a call."""
+    below = [block for block in item.blocks if not isinstance(block, Comment)]
+    if len(below) > 1 or not all(isinstance(block, Paragraph) for block in below):
+        return False
+    yes = item.mark._replace(text="yes")
+    values = [*map(mark_of, below), *([yes] if " " in item.mark.text or not below else [])]
+    return any(report_pair(page, Pair(item.mark, value, marked=False)) for value in values)
+
+
+def _report_headed(page: Page, draft: Draft, item: Heading) -> bool:
+    """Report a heading below a parameter that is no parameter: a field is a bullet."""
+    pair = split(item.mark)
+    name = pair.key.text if pair else item.mark.text
+    known = PARAMETER.field(name) or PARAMETER.field(near_field(name) or "")
+    is_title = name[:1].isupper() or " " in name or (known is not None and known.restricts)
+    if not is_title or not (known or draft.kind in _SCALARS or fold(name) in UNSUPPORTED):
+        return False
+    of_a_value = known is not None and known.attribute in _OF_A_VALUE
+    if any(map(_is_field, item.items)) and not of_a_value:
+        return False  # a parameter of that name
+    what = f"'{plain(name)}' is a heading, and nothing would read it as a field"
+    help_ = f"write `- **{known.name if known else plain(name)}**: …` below the parameter's name"
+    page.error(Code.MISPLACED_FIELD, item.mark, what, help_)
+    return True
 
 
 def _with_bold_lines(blocks: Sequence[Block]) -> list[Block]:
@@ -192,8 +215,6 @@ def _bold_items(block: Paragraph, *, fields_below: bool) -> list[Item]:
 
 
 def _begins(mark: Mark, *, fields_below: bool) -> bool:
-    if mark.text.endswith(":") and fold(mark.text) in _GROUPS:
-        return True
     line = read_signature(mark) if mark.text.startswith(("**", "__", "`")) else None
     if line is None or not line.marked:
         return False
@@ -215,10 +236,7 @@ def _parameter(page: Page, item: Item, read: DraftsRead) -> bool:
     if says_none(item.mark.text) and not item.blocks:
         read.none_said = True
         return True
-    if fold(item.mark.text) in _GROUPS and not item.blocks:
-        read.drafts.append(Draft(item.mark))
-        return True
-    if is_stray(page, item, line):
+    if report_group(page, item.mark, item) or is_stray(page, item, line):
         return True
     if line is None:
         return False
@@ -297,11 +315,10 @@ def _is_type_alone(text: str) -> bool:
 def _take(page: Page, draft: Draft, item: Item) -> bool:
     """Read a bullet or a heading as a field or as a property; return whether it is one."""
     if isinstance(item, Heading):
-        entry = _headed_entry(draft, item)
-        if entry is None:
-            draft.drafts.append(from_item(page, item))
-        else:
-            draft.entries.append(entry)
+        if not (_report_headed(page, draft, item) or _report_restriction(page, item)):
+            below = from_item(page, item)
+            beside = draft.siblings if draft.kind in _SCALARS else draft.drafts
+            beside += [below, *below.siblings]
         return True
     entry = item_entry(item)
     if entry is not None and (known := PARAMETER.field(entry.key.text)):
@@ -326,39 +343,7 @@ def _take(page: Page, draft: Draft, item: Item) -> bool:
     return True
 
 
-_NO_ITEMS = {"items": "object", "values": "array"}
 _OF_A_VALUE = frozenset(("items", "values", "properties", "one_of"))
-
-
-def _headed_entry(draft: Draft, item: Heading) -> Entry | None:
-    """Read `#### Max Length: 5`, or a field's name over its value; None for a property."""
-    pair = split(item.mark)
-    key, value = (pair.key, pair.value) if pair and pair.value.text else (item.mark, None)
-    known = PARAMETER.field(key.text) or PARAMETER.field(near_field(key.text) or "")
-    if (
-        known is None
-        or not _may_name(item.mark.text)
-        or _NO_ITEMS.get(known.attribute) == draft.kind
-    ):
-        noted = draft.kind in _SCALARS and _may_name(item.mark.text)
-        return _over(item.mark, item.blocks) if noted else None
-    if value is not None:
-        is_own = known.attribute in {"types", *_OF_A_VALUE} or not is_type(value.text)
-        return Entry(key, value, item.blocks) if is_own else None
-    if known.attribute not in _OF_A_VALUE and any(map(_is_field, item.items)):
-        return None
-    entry = _over(item.mark, item.blocks)
-    if known.attribute in _OF_A_VALUE and not is_type(entry.text):
-        return Entry(item.mark, Mark("", item.line, 1), item.blocks)
-    return entry
-
-
-def _over(name: Mark, blocks: list[Block]) -> Entry:
-    """Build the entry of a heading: the first paragraph below it is the value."""
-    below: list[Block] = [block for block in blocks if not isinstance(block, Comment)]
-    if below and isinstance(said := below[0], Paragraph):
-        return Entry(name, said.mark, below[1:])
-    return Entry(name, Mark("", name.line, 1), below, bare=not below)
 
 
 def field_lines(page: Page, mark: Mark, *, below: Entry | None = None) -> list[Entry]:
@@ -424,50 +409,3 @@ def from_table(page: Page, table: Table, columns: list[str]) -> list[Draft]:
             help_ = "write `\\|` for a bar within a cell, or add a column header"
             page.error(Code.UNREAD_LINE, cell, what, help_)
     return drafts
-
-
-def _ungrouped(read: DraftsRead, drafts: list[Draft], *, carry: bool) -> list[Draft]:
-    """Move parameters out of groups such as `### Optional` or a line in bold."""
-    out: list[Draft] = []
-    said = ""
-    for draft in drafts:
-        group = None if draft.entries or draft.notes else _GROUPS.get(fold(draft.name.text))
-        if group is not None:
-            read.prose += draft.prose
-            said = group if carry else ""
-        for each in [draft] if group is None else draft.drafts:
-            flagged = any(PARAMETER.field(e.key.text) in _REQUIRED for e in each.entries)
-            if (group or said) and not flagged:
-                each.entries.append(implied("Required", group or said, each.name))
-            out.append(each)
-    return out
-
-
-_REQUIRED = (PARAMETER.field("Required"), PARAMETER.field("Optional"))
-
-
-def nest_dotted(page: Page, drafts: list[Draft]) -> list[Draft]:
-    """Move `range.start` into `range`, and `rows[].name` into the items of `rows`."""
-    roots: list[Draft] = []
-    for draft in drafts:
-        draft.drafts = nest_dotted(page, draft.drafts)
-        *owners, last = draft.name.text.replace("[]", ".[]").removeprefix(".").split(".")
-        if len(owners) >= _MAX_DOTS:
-            what = f"a name with more than {_MAX_DOTS} parts nests too deep"
-            page.error(Code.NESTED_TOO_DEEP, draft.name.at(0, 40), what, "make the object flatter")
-            continue
-        level = roots
-        for step in owners:
-            owner = next((d for d in level if d.name.text == step), None)
-            if owner is None:
-                owner = Draft(draft.name._replace(text=step), written=False)
-                level.append(owner)
-            level = owner.drafts
-        draft.name = draft.name._replace(text=last)
-        held = next((d for d in level if owners and d.name.text == last and not d.entries), None)
-        if held is not None:
-            draft.drafts = [*held.drafts, *draft.drafts]
-            level[level.index(held)] = draft
-        else:
-            level.append(draft)
-    return roots

@@ -19,7 +19,6 @@ from toolmd._parse.parameters.drafts import (
     from_item,
     from_table,
     is_stray,
-    nest_dotted,
 )
 from toolmd._parse.parameters.misplaced import (
     report_nested,
@@ -51,8 +50,6 @@ _FORMATS = {
     "url": "uri",
     "link": "uri",
 }
-_ITEM, _VALUE = "[]", "{}"
-"""The names of drafts that describe each item or each value."""
 
 
 def read_parameters(page: Page, drafts: list[Draft], depth: int = 0) -> tuple[Parameter, ...]:
@@ -61,12 +58,8 @@ def read_parameters(page: Page, drafts: list[Draft], depth: int = 0) -> tuple[Pa
     lines: dict[str, int] = {}
     if len(drafts) > _MAX_DRAFTS:
         checks.too_many(page, drafts[_MAX_DRAFTS].name, "parameters and fields", _MAX_DRAFTS)
-    for draft in drafts[:_MAX_DRAFTS] if depth == 0 else ():
-        if (root := draft.name.text.replace("[", ".").partition(".")[0]) != draft.name.text:
-            page.named("parameter", root, draft.name)  # `range.start` names `range`
-    nested = nest_dotted(page, drafts[:_MAX_DRAFTS])
-    marked = any(draft.questioned for draft in nested)
-    for draft in nested:
+    marked = any(draft.questioned for draft in drafts)
+    for draft in drafts[:_MAX_DRAFTS]:
         name = parameter_name(page, draft.name)
         if draft.doubled:
             report_second_name(page, draft.name)
@@ -75,10 +68,10 @@ def read_parameters(page: Page, drafts: list[Draft], depth: int = 0) -> tuple[Pa
             help_ += f"; the first is in line {lines[key]}"
             page.error(Code.DUPLICATE_PARAMETER, draft.name, what, help_)
             continue
-        if depth == 0 and draft.written:
+        if depth == 0:
             page.named("parameter", name, draft.name, declares=True)
         reader = SchemaReader(page, f"parameter '{name}'", depth, "part" if depth else "parameter")
-        reader.required = marked and draft.written  # if others are marked optional, as `name?`
+        reader.required = marked  # if others are marked optional, as `name?`
         parameters[name] = Parameter(name, *reader.read(draft))
         lines[key] = draft.name.line
         if len(parameters) == MAX_PARAMETERS + 1:
@@ -192,9 +185,7 @@ class SchemaReader:
     def _nested(self, fields: Fields, draft: Draft, said: Mapping[str, Any]) -> dict[str, Any]:
         """Read the items, values and properties: below their fields, or like parameters."""
         nested: dict[str, Any] = {}
-        below: dict[str, list[Draft]] = {_ITEM: [], _VALUE: [], "": []}
-        for each in draft.drafts:
-            below[each.name.text if each.name.text in below else ""].append(each)
+        below = draft.drafts
         if (entry := fields.entry("properties")) is not None:
             try:
                 text = code_text(entry.text) if not entry.blocks else ""
@@ -202,20 +193,20 @@ class SchemaReader:
             except TypeProblem:
                 nested["properties"] = None
             if nested["properties"] is None:
-                below[""] = self._properties(entry, draft) + below[""]
+                below = self._properties(entry, draft) + below
                 nested["properties"] = (
                     () if self.role == "shape" and says_none(entry.text) else None
                 )
         types = said.get("types", ())
-        if below[""] and "array" in types and "object" not in types:
-            below[_ITEM].append(Draft(draft.name, drafts=below[""]))
-        elif below[""]:
-            nested["properties"] = read_parameters(self.page, below[""], self.depth + 1)
-        for name, sign in (("items", _ITEM), ("values", _VALUE)):
-            if (entry := fields.entry(name)) is not None:
-                below[sign].insert(0, self._item(entry))
-            if below[sign]:
-                nested[name] = self._joined(below[sign], said.get(name))
+        of_items = bool(below) and "array" in types and "object" not in types
+        if below and not of_items:
+            nested["properties"] = read_parameters(self.page, below, self.depth + 1)
+        for name in ("items", "values"):
+            entry = fields.entry(name)
+            inner = self._item(entry) if entry is not None else Draft(draft.name)
+            inner.drafts += below if of_items and name == "items" else []
+            if entry is not None or (of_items and name == "items"):
+                nested[name] = self._inner(inner, said.get(name))
         return {name: value for name, value in nested.items() if value is not None}
 
     def _item(self, entry: Entry) -> Draft:
@@ -238,14 +229,8 @@ class SchemaReader:
         fill(self.page, draft, blocks)
         return draft
 
-    def _joined(self, drafts: list[Draft], typed: Schema | None) -> Schema:
-        """Join all that describes the items into one schema, with the part that Type defines."""
-        item = drafts[0]
-        for more in drafts[1:]:
-            item.entries += more.entries
-            item.drafts += more.drafts
-            item.notes += more.notes
-            item.prose += more.prose
+    def _inner(self, item: Draft, typed: Schema | None) -> Schema:
+        """Build the schema of items or values, with the part that Type defines."""
         where = f"an item of {self.where}"
         shape, _ = SchemaReader(self.page, where, self.depth + 1, typed=typed).read(item)
         if typed is not None and typed.types and {*typed.types} != {*shape.types}:

@@ -96,5 +96,6 @@ def read_returns(definition: Definition) -> Schema:
             page.error(Code.MISSING_FIELD, section.mark, "'Returns' is empty", help_)
     for item in headings(page, section.parts):
         fill(page, draft, [Bullets([item], ordered=False)])
+    draft.drafts += draft.siblings
     definition.document.keep(section, prose, [])
     return SchemaReader(page, "the result", role="result").read(draft)[0]

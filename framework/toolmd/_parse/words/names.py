@@ -33,7 +33,9 @@ def parameter_name(page: Page, mark: Mark) -> str:
         Code.INVALID_NAME,
         mark,
         f"'{name}' is not a valid parameter name",
-        "use letters, digits and _, at most 64, starting with a letter",
+        f"write it below `- **Properties**:` of `{name.replace('[', '.').partition('.')[0]}`"
+        if "." in name or "[]" in name
+        else "use letters, digits and _, at most 64, starting with a letter",
     )
     return name
 

@@ -2,12 +2,10 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from pydantic import JsonValue
 
-from toolmd._parse.blocks.tokens import MAX_LIST_DEPTH
 from toolmd._parse.fields.field import Field, SectionTable
 from toolmd._parse.fields.parameter import PARAMETER
 from toolmd._parse.words import scalars
@@ -17,7 +15,7 @@ from toolmd._types.intent import language_and_word
 from toolmd._types.schema import KEYWORDS, Parameter, Schema
 
 _BLOCK_SIGNS = ("- ", "* ", "+ ", "```", "~~~", ">", "|", "#", "<!--")
-PLAIN = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:/@+ *")
+_PLAIN = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:/@+ *")
 
 
 def fields_text(values: Mapping[str, Any], table: SectionTable) -> Iterator[str]:
@@ -59,7 +57,7 @@ def _numbered(text: str) -> bool:
 
 def word(value: str) -> str:
     """Format an item of a list: bare if it reads back as itself, else in a code span."""
-    bare = value and set(value) <= PLAIN and value == value.strip() and " or " not in value
+    bare = value and set(value) <= _PLAIN and value == value.strip() and " or " not in value
     if (
         bare
         and ": " not in value
@@ -195,29 +193,19 @@ def _is_plain_map(shape: Schema) -> bool:
     return values == Schema(types=values.types)
 
 
-def shape_lines(
-    shape: Schema,
-    depth: int,
-    *,
-    required: bool | None = None,
-    written: frozenset[str] = frozenset(),
-) -> list[str]:
-    """Return the bullets of a schema; `required` is left out if it is None.
-
-    `written` are the attributes that are written elsewhere, `types` among them.
-    """
+def shape_lines(shape: Schema, *, required: bool | None = None) -> list[str]:
+    """Return the bullets of a schema; `required` is left out if it is None."""
     said: dict[str, Any] = {"description": shape.description, "required": required}
     for name, row in KEYWORDS.items():
         value = getattr(shape, name)
         said[name] = value or None if row.kind == "boolean" else value
-    lines = [] if "types" in written else [f"- **Type**: {type_text(shape)}"]
+    lines = [f"- **Type**: {type_text(shape)}"]
     for field in PARAMETER.fields:
-        if field.attribute not in written:
-            lines += _field_lines(field, shape, said, depth)
+        lines += _field_lines(field, shape, said)
     return lines
 
 
-def _field_lines(field: Field, shape: Schema, said: Mapping[str, Any], depth: int) -> list[str]:
+def _field_lines(field: Field, shape: Schema, said: Mapping[str, Any]) -> list[str]:
     match field.attribute:
         case "default" | "example":
             given = getattr(shape, f"has_{field.attribute}")
@@ -225,13 +213,13 @@ def _field_lines(field: Field, shape: Schema, said: Mapping[str, Any], depth: in
         case "enum" if shape.enum is not None:
             return [bullet(field, words_text([enum_word(v, shape) for v in shape.enum]))]
         case "items" if shape.items is not None:
-            return _items_lines(field, shape.items, depth)
+            return _items_lines(field, shape.items)
         case "values" if shape.values is not None and not _is_plain_map(shape):
-            return _items_lines(field, shape.values, depth)
-        case "properties" if shape.properties is not None and depth < MAX_LIST_DEPTH - 1:
-            return [f"- **{field.name}**:", *_named_lines(shape.properties, depth)]
-        case "one_of" if shape.one_of is not None and depth < MAX_LIST_DEPTH - 1:
-            return [f"- **{field.name}**:", *_shapes_lines(shape.one_of, depth)]
+            return _items_lines(field, shape.values)
+        case "properties" if shape.properties is not None:
+            return [f"- **{field.name}**:", *_named_lines(shape.properties)]
+        case "one_of" if shape.one_of is not None:
+            return [f"- **{field.name}**:", *_shapes_lines(shape.one_of)]
         case "types" | "optional" | "enum" | "items" | "values" | "properties" | "one_of":
             return []
         case attribute if said.get(attribute) not in (None, ""):
@@ -240,14 +228,14 @@ def _field_lines(field: Field, shape: Schema, said: Mapping[str, Any], depth: in
             return []
 
 
-def _named_lines(parameters: tuple[Parameter, ...], depth: int) -> Iterator[str]:
+def _named_lines(parameters: tuple[Parameter, ...]) -> Iterator[str]:
     for parameter in parameters:
         yield f"  - **{parameter.name}**:"
-        nested = shape_lines(parameter.shape, depth + 2, required=parameter.required)
+        nested = shape_lines(parameter.shape, required=parameter.required)
         yield from (indented(line, 4) for line in nested)
 
 
-def _shapes_lines(shapes: tuple[Parameter, ...], depth: int) -> Iterator[str]:
+def _shapes_lines(shapes: tuple[Parameter, ...]) -> Iterator[str]:
     """Yield the shapes of a One Of; each is an object, so only its fields are written."""
     properties = next(field for field in PARAMETER.fields if field.attribute == "properties")
     description = next(field for field in PARAMETER.fields if field.attribute == "description")
@@ -257,44 +245,18 @@ def _shapes_lines(shapes: tuple[Parameter, ...], depth: int) -> Iterator[str]:
             yield indented(bullet(description, each.shape.description), 4)
         if each.shape.properties:
             yield indented(bullet(properties, "").rstrip(), 4)
-            lines = _named_lines(each.shape.properties, depth + 2)
+            lines = _named_lines(each.shape.properties)
             yield from (indented(line, 4) for line in lines)
         else:
             yield indented(bullet(properties, "None"), 4)
 
 
-def _items_lines(field: Field, items: Schema, depth: int) -> list[str]:
-    return [f"- **{field.name}**:", *(indented(line, 2) for line in shape_lines(items, depth + 1))]
+def _items_lines(field: Field, items: Schema) -> list[str]:
+    return [f"- **{field.name}**:", *(indented(line, 2) for line in shape_lines(items))]
 
 
-def parameters_text(parameters: tuple[Parameter, ...], prefix: str = "") -> Iterator[str]:
-    """Yield a `### name` block for each parameter; fields that nest too deep get `### a.b`."""
-    for parameter in parameters:
-        name = f"{prefix}{parameter.name}"
-        shape = parameter.shape
-        if list_depth(shape) <= MAX_LIST_DEPTH:
-            yield "\n".join(
-                [f"### {name}", "", *shape_lines(shape, 1, required=parameter.required)]
-            )
-            continue
-        bare = replace(shape, properties=None)
-        if shape.items is not None:
-            bare = replace(bare, items=None)
-        yield "\n".join([f"### {name}", "", *shape_lines(bare, 1, required=parameter.required)])
-        if shape.items is not None:
-            yield from parameters_text((Parameter(name="", shape=shape.items),), f"{name}[]")
-        yield from parameters_text(shape.properties or (), f"{name}.")
-
-
-def list_depth(shape: Schema) -> int:
-    """Count the levels of bullets that a schema needs."""
-    deepest = 1
-    if shape.items is not None:
-        deepest = max(deepest, 1 + list_depth(shape.items))
-    if shape.values is not None and not _is_plain_map(shape):
-        deepest = max(deepest, 1 + list_depth(shape.values))
-    for parameter in shape.properties or ():
-        deepest = max(deepest, 2 + list_depth(parameter.shape))
-    for each in shape.one_of or ():
-        deepest = max(deepest, 2 + list_depth(each.shape))
-    return deepest
+def parameters_text(parameters: tuple[Parameter, ...]) -> Iterator[str]:
+    """Yield a `### name` block for each parameter."""
+    for one in parameters:
+        lines = shape_lines(one.shape, required=one.required)
+        yield "\n".join([f"### {one.name}", "", *lines])

@@ -7,7 +7,6 @@ from toolmd._parse.document.front_matter import front_comments
 from toolmd._parse.kinds import PARSERS, AnyDefinition, kind_of
 from toolmd._parse.source.page import Page
 from toolmd._parse.words.keys import comments, fold, heading_text
-from toolmd._parse.writing.compact import is_compact
 from toolmd._parse.writing.prompt_text import prompt_text
 from toolmd._parse.writing.skill_text import skill_text
 from toolmd._parse.writing.tool_text import tool_text
@@ -15,7 +14,7 @@ from toolmd._types.prompt import PromptSpec
 from toolmd._types.skill import SkillSpec
 
 
-def format_text(text: str, path: str, style: str = "keep") -> str | None:
+def format_text(text: str, path: str) -> str | None:
     """Format a definition in the canonical form.
 
     The result parses to a spec of the same hash. If a value has no canonical form, the text is
@@ -24,7 +23,6 @@ def format_text(text: str, path: str, style: str = "keep") -> str | None:
     Args:
         text: the content of the file.
         path: the file's path; its suffix says whether it is a tool, a skill or a prompt.
-        style: `long` or `compact`, for a tool or a skill; `keep` leaves a compact file compact.
 
     Returns:
         The canonical text, or None if the text has an error.
@@ -33,22 +31,15 @@ def format_text(text: str, path: str, style: str = "keep") -> str | None:
     spec, _ = parse(text, path)
     if spec is None:
         return None
-    compact = style == "compact" or (style == "keep" and is_compact(text))
-    # What the compact form can't hold is written in the long one.
-    for form in (True, False) if compact else (False,):
-        written = _with_comments(text, _canonical(spec, compact=form))
-        again, _ = parse(written, path)
-        if again is not None and again.hash == spec.hash:
-            return written
-    return text
+    written = _with_comments(text, _canonical(spec))
+    again, _ = parse(written, path)
+    return written if again is not None and again.hash == spec.hash else text
 
 
-def _canonical(spec: AnyDefinition, *, compact: bool) -> str:
+def _canonical(spec: AnyDefinition) -> str:
     if isinstance(spec, PromptSpec):
         return prompt_text(spec)
-    if isinstance(spec, SkillSpec):
-        return skill_text(spec, compact=compact)
-    return tool_text(spec, compact=compact)
+    return skill_text(spec) if isinstance(spec, SkillSpec) else tool_text(spec)
 
 
 def _with_comments(text: str, written: str) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from toolmd._parse.fields.table import SKILL, SKILL_METADATA
-from toolmd._parse.writing.compact import compact_parameters
 from toolmd._parse.writing.fields import code, fields_text, indented, parameters_text
 from toolmd._parse.writing.tool_text import extra_lines, head, others, section
 from toolmd._types.call_spec import seconds
@@ -24,13 +23,8 @@ _KNOWN = tuple(table.name for table in SKILL)
 _OUTPUT_TYPES = {"success": "boolean", "message": "string", "data": "object", "error": "string"}
 
 
-def skill_text(spec: SkillSpec, *, compact: bool = False) -> str:
-    """Return the canonical text; it parses to the same spec.
-
-    Args:
-        spec: The skill.
-        compact: Write a line for each input, where the compact form can hold it.
-    """
+def skill_text(spec: SkillSpec) -> str:
+    """Return the canonical text; it parses to the same spec."""
     said = dict(spec)
     for flag in ("durable", "model_invocation", "user_invocable"):
         said[flag] = None if said[flag] else False
@@ -42,8 +36,7 @@ def skill_text(spec: SkillSpec, *, compact: bool = False) -> str:
     for part in spec.workflow_sections:
         blocks += [f"### {part.name}"] if part.name else []
         blocks.append(_steps(part.steps))
-    inputs = compact_parameters if compact else parameters_text
-    blocks += section("Input Schema", spec, *inputs(spec.parameters))
+    blocks += section("Input Schema", spec, *parameters_text(spec.parameters))
     if not spec.parameters:
         blocks.append("None")
     blocks += section("Output Schema", spec, "\n".join(_output(spec)))

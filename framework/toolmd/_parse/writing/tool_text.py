@@ -3,12 +3,10 @@
 import json
 from collections.abc import Iterator
 from dataclasses import fields as fields_of
-from itertools import pairwise
 from typing import Any
 
 from toolmd._parse.fields.policy import LIMITS, SAFETY
 from toolmd._parse.fields.table import TOOL_METADATA
-from toolmd._parse.writing.compact import compact_parameters, compact_result, joined_fields
 from toolmd._parse.writing.fields import behind, code, fields_text, parameters_text, shape_lines
 from toolmd._types.call_spec import Limits, Safety
 from toolmd._types.prompt import PromptSpec
@@ -28,39 +26,23 @@ _KNOWN = (
 )
 
 
-def tool_text(spec: ToolSpec, *, compact: bool = False) -> str:
-    """Return the canonical text, or its compact form; it parses to the same spec."""
-    parameters = compact_parameters if compact else parameters_text
-    joined = joined_fields if compact else list
+def tool_text(spec: ToolSpec) -> str:
+    """Return the canonical text; it parses to the same spec."""
     blocks = [*head(spec)]
-    fields = [*joined([*metadata(spec)]), *extra_lines(spec)]
-    blocks += section("Metadata", spec, "\n".join(fields))
+    blocks += section("Metadata", spec, "\n".join([*metadata(spec), *extra_lines(spec)]))
     if spec.when_to_use:
         blocks += ["## When to use", spec.when_to_use]
-    blocks += section("Parameters", spec, *parameters(spec.parameters))
+    blocks += section("Parameters", spec, *parameters_text(spec.parameters))
     if not spec.parameters:
         blocks.append("None")
-    returns = compact_result(spec.returns) if compact else shape_lines(spec.returns, 1)
-    blocks += section("Returns", spec, "\n".join(returns))
+    blocks += section("Returns", spec, "\n".join(shape_lines(spec.returns)))
     rules = "\n".join(f"- {code(rule.expression)}: {rule.message}" for rule in spec.rules)
     blocks += optional_section("Rules", spec, rules)
     for title, part, table in (("Safety", spec.safety, SAFETY), ("Limits", spec.limits, LIMITS)):
-        blocks += optional_section(title, spec, "\n".join(joined(_lines(part, table))))
+        blocks += optional_section(title, spec, "\n".join(_lines(part, table)))
     blocks += optional_section("Examples", spec, *map(_example, spec.examples))
     blocks += others(spec, _KNOWN)
-    if compact:
-        return _tight(blocks)
     return "\n\n".join(blocks) + "\n"
-
-
-def _tight(blocks: list[str]) -> str:
-    """Join blocks without an empty line between a heading and bullets, in either order."""
-    text = blocks[0]
-    for last, block in pairwise(blocks):
-        one, two = (each.startswith("- ") for each in (last, block))
-        near = (one and block.startswith("## ")) or (two and last.startswith("## "))
-        text += ("\n" if near else "\n\n") + block
-    return f"{text}\n"
 
 
 def head(spec: ToolSpec | SkillSpec | PromptSpec) -> Iterator[str]:

@@ -1,0 +1,222 @@
+"""Write documents: the canonical JSON of a definition, a text for a prompt, and OpenAPI."""
+
+from typing import Any, get_args
+
+from toolmd._export.exported import Loss
+from toolmd._export.function import CONFIDENCE, SURE, Function, compact, in_words, loser, plain
+from toolmd._export.mcp import skill_result
+from toolmd._types.model_view import seen_shape
+from toolmd._types.prompt import PromptSpec
+from toolmd._types.registry import AnySpec, Bound
+from toolmd._types.result import Outcome
+from toolmd._types.schema import KEYWORDS
+from toolmd._types.skill import SkillSpec
+from toolmd._types.tool import ToolSpec
+
+_LISTED = ("kind", "name", "title", "description", "version", "category", "tags", "source",
+           "implementation")  # fmt: skip
+
+
+def describe_bound(bound: Bound[Any]) -> dict[str, Any]:
+    """Return the JSON of a tool or skill of a project (format.md, "Canonical JSON")."""
+    return describe(bound.spec, bound.binding.kind, bound.binding.target)
+
+
+def list_entry(bound: Bound[Any]) -> dict[str, Any]:
+    """Return an entry for a list of tools and skills: no schemas, and whether it is stale."""
+    described = describe_bound(bound)
+    entry = {key: described[key] for key in _LISTED if key in described}
+    return {**entry, "stale": True} if bound.stale else entry
+
+
+def describe(spec: "AnySpec | PromptSpec", kind: str, target: str) -> dict[str, Any]:
+    """Return the JSON of a definition, with the kind and the place of its implementation."""
+    if isinstance(spec, PromptSpec):
+        source = {"path": spec.source.path, "line": spec.source.line}
+        return {**spec.canonical, "hash": spec.hash, "source": source}
+    if kind == "none" and isinstance(spec, SkillSpec) and spec.executable:
+        kind = "steps"
+    runs = {"kind": kind, "target": target} if target else {"kind": kind}
+    source = {"path": spec.source.path, "line": spec.source.line}
+    return {**spec.canonical, "hash": spec.hash, "source": source, "implementation": runs}
+
+
+_ORDER = ("enum", *(row.word for row in KEYWORDS.values() if row.fits), "default", "examples")
+
+
+def prompt_part(function: Function, _losses: list[Loss]) -> str:
+    """Return one tool's paragraph: its purpose, arguments, result and an example."""
+    parts = [f"## {function.name}", function.description]
+    if lines := argument_lines(function.parameters):
+        parts.append("Arguments:\n" + "\n".join(lines))
+    else:
+        parts.append("No arguments.")
+    spec = function.spec
+    if isinstance(spec, ToolSpec):
+        returned = seen_shape(spec.returns).json_schema
+        parts.append(f"Returns {_type(returned)}: {returned.get('description', '')}".rstrip(": "))
+        parts += [
+            f"Example ({example.title}): {compact(_stated(function, example.arguments))}"
+            for example in spec.examples
+            if example.error is None
+        ]
+    return "\n\n".join(parts)
+
+
+def prompt(items: list[str]) -> str:
+    """Return the text of all tools."""
+    return "# Tools\n\n" + "\n\n".join(items) + "\n" if items else "# Tools\n\nNone.\n"
+
+
+def argument_lines(parameters: dict[str, Any]) -> list[str]:
+    """Return a bullet for each argument, with nested bullets for nested fields."""
+    return _below(parameters, "")
+
+
+def _stated(function: Function, arguments: dict[str, Any]) -> dict[str, Any]:
+    return (
+        {**arguments, CONFIDENCE: SURE}
+        if CONFIDENCE in function.parameters["properties"]
+        else arguments
+    )
+
+
+def _lines(name: str, schema: dict[str, Any], indent: str, *, required: bool) -> list[str]:
+    need = "required" if required else "optional"
+    line = f"{indent}- `{name}` ({_type(schema)}, {need})"
+    if said := " ".join(_said(schema)):
+        line += f": {said}"
+    return [line, *_below(schema, indent + "  ")]
+
+
+def _below(schema: dict[str, Any], indent: str) -> list[str]:
+    required = schema.get("required", ())
+    fields = schema.get("properties", {})
+    lines = [
+        line for k, v in fields.items() for line in _lines(k, v, indent, required=k in required)
+    ]
+    for one in schema.get("oneOf", ()):
+        if "properties" in one:
+            said = " ".join(_said(one))
+            lines.append(f"{indent}- shape `{one['title']}`" + (f": {said}" if said else ""))
+            lines += _below(one, indent + "  ")
+    items = schema.get("items")
+    if items and ("oneOf" in items or "properties" in items or "items" in items or _said(items)):
+        said = " ".join(_said(items))
+        each = f"{indent}- each ({_type(items)})" + (f": {said}" if said else "")
+        lines += [each, *_below(items, indent + "  ")]
+    return lines
+
+
+def _said(schema: dict[str, Any]) -> list[str]:
+    words = []
+    if description := schema.get("description", ""):
+        words.append(description if description[-1] in ".!?:;" else f"{description}.")
+    return words + [in_words(keyword, schema[keyword]) for keyword in _ORDER if keyword in schema]
+
+
+def _type(schema: dict[str, Any]) -> str:
+    types = schema.get("type", "anything")
+    named = types if isinstance(types, list) else [types]
+    items = schema.get("items")
+    shown = [f"array of {_type(items)}" if n == "array" and items else n for n in named]
+    told = ", exactly one of these shapes" if "oneOf" in schema else ""
+    return " or ".join(shown) + told
+
+
+def operation(function: Function, losses: list[Loss]) -> tuple[str, dict[str, Any]]:
+    """Return the path of a function and its one operation."""
+    spec = function.spec
+    lose = loser(losses, spec.name)
+    if isinstance(spec, SkillSpec):
+        path, key = f"/api/skills/{function.name}/run", "inputs"
+        data = skill_result(spec)["properties"]["data"]
+    else:
+        path, key = f"/api/tools/{function.name}/call", "arguments"
+        data = plain(spec.output_schema, lambda path, what: lose(f"returns {path}".strip(), what))
+    answer = {"description": "The result, whatever its outcome.", "content": _json(_result(data))}
+    written = {
+        "operationId": function.name,
+        "summary": spec.title,
+        "description": function.description,
+        "tags": [spec.category],
+        "requestBody": {"required": True, "content": _json(_request(function, key))},
+        "responses": {
+            "200": answer,
+            "default": {"$ref": "#/components/responses/Problem"},
+        },
+    }
+    return path, {"post": written}
+
+
+def openapi(items: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
+    """Return the whole document, `openapi` first."""
+    problem = {
+        "type": "object",
+        "description": "RFC 9457 problem details.",
+        "properties": {
+            "type": {"type": "string"},
+            "title": {"type": "string"},
+            "status": {"type": "integer"},
+            "detail": {"type": "string"},
+        },
+    }
+    answer = {
+        "description": "The request can't be read, or is not allowed.",
+        "content": {
+            "application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}
+        },
+    }
+    return {
+        "openapi": "3.1.1",
+        "info": {"title": "Toolmd", "version": "1"},
+        "security": [{"token": []}],
+        "paths": dict(items),
+        "components": {
+            "schemas": {"Problem": problem},
+            "responses": {"Problem": answer},
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _request(function: Function, key: str) -> dict[str, Any]:
+    arguments = dict(function.parameters)
+    asked = CONFIDENCE in arguments["properties"]
+    if asked:
+        # Over HTTP the confidence is a field next to the arguments, not one of them.
+        arguments["properties"] = {
+            k: v for k, v in arguments["properties"].items() if k != CONFIDENCE
+        }
+        arguments["required"] = [n for n in arguments["required"] if n != CONFIDENCE]
+    fields: dict[str, Any] = {
+        key: arguments,
+        "confidence": {"type": "number", "minimum": 0, "maximum": 1},
+        "message": {"type": "string", "description": "The user's own words."},
+    }
+    if key == "arguments":
+        fields["dry_run"] = {"type": "boolean"}
+    required = [key, "confidence"] if asked else [key]
+    closed = {"additionalProperties": False}
+    return {"type": "object", "properties": fields, "required": required, **closed}
+
+
+def _result(data: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a Result, shared by calls and runs, with this schema of its data."""
+    outcomes = [*get_args(Outcome)]
+    return {
+        "type": "object",
+        "properties": {
+            "success": {"type": "boolean"},
+            "tool": {"type": "string"},
+            "outcome": {"type": "string", "enum": outcomes},
+            "message": {"type": "string"},
+            "data": data,
+            "error": {"type": "object"},
+        },
+        "required": ["success", "tool", "outcome"],
+    }
+
+
+def _json(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"application/json": {"schema": schema}}

@@ -505,14 +505,12 @@ class Runs:
     async def _result(self, run_id: str, call: Call, ended: SkillResult, began: float) -> Result:
         """Return the Result of a run that ended or waits."""
         if ended.code == "waiting":
-            questions = (await self._view(run_id)).questions
+            pending = await off_loop(self.questions.of, run_id)
             # Now `pending` lists them.
-            for one in await off_loop(self.questions.of, run_id):
+            for one in pending:
                 told = {"id": one.id, "state": "pending", "tool": one.call.tool}
                 self._project.workspace_events.tell("pending", told, one.call.caller.user)
-            shown = await off_loop(self.questions.inputs, run_id)
-            waiting = waits(run_id, call._replace(arguments=shown), ended, questions)
-            return await self._finish(call, waiting, began)
+            return await self._finish(call, waits(call, ended, pending), began)
         if ended.code != "stuck":
             self._calls.pop(run_id, None)
         return await self._finish(call, result_of(run_id, call.tool, ended), began)

@@ -4,7 +4,7 @@ import asyncio
 import datetime as dt
 import secrets
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from threading import Lock
@@ -410,15 +410,6 @@ class Runs:
                 if plan.code != today:
                     changed[plan.skill.name] += number
         return changed
-
-    def changed(self, ids: Iterable[str]) -> tuple[tuple[str, str, RunState, str | None], ...]:
-        """Return the stored runs that execute or changed recently, or are of `ids`; it blocks.
-
-        Returns:
-            Each with its skill, its state and its user.
-        """
-        engine = self.durable()
-        return engine.store.changed(engine.clock(), ids)
 
     @property
     def _live(self) -> Live:

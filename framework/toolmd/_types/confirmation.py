@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from toolmd._types.call import Call
+from toolmd._types.pending import PendingCall
 
 ConfirmationState = Literal[
     "pending", "running", "interrupted", "approved", "edited", "rejected", "answered", "stale",
@@ -51,6 +52,15 @@ class Confirmation(NamedTuple):
     def form(self) -> Mapping[str, Any] | None:
         """The JSON Schema of what a server asks for; None for a call that waits for a yes."""
         return None if self.call.asked is None else self.call.asked.form
+
+    def as_pending(self, tool_call_id: str | None) -> PendingCall:
+        """Return what the caller of a model's call, or of a run, sees of it.
+
+        Args:
+            tool_call_id: The model's name for that call.
+        """
+        return PendingCall(self.id, self.kind, tool_call_id, self.call.tool, dict(self.shown or {}),
+                           self.prompt, self.sensitivity, self.saves, self.form)  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON that a person needs to decide; times are in seconds since the epoch."""

@@ -351,7 +351,8 @@ class StoreChanges:
         executed = [run for run, state in self._runs.copy().items() if state == "running"]
         before, self._runs = self._runs, {}
         changes: list[StoreChange] = []
-        for run_id, skill, state, user in runs.changed(executed):
+        engine = runs.durable()
+        for run_id, skill, state, user in engine.store.changed(engine.clock(), executed):
             self._runs[run_id] = state
             if before.get(run_id) != state:
                 changes.append(("run", {"run_id": run_id, "skill": skill, "state": state}, user))

@@ -17,7 +17,7 @@ from toolmd._call.result import write
 from toolmd._store.store import Store
 from toolmd._types.call_spec import Limits, ToolCallSpec
 from toolmd._types.context import Context
-from toolmd._types.kept import KEEP_S, MAX_KEPT, KeptResult, OpenHandle, no_result
+from toolmd._types.kept import KEEP_S, MAX_KEPT, KeptResult, no_result
 from toolmd._types.model_view import seen
 from toolmd._types.registry import Binding, Bound, BoundTool, Implementation, Registry
 from toolmd._types.result import Result
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 MOST = 256 << 10
 """The most bytes that a tool's Max Bytes may let a model read."""
-MOST_HANDLES = 256
-"""The most handles that are listed for a user."""
 _WORDS = 2048
 """The bytes that the rest of a small result needs at most."""
 _TRIES = 8
@@ -138,12 +136,6 @@ class Keeper:
     def find(self, handle: str, user: str | None) -> KeptResult | None:
         """Return what is kept for a user under a handle; it blocks."""
         return self._store.results.find(handle, user, self._clock())
-
-    def handles(self, user: str | None) -> list[OpenHandle]:
-        """Return a user's newest open handles; it blocks."""
-        if self._has_own or not (self._store.may_hold_records or self.is_open()):
-            return []
-        return self._store.results.handles(user, self._clock(), MOST_HANDLES)
 
     def is_open(self) -> bool:
         """Return whether a result is known to be kept; see `Store.holds_results`."""

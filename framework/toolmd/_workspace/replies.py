@@ -176,12 +176,14 @@ class Replies:
         asked = result.confirmation
         assert asked is not None
         stored = await self._dispatcher.decisions.confirmation(asked.id) if asked.id else None
+        if stored is not None:
+            return stored.as_pending(result.tool_call_id)
         return PendingCall(
             id=asked.id,
             kind="review" if result.outcome == "review" else "confirm",
             tool_call_id=result.tool_call_id,
             tool=result.tool,
-            parameters=self._shown(call) if stored is None else dict(stored.shown or {}),
+            parameters=self._shown(call),
             prompt=asked.prompt,
             sensitivity=asked.sensitivity,
             form=asked.form,

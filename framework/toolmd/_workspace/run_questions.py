@@ -2,7 +2,7 @@
 
 import heapq
 import inspect
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
 from itertools import islice
 from typing import Any, Literal
 
@@ -15,8 +15,7 @@ from toolmd._skills.engine.store import StoredQuestion
 from toolmd._types.asked import Asked
 from toolmd._types.call import Call
 from toolmd._types.confirmation import Confirmation
-from toolmd._types.pending import PendingCall
-from toolmd._types.result import ConfirmationRequest, Failure, Outcome, Result, SkillResult
+from toolmd._types.result import ConfirmationRequest, Failure, Result, SkillResult
 from toolmd._types.run import Answer, Asker, Order, Question
 from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
@@ -91,11 +90,6 @@ class Questions:
             return ()
         return changes(before, {**before, **edit}, self._subject(question).parameters)
 
-    def inputs(self, run_id: str) -> dict[str, Any]:
-        """Return the inputs of a run without the Sensitive ones among them."""
-        order = self.orders([run_id])[run_id]
-        return redacted(order.inputs, order.plan.skill.parameters)
-
     def order(self, run_id: str) -> Order | None:
         """Return the order of a run; None if there is no such run."""
         return self.orders([run_id]).get(run_id)
@@ -122,20 +116,18 @@ class Questions:
         return tuple(_confirmation(one, orders[one.question.run_id]) for one in kept)
 
 
-def waits(run_id: str, call: Call, ended: SkillResult, questions: tuple[Question, ...]) -> Result:
+def waits(call: Call, ended: SkillResult, pending: tuple[Confirmation, ...]) -> Result:
     """Return the Result of a run that waits for a person, or for a time."""
-    asked = tuple(question for question in questions if question.asks)
-    outcome: Outcome = "confirm" if asked or not questions else "waiting"
-    message, held = ended.message, None
-    if asked:
-        first = asked[0]
-        held = ConfirmationRequest(first.id, first.prompt, first.sensitivity, form=first.form)
-        message = "The user must confirm it."
-        if first.kind == "review":
-            outcome, message = "review", "An operator must review one of its calls first."
-    waiting = tuple(_pending(question, call) for question in asked)
-    return Result(success=False, tool=call.tool, outcome=outcome, message=message, attempts=1,
-                  confirmation=held, run_id=run_id, waiting=waiting)  # fmt: skip
+    result = Result(success=False, tool=call.tool, outcome="waiting", message=ended.message,
+                    attempts=1, run_id=ended.run_id)  # fmt: skip
+    if not pending:
+        return result
+    first, message = pending[0], "The user must confirm it."
+    if first.kind == "review":
+        message = "An operator must review one of its calls first."
+    held = ConfirmationRequest(first.id, first.prompt, first.sensitivity, form=first.form)
+    waiting = tuple(one.as_pending(call.id) for one in pending)
+    return result._replace(outcome=first.kind, message=message, confirmation=held, waiting=waiting)
 
 
 def asking(ask: Asker, by: str | None) -> Callable[[Question], Awaitable[Answer | None]]:
@@ -175,19 +167,6 @@ def _place(one: StoredQuestion) -> tuple[float, str]:
     return one.opened, one.question.id
 
 
-def _pending(question: Question, call: Call) -> PendingCall:
-    """Return a question as the pending call that the run's caller sees; `call` began the run."""
-    given = question.arguments if question.tool is not None else call.arguments
-    assert isinstance(given, Mapping)
-    tool, kind = question.tool or call.tool, _kind(question)
-    return PendingCall(question.id, kind, call.id, tool, dict(given), question.prompt,
-                       question.sensitivity, question.saves, question.form)  # fmt: skip
-
-
-def _kind(question: Question) -> Literal["confirm", "review"]:
-    return "review" if question.kind == "review" else "confirm"
-
-
 def _subject(question: Question, order: Order) -> ToolSpec | SkillSpec:
     """Return the tool or skill that a question is about, else the run's skill."""
     name, plan = question.tool or "", order.plan
@@ -207,15 +186,6 @@ def _confirmation(one: StoredQuestion, order: Order) -> Confirmation:
     shown = redacted(given, asked.parameters)
     if question.form is not None:
         call, shown = call._replace(asked=Asked(prompt, question.form)), given
-    return Confirmation(
-        name,
-        _kind(question),
-        call,
-        "",
-        prompt,
-        question.sensitivity,
-        one.opened,
-        one.expires,
-        shown=shown,
-        saves=question.saves,
-    )
+    kind: Literal["confirm", "review"] = "review" if question.kind == "review" else "confirm"
+    return Confirmation(name, kind, call, "", prompt, question.sensitivity, one.opened,
+                        one.expires, shown=shown, saves=question.saves)  # fmt: skip

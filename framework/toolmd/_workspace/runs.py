@@ -4,7 +4,7 @@ import asyncio
 import datetime as dt
 import secrets
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from threading import Lock
@@ -411,15 +411,6 @@ class Runs:
                     changed[plan.skill.name] += number
         return changed
 
-    def changed(self, ids: Iterable[str]) -> tuple[tuple[str, str, RunState, str | None], ...]:
-        """Return the stored runs that execute or changed recently, or are of `ids`; it blocks.
-
-        Returns:
-            Each with its skill, its state and its user.
-        """
-        engine = self.durable()
-        return engine.store.changed(engine.clock(), ids)
-
     @property
     def _live(self) -> Live:
         self._project.check_open()
@@ -505,14 +496,12 @@ class Runs:
     async def _result(self, run_id: str, call: Call, ended: SkillResult, began: float) -> Result:
         """Return the Result of a run that ended or waits."""
         if ended.code == "waiting":
-            questions = (await self._view(run_id)).questions
+            pending = await off_loop(self.questions.of, run_id)
             # Now `pending` lists them.
-            for one in await off_loop(self.questions.of, run_id):
+            for one in pending:
                 told = {"id": one.id, "state": "pending", "tool": one.call.tool}
                 self._project.workspace_events.tell("pending", told, one.call.caller.user)
-            shown = await off_loop(self.questions.inputs, run_id)
-            waiting = waits(run_id, call._replace(arguments=shown), ended, questions)
-            return await self._finish(call, waiting, began)
+            return await self._finish(call, waits(call, ended, pending), began)
         if ended.code != "stuck":
             self._calls.pop(run_id, None)
         return await self._finish(call, result_of(run_id, call.tool, ended), began)

@@ -20,11 +20,12 @@ from toolmd._types.settings import AuditSettings, Settings
 from toolmd._workspace.background_loop import off_loop
 from toolmd._workspace.snapshot.call_hooks import (
     Dialects,
+    after_of,
     ask_intent_of,
+    before_of,
     dialects_of,
     doubt_of,
     guards_of,
-    listeners_of,
     origins_of,
 )
 
@@ -121,14 +122,13 @@ class Live:
         with self._lock:
             if self.dispatcher is None:
                 snapshot = self.snapshot
-                before, after = listeners_of(snapshot.plugins, self.settings)
                 self.dispatcher = Dispatcher(
                     replace(self.registry, tools=self.keeper.tools),
                     self.settings,
                     resources=snapshot.resources,
                     guards=guards_of(snapshot.plugins, self.settings),
-                    before=before,
-                    after=after,
+                    before=before_of(snapshot.plugins),
+                    after=after_of(snapshot.plugins, self.settings),
                     clock=self._epoch,
                     store=self._logs.store,
                     log=self._logs.log_of(self.settings),

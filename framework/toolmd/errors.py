@@ -96,6 +96,8 @@ class MalformedReplyError(ToolmdError):
         super().__init__(message)
         self.calls = tuple(calls)
         """The id and the tool's name of each call whose id can be read: each gets a result."""
+        self.custom: frozenset[str] = frozenset()
+        """The ids among them of custom tool calls, whose results have a form of their own."""
         self.code = code
         """`malformed_call`, or `invalid_plan` for a plan without a budget."""
         self.clean_message = clean_message

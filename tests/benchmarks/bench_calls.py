@@ -1,8 +1,7 @@
-"""Measure calls against the bare function: `python tests/benchmarks/bench.py calls blocking`.
+"""Measure calls against the bare function: `python tests/benchmarks/bench.py calls policies`.
 
 As shipped: a project that `Workspace.open` reads, with its audit, whatever else stands in the
-default settings, and a deadline for each function that awaits. Lean: the same without the audit,
-and a function that awaits nothing. Each lean row follows the row that it is the best case of.
+default settings, and a deadline for each function that awaits.
 """
 
 import asyncio
@@ -35,10 +34,9 @@ PYTHON = '''\
 """A booking without any work, so that all that is measured is the way to it."""
 
 import asyncio
-import time
 
 
-{define} {name}(child_names, appointment_time, appointment_type):
+async def {name}(child_names, appointment_time, appointment_type):
     """Return a booking."""
     {work}
     return {{
@@ -50,7 +48,6 @@ import time
     }}
 '''
 WORK = {"book": "", "book_later": "await asyncio.sleep(0)", "book_safely": "await asyncio.sleep(0)"}
-BLOCKING = {"book_blocking": "", "book_slowly": "time.sleep(1)"}
 POLICIES = {
     "book_slower": ("Rate", "## Limits\n\n- **Rate**: 1000000/s"),
     "book_few": ("Max Calls", "## Limits\n\n- **Max Calls**: 1000000"),
@@ -61,47 +58,27 @@ POLICIES = {
 }
 """Tools with a policy that needs the store, and the section that states it."""
 ROUNDS, CALLS = 40, 200
-AT_ONCE = 400
 
 
 def calls():
     """Measure calls from JSON text through `Workspace.call` against the bare function."""
     with tempfile.TemporaryDirectory() as place:
-        times = {}
-        for lean in (False, True):
-            with _opened(Path(place, str(lean)), lean=lean) as workspace:
-                times[lean] = asyncio.run(_least(_makers(workspace)))
-    # One denominator: the function that awaits nothing, awaited where it was quickest.
-    bare = min(times[lean]["bare"] for lean in times)
+        with _opened(Path(place, "shipped")) as workspace:
+            times = asyncio.run(_least(_makers(workspace)))
+        with _opened(Path(place, "unrecorded"), {"audit.enabled": False}) as workspace:
+            unrecorded = asyncio.run(_least(_makers(workspace)))["valid"]
+    bare = times["bare"]
     rows = [
-        ("a valid call", "valid", 45, 25),
-        ("the same of a user in a conversation", "conversing", 55, 35),
-        ("a valid call of a function that awaits", "awaiting", 55, 35),
-        ("the same with a confidence and an intent", "guarded", 65, 40),
-        ("a denied call whose message is read", "denied", 90, 60),
+        ("a valid call", times["valid"], 45),
+        ("the same without the audit", unrecorded, 25),
+        ("the same of a user in a conversation", times["conversing"], 55),
+        ("a valid call of a function that awaits", times["awaiting"], 55),
+        ("the same with a confidence and an intent", times["guarded"], 65),
+        ("a denied call whose message is read", times["denied"], 90),
     ]
-    for title, name, shipped, lean in rows:
-        for how, bound, of in (("as shipped", shipped, False), ("lean", lean, True)):
-            took = times[of][name]
-            note = f"{took * 1e6:.1f} µs; the function {bare * 1e6:.2f}"
-            yield f"{title}, {how} / the bare function", took / bare, bound, note
-
-
-def blocking():
-    """Measure calls of functions that block, in their threads."""
-    with tempfile.TemporaryDirectory() as place:
-        for lean in (False, True):
-            with _opened(Path(place, str(lean)), lean=lean) as workspace:
-                least = asyncio.run(_least(_blocking_makers(workspace)))
-                how = "lean" if lean else "as shipped"
-                ratio = least["call"] / least["thread"]
-                note = f"{least['call'] * 1e6:.0f} µs"
-                yield f"a `def` tool, {how} / asyncio.to_thread", ratio, 2, note
-                if not lean:
-                    took, denied = asyncio.run(_at_once(workspace))
-                    title = f"{AT_ONCE} calls at once of a function that blocks for 1 s"
-                    yield f"{title}: denied", denied, 0, "as shipped"
-                    yield f"{title} (s)", took, 5, "as shipped"
+    for title, took, bound in rows:
+        note = f"{took * 1e6:.1f} µs; the function {bare * 1e6:.2f}"
+        yield f"{title} / the bare function", took / bare, bound, note
 
 
 def policies():
@@ -114,7 +91,7 @@ def policies():
             text = BOOKING.format(name=name) + f"\n{section}\n"
             if name == "book_once":
                 text = text.replace("- **Category**", "- **Idempotent**: keyed\n- **Category**")
-            _write(folder, name, text, "async def", "")
+            _write(folder, name, text, "")
         with Workspace.open(folder) as workspace:
             made = iter(range(10**9))
             makers = {
@@ -130,22 +107,21 @@ def policies():
             yield title, least[name] * 1e3, 8, "as shipped"
 
 
-def _opened(folder, *, lean):
+def _opened(folder, overrides=None):
     """Write the project and open it as a user would."""
     (folder / "tools_md").mkdir(parents=True)
-    settings = "plugins = []\n" + "audit = false\n" * lean
-    (folder / "toolmd.toml").write_text(settings, encoding="utf-8")
-    for name, work in {**WORK, **BLOCKING}.items():
+    (folder / "toolmd.toml").write_text("plugins = []\n", encoding="utf-8")
+    for name, work in WORK.items():
         text = BOOKING.format(name=name) + SAFETY * (name == "book_safely")
-        _write(folder, name, text, "def" if name in BLOCKING else "async def", work)
-    return Workspace.open(folder)
+        _write(folder, name, text, work)
+    return Workspace.open(folder, overrides=overrides)
 
 
-def _write(folder, name, text, define, work):
+def _write(folder, name, text, work):
     """Write a tool and its Python."""
     tools = folder / "tools_md"
     (tools / f"{name.replace('_', '-')}.tool.md").write_text(text, encoding="utf-8")
-    python = PYTHON.format(define=define, name=name, work=work or "pass")
+    python = PYTHON.format(name=name, work=work or "pass")
     (tools / f"{name}.py").write_text(python, encoding="utf-8")
 
 
@@ -177,24 +153,14 @@ def _makers(workspace):
 
 
 async def _read(calling):
-    """Read the message of a denied call, as a model does: lean, it is written when it is read."""
+    """Read the message of a denied call, as a model does."""
     result = await calling
     assert result.error.code == "invalid_arguments"
     assert result.error.message
     return result
 
 
-def _blocking_makers(workspace):
-    def function():
-        return {"booking_id": "A-2"}
-
-    return {
-        "thread": lambda: asyncio.to_thread(function),
-        "call": lambda: workspace.call("book_blocking", GOOD, context={"patient": "p1"}),
-    }
-
-
-async def _least(makers, unchecked=("bare", "thread", "denied"), rounds=ROUNDS, calls=CALLS):
+async def _least(makers, unchecked=("bare", "denied"), rounds=ROUNDS, calls=CALLS):
     """Return the least processor seconds of a call of each, taken in turns."""
     for name, make in makers.items():
         result = await make()
@@ -210,11 +176,3 @@ async def _least(makers, unchecked=("bare", "thread", "denied"), rounds=ROUNDS, 
         gc.collect()
     gc.enable()
     return least
-
-
-async def _at_once(workspace):
-    """Return the seconds until all of many calls of a blocking function ended, and the denied."""
-    began = time.perf_counter()
-    made = (workspace.call("book_slowly", GOOD, context={"patient": "p1"}) for _ in range(AT_ONCE))
-    results = await asyncio.gather(*made)
-    return time.perf_counter() - began, sum(not result.success for result in results)

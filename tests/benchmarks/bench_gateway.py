@@ -3,7 +3,6 @@
 import asyncio
 import json
 import logging
-import os
 import statistics
 import sys
 import tempfile
@@ -42,21 +41,10 @@ LISTED = {
 def gateway():
     """Yield the processor time of a call through Toolmd over that of the SDK's own client."""
     logging.getLogger("mcp").setLevel(logging.CRITICAL)  # the server writes a banner on purpose
-    before = os.environ.get("TOOLMD_AUDIT")
-    for title, audit, bound in (("as shipped", "true", 2.2), ("lean", "false", 2.0)):
-        os.environ["TOOLMD_AUDIT"] = audit
-        with tempfile.TemporaryDirectory() as place:
-            direct, ours = asyncio.run(_measured(Path(place)))
-        yield (
-            f"a call of an MCP server's tool, {title} / the SDK",
-            ours / direct,
-            bound,
-            (f"{ours * 1e6:,.0f} and {direct * 1e6:,.0f} µs"),
-        )
-    if before is None:
-        del os.environ["TOOLMD_AUDIT"]
-    else:
-        os.environ["TOOLMD_AUDIT"] = before
+    with tempfile.TemporaryDirectory() as place:
+        direct, ours = asyncio.run(_measured(Path(place)))
+    note = f"{ours * 1e6:,.0f} and {direct * 1e6:,.0f} µs"
+    yield "a call of an MCP server's tool / the SDK", ours / direct, 2.2, note
 
 
 async def _measured(place):

@@ -1,9 +1,9 @@
 """Compare Toolmd with its peers in one run: `python tests/benchmarks/bench_peers.py`.
 
-Runs in an environment that has the peers (`make bench-peers` makes it), and writes a table and a
-chart into docs/explanation. Each does the same: a call of book_appointment from JSON text; and
-from the start of a process to the first call, with one tool and with a thousand. Times of a call
-are the least of many rounds, starts the least processor time of a few processes.
+Runs in an environment that has the peers (`make bench-peers` makes it), and prints a table. Each
+does the same: a call of book_appointment from JSON text; and from the start of a process to the
+first call, with one tool and with a thousand. Times of a call are the least of many rounds, starts
+the least processor time of a few processes.
 """
 
 import asyncio
@@ -28,7 +28,6 @@ STARTS = 5
 TITLES = {
     "bare": "the bare function",
     "toolmd": "Toolmd, as shipped",
-    "lean": "Toolmd, lean (audit off)",
     "pydantic_ai": "pydantic-ai, ToolManager",
     "fastmcp": "fastmcp, Tool.run",
     "openai_agents": "openai-agents, function tool",
@@ -46,7 +45,6 @@ PACKAGES = (
     "fastapi",
     "uvicorn",
 )
-OF_TOOLMD = ("toolmd", "lean")
 
 
 async def calls(folders):
@@ -71,7 +69,7 @@ def start(name, count, folder):
     """Give the least processor seconds of a process that makes the tools and calls one."""
     command = [sys.executable, peers.__file__, name, str(count), str(folder)]
     found = []
-    for _ in range(STARTS if count == 1 or name in {"bare", *OF_TOOLMD} else 2):
+    for _ in range(STARTS if count == 1 or name in {"bare", "toolmd"} else 2):
         process = subprocess.Popen(command, env=COMPILING)
         _, status, usage = os.wait4(process.pid, 0)
         if status:
@@ -108,12 +106,8 @@ def table(found):
 def main():
     """Measure, and print the table."""
     with tempfile.TemporaryDirectory() as place:
-        made = {
-            (lean, n): project(Path(place, f"{n}-{lean}"), n, lean=lean, awaits=True)
-            for n in COUNTS
-            for lean in (False, True)
-        }
-        folders = {(name, n): made[name == "lean", n] for name in peers.PEERS for n in COUNTS}
+        made = {n: project(Path(place, str(n)), n, awaits=True) for n in COUNTS}
+        folders = {(name, n): made[n] for name in peers.PEERS for n in COUNTS}
         starts = {}
         for (name, count), folder in folders.items():
             start(name, count, folder)  # Compiled, and cached, from the second start on.

@@ -1,7 +1,6 @@
-"""Measure hot reload: how soon a save is callable, what a burst costs, what stays behind."""
+"""Measure hot reload: how soon a save is callable, and what a checkout costs."""
 
 import contextlib
-import gc
 import os
 import shutil
 import statistics
@@ -15,8 +14,6 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[2]))
 sys.path.append(str(Path(__file__).parents[1] / "watch"))
-sys.path.append(str(Path(__file__).parents[1] / "load" / "edits"))
-from torn_saves import tear
 from watched_shop import Shop, tool
 
 from toolmd import Watcher
@@ -24,28 +21,13 @@ from toolmd import Watcher
 SAVES = 20
 FILES = 1000
 CHECKED_OUT = 500
-READS = 1_000_000
-SWAPS = 200
-"""At least so many while there are reads."""
-RELOADS = 10_000
-TORN = 10_000
 PATIENCE = 30
 
 
 def reload():
     """Give the figures of hot reload."""
-    yield from _saves("with the 150 ms settle", 200)
-    yield from _saves("without it", 10, settle_s=0.0)
+    yield from _saves()
     yield from _checkout()
-    yield from _reads()
-    yield from _growth()
-
-
-def torn():
-    """Give how many of many torn saves were live and looser than before."""
-    with tempfile.TemporaryDirectory() as folder:
-        looser = tear(Path(folder), TORN)
-    yield f"{TORN} torn saves, looser ones live", len(looser), 0, "; ".join(looser[:3])
 
 
 @contextlib.contextmanager
@@ -58,7 +40,7 @@ def _shop() -> Iterator[Shop]:
             shop.close()
 
 
-def _saves(how: str, bound: float, **options: float):
+def _saves():
     """Measure from the beginning of a save to the first result of the new code."""
     took = []
     with _shop() as shop:
@@ -68,7 +50,7 @@ def _saves(how: str, bound: float, **options: float):
         swapped = threading.Event()
         workspace.on_change(lambda _old, _new: swapped.set())
         file, draft = shop.root / "tools_md/tool_0.py", shop.root / "draft"
-        with Watcher(workspace, **options):
+        with Watcher(workspace, settle_s=0.0):
             for number in range(SAVES):
                 workspace.call_sync("tool_0")
                 swapped.clear()
@@ -78,7 +60,7 @@ def _saves(how: str, bound: float, **options: float):
                 assert swapped.wait(PATIENCE)
                 assert workspace.call_sync("tool_0").data == {"n": number}
                 took.append(time.perf_counter() - began)
-    yield f"a save is callable, {how} (ms)", statistics.median(took) * 1e3, bound, "p50"
+    yield "a save is callable, without the settle (ms)", statistics.median(took) * 1e3, 10, "p50"
 
 
 def _checkout():
@@ -128,62 +110,3 @@ def _git(shop: Shop):
         subprocess.run(["git", *words], cwd=shop.root, env=env, check=True)
 
     return git
-
-
-def _reads():
-    """Count the reads that saw two snapshots at once: two files always say one version."""
-    with _shop() as shop:
-        _write_pair(shop, 0)
-        workspace = shop.open()
-        done = threading.Event()
-        swaps = 0
-
-        def swap() -> None:
-            nonlocal swaps
-            while not done.is_set():
-                swaps += 1
-                _write_pair(shop, swaps)
-                workspace.reload()
-
-        thread = threading.Thread(target=swap)
-        thread.start()
-        halves = reads = 0
-        while reads < READS or swaps < SWAPS:
-            reads += 1
-            tools = workspace.tools
-            halves += tools["one"].spec.version != tools["two"].spec.version
-        done.set()
-        thread.join()
-    yield f"torn reads of {READS}", halves, 0, f"{reads} reads beside {swaps} swaps"
-
-
-def _write_pair(shop: Shop, number: int) -> None:
-    for name in ("one", "two"):
-        text = tool(name).replace("1.0.0", f"1.0.{number}")
-        shop.write(f"tools_md/{name}.tool.md", text)
-
-
-def _growth():
-    """Measure the memory that reloads leave behind, each with another file and a call."""
-    with _shop() as shop:
-        for number in range(3):
-            shop.tool(f"tool_{number}", "", f"def tool_{number}(): return {{'n': 0}}")
-        workspace = shop.open()
-        before = 0.0
-        for number in range(RELOADS + 200):
-            if number == 200:  # What is made once is made by now.
-                before = _resident()
-            shop.write("tools_md/tool_0.py", f"def tool_0(): return {{'n': {number}}}")
-            if number % 3 == 0:
-                text = tool("tool_1").replace("Does tool", f"Does {number}: tool")
-                shop.write("tools_md/tool-1.tool.md", text)
-            workspace.reload()
-            assert workspace.call_sync("tool_0").data == {"n": number}
-        grown = _resident() - before
-    yield f"memory after {RELOADS} reloads (MB)", grown, 20, ""
-
-
-def _resident() -> float:
-    gc.collect()
-    pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6

@@ -1,7 +1,7 @@
 """Measure servers over kept-alive connections: `python tests/benchmarks/bench.py servers`.
 
 Each server is a process of its own; 1, 16 and 64 clients call one tool, each on one connection.
-Toolmd is measured as `toolmd serve` gives it, and once lean (without the audit).
+Toolmd is measured as `toolmd serve` gives it.
 """
 
 import asyncio
@@ -43,7 +43,6 @@ class Server(NamedTuple):
 AS_SHIPPED = "Toolmd, as shipped"
 SERVERS = [
     Server(AS_SHIPPED, "HTTP", "toolmd"),
-    Server("Toolmd, lean (audit off)", "HTTP", "lean"),
     Server("starlette (validates nothing)", "HTTP", "starlette", "starlette"),
     Server("FastAPI, pydantic", "HTTP", "fastapi", "fastapi"),
     *(
@@ -51,7 +50,6 @@ SERVERS = [
         for era in (OLD, NEW)
         for server in (
             Server(AS_SHIPPED, f"MCP {era}", "toolmd"),
-            Server("Toolmd, lean (audit off)", f"MCP {era}", "lean"),
             Server("the bare SDK", f"MCP {era}", "sdk", "mcp"),
             Server("fastmcp", f"MCP {era}", "fastmcp", "fastmcp"),
         )
@@ -139,8 +137,8 @@ def _served(name, place):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    if name in {"toolmd", "lean"}:
-        folder = project(place / name, 1, lean=name == "lean", awaits=True)
+    if name == "toolmd":
+        folder = project(place / name, 1, awaits=True)
         command = [sys.executable, "-m", "toolmd", "serve", "--project", str(folder),
                    "--transport", "http", "--port", str(port), "--user", "ana",
                    "--context", "patient=p1"]  # fmt: skip
@@ -183,7 +181,7 @@ async def _round(server, port, count, pid):
 
 async def _client(server, port):
     """Connect, begin a session where the protocol has one, and return the request to repeat."""
-    authorized = {"authorization": f"Bearer {TOKEN}"} if server.name in {"toolmd", "lean"} else {}
+    authorized = {"authorization": f"Bearer {TOKEN}"} if server.name == "toolmd" else {}
     connection = await Connection(port, authorized).open()
     name = peers.name_of(0)
     if server.protocol == "HTTP":

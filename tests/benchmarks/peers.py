@@ -128,7 +128,6 @@ async def openai_agents(folder, count):
 PEERS = {
     "bare": bare,
     "toolmd": toolmd,
-    "lean": toolmd,
     "pydantic_ai": pydantic_ai,
     "fastmcp": fastmcp,
     "openai_agents": openai_agents,

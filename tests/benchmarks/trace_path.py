@@ -117,10 +117,9 @@ class Tracer:
             self._entered.append((code.co_filename.removeprefix(SOURCE), code.co_qualname))
 
 
-def measure(folder: Path, tracer: Tracer, wanted: str | None, *, lean: bool) -> None:
+def measure(folder: Path, tracer: Tracer, wanted: str | None) -> None:
     """Print a row for each path through a project in this folder."""
-    overrides = {"plugins": [], **({"audit.enabled": False} if lean else {})}
-    with Workspace.open(folder, overrides=overrides) as workspace, asyncio.Runner() as runner:
+    with Workspace.open(folder, overrides={"plugins": []}) as workspace, asyncio.Runner() as runner:
 
         async def call() -> None:
             assert (await workspace.call("greet", {"name": "Ana"}, 0.9)).success
@@ -163,7 +162,7 @@ def report(name: str, entered: list[tuple[str, str]], *, listed: bool) -> None:
 
 
 def main(wanted: str | None) -> None:
-    """Print the rows as shipped, then lean."""
+    """Print the rows."""
     tracer = Tracer()
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
@@ -172,9 +171,7 @@ def main(wanted: str | None) -> None:
         (folder / "tools_md/greet.tool.md").write_text(TOOL)
         (folder / "tools_md/greet.py").write_text(PYTHON)
         (folder / "skills_md/greet-twice.skill.md").write_text(SKILL)
-        for lean in (False, True):
-            print("lean, without the audit:" if lean else "as shipped:")
-            measure(folder, tracer, wanted, lean=lean)
+        measure(folder, tracer, wanted)
 
 
 if __name__ == "__main__":

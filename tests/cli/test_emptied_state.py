@@ -144,7 +144,7 @@ def test_each_emptied_file_is_reported_or_nothing_is_lost(
             assert bad == []
     # Each kind was met: records that are gone, and a cache that is read again.
     assert len(lost) >= 3
-    assert {"definitions.journal", "store.sqlite3"} <= lost
+    assert {"definitions.live", "store.sqlite3"} <= lost
     assert any(name.endswith(".jsonl") for name in lost)
     assert "specs.index.json" in harmless
 

@@ -191,10 +191,7 @@ def test_the_history_shows_one_child_or_all_latest_first(clinic):
 def test_the_database_rejects_a_second_booking_of_a_slot(clinic):
     first = clinic.bookings.book("P-1001", ["Mia"], NINE, "exam")
     second = clinic.bookings.book("P-1003", ["Nils"], TEN, "exam")
-    with (
-        pytest.raises(sqlite3.IntegrityError, match="UNIQUE"),
-        clinic.database.writing() as db,
-    ):
+    with pytest.raises(sqlite3.IntegrityError, match="UNIQUE"), clinic.database.writing() as db:
         db.execute(
             "UPDATE seat SET starts_at = ?, chair = (SELECT chair FROM seat "
             "WHERE appointment_id = ?) WHERE appointment_id = ?",

@@ -62,10 +62,7 @@ def test_the_skill_books_the_earliest_time_and_texts_the_parent(workspace, clini
     }
     assert (f"{WEDNESDAY}T08:00:00", ["Mia", "Leo"]) in upcoming(clinic)
     assert [(m["phone_number"], m["body"]) for m in clinic.outbox.messages()] == [
-        (
-            "+12145550142",
-            f"Jefferson Dental: {TEXT}",
-        )
+        ("+12145550142", f"Jefferson Dental: {TEXT}")
     ]
 
 

@@ -93,7 +93,6 @@ def test_the_gap_that_a_call_leaves_is_closed(reply, clean):
         "> You said\nall this\n{}\nand that",
         "> > You said this\n> more\n{}",
         "> - You said this\n    1. {}",
-        "> You said this\n2. {}",
         "> You said this\n#{}",
         "> You said this\r\n{}",
         "\r\n```\r\n{}\r\n```\r\n",

@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 
 from toolmd._dialect import system_prompt
-from toolmd._dialect.absent import without_absent
+from toolmd._dialect.calls import without_absent
 from toolmd._export.targets import export
 from toolmd._import import read_source
 from toolmd._parse import parse_tool

@@ -6,7 +6,7 @@ from typing import Any
 from markdown_it import MarkdownIt
 
 from toolmd._dialect import DIALECTS, parse_reply
-from toolmd._dialect.inline import MARKER
+from toolmd._dialect.words import MARKER
 from toolmd._types.reply import Parsed
 from toolmd.errors import MalformedReplyError
 

@@ -129,7 +129,7 @@ def test_all_processes_reload_at_a_hangup(tmp_path: Path) -> None:
 def test_processes_that_can_not_start_end_their_parent(tmp_path: Path) -> None:
     project = project_of(tmp_path)
     Workspace.open(project, overrides={"plugins": []}).close()
-    live = project / ".toolmd" / "live" / "definitions.journal"
+    live = project / ".toolmd" / "live" / "definitions.live"
     assert live.read_bytes()
     live.write_bytes(b"")
 

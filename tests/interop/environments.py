@@ -75,12 +75,7 @@ def _named(parts: Sequence[str]) -> str:
 def _run(command: list[str], what: str, environment: dict[str, str] | None = None) -> None:
     try:
         subprocess.run(
-            command,
-            check=True,
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_S,
-            env=environment,
+            command, check=True, capture_output=True, text=True, timeout=TIMEOUT_S, env=environment
         )
     except subprocess.CalledProcessError as error:
         last = (error.stderr or error.stdout or "no reason given").strip().splitlines()[-1]

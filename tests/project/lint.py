@@ -22,7 +22,7 @@ from toolmd import config, database, hooks, importing, testing
 
 LONGEST_FUNCTION = 60
 LONG_FUNCTIONS = {
-    "framework/toolmd/_chat/conversation.py:__init__": "its options, each in its docstring",
+    "framework/toolmd/_chat/conversation.py:__init__": "its options, each in its docstring"
 }
 """`path:name` of longer functions, and the reasons."""
 LONGEST_SENTENCE = 35

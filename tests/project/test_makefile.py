@@ -61,24 +61,3 @@ def test_without_the_venv_module_it_names_the_package(bare: Path) -> None:
     assert done.returncode != 0
     assert "python3.12 cannot make a virtual environment" in done.stderr
     assert "apt-get install python3-venv" in done.stderr
-
-
-@pytest.mark.parametrize(
-    "target",
-    [
-        "demo",
-        "test",
-        "test-places",
-        "test-pythons",
-        "install",
-        "check",
-        "bench",
-        "docs",
-        "lock",
-    ],
-)
-def test_every_command_is_in_the_help_and_in_contributing(target: str) -> None:
-    listed = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-
-    assert f"make {target} " in listed
-    assert f"`make {target}`" in (ROOT / "CONTRIBUTING.md").read_text("utf-8")

@@ -93,12 +93,7 @@ def run(*words: str) -> str:
     environment.setdefault("UV_SYSTEM_CERTS", "true")
     try:
         done = subprocess.run(
-            words,
-            capture_output=True,
-            text=True,
-            timeout=_PATIENCE_S,
-            env=environment,
-            check=False,
+            words, capture_output=True, text=True, timeout=_PATIENCE_S, env=environment, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise InstallError(f"{' '.join(words[:5])}: {error}") from error

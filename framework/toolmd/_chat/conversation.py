@@ -18,7 +18,7 @@ from toolmd._chat.endpoint import (
     model_of,
     open_client,
 )
-from toolmd._dialect.body import body_text
+from toolmd._dialect.results import body_text
 from toolmd._types.call import NO_CONTEXT
 from toolmd._types.exchange import Exchange, Stop
 from toolmd._types.pending import PendingCall

@@ -30,7 +30,7 @@ EXTRAS = {
     "trace": ("opentelemetry-api", "traces and metrics"),
 }
 """Each extra: one of its packages, and the feature that needs it."""
-_RECORDS = {".sqlite3", ".journal", ".jsonl"}
+_RECORDS = {".sqlite3", ".live", ".jsonl"}
 """The suffixes of state files that are never empty."""
 
 

@@ -1,33 +1,41 @@
-"""Convert models' replies to calls and results to messages, one file per dialect."""
+"""Convert models' replies to calls and results to messages: one row per dialect."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from toolmd._dialect import action, anthropic, auto, gemini, inline, openai, plan
-from toolmd._dialect.body import body_text
-from toolmd._dialect.foreign import parse_foreign
+from toolmd._dialect import native, words
+from toolmd._dialect.calls import parse_foreign, parse_native
+from toolmd._dialect.envelope import ReplyKind
+from toolmd._dialect.prompt import teach
+from toolmd._dialect.results import body_text
 from toolmd._types.reply import Dialect, Parsed
 from toolmd._types.result import Result
 from toolmd._types.tool import ToolSpec
 from toolmd.errors import NotFoundError
 
-DIALECTS: Mapping[str, Dialect] = MappingProxyType(
-    {
-        dialect.name: dialect
-        for dialect in (
-            auto.DIALECT,
-            openai.CHAT,
-            openai.RESPONSES,
-            anthropic.DIALECT,
-            gemini.DIALECT,
-            inline.DIALECT,
-            action.DIALECT,
-            plan.DIALECT,
-        )
-    }
+
+def _native(*kinds: ReplyKind) -> Any:
+    return partial(parse_native, readers={kind: native.READERS[kind] for kind in kinds})
+
+
+_OPENAI = _native("openai", "openai-responses")
+_ROWS = (
+    Dialect("auto", words.parse_auto, native.chat_results),
+    Dialect("openai", _OPENAI, native.chat_results),
+    Dialect("openai-responses", _OPENAI, native.responses_results),
+    Dialect("anthropic", _native("anthropic"), native.anthropic_results),
+    Dialect("gemini", _native("gemini"), native.gemini_results),
+    Dialect("inline", words.parse_inline, words.inline_results, partial(teach, "inline")),
+    Dialect("action", words.parse_action, words.action_results, partial(teach, "action")),
+    Dialect("plan", words.parse_plan, words.plan_results, partial(teach, "plan")),
 )
-"""The built-in dialects by name (behaviour.md, "Dialects")."""
+DIALECTS: Mapping[str, Dialect] = MappingProxyType({row.name: row for row in _ROWS})
+"""The built-in dialects by name: the parser of a reply, the form of results, and the prompt.
+
+See behaviour.md, "Dialects".
+"""
 
 
 def parse_reply(
@@ -44,10 +52,20 @@ def parse_reply(
 
 
 def render_results(
-    results: Sequence[Result], dialect: str, dialects: Mapping[str, Dialect] = DIALECTS
+    results: Sequence[Result],
+    dialect: str,
+    dialects: Mapping[str, Dialect] = DIALECTS,
+    custom: Collection[str] = (),
 ) -> list[dict[str, Any]]:
-    """Return the messages to append for results; `dialect` is the one that `Parsed` names."""
-    return find_dialect("auto" if dialect == "text" else dialect, dialects).render(results)
+    """Return the messages to append for results; `dialect` is the one that `Parsed` names.
+
+    `custom` are the ids of custom tool calls, which MalformedReplyError names.
+    """
+    told = find_dialect("auto" if dialect == "text" else dialect, dialects).render(results)
+    for message in told if custom else ():
+        if message.get("call_id") in custom:
+            message["type"] = "custom_tool_call_output"
+    return told
 
 
 def render_denial(
@@ -57,9 +75,10 @@ def render_denial(
     found = find_dialect(dialect, dialects)
     if found.teach is not None:
         return found.render([result])
-    if found is gemini.DIALECT:
-        return [gemini.say(body_text(result))]
-    return [{"role": "user", "content": body_text(result)}]
+    text = body_text(result)
+    if found.name == "gemini":
+        return [{"role": "user", "parts": [{"text": text}]}]
+    return [{"role": "user", "content": text}]
 
 
 def system_prompt(

@@ -6,10 +6,19 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from toolmd._dialect.decoder import MAX_CALLS, readable
-from toolmd._dialect.envelope import Envelope, ReplyKind, open_reply
+from toolmd._dialect.envelope import (
+    MAX_BYTES,
+    MAX_CALLS,
+    Envelope,
+    ReplyKind,
+    decoded,
+    open_reply,
+    readable,
+)
 from toolmd._types.call import Call
-from toolmd._types.reply import Parsed
+from toolmd._types.reply import Dialect, Parsed
+from toolmd._types.schema import Parameter, Schema
+from toolmd._validation import problems, shapes_for
 from toolmd.errors import MalformedReplyError
 
 MAX_NAME = 128
@@ -157,7 +166,77 @@ def read_envelope(envelope: Envelope, readers: Readers) -> Parsed:
             fault = f"call {number}: {error}"
             break
     if fault:
-        denied = MalformedReplyError(fault, clean_message=clean, calls=envelope.named)
+        denied = envelope.name_calls(MalformedReplyError(fault, clean_message=clean))
         denied.dialect = envelope.kind if envelope.calls else ""
         raise denied
     return Parsed(clean, identified(calls), envelope.kind if calls else "text")
+
+
+def without_absent(
+    arguments: Mapping[str, Any], parameters: Iterable[Parameter], absent: list[str], path: str = ""
+) -> dict[str, Any]:
+    """Remove each `null` of an optional parameter whose own shape has no null, at any depth.
+
+    Args:
+        arguments: The call's arguments.
+        parameters: The tool's.
+        absent: Receives the path of each argument that was removed.
+        path: The path of the object.
+    """
+    known = {parameter.name: parameter for parameter in parameters}
+    made: dict[str, Any] = {}
+    for name, value in arguments.items():
+        field = known.get(name)
+        if field is None:
+            made[name] = value
+        elif value is None and not field.required and not _takes_null(field.shape):
+            absent.append(f"{path}{name}")
+        else:
+            made[name] = _within(value, field.shape, absent, f"{path}{name}")
+    return made
+
+
+def _takes_null(shape: Schema) -> bool:
+    if shape.enum is not None and None not in shape.enum:
+        return False
+    return not shape.types or "null" in shape.types
+
+
+def _within(value: Any, shape: Schema, absent: list[str], path: str) -> Any:
+    if isinstance(value, list) and shape.items is not None:
+        items = shape.items
+        return [_within(one, items, absent, f"{path}[{at}]") for at, one in enumerate(value)]
+    if isinstance(value, dict):
+        for each in shapes_for(value, shape):
+            found: list[str] = []
+            bare = without_absent(value, each.shape.properties or (), found, f"{path}.")
+            if not problems(bare, each.shape):
+                absent += found
+                return bare
+        if shape.properties is not None:
+            return without_absent(value, shape.properties, absent, f"{path}.")
+        if shape.values is not None:
+            below = shape.values
+            return {k: _within(one, below, absent, f"{path}.{k}") for k, one in value.items()}
+    return value
+
+
+def parse_foreign(dialect: Dialect, reply: Any) -> Parsed:
+    """Return the dialect's Parsed; raises MalformedReplyError, or TypeError for another type."""
+    reply = decoded(reply)
+    if isinstance(reply, str) and len(reply.encode(errors="surrogatepass")) > MAX_BYTES:
+        raise MalformedReplyError(f"the reply is larger than {MAX_BYTES // 1024} KiB")
+    parsed: Any = dialect.parse(reply)
+    if not isinstance(parsed, Parsed) or not all(isinstance(c, Call) for c in parsed.calls):
+        raise TypeError(f"the dialect {dialect.name} did not return a Parsed with Calls")
+    clean = parsed.clean_message
+    if len(parsed.calls) > MAX_CALLS:
+        raise MalformedReplyError(f"more than {MAX_CALLS} calls", clean_message=clean)
+    for number, call in enumerate(parsed.calls, 1):
+        if call.confidence is None:
+            continue
+        try:
+            read_confidence(call.confidence, "confidence")
+        except MalformedReplyError as error:
+            raise MalformedReplyError(f"call {number}: {error}", clean_message=clean) from None
+    return parsed

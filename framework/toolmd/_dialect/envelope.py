@@ -1,13 +1,168 @@
-"""Unpack a host's input (text, JSON, a provider's object) to the assistant's message."""
+"""Open a host's input (text, JSON, a provider's object) as the assistant's message."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any, Literal
 
-from toolmd._dialect.copied import PlainCopy
-from toolmd._dialect.decoder import MAX_BYTES, decode_whole, readable, skip
+from toolmd._validation.strict_json import JsonError
+from toolmd._validation.strict_json import decode as decode_json
 from toolmd.errors import MalformedReplyError
+
+MAX_BYTES = 256 * 1024
+"""Size limit of a reply as UTF-8, in bytes (the `size` check)."""
+MAX_CALLS = 32
+
+SPACE = " \t\r\n"
+
+
+def decode(text: str, start: int) -> tuple[Any, int]:
+    """Return the JSON value that begins at `start`, and its end.
+
+    Raises:
+        MalformedReplyError: The value is not strict JSON; see `strict_json.decode`.
+    """
+    try:
+        return decode_json(text, start)
+    except JsonError as error:
+        raise MalformedReplyError(f"not JSON: {error}") from None
+
+
+def decode_whole(text: str) -> Any:
+    """Return the JSON value of the whole text, with nothing but white space around it."""
+    value, end = decode(text, skip(text, 0))
+    if (rest := skip(text, end)) < len(text):
+        raise MalformedReplyError(f"text after the JSON, at character {rest}")
+    return value
+
+
+def skip(text: str, at: int, signs: str = SPACE) -> int:
+    """Return the first place from `at` on with none of the characters."""
+    # The windows grow: a run may be 256 KiB long, and most are of one character.
+    size, width = len(text), 8
+    while at < size:
+        window = text[at : at + width]
+        rest = len(window.lstrip(signs))
+        at += len(window) - rest
+        if rest:
+            return at
+        width *= 2
+    return at
+
+
+_CLOSING = ".,;:!?)"
+
+
+def without_stretches(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """Return the text without these spans, which are in order; only their seams change.
+
+    At a seam a blank line stays a blank line, a line break a line break, any other white space
+    one space, and no space precedes a closing character.
+    """
+    parts: list[str] = []
+    start = 0
+    gaps: list[str] = []
+    for begin, end in [*spans, (len(text), len(text))]:
+        part = text[start:begin]
+        body = part.strip(SPACE)
+        if body:
+            lead = len(part) - len(part.lstrip(SPACE))
+            parts += [_seam([*gaps, part[:lead]], body) if parts else "", body]
+            gaps = [part[lead + len(body) :]]
+        else:
+            gaps.append(part)
+        start = end
+    return readable("".join(parts))
+
+
+def readable(text: str) -> str:
+    """Return the text with a replacement character for each unpaired surrogate."""
+    text = text.strip(SPACE)
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _seam(gaps: Sequence[str], body: str) -> str:
+    """Return the separator between the text before some calls and the `body` after them."""
+    lines = max(gap.count("\n") for gap in gaps)
+    if lines:
+        return "\n" * min(lines, 2) + gaps[-1].rpartition("\n")[2]
+    return " " if any(gaps) and body[0] not in _CLOSING else ""
+
+
+_MAX_DEPTH = 48
+"""Deepest nesting of a provider's answer: 32 levels of arguments, and the levels around them."""
+
+
+class PlainCopy:
+    """Copies a host's objects to plain JSON values, and counts their size."""
+
+    def __init__(self, *, lenient: bool = False) -> None:
+        """`lenient` copies a larger reply too, without the values that JSON can't hold."""
+        self._lenient = lenient
+        self._left = MAX_BYTES * (16 if lenient else 1)
+        self._within = 0
+        """How many of a provider's objects enclose the current value."""
+        self.is_halved = False
+        """Whether a text contains an unpaired surrogate."""
+
+    def of(self, value: Any, depth: int) -> Any:
+        """Return the copy of a value at this depth; MalformedReplyError if it can't be JSON."""
+        if isinstance(value, str):
+            return self._text(value)
+        self._spend(2)
+        if value is None or isinstance(value, bool | int):
+            return value
+        if isinstance(value, float) and value - value == 0:
+            return value
+        if depth == _MAX_DEPTH:
+            return self._refuse("the reply nests too deep")
+        if isinstance(value, Mapping):
+            return {self._key(k): self.of(v, depth + 1) for k, v in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.of(item, depth + 1) for item in value]
+        if callable(dump := getattr(value, "model_dump", None)):
+            self._within += 1
+            copy = self.of(_dumped(dump), depth + 1)
+            self._within -= 1
+            return copy
+        if self._within and isinstance(value, bytes | date):
+            return None  # a signature, a picture, a time: neither text nor a call
+        return self._refuse(f"{type(value).__name__} can't be part of a reply")
+
+    def _refuse(self, why: str) -> None:
+        if not self._lenient:
+            raise MalformedReplyError(why)
+
+    def _key(self, key: Any) -> str:
+        if not isinstance(key, str):
+            raise MalformedReplyError("keys of a reply must be text")
+        return self._text(key)
+
+    def _text(self, text: str) -> str:
+        try:
+            size = len(text.encode())
+        except UnicodeEncodeError:
+            self.is_halved = True
+            size = len(text.encode(errors="surrogatepass"))
+        self._spend(size)
+        return text
+
+    def _spend(self, size: int) -> None:
+        self._left -= size
+        if self._left < 0:
+            raise MalformedReplyError(f"the reply is larger than {MAX_BYTES // 1024} KiB")
+
+
+def _dumped(dump: Any) -> Any:
+    try:
+        return dump()
+    except Exception as error:
+        # An error of a foreign object: the reply can't be read, whatever the exception.
+        raise MalformedReplyError(f"the reply's model_dump failed: {error}") from error
+
 
 ReplyKind = Literal["text", "openai", "openai-responses", "anthropic", "gemini", "foreign", "json"]
 """`foreign` is a message of the user or of a tool, `json` is not a provider's message."""
@@ -59,6 +214,15 @@ class Envelope:
                 found.setdefault(known or number, (known, name if isinstance(name, str) else ""))
         return tuple(found.values())
 
+    def name_calls(self, error: MalformedReplyError) -> MalformedReplyError:
+        """Return the error with the calls whose ids can be read, so that each gets a result."""
+        error.calls = self.named
+        items = [one for one in self.calls if isinstance(one, dict)]
+        error.custom = frozenset(
+            str(one.get("call_id")) for one in items if one.get("type") == "custom_tool_call"
+        )
+        return error
+
 
 def open_reply(reply: Any, *, json_text: bool = True) -> Envelope:
     """Return the assistant's message; text is parsed where it is JSON and `json_text` is set.
@@ -70,7 +234,7 @@ def open_reply(reply: Any, *, json_text: bool = True) -> Envelope:
         return _open(reply, json_text=json_text)
     except MalformedReplyError as error:
         if json_text and (seen := _seen(reply)) is not None:
-            error.calls, error.dialect = seen.named, seen.kind
+            seen.name_calls(error).dialect = seen.kind
             error.clean_message = error.clean_message or readable(seen.text)
         raise
 

@@ -1,11 +1,12 @@
 """Write the system prompt that teaches a model the tools and a text dialect's syntax."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from toolmd._dialect.body import compact
-from toolmd._dialect.calls import CONFIDENCE
+from toolmd._dialect.calls import CONFIDENCE, Keys
+from toolmd._dialect.results import compact
+from toolmd._dialect.words import ACTION, ACTION_KEYS, INLINE_KEYS, MARKER, PLAN_KEYS
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.tool import ToolSpec
 from toolmd._validation import limits_of, sample_arguments, type_words
@@ -14,43 +15,75 @@ _SURE = 0.95
 """The confidence in an example, unless the tool requires more."""
 
 
-class ShownCall(NamedTuple):
-    """A call for an example."""
-
-    tool: str
-    arguments: dict[str, Any]
-    confidence: float
-
-
-@dataclass(frozen=True, slots=True)
-class Syntax:
+class Syntax(NamedTuple):
     """How calls are written, in words and by example."""
 
     rules: str
     """A list in markdown."""
-    write: Callable[[ShownCall], str]
-    has_confidence: bool = False
-    """Whether a call has a key for it; else it is the argument `_confidence`."""
+    before: str
+    """The marker before the object of a call; `after` is what closes the call."""
+    keys: Keys
+    after: str = ""
 
 
-def teach_tools(tools: Sequence[ToolSpec], syntax: Syntax) -> str:
+SYNTAX: Mapping[str, Syntax] = {
+    "inline": Syntax(
+        f"""\
+- To call a tool, write {MARKER}{{…}}] in your reply: an object with the keys `id` (a name of
+  your own for the call), `tool`, `parameters` (an object, `{{}}` where there are none) and
+  `confidence` (a number from 0 to 1: how sure you are that the user wants exactly this call).
+  It may have no other keys.
+- You may make several calls in one reply. They stand outside of code blocks, code spans and
+  quotations: there they are text. The user does not see them.
+- One call that can't be read cancels all calls of the reply.
+- The results come as [TOOL_RESULT:{{…}}] in the next message. Never write one yourself.""",
+        MARKER, INLINE_KEYS, "]",
+    ),
+    "action": Syntax(
+        f"""\
+- To call a tool, end your reply with one block `{ACTION} {{…}}`: an object with the keys `tool`
+  and `args` (an object, `{{}}` where there are none), and no others.
+- Make one call in a reply and write nothing after it. Without a call, answer in words.
+- The result is the next message. Never write one yourself.""",
+        f"{ACTION} ", ACTION_KEYS,
+    ),
+    "plan": Syntax(
+        """\
+- To call one tool, end your reply with an object {"tool": …, "params": {…}}, with no other keys.
+- To call several, end it with a plan {"calls": [{"tool": …, "params": {…}}, …],
+  "budget": {"rows": …, "bytes": …, "timeout_ms": …}}. The budget is needed: integers from 1 on,
+  for each of the calls.
+- Write nothing after it. Without a call, answer in words.
+- The next message holds {"results": […]}, in the order of the calls. Never write one yourself.""",
+        "", PLAN_KEYS,
+    ),
+}  # fmt: skip
+"""The syntax of each text dialect."""
+
+
+def teach(dialect: str, tools: Sequence[ToolSpec]) -> str:
     """Return the prompt: the syntax, then each tool, from the specs that the host enforces."""
     if not tools:
         return "You have no tools in this conversation. Answer in words.\n"
+    syntax = SYNTAX[dialect]
     parts = [f"# Tools\n\nYou can call the tools below. Only these exist.\n\n{syntax.rules}"]
     parts += ["\n".join(_tool(spec, syntax)) for spec in tools]
     return "\n\n".join(parts) + "\n"
 
 
-def example_of(spec: ToolSpec, *, in_arguments: bool) -> ShownCall:
-    """Return the tool's own first Example, or one built from its parameters."""
+def _example(spec: ToolSpec, syntax: Syntax) -> str:
+    """Return a call of the tool's own first Example, or of one built from its parameters."""
+    keys = syntax.keys
     own = next((e.arguments for e in spec.examples if e.error is None), None)
-    arguments = own if own is not None else sample_arguments(spec.parameters, "…")
+    arguments = dict(own if own is not None else sample_arguments(spec.parameters, "…"))
     threshold = spec.safety.min_confidence
     confidence = max(_SURE, threshold or 0)
-    if in_arguments and threshold is not None:
-        arguments = {**arguments, CONFIDENCE: confidence}
-    return ShownCall(spec.name, dict(arguments), confidence)
+    if not keys.confidence and threshold is not None:
+        arguments[CONFIDENCE] = confidence
+    call = {keys.id: "call-1", keys.tool: spec.name, keys.arguments: arguments,
+            keys.confidence: confidence}  # fmt: skip
+    written = {key: value for key, value in call.items() if key}
+    return f"{syntax.before}{json.dumps(written, ensure_ascii=False)}{syntax.after}"
 
 
 def _tool(spec: ToolSpec, syntax: Syntax) -> Iterator[str]:
@@ -66,12 +99,12 @@ def _tool(spec: ToolSpec, syntax: Syntax) -> Iterator[str]:
             yield from _parameter(parameter, "")
     else:
         yield "No parameters."
-    if not syntax.has_confidence and (least := spec.safety.min_confidence) is not None:
+    if not syntax.keys.confidence and (least := spec.safety.min_confidence) is not None:
         yield f"- `{CONFIDENCE}` (number, required, 0 to 1): how sure you are; at least {least:g}"
     yield from (f"- {rule.message}" for rule in spec.rules)
     if spec.returns.description:
         yield f"Returns: {spec.returns.description}"
-    yield f"Example: {syntax.write(example_of(spec, in_arguments=not syntax.has_confidence))}"
+    yield f"Example: {_example(spec, syntax)}"
 
 
 def _policy(spec: ToolSpec) -> Iterator[str]:

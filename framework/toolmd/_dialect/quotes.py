@@ -1,280 +1,187 @@
-"""Find quotes in a reply: code, block quotes, elements, speech.
+"""Find which marks of a reply are quoted: in code, a block quote, an element or quotation marks.
 
-One pass from left to right, linear in the text: queries must go from left to right. Where
-CommonMark and a model's habits differ, more text counts as quoted rather than less.
+markdown-it reads the blocks and the code spans. Each mark stands in the text as a number, so that
+nothing in a call's own JSON opens or closes a quotation. Unclosed elements and quotations reach to
+the end of the text: a call in doubtful text is not made.
 """
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from toolmd._dialect.decoder import skip
-from toolmd._dialect.elements import (
-    Elements,
-    are_thoughts,
-    begins_block,
-    column_of,
-    content_of,
-    ends_paragraph,
-    leaves_open,
-    line_end,
-    marker_end,
-    run_of,
+from markdown_it import MarkdownIt
+
+_MARKDOWN = MarkdownIt("zero").enable(
+    ["blockquote", "code", "fence", "heading", "hr", "lheading", "list", "backticks", "escape"]
 )
-from toolmd._dialect.speech import COLONS, MARKS, attributed_end, quotation_end
-from toolmd.errors import MalformedReplyError
+_NUMBER = re.compile(r"\ue000(\d+)\ue001")
+_RESERVED = {0xE000: " ", 0xE001: " "}
+_THOUGHTS = re.compile(
+    r"<(/?)(?:think|thinking|thoughts?|reasoning|scratchpad)\b[^<>]*>", re.IGNORECASE
+)
+"""Elements that a model's template may open in the prompt, so that the reply has only their end."""
+_PAIRS = {
+    '"': '"', "'": "'", "“": "”", "„": "“”", "”": "”", "«": "»", "»": "«", "‹": "›", "›": "‹",  # noqa: RUF001
+    "‘": "’", "‚": "‘’", "「": "」", "『": "』",  # noqa: RUF001
+}  # fmt: skip
+"""The opening marks of quotations and their closing marks, in several languages."""
+_SURE = frozenset("“„«‹‘‚「『")  # noqa: RUF001
+"""Marks that open a quotation anywhere; others open one only at the beginning of a word."""
+_SPACED = frozenset("«‹")  # noqa: RUF001
+"""Marks with an inner space, in French."""
+_APOSTROPHES = frozenset("'‘")  # noqa: RUF001
+"""Marks whose quotation ends in its line, or is none."""
+_CLOSERS = {
+    sign: re.compile(("" if sign in _SPACED else r"(?<!\s)") + rf"[{closers}](?!\w)")
+    for sign, closers in _PAIRS.items()
+}
+_SPEAKER = r"^[ \t*_]*(?:user|human|system|tool|tool result)[ \t*_]*:[ \t*_]*"
+"""The beginning of a line in a transcript, by a role of the protocols."""
+_OPENER = re.compile(
+    rf"\ue000(\d+)\ue001|(<)|([{''.join(_PAIRS)}])|{_SPEAKER}", re.IGNORECASE | re.MULTILINE
+)
+# None of these tries a character twice, so their searches are linear.
+_TAG = re.compile(
+    r"<([A-Za-z_][\w.:-]*+)(?=/?>|\s)(?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+>", re.ASCII
+)
+_BREAKS = re.compile(r"\n*")
+_PASSIVE = {"<!--": "-->", "<![CDATA[": "]]>", "<?": "?>"}
+_VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
+"""The elements of HTML without content."""
+_MOST_UNCLOSED = 64
+"""The most names of unclosed elements that may be types, such as `list<int>`."""
 
-MAX_STEPS = 32_768
-"""Limit of the steps for one reply, far above the needs of a reply for people."""
-_LOOK = 16
-"""Steps for a run of backticks, a fence or a quoted line; scanning 16 characters is one step."""
-_GLANCE = 4
-"""Steps for a quotation mark, or a colon."""
-# A set of single characters, so that its search is linear.
-_OPENERS = re.compile(f"[`<{COLONS}{MARKS}]|~~~")
-_FENCE = re.compile("```|~~~")
-_SPACE = " \t"
-_STARTS = frozenset(["", *"\t >#|-*+_=0123456789`~"])
-"""First characters of lines that end the paragraph before them."""
+
+class Standing(NamedTuple):
+    """How a mark that nobody quotes stands in the text."""
+
+    fence: str = ""
+    """The run of signs of the fence that begins with the mark; empty outside of fences."""
+    ends: bool = False
+    """Whether that fence ends the reply."""
 
 
-class Quote(NamedTuple):
-    """A part of the text that quotes something; ends are exclusive."""
+def find_own(text: str, spans: Sequence[tuple[int, int]]) -> dict[int, Standing]:
+    """Return how each span stands that the assistant says itself, by its number.
 
-    start: int
-    end: int
-    inner: int
-    inner_end: int
-    fenced: bool
+    Args:
+        text: The reply.
+        spans: The places of possible calls, in order. Their content is not looked at.
+    """
+    text = text.translate(_RESERVED)
+    at, parts = _thoughts_end(text), []
+    for number, (start, end) in enumerate(spans):
+        if start >= at:
+            parts += [text[at:start], f"\ue000{number}\ue001"]
+            at = end
+    masked = "".join([*parts, text[at:]]).strip()
+    if masked[:1] in _PAIRS and masked[1:2].isalpha() and masked[-2:-1] == "\ue001":
+        masked = masked[1:].rstrip(_PAIRS[masked[0]])  # Some models quote their whole reply.
+    said, fences = _read(masked)
+    return {number: fences.get(number, Standing()) for number in _Speech(said).own()}
 
 
-class _Line(NamedTuple):
-    start: int
-    content: int
-    """Its first character after white space and list markers."""
-    quoted: bool
-    """Whether it belongs to a block quote, by its own marker or as a paragraph's continuation."""
+def _thoughts_end(text: str) -> int:
+    """Return the place after thoughts that begin the reply, or began before it; else 0."""
+    for tag in _THOUGHTS.finditer(text):
+        if tag[1]:
+            return tag.end()
+        if text[: tag.start()].strip():
+            return 0
+    return 0
 
 
-class Quotes:
-    """The quoted parts of one text."""
+def _read(masked: str) -> tuple[str, dict[int, Standing]]:
+    """Return the words outside of code and block quotes, and the fences that begin with a mark."""
+    said: list[str] = []
+    fences: dict[int, Standing] = {}
+    quoted = 0
+    tokens = _MARKDOWN.parse(masked)
+    for place, token in enumerate(tokens):
+        if token.type in {"blockquote_open", "blockquote_close"}:
+            quoted += token.nesting
+        elif quoted:
+            continue
+        elif token.type == "fence" and (mark := _NUMBER.match(token.content.lstrip())):
+            ends = all(one.nesting < 0 for one in tokens[place + 1 :])
+            fences[int(mark[1])] = Standing(token.markup, ends)
+            said += [mark[0], "\n\n"]
+        elif token.type == "inline":
+            code = {"code_inline": "x"}
+            said += [code.get(child.type, child.content) for child in token.children or ()]
+            said.append("\n\n")
+    return "".join(said), fences
 
-    def __init__(self, text: str) -> None:
-        # The length is kept, so that places stay; "\r\n" must not become a blank line.
-        self._text = text.replace("\r\n", " \n").replace("\r", "\n") if "\r" in text else text
-        self._at = 0
-        self._left = MAX_STEPS
-        self._asked = 0
-        self._next = -1
-        self._first_word = skip(self._text, 0, " \t\n")
-        self._elements = Elements(self._text, self.spend)
-        self._thoughts = self._elements.thoughts_end()
-        self._unclosed: set[int] = set()
-        self._first = self._text.find(">")
-        self._checked = (0, False)
-        self._line = self._line_at(0)
 
-    def skip(self, end: int) -> None:
-        """Mark everything before `end` as read, since a call is there."""
-        self._at = max(self._at, end)
+class _Speech:
+    """Reads words from left to right, past elements, quotations and the turns of others."""
 
-    def spend(self, steps: int) -> None:
-        """Count the steps of a reader of this text; raises MalformedReplyError above the limit."""
-        self._left -= steps
-        if self._left < 0:
-            raise MalformedReplyError("too much code and quotation to find the calls")
+    def __init__(self, said: str) -> None:
+        self._said = said
+        self._unclosed: set[str] = set()
+        self._open_until: dict[str, int] = {}
+        """The place before which no apostrophe of this sign closes a quotation."""
 
-    def cover(self, mark: int) -> Quote | None:
-        """Return the quote around the place `mark`, or None."""
-        self.spend(_LOOK)
-        if mark < self._thoughts:
-            return Quote(0, self._thoughts, 0, self._thoughts, fenced=False)
-        self._at = max(self._at, self._thoughts)
-        while (opener := self._opener()) <= mark:
-            if quote := self._open(opener):
-                quote = self._past_fences(quote)
-                self._at = quote.end
-                if quote.end > mark:
-                    return quote
-        self._at = max(self._at, mark)
-        line = self._line_of(mark)
-        return self._whole(line) if line.quoted or self._is_code(line) else None
-
-    def _opener(self) -> int:
-        """Return the next place where a quote may open; beyond the text if there is none."""
-        if self._next < self._at:
-            found = _OPENERS.search(self._text, self._at)
-            self._next = found.start() if found else len(self._text) + 1
-        return self._next
-
-    def _open(self, start: int) -> Quote | None:
-        """Read the quote that begins at this character, or step over it."""
-        text, line = self._text, self._line_of(start)
-        sign = text[start]
-        self.spend(_LOOK if sign in "`~<" else _GLANCE)
-        if line.quoted:
-            return self._whole(line)
-        if sign in "`~":
-            return self._code(line, start)
-        self._at = start + 1
-        if sign == "<":
-            end = self._elements.end(start)
-        elif sign in COLONS:
-            end = attributed_end(text, start)
-        else:
-            end = quotation_end(text, start, self.spend, is_first=start == self._first_word)
-        return Quote(start, end, start + 1, end, fenced=False) if end else None
-
-    def _past_fences(self, quote: Quote) -> Quote:
-        """Return the quote, extended over a fence that opens in it and closes behind it."""
-        text, at, end = self._text, quote.start, quote.end
-        if quote.fenced or are_thoughts(text, quote.start):
-            return quote  # Thoughts are no markdown: their fences end with them.
-        last = self._last_line_end(at, end)
-        # Only a line with the signs of a fence may open one; a quote may have many lines.
-        while (newline := text.find("\n", at, end)) >= 0 and (
-            sign := _FENCE.search(text, newline + 1, last)
-        ):
-            self.spend(1)
-            at = text.rfind("\n", newline, sign.start()) + 1
-            start = content_of(text, at)
-            if self._opens_fence(start):
-                at = self._fence(_Line(at, start, quoted=False), start, run_of(text, start)).end
-                if at > end:
-                    end = at
-                    last = self._last_line_end(at, end)
-        return quote if end == quote.end else quote._replace(end=end)
-
-    def _last_line_end(self, start: int, end: int) -> int:
-        """Return where the last line ends that begins in or right behind this part of the text."""
-        return line_end(self._text, self._text.rfind("\n", start, end) + 1)
-
-    def _opens_fence(self, start: int) -> bool:
-        """Return whether the text of a line, which begins there, opens a fence."""
-        text = self._text
-        if not text.startswith(("```", "~~~"), start):
-            return False
-        return (
-            text[start] == "~"
-            or "`" not in text[start + run_of(text, start) : line_end(text, start)]
-        )
-
-    def _code(self, line: _Line, start: int) -> Quote | None:
-        text, sign = self._text, self._text[start]
-        run = run_of(text, start)
-        if start == line.content and self._opens_fence(start):
-            return self._fence(line, start, run)
-        if sign == "~":
-            self._at = start + run
-            return None
-        if (start - len(text[self._at : start].rstrip("\\")) - self._at) % 2:
-            start, run = start + 1, run - 1
-        self._at = start + run
-        return self._span(start, run) if run else None
-
-    def _fence(self, line: _Line, start: int, run: int) -> Quote:
-        text, sign = self._text, self._text[start]
-        column = column_of(text, line.start, start)
-        inner = min(line_end(text, start) + 1, len(text))
-        at = inner
-        while (found := text.find(sign * run, at)) >= 0:
-            self.spend(_LOOK)
-            begin = text.rfind("\n", at - 1, found) + 1 or at
-            end = line_end(text, found)
-            closes = (
-                not text[begin:found].strip(_SPACE)
-                and not text[found + run_of(text, found) : end].strip(_SPACE)
-                and abs(column_of(text, begin, found) - column) <= 3  # noqa: PLR2004 - CommonMark
-            )
-            if closes:
-                return Quote(start, end, inner, begin, fenced=True)
-            at = min(end + 1, len(text))
-            if at == end:
-                break
-        return Quote(start, len(text), inner, len(text), fenced=True)
-
-    def _span(self, start: int, run: int) -> Quote | None:
-        close = self._closer(start + run, run)
-        if close < 0 or self._crosses_block(start, close):
-            return None
-        return Quote(start, close + run, start + run, close, fenced=False)
-
-    def _closer(self, at: int, run: int) -> int:
-        """Return the next run of exactly this many backticks, or -1."""
-        if run in self._unclosed:
-            return -1
-        begin = at
-        while (found := self._text.find("`" * run, at)) >= 0:
-            self.spend(_LOOK)
-            length = run_of(self._text, found)
-            if length == run:
-                self.spend((found - begin) // _LOOK)
-                return found
-            at = found + length
-        self.spend((len(self._text) - begin) // _LOOK)
-        self._unclosed.add(run)
-        return -1
-
-    def _crosses_block(self, start: int, close: int) -> bool:
-        """Return whether a paragraph ends between the two places; a code span can't cross that."""
-        lines = self._text[start:close].split("\n")
-        if len(lines) == 1:
-            return False
-        if self._text[self._line_of(start).content] in "#|":
-            return True
-        # The last line ends at the closing run, which is text after its white space.
-        lines[-1] += "`"
-        odd = [line for line in lines[1:] if line[:1] in _STARTS]
-        self.spend(len(odd) * _LOOK)
-        return any(map(begins_block, odd))
-
-    def _line_of(self, at: int) -> _Line:
-        newline = self._text.rfind("\n", self._asked, at)
-        self._asked = max(self._asked, at)
-        if newline >= 0:
-            self._line = self._line_at(newline + 1)
-        return self._line
-
-    def _line_at(self, start: int) -> _Line:
-        content = content_of(self._text, start)
-        quoted = self._text.startswith(">", content) or self._goes_on(start)
-        return _Line(start, content, quoted)
-
-    def _is_code(self, line: _Line) -> bool:
-        """Return whether the line is indented code: after a blank line, not in a paragraph."""
-        text, begin = self._text, line.start
-        if column_of(text, begin, skip(text, begin, _SPACE)) < 4:  # noqa: PLR2004 - CommonMark
-            return False
-        blank = False
-        while begin > 0:
-            end, begin = begin - 1, text.rfind("\n", 0, begin - 1) + 1
-            self.spend(2)
-            at = skip(text, begin, _SPACE)
-            if at >= end:
-                blank = True
-            elif column_of(text, begin, at) < 4:  # noqa: PLR2004 - as above
-                # Indented text below a list item belongs to the item.
-                return blank and marker_end(text, at) == at
+    def own(self) -> list[int]:
+        """Return the numbers of the marks that are nobody else's words."""
+        found, at = [], 0
+        while opener := _OPENER.search(self._said, at):
+            at = opener.end()
+            if opener[1]:
+                found.append(int(opener[1]))
+            elif opener[2]:
+                at = max(at, self._element_end(opener.start()))
+            elif opener[3]:
+                at = max(at, self._quotation_end(opener.start()))
             else:
-                blank = False
-        return False
+                # The rest of the line, or the next paragraph where nothing follows there.
+                begin = _BREAKS.match(self._said, at).end()  # type: ignore[union-attr]
+                at = self._end("\n", at) if begin == at else self._end("\n\n", begin)
+        return found
 
-    def _goes_on(self, start: int) -> bool:
-        """Return whether the line continues a quoted paragraph, which needs no marker for that."""
-        text = self._text
-        if not 0 <= self._first < start:
-            return False
-        known, is_open = self._checked
-        begin = start
-        while begin > known:
-            end = begin - 1
-            begin = text.rfind("\n", known, end) + 1 or known
-            self.spend(2)
-            if (said := leaves_open(text[begin:end])) is not None:
-                is_open = said
-                break
-        self._checked = (start, is_open)
-        return is_open and not ends_paragraph(text[start : line_end(text, start)])
+    def _end(self, sign: str, at: int) -> int:
+        end = self._said.find(sign, at)
+        return end if end >= 0 else len(self._said)
 
-    def _whole(self, line: _Line) -> Quote:
-        end = line_end(self._text, max(line.content, self._asked))
-        return Quote(line.start, end + 1, line.content, end, fenced=False)
+    def _element_end(self, start: int) -> int:
+        """Return the place after the element that begins at this `<`; 0 if none does."""
+        text = self._said
+        for opening, closing in _PASSIVE.items():
+            if text.startswith(opening, start):
+                end = text.find(closing, start)
+                return end + len(closing) if end >= 0 else len(text)
+        tag = _TAG.match(text, start)
+        if tag is None:
+            return 0
+        name = tag[1].lower()
+        if name in _VOID or tag[0].endswith("/>"):
+            return tag.end()
+        if name not in self._unclosed:
+            depth = 1
+            same = re.compile(rf"<(/?){re.escape(name)}(?=[\s/>])[^<>]*>?", re.IGNORECASE)
+            for one in same.finditer(text, tag.end()):
+                depth += 0 if one[0].endswith("/>") else -1 if one[1] else 1
+                if not depth:
+                    return one.end()
+            self._unclosed.add(name)
+        # An unclosed `list<int>` is a type.
+        joined = start > 0 and text[start - 1].isalnum()
+        return 0 if joined and len(self._unclosed) <= _MOST_UNCLOSED else len(text)
+
+    def _quotation_end(self, start: int) -> int:
+        """Return the place after the quotation that this mark opens; 0 if it opens none."""
+        text, sign = self._said, self._said[start]
+        after = text[start + 1 : start + 2]
+        in_word = (start > 0 and text[start - 1].isalnum()) or not after or after.isspace()
+        if sign not in _SURE and in_word:
+            return 0
+        if sign not in _APOSTROPHES:
+            closer = _CLOSERS[sign].search(text, start + 1)
+            return closer.end() if closer else len(text)
+        if start < self._open_until.get(sign, 0):
+            return 0
+        end = self._end("\n", start)
+        closer = _CLOSERS[sign].search(text, start + 1, end)
+        if closer is None:
+            self._open_until[sign] = end
+        return closer.end() if closer else 0

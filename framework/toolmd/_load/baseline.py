@@ -1,17 +1,13 @@
 """Remember of each definition what was live last, over restarts, and which edits were accepted.
 
-A journal: each line is a row, a later one of the same name stands for the earlier, and a line
-that is cut or damaged is none. Written under a lock, by whichever process changes what is live.
-Acceptances are in the store.
+One file with a line for each name, written whole and under a lock by whichever process changes
+what is live. A line that is damaged is none. Acceptances are in the store.
 """
 
-import contextlib
 import json
-import os
 from collections.abc import Iterable, Mapping
-from operator import attrgetter
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 from zlib import crc32
 
 from toolmd._load.files import DefinitionKind
@@ -23,14 +19,14 @@ from toolmd.config.state_files import EmptiedError, is_there, locked, replace_wh
 
 FOLDER = "live"
 """Below the state folder; of its own, so that it can be watched without what calls write."""
-FILE = "definitions.journal"
+FILE = "definitions.live"
 LOCK = "definitions.lock"
-SPARE = 1024 * 1024
-"""The bytes of outdated lines after which the journal is rewritten."""
+_HEAD = b"toolmd-live 1\n"
+"""The first line, so that a file without any definition is not an empty one."""
 
-Version = tuple[int, int]
-"""Of the journal: its inode and its size in bytes; it only grows, or is replaced."""
-_NONE: Version = (0, 0)
+Version = tuple[int, int, int]
+"""Of the file: its inode, its size in bytes and the time of its last change."""
+_NONE: Version = (0, 0, 0)
 _KINDS: Mapping[bytes, DefinitionKind] = {b"tool": "tool", b"skill": "skill"}
 
 
@@ -48,66 +44,56 @@ class LastLive(NamedTuple):
     """The number of the last acceptance in the store that was taken for this name."""
 
 
-_SPEC_OF = attrgetter("spec")
-
-
 class Known(NamedTuple):
     """What was live at one moment, by name."""
 
     rows: Mapping[str, LastLive]
     version: Version | None
-    """Of the journal; None where it can't be used."""
+    """Of the file; None where it can't be used."""
 
 
 class Baseline:
-    """The rows of a project; where the journal can't be used, this process alone remembers."""
+    """The rows of a project; where the file can't be used, this process alone remembers."""
 
-    def __init__(self, state: Path, *, spare: int = SPARE) -> None:
-        self._spare = spare
+    def __init__(self, state: Path) -> None:
         self.folder = state / FOLDER
         self._state = state
         self.file = self.folder / FILE
         self._own: dict[str, LastLive] = {}
         self._known = Known({}, _NONE)
-        self._read_to = 0
-        """Bytes of the journal's whole lines that `_known` holds."""
         self.problem = ""
-        """Why the journal can't be used, or what it lost; empty where all is well."""
+        """Why the file can't be used, or what it lost; empty where all is well."""
 
     def load(self) -> Known:
-        """Return what was live last; what the journal has lost, this process still knows.
+        """Return what was live last; what the file has lost, this process still knows.
 
-        Raises EmptiedError for a journal without bytes where this process knows nothing yet.
+        Raises EmptiedError for a file without bytes where this process knows nothing yet.
         """
         self.problem = ""
         try:
-            is_there(self.file)
-            with contextlib.suppress(FileNotFoundError), self.file.open("rb") as opened:
-                version = _version(opened.fileno())
-                if version != self._known.version:
-                    self._follow(opened, version)
-                return self._known._replace(rows={**self._own, **self._known.rows})
+            version = self._version()
+            if version != self._known.version:
+                self._known = Known(self._read(), version)
         except OSError as error:
             if isinstance(error, EmptiedError) and not self._own:
                 raise
             self.problem = self._about(error)
             return Known(dict(self._own), None)
-        return Known(dict(self._own), _NONE)
+        return self._known._replace(rows={**self._own, **self._known.rows})
 
     def save(self, known: Known, live: Mapping[str, LastLive], forget: Iterable[str] = ()) -> bool:
         """Remember what is live now; False where somebody else wrote since `known` was loaded."""
-        rows = known.rows
-        changed = [r for n, r in live.items() if (old := rows.get(n)) is not r and old != r]
-        gone = [name for name in forget if name in known.rows]
-        if (changed or gone) and known.version is not None:
+        rows, gone = {**known.rows, **live}, {*forget}
+        rows = {name: row for name, row in rows.items() if name not in gone}
+        if rows != known.rows and known.version is not None:
             try:
-                if not self._write(known, changed, gone):
+                if not self._write(known.version, rows):
                     return False
             except OSError as error:
                 self.problem = self._about(error)
+        self._own = {**self._own, **live}
         for name in gone:
             self._own.pop(name, None)
-        self._own |= live
         return True
 
     def accept(self, row: LastLive) -> None:
@@ -118,92 +104,50 @@ class Baseline:
     def _about(self, error: OSError) -> str:
         return f"{self.file}: {error.strerror}" if error.strerror else str(error)
 
-    def _follow(self, journal: BinaryIO, version: Version) -> None:
-        """Read what was added to the journal, or all of it where it is another."""
-        known = self._known
-        grown = known.version is not None and known.version[0] == version[0]
-        if not grown or version[1] < self._read_to:
-            known, self._read_to = Known({}, version), 0
-        journal.seek(self._read_to)
-        data = journal.read(version[1] - self._read_to)
-        rows = dict(known.rows)
-        whole = data[: data.rfind(b"\n") + 1]
-        for line in whole.split(b"\n"):
-            try:
-                name, row = _row(line)
-            except (ValueError, LookupError):
-                if line:
-                    self.problem = f"{self.file}: it has damaged lines"
-                continue
-            rows.pop(name, None)
-            if row is not None:
-                rows[name] = row
-        self._read_to += len(whole)
-        self._known = Known(rows, version)
+    def _version(self) -> Version:
+        if not is_there(self.file):
+            return _NONE
+        status = self.file.stat()
+        return status.st_ino, status.st_size, status.st_mtime_ns
 
-    def _write(self, known: Known, changed: list[LastLive], gone: list[str]) -> bool:
+    def _read(self) -> dict[str, LastLive]:
+        rows = {}
+        data = self.file.read_bytes() if is_there(self.file) else b""
+        for line in data.removeprefix(_HEAD).split(b"\n"):
+            if line:
+                try:
+                    row = _row(line)
+                    rows[row.name] = row
+                except (ValueError, LookupError):
+                    self.problem = f"{self.file}: it has damaged lines"
+        return rows
+
+    def _write(self, version: Version, rows: Mapping[str, LastLive]) -> bool:
         state_folder(self._state)
         self.folder.mkdir(mode=0o700, exist_ok=True)
-        lines = [_line(row.name, row) for row in changed]
-        lines += [_line(name, None) for name in gone]
         with locked(self.folder / LOCK):
-            if not is_there(self.file):
-                if known.version != _NONE:
-                    return False
-                replace_whole(self.file, b"".join(lines))
-                return True
-            descriptor = os.open(self.file, os.O_RDWR | os.O_APPEND)
-            try:
-                version = _version(descriptor)
-                if version != known.version:
-                    return False
-                rows = {**known.rows, **{row.name: row for row in changed}}
-                if version[1] > self._spare + 2 * sum(map(len, map(_SPEC_OF, rows.values()))):
-                    # Where nothing is left the removals stay: the journal is never empty.
-                    lines = [_line(n, r) for n, r in rows.items() if n not in gone] or lines
-                    replace_whole(self.file, b"".join(lines))
-                else:
-                    # What a crash cut off must not join the next line.
-                    cut = os.pread(descriptor, 1, version[1] - 1) != b"\n"
-                    _append(descriptor, b"\n" * cut + b"".join(lines), version[1])
-            finally:
-                os.close(descriptor)
+            if self._version() != version:
+                return False
+            replace_whole(self.file, b"".join([_HEAD, *map(_line, rows.values())]))
+            self._known = Known(rows, self._version())
         return True
 
 
-def _row(line: bytes) -> tuple[str, LastLive | None]:
+def _row(line: bytes) -> LastLive:
     check, _, rest = line.partition(b" ")
     if int(check, 16) != crc32(rest):
         raise ValueError("damaged")
     name, kind, digest, taken, path, spec = rest.split(b"\t", 5)
     # Without an escape, JSON text is what stands between its quotes.
     told = json.loads(path) if b"\\" in path else path[1:-1].decode()
-    row = LastLive(name.decode(), _KINDS[kind], told, digest.decode(), spec, int(taken))
-    return row.name, row if spec else None
+    return LastLive(name.decode(), _KINDS[kind], told, digest.decode(), spec, int(taken))
 
 
-def _line(name: str, row: LastLive | None) -> bytes:
+def _line(row: LastLive) -> bytes:
     # JSON writes tabs and line ends as escapes; the rest is words.
-    words = (name, "tool", "", "0", '""')
-    if row is not None:
-        words = (name, row.kind, row.digest, str(row.taken), json.dumps(row.path))
-    rest = "\t".join(words).encode() + b"\t" + (row.spec if row else b"")
+    words = (row.name, row.kind, row.digest, str(row.taken), json.dumps(row.path))
+    rest = "\t".join(words).encode() + b"\t" + row.spec
     return b"%08x %b\n" % (crc32(rest), rest)
-
-
-def _version(descriptor: int) -> Version:
-    status = os.fstat(descriptor)
-    return status.st_ino, status.st_size
-
-
-def _append(descriptor: int, data: bytes, size: int) -> None:
-    """Add to a file of this size; a write that a full disk cut short is undone."""
-    try:
-        while data:
-            data = data[os.write(descriptor, data) :]
-    except OSError:
-        os.ftruncate(descriptor, size)
-        raise
 
 
 class StoredChanges:

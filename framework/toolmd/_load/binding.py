@@ -337,7 +337,7 @@ def bind_all(
             binding = _saying(given(definition), definition, place)
         bound[name] = Bound(
             name,
-            definition.get,
+            definition.spec,
             binding,
             call_spec=definition.call_spec,
             content_hash=definition.content_hash,
@@ -395,7 +395,7 @@ def _from_plugins(definition: Entry, around: SnapshotParts, late: Sequence[str] 
     `late` names the folders' plugins; one that does not load may be the implementer.
     """
     hook, plugins = "toolmd_implementation", around.plugins
-    for answer in plugins.ask(hook, awake=bool(late), spec=definition.get()):
+    for answer in plugins.ask(hook, awake=bool(late), spec=definition.spec()):
         if answer.error is not None or answer.value is not None:
             return _given(definition, around, answer.plugin, definition.group.plugin)
     for name in late:
@@ -405,7 +405,7 @@ def _from_plugins(definition: Entry, around: SnapshotParts, late: Sequence[str] 
 
 
 def _given(definition: Entry, around: SnapshotParts, plugin: str, needed: str | None) -> Binding:
-    find = from_plugins(around, definition.get)
+    find = from_plugins(around, definition.spec)
     target = f"{plugin}:{definition.name}"
     loader = Loader(around, definition.call_spec, definition.file, find, target, needed)
     return Binding("entry_point", target, *_ways(loader))

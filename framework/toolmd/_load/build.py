@@ -17,7 +17,7 @@ from toolmd._load.keeping import (
     Kept,
     by_kind,
     with_silent_store,
-    with_unusable_journal,
+    with_unusable_file,
 )
 from toolmd._load.plugins import Plugins
 from toolmd._load.reading import (
@@ -120,7 +120,7 @@ def build(  # noqa: PLR0913 - by keyword, but for two
     while True:
         known, tries = baseline.load() if baseline is not None else Known({}, None), tries + 1
         keeper = Keeper(groups, known, settings, changes)
-        kept = keeper.keep(named, broken, old.kept if old is not None else None)
+        kept = keeper.keep(named, broken)
         checks = Checks(reader, cache, kept.named)
         registry = bind(kept, keeper, checks, groups, around, said, old)
         if baseline is None or baseline.save(known, kept.rows, kept.forget) or tries == _TRIES:
@@ -129,7 +129,7 @@ def build(  # noqa: PLR0913 - by keyword, but for two
         waiting = kept.waiting.values()
         changes.propose((one.key, one.live.spec, one.live.taken) for one in waiting)
         if baseline.problem:
-            registry = with_unusable_journal(registry, baseline.problem)
+            registry = with_unusable_file(registry, baseline.problem)
         if changes.problem:
             registry = with_silent_store(registry, changes.problem)
     reading.save(checks.done, fresh=checks.fresh)
@@ -137,7 +137,7 @@ def build(  # noqa: PLR0913 - by keyword, but for two
     files = [(g.folder.definitions, g.folder.modules, g.folder.prompts) for g in groups]
     digests = {name: one.digest for name, one in kept.named.items()}
     stamp = files, registry.diagnostics, digests, plugins.installed
-    return Snapshot(registry, settings, groups, around, reading.entries_read, read, kept, stamp)
+    return Snapshot(registry, settings, groups, around, reading.entries, read, kept, stamp)
 
 
 def scan(

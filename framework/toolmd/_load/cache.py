@@ -125,13 +125,13 @@ _make = tuple.__new__
 
 
 class CacheEntry(NamedTuple):
-    """What was read of one definition: its JSON stays encoded until someone looks."""
+    """What the files have of one `Entry`."""
 
     digest: str
     """Hex sha256 of the file's bytes."""
     name: str
     """Empty where the file gave no spec."""
-    spec: bytes
+    encoded: bytes
     """The spec as JSON; empty where there is none."""
     requires: tuple[str, ...] = ()
     """The tools and skills that a skill names."""
@@ -164,21 +164,14 @@ class Cache:
                 cache.entries, cache.checks = _load(folder, fingerprint)
         return cache
 
-    def save(self, entries: Mapping[str, CacheEntry], checks: Mapping[str, Any]) -> None:
+    def save(self, entries: Mapping[str, Any], checks: Mapping[str, Any]) -> None:
         """Write these entries in place of all others; where it can't be written, leave it."""
-        payload = b"".join(entry.spec for entry in entries.values())
+        payload = b"".join(entry.encoded for entry in entries.values())
         index: dict[str, Any] = {}
         start = 0
         for path, entry in entries.items():
-            end = start + len(entry.spec)
-            index[path] = [
-                entry.digest,
-                entry.name,
-                start,
-                end,
-                entry.requires,
-                entry.diagnostics,
-            ]
+            end = start + len(entry.encoded)
+            index[path] = [entry.digest, entry.name, start, end, entry.requires, entry.diagnostics]
             start = end
         head = {
             "format": FORMAT,

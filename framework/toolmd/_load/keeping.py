@@ -13,7 +13,7 @@ from toolmd._load.baseline import Known, LastLive, StoredChanges
 from toolmd._load.cache import decode, digest, encode
 from toolmd._load.files import File, whole_file
 from toolmd._load.folders import Group
-from toolmd._load.reading import Entry, requires_of
+from toolmd._load.reading import Entry
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
@@ -87,23 +87,6 @@ class Kept:
     forget: set[str] = field(default_factory=set)
     waiting: dict[str, Waiting] = field(default_factory=dict)
     diagnostics: list[Diagnostic] = field(default_factory=list)
-    known: Mapping[str, LastLive] = field(default_factory=dict)
-    """What was live before, by name."""
-
-    def changed(
-        self, named: Mapping[str, Entry], known: Mapping[str, LastLive]
-    ) -> dict[str, Entry]:
-        """Return the definitions that changed since, or are remembered differently."""
-        # Compared by identity only: to look into each of thousands costs more than all the rest.
-        paths = {row.path for name, row in known.items() if self.known.get(name) is not row}
-        return {
-            name: one
-            for name, one in named.items()
-            if self.named.get(name) is not one
-            or name not in known
-            or self.rows.get(name) is not known[name]
-            or (paths and one.file.path in paths)
-        }
 
 
 class Keeper:
@@ -122,36 +105,22 @@ class Keeper:
                 if found.code in _UNREAD:
                     self._unread.setdefault(found.span.path.rstrip("/"), (group, found))
 
-    def keep(
-        self,
-        named: Mapping[str, Entry],
-        broken: Sequence[Entry],
-        last: Kept | None = None,
-    ) -> Kept:
-        """Keep the definitions, and bring back what the broken files said last.
-
-        `last` is what was kept for the snapshot of before.
-        """
-        rows = self._known.rows
-        held = dict(held_back(named, broken, self._at))
-        named = {name: one for name, one in named.items() if name not in held}
-        changed = named if last is None else last.changed(named, rows)
-        kept = Kept(named, {n: rows[n] for n in named if n not in changed}, known=rows)
-        kept.diagnostics += held.values()
-        for name, definition in list(changed.items()):
-            own, path = rows.get(name), definition.file.path
-            if (
-                own is not None
-                and own.digest == definition.digest
-                and own.path == path
-                and own.kind == definition.kind
-                and own.spec == definition.encoded
-                and len(self._at[path]) == 1
-            ):
-                kept.rows[name] = own
+    def keep(self, named: Mapping[str, Entry], broken: Sequence[Entry]) -> Kept:
+        """Decide for each definition, and bring back what the broken files said last."""
+        rows, kept = self._known.rows, Kept(dict(named))
+        for name, found in held_back(named, broken, self._at):
+            kept.named.pop(name, None)
+            kept.diagnostics.append(found)
+        named = dict(kept.named)
+        for name, entry in named.items():
+            own, path = rows.get(name), entry.file.path
+            taken = own.taken if own is not None else 0
+            row = LastLive(name, entry.kind, path, entry.digest, entry.encoded, taken)
+            if own == row and len(self._at[path]) == 1:
+                kept.rows[name] = row
             else:
-                self._keep(kept, name, definition, named)
-        unread = {d.file.path: d for d in broken}
+                self._keep(kept, row, entry, named)
+        unread = {entry.file.path: entry for entry in broken}
         for name, row in rows.items():
             if name in named or name in kept.forget:
                 continue
@@ -177,16 +146,11 @@ class Keeper:
         return self._bring_back(kept, row, broken)
 
     def _keep(
-        self,
-        kept: Kept,
-        name: str,
-        definition: Entry,
-        named: Mapping[str, Entry],
+        self, kept: Kept, row: LastLive, definition: Entry, named: Mapping[str, Entry]
     ) -> None:
-        path, kind = definition.file.path, definition.kind
+        """Compare a definition that changed with what was live, and hold back what it weakens."""
+        name, kind, path = row.name, row.kind, row.path
         own = self._known.rows.get(name)
-        taken = own.taken if own is not None else 0
-        row = LastLive(name, kind, path, definition.digest, definition.encoded, taken)
         # The file of a removed definition: it was renamed and is compared with its old version.
         olds = [old for old in self._at.get(path, ()) if old.name not in named]
         kept.forget.update(old.name for old in olds)
@@ -205,19 +169,13 @@ class Keeper:
             return
         encoded = encode(spec)
         key = ChangeKey(name, digest(encoded), row.digest)
-        if (number := self._changes.accepted(key, taken)) is not None:
+        if (number := self._changes.accepted(key, row.taken)) is not None:
             kept.rows[name] = row._replace(taken=number)
             return
         edit = PendingChange(name, kind, path, spec.source.line, found)
         kept.rows[name] = row._replace(digest="", spec=encoded)
         kept.waiting[name] = Waiting(edit, key, row, kept.rows[name])
-        kept.named[name] = replace(
-            definition,
-            spec=spec,
-            digest=digest(encoded),
-            requires=requires_of(spec),
-            diagnostics=(*definition.diagnostics, _weakened(edit)),
-        )
+        kept.named[name] = definition.under(spec, encoded, _weakened(edit))
         kept.diagnostics.append(_weakened(edit))
 
     def _elsewhere(self, kept: Kept, row: LastLive) -> list[bytes]:
@@ -234,7 +192,7 @@ class Keeper:
         """Compare a definition with its last live version; return its live part and weakenings."""
         from toolmd._load.weakening import keep_stricter
 
-        spec = definition.get()
+        spec = definition.spec()
         found: list[Weakening] = []
         least = definition.group.default_min
         least = self._settings.safety.default_min if least is None else least
@@ -266,18 +224,8 @@ class Keeper:
         told = _stale(row.name, broken.file.path)
         kept.diagnostics.append(told)
         kept.rows[row.name] = row
-        kept.named[row.name] = Entry(
-            row.kind,
-            broken.file,
-            digest(row.spec),
-            broken.group,
-            row.name,
-            spec,
-            requires_of(spec),
-            (*broken.diagnostics, told),
-            row.spec,
-            stale=True,
-        )
+        broken = replace(broken, kind=row.kind, name=row.name, stale=True)
+        kept.named[row.name] = broken.under(spec, row.spec, told)
         return True
 
     def _unreadable(self, row: LastLive) -> Entry | None:
@@ -293,7 +241,7 @@ def _empty(row: LastLive, group: Group, found: Diagnostic) -> Entry:
     below = "" if folder.shown == "." else f"{folder.shown}/"
     parts = tuple(row.path.removeprefix(below).split("/"))
     file = File(row.path, str(folder.root.joinpath(*parts)), parts, b"")
-    return Entry(row.kind, file, "", group, "", None, (), (found,))
+    return Entry(row.kind, file, "", group, diagnostics=(found,))
 
 
 def _weakened(edit: PendingChange) -> Diagnostic:
@@ -327,8 +275,8 @@ def by_kind(
     return dict(tools), skills
 
 
-def with_unusable_journal(registry: Registry, problem: str) -> Registry:
-    """Add that the journal of what is live can't be used."""
+def with_unusable_file(registry: Registry, problem: str) -> Registry:
+    """Add that the file of what is live can't be used."""
     message = f"what is live can't be kept for the next start: {problem}"
     help_ = "repair or remove the file; until then only this process knows the edits"
     return _warned(registry, message, help_)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from toolmd._load.cache import (
     NONSENSE,
     Cache,
-    CacheEntry,
     decode,
     decode_call_spec,
     digest,
@@ -28,11 +27,6 @@ from toolmd._types.registry import AnySpec, SkillSpecs, ToolSpecs
 if TYPE_CHECKING:
     from toolmd._types.prompt import PromptSpec
     from toolmd._types.skill import SkillSpec
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from toolmd._types.prompt import PromptSpec
-
 
 _log = logging.getLogger(__name__)
 _SPARE = 64
@@ -73,37 +67,59 @@ class Entry:
     kind: DefinitionKind
     file: File
     digest: str
+    """Hex sha256 of what it says; empty where it can't be stored."""
     group: Group
-    name: str
-    spec: AnySpec | _Encoded | None
-    """The spec, or what reads it; None where the file gave none."""
-    requires: tuple[str, ...]
-    diagnostics: tuple[Diagnostic, ...]
+    name: str = ""
     encoded: bytes = b""
-    """The spec as JSON; empty where there is none, or JSON can't hold it."""
+    """The spec as JSON, decoded on first use; empty where JSON can't hold it."""
+    requires: tuple[str, ...] = ()
+    """The tools and skills that a skill names."""
+    diagnostics: tuple[Diagnostic, ...] = ()
     stale: bool = False
     """Whether the file is broken, and this is what it said last."""
+    known: AnySpec | None = None
+    """The spec, where it is not what the file says, or JSON can't hold it."""
+    reader: DefinitionReader | None = None
+    _call_spec: ToolCallSpec | None = None
 
-    @property
-    def get(self) -> Callable[[], AnySpec]:
-        """What gives the spec."""
-        spec = self.spec
-        assert spec is not None
-        return spec.spec if isinstance(spec, _Encoded) else lambda: spec
+    def under(self, spec: AnySpec, encoded: bytes, found: Diagnostic) -> Entry:
+        """Return the definition with another spec in force, and the diagnostic of that."""
+        said = (*self.diagnostics, found)
+        return replace(self, digest=digest(encoded), encoded=encoded, requires=requires_of(spec),
+                       diagnostics=said, known=spec, _call_spec=None)  # fmt: skip
 
-    @property
-    def call_spec(self) -> Callable[[], CallSpec]:
-        """What gives what the definition's Python, and of a tool its calls, are held to."""
-        spec = self.spec
-        assert spec is not None
-        return spec.call_spec if isinstance(spec, _Encoded) else lambda: spec
+    def spec(self) -> AnySpec:
+        """Return the whole spec."""
+        if self.known is not None:
+            return self.known
+        try:
+            return decode(self.kind, self.encoded)
+        except ValueError:
+            # The hash matches, but the JSON is not a spec: parse the file instead.
+            assert self.reader is not None
+            spec, _ = self.reader.parse(self.kind, self.file.data, self.file.path)
+            if spec is None:
+                raise
+            return spec
 
-    @property
-    def content_hash(self) -> Callable[[], str]:
-        """What gives the hash over what the file says."""
-        spec = self.spec
-        assert spec is not None
-        return spec.content_hash if isinstance(spec, _Encoded) else lambda: spec.hash
+    def call_spec(self) -> CallSpec:
+        """Return the part of a tool that its calls need; a skill is read whole."""
+        if self.kind == "skill" or self.known is not None:
+            return self.spec()
+        if self._call_spec is None:
+            try:
+                self._call_spec = decode_call_spec(self.encoded)
+            except NONSENSE:
+                return self.spec()
+        return self._call_spec
+
+    def content_hash(self) -> str:
+        """Return the hash of the definition; for a tool, without building its spec."""
+        call_spec = self.call_spec()
+        if call_spec is self._call_spec:
+            with contextlib.suppress(*NONSENSE):
+                return hash_of(call_spec, self.encoded)
+        return self.spec().hash
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -115,9 +131,7 @@ class Reading:
     before: Mapping[str, Entry] | None = None
     """What was read for the snapshot of before, by path; None for the first one."""
     diagnostics: list[Diagnostic] = field(default_factory=list)
-    entries: dict[str, CacheEntry] = field(default_factory=dict)
-    """Of the files that were read, by path."""
-    entries_read: dict[str, Entry] = field(default_factory=dict)
+    entries: dict[str, Entry] = field(default_factory=dict)
     """All definitions as they were read, by path."""
     parsed: int = 0
 
@@ -127,113 +141,51 @@ class Reading:
         before = self.before or {}
         read = []
         for kind, file in group.folder.definitions:
-            last = before.get(file.path)
-            if last is None or last.file is not file:
-                last = self._read(kind, file, group)
-            elif last.group is not group:
-                last = replace(last, group=group)
-            self.entries_read[file.path] = last
-            if last.diagnostics:
-                self.diagnostics += last.diagnostics
-            read.append(last)
+            entry = before.get(file.path)
+            if entry is None or entry.file is not file:
+                entry = self._read(kind, file, group)
+            elif entry.group is not group:
+                entry = replace(entry, group=group)
+            self.entries[file.path] = entry
+            if entry.diagnostics:
+                self.diagnostics += entry.diagnostics
+            read.append(entry)
         return read
 
     def _read(self, kind: DefinitionKind, file: File, group: Group) -> Entry:
-        key, entry = digest(file.data), None
-        if self.cache is not None:
-            entry = self.cache.entries.get(file.path)
-        same = entry is not None and entry.digest == key
-        kept = self._kept(kind, file, group, entry) if entry and same else None
-        return kept or self._parsed(kind, file, key, group)
-
-    def _kept(
-        self, kind: DefinitionKind, file: File, group: Group, entry: CacheEntry
-    ) -> Entry | None:
+        entry = Entry(kind, file, digest(file.data), group, reader=self.reader)
+        stored = self.cache.entries.get(file.path) if self.cache is not None else None
+        if stored is not None and stored.digest == entry.digest and type(stored.name) is str:
+            with contextlib.suppress(*NONSENSE):
+                entry.diagnostics = tuple(map(Diagnostic.kept, stored.diagnostics))
+                _, entry.name, entry.encoded, entry.requires, _ = stored
+                return entry
         try:
-            said = tuple(map(Diagnostic.kept, entry.diagnostics)) if entry.diagnostics else ()
-        except NONSENSE:
-            return None
-        if type(entry.name) is not str:
-            return None
-        self.entries[file.path] = entry
-        spec = _Encoded(self.reader, kind, file, entry.spec)
-        return Entry(
-            kind, file, entry.digest, group, entry.name, spec, entry.requires, said, entry.spec
-        )
-
-    def _parsed(self, kind: DefinitionKind, file: File, key: str, group: Group) -> Entry:
-        try:
-            spec, said = self.reader.parse(kind, file.data, file.path)
+            spec, entry.diagnostics = self.reader.parse(kind, file.data, file.path)
         except Exception as error:  # noqa: BLE001 - a fault of ours in one file costs that file only
-            return Entry(kind, file, key, group, "", None, (), (fault(file, error),))
+            entry.digest, entry.diagnostics = "", (fault(file, error),)
+            return entry
         self.parsed += 1
-        requires = requires_of(spec)
-        name = spec.name if spec is not None else ""
-        encoded = encode(spec) if spec is not None else b""
-        if self.cache is not None and (encoded or spec is None):
-            self.entries[file.path] = CacheEntry(key, name, encoded, requires, said)
-        # A thousand specs kept alive cost the reading of the next ones more than decoding later.
-        told = _Encoded(self.reader, kind, file, encoded) if encoded else spec
-        return Entry(kind, file, key, group, name, told, requires, said, encoded)
+        if spec is not None:
+            entry.name, entry.requires, entry.encoded = spec.name, requires_of(spec), encode(spec)
+            # A thousand specs kept alive cost the reading of the next ones more than decoding.
+            entry.known = None if entry.encoded else spec
+        return entry
 
     def save(self, checks: Mapping[str, Any], *, fresh: bool) -> None:
         """Bring the cache up to date; later readings write its files only where much changed."""
         if (cache := self.cache) is None:
             return
-        entries = self.entries if self.before is None else {**cache.entries, **self.entries}
-        if len(entries) > len(self.entries_read):
-            entries = {path: one for path, one in entries.items() if path in self.entries_read}
-        cache.unsaved += self.parsed + fresh + (len(cache.entries) != len(entries))
-        cache.entries, cache.checks = entries, checks
-        least = 1 if self.before is None else len(entries) / _SPARE
+        known = cache.entries if self.before is None else self.before
+        cache.unsaved += self.parsed + fresh + (len(known) != len(self.entries))
+        cache.checks = checks
+        least = 1 if self.before is None else len(self.entries) / _SPARE
         if cache.unsaved and cache.unsaved >= least:
-            cache.save(entries, checks)
+            stored = {
+                p: e for p, e in self.entries.items() if e.digest and (e.encoded or not e.name)
+            }
+            cache.save(stored, checks)
             cache.unsaved = 0
-
-
-class _Encoded:
-    """A definition that is stored as JSON and decoded on first use."""
-
-    __slots__ = ("_call_spec", "_encoded", "_file", "_kind", "_reader")
-
-    def __init__(
-        self, reader: DefinitionReader, kind: DefinitionKind, file: File, encoded: bytes
-    ) -> None:
-        self._reader = reader
-        self._kind = kind
-        self._file = file
-        self._encoded = encoded
-        self._call_spec: ToolCallSpec | None = None
-
-    def spec(self) -> AnySpec:
-        """Return the whole spec of the file."""
-        try:
-            return decode(self._kind, self._encoded)
-        except ValueError:
-            # The hash matches, but the JSON is not a spec: parse the file instead.
-            spec, _ = self._reader.parse(self._kind, self._file.data, self._file.path)
-            if spec is None:
-                raise
-            return spec
-
-    def call_spec(self) -> CallSpec:
-        """Return the part of a tool that its calls need; a skill is read whole."""
-        if self._kind == "skill":
-            return self.spec()
-        if self._call_spec is None:
-            try:
-                self._call_spec = decode_call_spec(self._encoded)
-            except NONSENSE:
-                return self.spec()
-        return self._call_spec
-
-    def content_hash(self) -> str:
-        """Return the hash of the definition; for a tool, without building its spec."""
-        call_spec = self.call_spec()
-        if call_spec is self._call_spec:
-            with contextlib.suppress(*NONSENSE):
-                return hash_of(call_spec, self._encoded)
-        return self.spec().hash
 
 
 def fault(file: File, error: Exception) -> Diagnostic:

@@ -17,7 +17,7 @@ from mcp.types import (
     TextContent,
 )
 
-from toolmd._dialect.body import compact
+from toolmd._dialect.results import compact
 from toolmd._mcp.callers import RequestContext
 from toolmd._mcp.skills import Skills
 from toolmd._skills.text import ValueTextError, read_text

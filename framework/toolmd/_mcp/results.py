@@ -14,7 +14,7 @@ from mcp.types import (
 )
 from pydantic import TypeAdapter, ValidationError
 
-from toolmd._dialect.body import compact
+from toolmd._dialect.results import compact
 from toolmd._types.model_view import seen_shape
 from toolmd._types.parts import File
 from toolmd._types.result import Failure, Result

@@ -250,7 +250,7 @@ def _numbers(value: Any) -> Iterator[int]:
 
 def _size(result: Result) -> int:
     # A program that only calls tools does not wait for what writes results for models.
-    from toolmd._dialect.body import body_text
+    from toolmd._dialect.results import body_text
 
     return len(body_text(result).encode("utf-8", "replace"))
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from time import monotonic
 from typing import Any
@@ -12,8 +12,8 @@ from toolmd._call.crisis import flagged
 from toolmd._call.cut import arrays_of
 from toolmd._call.result import write
 from toolmd._dialect import parse_reply, render_denial, render_results
-from toolmd._dialect.absent import without_absent
-from toolmd._dialect.decoder import MAX_BYTES
+from toolmd._dialect.calls import without_absent
+from toolmd._dialect.envelope import MAX_BYTES
 from toolmd._types.call import Budget, Call, Caller
 from toolmd._types.pending import PendingCall
 from toolmd._types.reply import Dialect, Parsed
@@ -70,7 +70,9 @@ class Replies:
             denied = await self._dispatcher.deny_reply(
                 error.code, str(error), caller=caller, dry_run=dry_run
             )
-            return self._denied(denied, error.dialect or dialect, error.clean_message, error.calls)
+            return self._denied(
+                denied, error.dialect or dialect, error.clean_message, error.calls, error.custom
+            )
         except Exception as error:  # noqa: BLE001 - a dialect that breaks lets nothing through
             reference = logged(error, "the dialect %s failed", dialect)
             message = f"The reply could not be read (reference {reference}). Nothing happened."
@@ -201,6 +203,7 @@ class Replies:
         dialect: str,
         clean: str,
         calls: Sequence[tuple[str | None, str]] = (),
+        custom: Collection[str] = (),
     ) -> Turn:
         """Return the denial of a whole reply: one result for each call whose id can be read."""
         dialects, result = self._dialects, self._keeper.cut(result)
@@ -208,7 +211,7 @@ class Replies:
             results = [result._replace(tool_call_id=own, tool=tool) for own, tool in calls]
 
             def render(told: Sequence[Result]) -> list[dict[str, Any]]:
-                return _rendered(told, dialect, dialects)
+                return _rendered(told, dialect, dialects, custom)
 
         else:
             results = [result]
@@ -225,10 +228,13 @@ def with_note(result: Result, note: str) -> Result:
 
 
 def _rendered(
-    results: Sequence[Result], dialect: str, dialects: Mapping[str, Dialect]
+    results: Sequence[Result],
+    dialect: str,
+    dialects: Mapping[str, Dialect],
+    custom: Collection[str] = (),
 ) -> list[dict[str, Any]]:
     try:
-        return list(render_results(results, dialect, dialects))
+        return list(render_results(results, dialect, dialects, custom))
     except Exception as error:  # noqa: BLE001 - what ran must be told, whatever a plugin does
         logged(error, "the dialect %s could not write results", dialect)
         return render_results(results, "auto")

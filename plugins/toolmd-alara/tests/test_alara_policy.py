@@ -141,15 +141,6 @@ def test_a_title_and_notes_add_no_finding_to_the_users_words(call, name, said, t
     assert (name in result.message) is (outcome == "asked")
 
 
-@pytest.mark.parametrize("name", ["diagnosis", "treatment"])
-def test_the_users_own_words_may_be_five_hundred_letters(call, name):
-    said = "é" * 500
-    message = f"I went to the hospital: {said}"
-    for tool in ("add_care_log", "create_care_log"):
-        result = call(tool, {**CARE, name: said}, message=message, dry_run=True)
-        assert (result.outcome, result.error) == ("confirm", None)
-
-
 @pytest.mark.parametrize(
     ("message", "codes"),
     [

@@ -1,7 +1,6 @@
 """The health log itself: whose it is, what is permanent, when a reminder is due."""
 
 import sqlite3
-import stat
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
@@ -13,7 +12,7 @@ from toolmd import ConfigError, ToolError
 from toolmd_alara import schema
 from toolmd_alara.agenda import Agenda
 from toolmd_alara.health import HealthLog
-from toolmd_alara.reminders import from_sunday, next_before, next_due
+from toolmd_alara.reminders import from_sunday, next_due
 from toolmd_alara.summary import in_words, today
 from toolmd_alara.zone import Zone
 
@@ -118,16 +117,6 @@ def test_a_clinical_date_is_announced_the_day_before_and_on_the_day(log, clock):
     assert Agenda(ana).coming() == []
 
 
-def test_reminders_come_the_nearest_first_and_move_on(log, clock):
-    ana = log.of("ana")
-    assert remind(ana, "a", title="Every day")["next_due"] == "2026-03-02T09:00:00+01:00"
-    assert remind(ana, "b", title="Sunday", days=[7])["next_due"] == "2026-03-08T09:00:00+01:00"
-    assert remind(ana, "c", title="At eight", at=time(8))["next_due"] == "2026-03-03T08:00:00+01:00"
-    clock.advance(timedelta(hours=2).total_seconds())
-    assert [r["title"] for r in Agenda(ana).coming()] == ["At eight", "Every day", "Sunday"]
-    assert today(ana)["reminders"] == []
-
-
 ZONES = [Zone(ZoneInfo(name)) for name in ("Europe/Berlin", "America/New_York", "UTC")]
 
 
@@ -153,18 +142,6 @@ def test_a_reminder_is_due_on_its_day_and_time_within_a_week(moment, at, days, z
 def test_days_that_count_from_sunday_become_iso_weekdays():
     assert from_sunday([0, 1, 6]) == [1, 6, 7]
     assert from_sunday(range(7)) == list(range(1, 8))
-
-
-def test_a_reminder_without_a_day_is_never_due():
-    with pytest.raises(ValueError, match="weekday"):
-        next_due(time(9), [], datetime.fromisoformat("2026-03-02T00:00Z"), Zone())
-
-
-def test_a_day_without_a_zone_is_the_persons_own_day():
-    now = datetime.fromisoformat("2026-03-02T12:00").astimezone()
-    expected = datetime.fromisoformat("2026-03-04T09:00").astimezone()
-    assert next_before("2026-03-05", now, Zone()) == expected
-    assert next_before("2026-03-02", now, Zone()) is None
 
 
 @pytest.mark.parametrize("version", range(len(schema.MIGRATIONS)))
@@ -197,10 +174,6 @@ def test_a_file_of_a_later_version_is_an_error_and_left_alone(tmp_path, clock):
     with sqlite3.connect(path) as db:
         assert db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
     db.close()
-
-
-def test_the_file_is_for_its_owner_only(log):
-    assert stat.S_IMODE(log.database.path.stat().st_mode) == 0o600
 
 
 def test_a_failed_write_leaves_nothing(log):

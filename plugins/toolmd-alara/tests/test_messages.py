@@ -7,11 +7,7 @@ import pytest
     ("tool", "arguments", "message"),
     [
         ("log_medication", {"medication_name": "aspirin", "dose": "1 tablet"}, "Logged aspirin"),
-        (
-            "log_medication",
-            {"medication_name": "morning medication"},
-            "Logged morning medication",
-        ),
+        ("log_medication", {"medication_name": "morning medication"}, "Logged morning medication"),
         ("update_mood", {"mood": "great"}, "Updated mood to great"),
         ("log_hydration", {"amount": 500}, "Logged 500 ml"),
         ("log_blood_pressure", {"systolic": 120, "diastolic": 80}, "Logged blood pressure 120/80"),

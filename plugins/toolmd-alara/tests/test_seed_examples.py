@@ -61,19 +61,6 @@ def test_example_1_a_simple_call(handle, call):
     )  # fmt: skip
 
 
-def test_a_prompt_has_no_default_that_the_model_did_not_give(handle):
-    turn = handle(
-        '[TOOL_CALL:{"tool":"create_reminder","parameters":{"title":"Walk","time":"09:00"},'
-        '"confidence":0.9}]',
-        "Remind me to walk at nine",
-    )
-    (held,) = turn.pending
-    assert held.prompt == (
-        "I'd like to create reminder: title: Walk, time: 09:00. Is this correct?"
-    )
-    assert held.parameters["days"] == [1, 2, 3, 4, 5, 6, 7]
-
-
 def test_example_2_a_call_that_is_confirmed(handle, confirm, call):
     turn = handle(
         "I'll set that up for you! "

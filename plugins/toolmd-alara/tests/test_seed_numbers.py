@@ -13,21 +13,7 @@ VISIT = {"visit_type": "appointment", "date": "2024-01-15"}
 CLINICAL = {"clinical_date": "2024-02-15T10:00:00Z", "description": "Blood test"}
 CARE = {"log_type": "visit", "title": "Hospital checkup", "occurred_at": "2024-01-20T10:00:00Z"}
 MEDICATION = {"medication_name": "aspirin"}
-MOOD = {"mood": "great"}
 
-VALID = {
-    "log_blood_pressure": PRESSURE,
-    "log_hydration": HYDRATION,
-    "schedule_reminder": SCHEDULED,
-    "log_doctor_visit": VISIT,
-    "add_clinical_date": CLINICAL,
-    "add_care_log": CARE,
-    "get_today_summary": {},
-    "log_medication": MEDICATION,
-    "update_mood": MOOD,
-    "create_reminder": CREATED,
-    "create_care_log": CARE,
-}
 
 POLICY = [
     ("log_blood_pressure", 0.7, False, "medium", False),
@@ -243,10 +229,3 @@ def test_a_diagnosis_and_a_treatment_must_be_the_users_own_words(workspace):
         verbatim = {name for name, shape in shapes.items() if shape.verbatim}
         assert verbatim == {"diagnosis", "treatment"}
         assert all(shapes[name].sensitive for name in verbatim)
-
-
-@pytest.mark.parametrize("tool", VALID)
-def test_its_own_examples_pass(workspace, call, tool):
-    for example in workspace.tools[tool].spec.examples:
-        result = call(tool, example.arguments, dry_run=True)
-        assert (result.error and result.error.code) == example.error

@@ -43,40 +43,11 @@ def test_an_unknown_tool_is_reported_as_in_the_seed_and_changes_nothing(handle, 
     assert not (workspace.settings.state / "litreview.sqlite3").exists()
 
 
-@pytest.mark.parametrize("name", ["add_papers", "compute_metrics", "recluster", "assign_cluster"])
-def test_a_light_helper_is_unknown_to_the_model(handle, workspace, name):
-    assert observed(handle(action(name))) == '{"error":"unknown_tool"}'
-    assert name not in workspace.system_prompt("action")
-
-
-def test_a_missing_key_has_the_status_error_and_changes_nothing(handle, ncbi):
-    seen = json.loads(observed(handle(action("search_pubmed", retmax=10))))
-    assert (seen["status"], seen["success"]) == ("error", False)
-    assert "query" in json.dumps(seen["error"])
-    assert ncbi.asked == []
-
-
 def test_a_missing_key_gets_its_default(handle, ncbi):
     ncbi.add(1)
     assert json.loads(observed(handle(action("search_pubmed", query="x", expand_mode="ripple"))))[
         "success"
     ]
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        'Action: {"tool": "search_pubmed", "args": {"query": "x"}, "why": "because"}',
-        'Action: {"tool": "search_pubmed"}',
-        'Action: {"tool": "search_pubmed", "args": {"query": "x", "query": "y"}}',
-        'Action: {"tool": "search_pubmed", "args": {"query": "x"}',
-        'Action: search_pubmed("x")',
-    ],
-)
-def test_a_call_that_is_malformed_runs_nothing(handle, ncbi, reply):
-    (result,) = handle(reply).results
-    assert (result.outcome, result.success) == ("denied", False)
-    assert ncbi.asked == []
 
 
 @pytest.mark.parametrize(
@@ -91,20 +62,6 @@ def test_no_argument_names_a_path_or_an_address(handle, ncbi, arguments):
     seen = json.loads(observed(handle(action("search_pubmed", **arguments))))
     assert seen["error"]["code"] == "invalid_arguments"
     assert ncbi.asked == []
-
-
-def test_a_cluster_or_a_list_but_not_both(handle):
-    turn = handle(action("run_pico", cluster_id="cl-1", pmid_list=[1]))
-    assert "Give cluster_id or pmid_list" in observed(turn)
-    assert handle(action("run_pico", pmid_list=[1]), dry_run=True).results[0].outcome == "allowed"
-
-
-def test_a_large_batch_waits_for_a_person(handle, workspace):
-    turn = handle(action("run_pico", pmid_list=list(range(1, 802))))
-    (held,) = turn.pending
-    assert (held.tool, held.kind) == ("run_pico", "confirm")
-    result = asyncio.run(workspace.confirmations.reject(held.id, user="ana"))
-    assert result.error.code == "rejected"
 
 
 def test_the_prompt_teaches_the_six_tools_and_the_syntax(workspace):

@@ -2,15 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from openai_server import vector_of
 
-from toolmd_litreview.clusters import compute_metrics, recluster, sort_in
-from toolmd_litreview.kmeans import groups_for, part
-from toolmd_litreview.labels import labels_of
+from toolmd_litreview.clusters import recluster, sort_in
+from toolmd_litreview.kmeans import part
 from toolmd_litreview.library import Library
-from toolmd_litreview.paper import LONGEST_TEXT, Paper
+from toolmd_litreview.paper import Paper
 from toolmd_litreview.vectors import DIMENSIONS, normal, to_bytes
 
 HEARTS = [f"Statins and heart failure {number}" for number in range(30)]
@@ -103,68 +100,12 @@ def test_a_paper_of_a_removed_cluster_is_left_out(library):
     assert 1 not in themes(shelf)[0]
 
 
-def test_clusters_are_counted(library):
-    shelf = library.of("ana")
-    fill(shelf, HEARTS)
-    recluster(shelf, "m")
-    (metrics,) = compute_metrics(shelf)
-    assert (metrics.papers, metrics.label) == (30, "failure heart statins")
-    assert 0.8 < metrics.cohesion < 1
-    assert str(metrics).startswith("failure heart statins: 30 papers, cohesion 0.")
-
-
-def test_no_papers_make_no_clusters(library):
-    shelf = library.of("ana")
-    sort_in(shelf, "m")
-    recluster(shelf, "m")
-    assert (shelf.clusters(), compute_metrics(shelf)) == ([], [])
-
-
-def test_a_label_has_words_that_set_titles_apart():
-    same = ["A randomised trial of x", "12 34", "", "the of and"]
-    assert labels_of([same]) == ["papers"]
-    assert labels_of([["Beta-blockers, beta-blockers!"], ["Über Äpfel"]]) == [
-        "beta-blockers",
-        "äpfel über",
-    ]
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.integers(1, 40), st.integers(1, 8), st.integers(0, 99))
-def test_each_vector_is_in_the_group_with_the_nearest_centre(count, groups, seed):
-    chance = np.random.default_rng(seed)
-    rows = normal(chance.standard_normal((count, DIMENSIONS)).astype(np.float32))
-    belongs, centres = part(rows, groups)
-    assert len(centres) <= min(groups, count)
-    assert set(belongs) == set(range(len(centres)))
-    assert (belongs == np.argmax(rows @ centres.T, axis=1)).all()
-
-
-@pytest.mark.parametrize("rows", [np.zeros((5, 1024)), np.tile(np.eye(1, 1024), (5, 1))])
-def test_vectors_that_are_all_alike_are_one_group(rows):
-    belongs, centres = part(rows.astype(np.float32), 3)
-    assert (list(belongs), len(centres)) == ([0] * 5, 1)
-
-
-def test_groups_grow_slower_than_papers():
-    assert [groups_for(n) for n in (1, 44, 45, 200, 2_000, 100_000)] == [1, 1, 2, 3, 10, 12]
-
-
 def test_two_thousand_papers_are_clustered_fast(library):
     chance = np.random.default_rng(1)
     rows = normal(chance.standard_normal((2_000, DIMENSIONS)).astype(np.float32))
     belongs, centres = part(rows, 10)
     assert len(centres) == 10
     assert len(belongs) == 2_000
-
-
-def test_a_text_to_embed_is_bounded():
-    assert len(Paper(1, "T", "a" * 10**6).text) == LONGEST_TEXT
-
-
-def test_only_the_owner_reads_the_review(library):
-    path = library.database.path
-    assert path.stat().st_mode & 0o077 == 0
 
 
 def test_a_file_of_a_later_version_is_not_touched(library, tmp_path):

@@ -14,7 +14,6 @@ from toolmd.testing import FakeClock, memory_workspace
 from toolmd_litreview.configuration import Endpoint
 from toolmd_litreview.embedding import (
     CYCLE_S,
-    MOST,
     MOST_TOKENS,
     Embedder,
     EndpointSource,
@@ -23,7 +22,7 @@ from toolmd_litreview.embedding import (
     batches,
 )
 from toolmd_litreview.plugin import Litreview
-from toolmd_litreview.vectors import cosines, to_bytes, unit
+from toolmd_litreview.vectors import to_bytes
 
 
 def vectors_of(embedder, texts):
@@ -44,16 +43,6 @@ def test_a_text_has_one_vector_of_1024_numbers(call):
     assert (result.outcome, result.notes) == ("ok", ())
     (vector,) = result.data["vectors"]
     assert vector == pytest.approx(vector_of("statins in the old"))
-
-
-def test_texts_have_one_vector_each_in_order(call, openai):
-    texts = [f"text {number}" for number in range(300)]
-    result = call("embed_text", {"text": texts})
-    assert result.success
-    assert [
-        vector == pytest.approx(vector_of(t))
-        for t, vector in zip(texts, result.data["vectors"], strict=True)
-    ]
 
 
 def test_the_request_has_the_model_and_the_key(call, openai):
@@ -82,12 +71,6 @@ def test_a_key_goes_to_no_other_server(openai):
     assert "secret" not in str(openai.asked)
 
 
-def test_a_text_that_comes_twice_is_embedded_once(openai):
-    vectors = vectors_of(embedder_of(openai), ["a", "b", "a"])
-    assert vectors[0] == vectors[2] != vectors[1]
-    assert openai.asked[0][1]["input"] == ["a", "b"]
-
-
 def test_an_embedding_is_cached_for_the_cycle(openai):
     now = [0.0]
     embedder = embedder_of(openai, clock=lambda: now[0])
@@ -98,29 +81,6 @@ def test_an_embedding_is_cached_for_the_cycle(openai):
     now[0] += CYCLE_S
     vectors_of(embedder, ["a"])
     assert openai.asked[-1][1]["input"] == ["a"]
-
-
-class Counted:
-    """Makes vectors of nothing."""
-
-    name = "counted"
-
-    def __init__(self):
-        self.made = 0
-
-    async def embed(self, http, texts):
-        self.made += len(texts)
-        return [b"" for _ in texts]
-
-
-def test_memory_is_bounded():
-    source = Counted()
-    embedder = Embedder(source, lambda: 0.0)
-    texts = [str(number) for number in range(MOST + 10)]
-    assert len(asyncio.run(embedder.vectors(None, texts))) == MOST + 10
-    assert len(embedder._kept) == MOST
-    asyncio.run(embedder.vectors(None, texts[-5:]))
-    assert source.made == MOST + 10
 
 
 def test_batches_are_bounded_by_tokens_and_keep_their_order(openai):
@@ -172,14 +132,6 @@ def test_an_invalid_answer_of_the_server_may_be_retried(openai, body):
         vectors_of(embedder_of(openai), ["a"])
 
 
-@pytest.mark.parametrize("number", [b"NaN", b"Infinity", b"true", b'"1"', b"null", b"1e999"])
-def test_a_vector_of_odd_numbers_is_an_error(openai, number):
-    numbers = b",".join([number] * 1024)
-    openai.faults.append(Fault(200, b'{"data":[{"index":0,"embedding":[' + numbers + b"]}]}"))
-    with pytest.raises(ToolError):
-        vectors_of(embedder_of(openai), ["a"])
-
-
 def test_memory_exhaustion_at_the_server_is_reported_as_such(openai):
     openai.faults.append(Fault(500, b'{"error": {"message": "CUDA out of memory. Tried to ..."}}'))
     with pytest.raises(MemoryError):
@@ -195,12 +147,6 @@ def test_a_rejected_request_has_its_own_error(call, openai, status, code):
     result = call("embed_text", {"text": "a"})
     assert result.error.code == code
     assert "secret" not in result.error.message
-
-
-@pytest.mark.parametrize("text", ["", [], [""], [1], None, {"a": "b"}, ["a" * 32_769]])
-def test_a_value_that_is_not_text_is_not_embedded(call, openai, text):
-    assert call("embed_text", {"text": text}).error.code == "invalid_arguments"
-    assert openai.asked == []
 
 
 def test_without_a_server_the_error_names_the_settings():
@@ -236,23 +182,3 @@ def test_a_model_in_this_process_runs_in_a_thread_of_its_own():
 def test_a_local_model_that_runs_out_of_memory_is_reported():
     with pytest.raises(MemoryError):
         vectors_of(Embedder(LocalSource("m", lambda _: LocalModel(most=1))), ["a", "b"])
-
-
-def test_a_local_model_of_another_size_is_an_error():
-    with pytest.raises(ToolError, match="384"):
-        vectors_of(Embedder(LocalSource("m", lambda _: LocalModel(384))), ["a"])
-
-
-def test_another_failure_of_the_local_model_is_not_reported_as_memory_exhaustion():
-    def broken(name):
-        raise RuntimeError("no such model")
-
-    with pytest.raises(RuntimeError, match="no such model"):
-        vectors_of(Embedder(LocalSource("m", broken)), ["a"])
-
-
-def test_a_cosine_is_between_minus_one_and_one():
-    one, other, none = (to_bytes(v) for v in ([3.0] + [0.0] * 1023, [-1.0] * 1024, [0.0] * 1024))
-    assert cosines([one, other, none], one) == pytest.approx([1, -(1 / 32), 0])
-    assert np.linalg.norm(unit([one, other]), axis=1) == pytest.approx([1, 1])
-    assert cosines([], one) == []

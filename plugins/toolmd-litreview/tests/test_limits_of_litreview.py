@@ -3,27 +3,8 @@
 import asyncio
 import json
 
-import pytest
-from ncbi_server import PAGE, Fault, page
+from ncbi_server import Fault
 from openai_server import pico_of
-
-OFFLINE = {
-    "502": lambda: Fault(502, b"<html>Bad Gateway</html>"),
-    "503": lambda: Fault(503),
-    "504": lambda: Fault(504),
-    "a page with status 200": lambda: Fault(200, PAGE),
-    "a body that is cut": lambda: Fault(200, page().encode()[:50], cut=500),
-    "a body that does not unpack": lambda: Fault(200, b"x", headers={"Content-Encoding": "gzip"}),
-}
-
-
-@pytest.mark.parametrize("fault", OFFLINE.values(), ids=OFFLINE)
-def test_a_server_that_comes_back_is_asked_again(call, ncbi, fault):
-    ncbi.add(11)
-    ncbi.faults.append(fault())
-    result = call("search_pubmed", {"query": "x"})
-    assert (result.success, result.attempts) == (True, 2)
-    assert [p["pmid"] for p in result.data["papers"]] == [11]
 
 
 def test_an_unreachable_server_is_reported_as_offline(workspace, ncbi):
@@ -55,15 +36,6 @@ def test_a_batch_that_exhausts_memory_twice_is_skipped_and_reported(call, openai
     result = call("embed_text", {"text": texts})
     assert result.success
     assert result.notes
-
-
-def test_a_search_outlives_a_batch_that_was_skipped(call, ncbi, openai):
-    for pmid in range(1, 301):
-        ncbi.add(pmid, f"Title {pmid}")
-    openai.faults += [Fault(500, b"CUDA out of memory")] * 3
-    result = call("search_pubmed", {"query": "x"})
-    assert result.success
-    assert len(result.data["papers"]) == 300
 
 
 def test_a_run_of_pico_continues_after_its_cut(call, ncbi, openai):

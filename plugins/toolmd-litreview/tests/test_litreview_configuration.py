@@ -4,7 +4,7 @@ import pytest
 
 from toolmd import ConfigError
 from toolmd.testing import FakeClock, memory_workspace
-from toolmd_litreview.configuration import NCBI, Endpoint, read
+from toolmd_litreview.configuration import NCBI, read
 from toolmd_litreview.plugin import Litreview
 
 
@@ -16,18 +16,6 @@ def test_an_empty_environment_allows_only_ncbi():
 
 def test_a_key_alone_sends_no_request():
     assert read({"OPENAI_API_KEY": "k", "LITREVIEW_MODEL": "m"}).model is None
-
-
-def test_the_usual_variables_name_the_model_too():
-    known = read({"OPENAI_BASE_URL": "http://h/v1/", "OPENAI_API_KEY": "k", "LITREVIEW_MODEL": "m"})
-    assert known.model == Endpoint("http://h/v1", "m", "k")
-    assert known.embeddings == Endpoint("http://h/v1", "Qwen/Qwen3-Embedding-0.6B", "k")
-
-
-def test_our_own_variables_override_the_usual_ones():
-    usual = {"OPENAI_BASE_URL": "http://h/v1", "OPENAI_API_KEY": "k", "LITREVIEW_MODEL": "m"}
-    known = read({**usual, "LITREVIEW_MODEL_URL": "http://own/v1"})
-    assert known.model == Endpoint("http://own/v1", "m", "")
 
 
 def test_a_key_is_not_shown():
@@ -46,12 +34,6 @@ def test_a_key_is_not_shown():
 def test_an_invalid_url_is_an_error_with_its_variable(name, url):
     with pytest.raises(ConfigError, match=name):
         read({name: url})
-
-
-def test_a_flag_is_true_or_false():
-    assert read({"LITREVIEW_EMBEDDINGS_SHORTEN": "True"}).shorten
-    with pytest.raises(ConfigError, match="LITREVIEW_EMBEDDINGS_SHORTEN"):
-        read({"LITREVIEW_EMBEDDINGS_SHORTEN": "maybe"})
 
 
 def test_a_mistake_in_the_environment_fails_the_call_and_nothing_else():

@@ -92,21 +92,6 @@ def test_a_retried_call_asks_for_the_rest_only(call, ncbi, openai):
     assert len(openai.asked) == 1
 
 
-def test_the_same_call_writes_the_same_file(call, ncbi, openai, workspace):
-    ncbi.add(1)
-    ncbi.add(2)
-    openai.say = lambda task, material: pico_of(material)
-    first = call("run_pico", {"pmid_list": [1, 2]}).data["file"]
-    written = (workspace.settings.state / first).read_bytes()
-    assert call("run_pico", {"pmid_list": [2, 1]}).data["file"] == first
-    assert call("run_pico", {"pmid_list": [1, 2]}).data["file"] == first
-    assert (workspace.settings.state / first).read_bytes() == written
-    folder = workspace.settings.state / "pico"
-    assert [file.name for file in folder.iterdir()] == [first.removeprefix("pico/")]
-    assert (workspace.settings.state / first).stat().st_mode & 0o077 == 0
-    assert call("run_pico", {"pmid_list": [1, 2]}, user="ben").data["file"] != first
-
-
 def test_a_paper_without_an_abstract_has_no_fields_and_costs_nothing(call, ncbi, openai, lines):
     ncbi.add(1, "T.", "")
     result = call("run_pico", {"pmid_list": [1, 404]})
@@ -115,10 +100,6 @@ def test_a_paper_without_an_abstract_has_no_fields_and_costs_nothing(call, ncbi,
         {"pmid": 1, "P": None, "I": None, "C": None, "O": None, "StudyDesign": None}
     ]
     assert openai.asked == []
-
-
-def test_unknown_papers_fail_the_call(call, ncbi):
-    assert call("run_pico", {"pmid_list": [404]}).error.code == "papers_not_found"
 
 
 def test_a_paper_that_the_model_leaves_out_is_asked_for_once_more(call, ncbi, openai, lines):
@@ -152,19 +133,6 @@ def test_a_model_that_says_nothing_of_use_writes_no_file(call, ncbi, openai, wor
     openai.say = lambda task, material: said
     assert call("run_pico", {"pmid_list": [1]}).error.code == "model_unreadable"
     assert not (workspace.settings.state / "pico").exists()
-
-
-@pytest.mark.parametrize(
-    ("value", "read"),
-    [("  old people ", "old people"), (["a", "b"], "a; b"), (7, None), ("", None), ({}, None),
-     ("x" * 9_999, "x" * 2_000), ("\ud800", "?"), ("a\n\u2028b", "a\n\u2028b")],
-)  # fmt: skip
-def test_a_field_is_text_or_nothing(call, ncbi, openai, lines, value, read):
-    ncbi.add(1, abstract="An abstract of old people, xxxxx.")
-    row = {"pmid": "1", "P": value, "I": "x", "quotes": {"P": "An abstract", "I": "xxxxx"}}
-    openai.say = lambda task, material: f"<think>{{no}}</think> {json.dumps(row)} Done."
-    result = call("run_pico", {"pmid_list": [1]})
-    assert lines(result.data["file"])[0]["P"] == read
 
 
 TEXT = "In 120 adults with asthma, inhaled budesonide was compared with placebo; deaths fell."

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from ncbi_server import DOCTYPE, PAGE, article, book, page
 
 from toolmd import ToolError
-from toolmd_litreview.records import NOTHING, read_hits, read_links, read_papers
+from toolmd_litreview.records import NOTHING, read_hits, read_papers
 
 
 def paper(*arguments, **more):
@@ -34,10 +34,6 @@ def test_a_structured_abstract_has_a_line_a_section():
     assert read.abstract == "BACKGROUND: Why.\nMETHODS: How exactly.\nAnd so.\nBare."
 
 
-def test_a_record_without_an_abstract_has_an_empty_one():
-    assert paper(1, abstract="").abstract == ""
-
-
 def test_markup_inside_a_title_is_read_with_its_text():
     title = (
         "Effect of <i>Helicobacter   pylori</i> on CO<sub>2</sub> &amp; <b>x<i>y</i></b>z&#x3b1;."
@@ -58,19 +54,6 @@ def test_markup_inside_a_title_is_read_with_its_text():
 )
 def test_a_raised_number_does_not_become_another_number(written, read):
     assert paper(1, written).title == read
-
-
-def test_mathematics_is_read_as_its_letters():
-    title = (
-        'When <mml:math xmlns:mml="http://www.w3.org/1998/Math/MathML"><mml:mi>p</mml:mi>'
-        "<mml:mo>&lt;</mml:mo><mml:mn>0.05</mml:mn></mml:math> is enough."
-    )
-    assert paper(1, title).title == "When p<0.05 is enough."
-
-
-def test_a_collective_author_changes_nothing():
-    authors = '<Author ValidYN="Y"><CollectiveName>The ABC Study Group</CollectiveName></Author>'
-    assert paper(1, "T.", "A.", authors=authors) == (1, "T.", "A.")
 
 
 def test_a_missing_title_is_replaced_by_the_one_in_its_language():
@@ -123,14 +106,6 @@ def test_a_search_without_a_place_in_the_history_is_invalid(answer):
         read_hits(answer)
 
 
-def test_links_come_closest_first():
-    link = "<Link><Id>{}</Id><Score>{}</Score></Link>"
-    links = "".join(link.format(*pair) for pair in ((5, 10), (6, 30), (7, 20)))
-    answer = f"<eLinkResult><LinkSet><LinkSetDb>{links}</LinkSetDb></LinkSet></eLinkResult>"
-    assert read_links(answer.encode()) == (6, 7, 5)
-    assert read_links(b"<eLinkResult><LinkSet/></eLinkResult>") == ()
-
-
 LAUGHS = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
 HOSTILE = {
     "an entity bomb": f'<!DOCTYPE p [<!ENTITY l0 "ha">{LAUGHS}]>',
@@ -168,11 +143,6 @@ def test_an_error_of_the_server_is_reported():
     with pytest.raises(ToolError, match="Unable to obtain query #1") as caught:
         read_papers(answer)
     assert caught.value.code == "pubmed_failed"
-
-
-def test_a_record_that_is_nested_deeply_is_read():
-    depth = 50_000
-    assert paper(1, "<i>" * depth + "x" + "</i>" * depth).title == "x"
 
 
 @given(st.integers(0, len(WHOLE)), st.binary(max_size=4))

@@ -14,7 +14,6 @@ from ncbi_server import HEARTS, LUNGS
 from openai_server import pico_of
 from rich.console import Console
 
-from toolmd import ToolmdError
 from toolmd.testing import FakeClock
 from toolmd_litreview.library import Library
 from toolmd_litreview.review.page import page
@@ -110,12 +109,6 @@ def test_the_page_has_the_diagram_and_the_table_and_runs_nothing(reviewed):
     assert len(re.findall("<rect", html)) == len(review.flow)
     assert html.count("<tr>") == 60 + len(review.themes)
     assert "not stated" in html
-
-
-def test_a_review_of_nothing_is_an_error(reviewed, literature):
-    literature.find = lambda term: []
-    with pytest.raises(ToolmdError, match="0 papers of 0 found"):
-        reviewed()
 
 
 def test_a_large_cluster_is_confirmed_by_a_person(reviewed, literature, call, workspace):

@@ -69,10 +69,7 @@ class Making:
         return self.resource("Condition", **(made | fields))
 
     def note(self, text="All is well.", **fields):
-        attachment = {
-            "contentType": "text/plain",
-            "data": base64.b64encode(text.encode()).decode(),
-        }
+        attachment = {"contentType": "text/plain", "data": base64.b64encode(text.encode()).decode()}
         made = {
             "status": "current",
             "type": {"text": "Progress note"},

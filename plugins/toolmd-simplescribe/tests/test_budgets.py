@@ -20,10 +20,7 @@ def test_the_calls_of_a_plan_share_its_rows_and_the_rest_is_denied(
 ):
     workspace_records.load(*[make.lab(n, day=f"2025-01-{n + 1:02}") for n in range(3)])
     call = {"tool": "get_labs", "params": {"patient_id": "123"}}
-    plan = {
-        "calls": [call] * 4,
-        "budget": {"rows": 4, "bytes": 100_000, "timeout_ms": 5000},
-    }
+    plan = {"calls": [call] * 4, "budget": {"rows": 4, "bytes": 100_000, "timeout_ms": 5000}}
     turn = workspace.handle_sync(json.dumps(plan), dialect="plan", context={"patient": "123"})
     first, second, *others = turn.results
     assert (len(first.data), first.truncated) == (3, None)
@@ -36,10 +33,7 @@ def test_the_calls_of_a_plan_share_its_rows_and_the_rest_is_denied(
 def test_the_calls_of_a_plan_share_its_bytes(workspace_records, make, workspace):
     workspace_records.load(*[make.lab(n, day=f"2025-01-{n + 1:02}") for n in range(30)])
     call = {"tool": "get_labs", "params": {"patient_id": "123"}}
-    plan = {
-        "calls": [call] * 3,
-        "budget": {"rows": 1000, "bytes": 700, "timeout_ms": 5000},
-    }
+    plan = {"calls": [call] * 3, "budget": {"rows": 1000, "bytes": 700, "timeout_ms": 5000}}
     turn = workspace.handle_sync(json.dumps(plan), dialect="plan", context={"patient": "123"})
     given = [json.dumps(r.data, separators=(",", ":")) for r in turn.results if r.data]
     assert 0 < sum(map(len, given)) <= 700

@@ -71,11 +71,6 @@ def test_a_bad_file_is_reported_and_the_others_are_loaded(run, file, make, proje
     assert b"Traceback" not in done.stderr
 
 
-def test_a_bundle_comes_from_stdin(run, make):
-    done = run("load", "-", given=make.bundle(make.lab()))
-    assert done.stdout.startswith(b"-: 1 added")
-
-
 def test_notes_are_indexed_for_one_or_for_all(run, file, make):
     # Loading indexes, too.
     run("load", file("a.json", make.note(), make.note(patient="456")))
@@ -96,24 +91,3 @@ def test_patients_are_listed_and_forgotten(run, file, make):
     assert (one["patient"], one["labs"]) == ("123", 1)
     assert run("forget", "123").stdout == b"Forgot 123.\n"
     assert run("forget", "123").returncode == 5
-
-
-def test_samples_are_written_once(run, project):
-    assert run("samples", "there").returncode == 0
-    names = sorted(path.name for path in (project / "there").iterdir())
-    assert names == ["avery-example.json", "robin-sample.json"]
-    again = run("samples", "there")
-    assert again.returncode == 1
-    assert b"already exists" in again.stderr
-
-
-def test_a_store_of_a_later_version_is_reported_in_one_line(run, project):
-    import sqlite3
-
-    (project / ".toolmd").mkdir()
-    db = sqlite3.connect(project / ".toolmd" / "simplescribe.sqlite3")
-    db.execute("PRAGMA user_version = 99")
-    db.close()
-    done = run("patients")
-    assert done.returncode == 1
-    assert b"simplescribe.sqlite3 is of version 99, later than" in done.stderr

@@ -79,8 +79,7 @@ def test_any_invalid_text_is_an_ordinary_error(text):
 
 
 @pytest.mark.parametrize(
-    ("start", "end"),
-    [("2024-02-30", "2024-03-01"), ("2024-03-01", "2024-02-01"), ("x", "y")],
+    ("start", "end"), [("2024-02-30", "2024-03-01"), ("2024-03-01", "2024-02-01"), ("x", "y")]
 )
 def test_an_empty_range_is_an_error(start, end):
     with pytest.raises(ToolError) as refused:

@@ -5,14 +5,9 @@ import asyncio
 import pytest
 from fhir_server import TOKEN, FhirServer
 
-from toolmd import Budget, ConfigError
 from toolmd.testing import memory_workspace
-from toolmd_simplescribe.configuration import server_url
 from toolmd_simplescribe.fhir.server import MOST_PAGES
 from toolmd_simplescribe.plugin import SimpleScribe
-
-SHORT = Budget(1_000, 100_000, 400)
-"""Leaves no time to try often."""
 
 
 @pytest.fixture
@@ -167,9 +162,3 @@ def test_a_failing_server_fails_the_call(server, call, status, code, tries):
     assert (result.success, result.data) == (False, None)
     assert (result.error.code, len(server.asked)) == (code, tries)
     assert TOKEN not in str(result.to_dict())
-
-
-@pytest.mark.parametrize("url", ["ftp://x", "https://a:b@x", "https://x?y=1", "https://x:99999"])
-def test_an_address_that_is_none_is_an_error(url):
-    with pytest.raises(ConfigError, match="SIMPLESCRIBE_FHIR_URL"):
-        server_url({"SIMPLESCRIBE_FHIR_URL": url})

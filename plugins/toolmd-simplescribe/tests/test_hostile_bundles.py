@@ -2,13 +2,10 @@
 
 import json
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from toolmd_simplescribe.fhir.bundle import BundleError
-from toolmd_simplescribe.loader import load
-from toolmd_simplescribe.store import PatientStore
 
 WORDS = st.sampled_from(
     (
@@ -82,14 +79,6 @@ def test_any_json_is_a_bundle_or_none(value, records):
             records.load_bytes(json.dumps(body).encode())
         except BundleError:
             continue
-
-
-@given(st.binary(max_size=200))
-def test_any_bytes_are_a_bundle_or_none(tmp_path_factory, data):
-    store = PatientStore(tmp_path_factory.mktemp("state"))
-    with pytest.raises(BundleError):
-        load(store.database, data)
-    store.close()
 
 
 def test_tools_return_hostile_texts_as_text(workspace_records, make, call):

@@ -28,13 +28,6 @@ def test_each_look_up_runs_along_one_index_without_a_scan_or_a_sort(index, range
     assert ("at>? AND at<?" in step) == ranged
 
 
-def test_finding_a_resource_again_is_a_look_up(records):
-    with records.store.database.reading() as db:
-        query = "EXPLAIN QUERY PLAN SELECT number FROM resource WHERE type = ? AND id = ?"
-        (plan,) = [row[3] for row in db.execute(query, ("Observation", "x"))]
-    assert plan.startswith("SEARCH resource USING")
-
-
 def test_a_hundred_thousand_results_cost_no_more_than_a_thousand(records, make):
     records.load(make.lab())
 

@@ -13,7 +13,6 @@ from toolmd import ConfigError, ToolError
 from toolmd_simplescribe.loader import load
 from toolmd_simplescribe.records import BY_WORDS, MAY_MISS
 from toolmd_simplescribe.search.chunks import SIZE, chunks_of
-from toolmd_simplescribe.search.embedder import embedder_of
 from toolmd_simplescribe.search.method import Method
 from toolmd_simplescribe.search.note_index import IndexedNote, NoteIndex
 from toolmd_simplescribe.search.synonyms import synonyms_of
@@ -95,13 +94,6 @@ def test_the_ids_of_notes_narrow_a_search(records, make):
     assert ids(records.chart().search("cough", 2, None)) == ["a", "b"]
 
 
-def test_words_match_in_any_case_accent_and_ending(records, make):
-    records.load(make.note("Émile coughed at night.", id="a"))
-    records.index()
-    for query in ("COUGHING", "emile", "ÉMILE", "nights"):
-        assert ids(records.chart().search(query, 8, None)) == ["a"], query
-
-
 @pytest.mark.parametrize(
     "query",
     [
@@ -150,12 +142,6 @@ def test_chunks_contain_every_word_once_and_in_order(text):
     chunks = list(chunks_of(text))
     assert "".join("".join(chunk.split()) for chunk in chunks) == "".join(text.split())
     assert all(0 < len(chunk) <= SIZE for chunk in chunks)
-
-
-def test_chunks_end_where_a_paragraph_or_a_sentence_does():
-    paragraphs = [f"Sentence {n} of the note. " * 20 for n in range(4)]
-    for chunk in chunks_of("\n\n".join(paragraphs)):
-        assert chunk.endswith(".")
 
 
 def test_a_long_note_is_many_chunks_and_the_right_one_is_found(records, make):
@@ -227,16 +213,6 @@ def test_a_file_of_synonyms_is_added_to_ours(tmp_path):
     ]
     with pytest.raises(ConfigError, match="can't be read"):
         synonyms_of({"SIMPLESCRIBE_SYNONYMS": str(tmp_path / "none.txt")})
-
-
-def test_an_embedder_is_a_folder_a_function_or_none(tmp_path):
-    assert embedder_of({"SIMPLESCRIBE_EMBEDDER": "none"}) is None
-    with pytest.raises(ConfigError, match=r"has no model\.onnx"):
-        embedder_of({"SIMPLESCRIBE_EMBEDDER": str(tmp_path)})
-    with pytest.raises(ConfigError, match="neither a folder"):
-        embedder_of({"SIMPLESCRIBE_EMBEDDER": "nothing"})
-    with pytest.raises(ConfigError, match="can't be imported"):
-        embedder_of({"SIMPLESCRIBE_EMBEDDER": "no_such_module:make"})
 
 
 def test_notes_that_are_newer_than_the_index_are_named_on_the_result(workspace_records, make, call):

@@ -80,12 +80,6 @@ def test_a_call_for_another_patient_is_denied(tool, asked, samples, call):
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_a_dry_run_for_another_patient_is_denied(tool, call):
-    result = call(tool, {"patient_id": "456", "query": "x"}, dry_run=True)
-    assert (result.outcome, result.error.code) == ("denied", "other_patient")
-
-
-@pytest.mark.parametrize("tool", TOOLS)
 def test_without_a_patient_of_the_host_nothing_is_read(tool, samples, call):
     result = call(tool, {"query": "x"}, patient=None)
     assert (result.outcome, result.error.code) == ("denied", "context_required")
@@ -105,12 +99,6 @@ def test_the_functions_enforce_the_scope_without_a_guard(records, make):
 def test_a_patient_without_loaded_records_is_an_error(tool, call):
     result = call(tool, {"query": "x"})
     assert (result.outcome, result.error.code) == ("failed", "patient_not_found")
-
-
-def test_a_patient_with_only_a_name_has_empty_lists(workspace_records, make, call):
-    workspace_records.load(make.patient())
-    for tool in TOOLS:
-        assert call(tool, {"query": "x"}).data == []
 
 
 def test_unknown_parameters_are_ignored_and_reported(samples, call):

@@ -66,11 +66,6 @@ def test_a_dosage_is_returned_in_words(dosage, dose, route, frequency, records, 
     assert (item["dose"], item["route"], item["frequency"]) == (dose, route, frequency)
 
 
-def test_several_dosages_stand_behind_each_other(records, make):
-    steps = [{"doseAndRate": [{"doseQuantity": quantity(n, "mg")}]} for n in (40, 20, 20)]
-    assert med(records, make.medication(dosageInstruction=steps))["dose"] == "40 mg; 20 mg"
-
-
 @pytest.mark.parametrize(
     ("status", "told"),
     [

@@ -100,12 +100,6 @@ def test_texts_are_decoded(attachment, text, records, make):
     assert [indexed.text for indexed in records.chart().texts()] == [text]
 
 
-@pytest.mark.parametrize("content", [None, [], "x", [{}], [{"attachment": {"url": "http://x"}}]])
-def test_a_note_without_a_text_is_a_note_all_the_same(content, records, make):
-    assert note(records, make.note(content=content))["title"] == "Progress note"
-    assert records.chart().texts() == []
-
-
 def test_long_and_odd_texts_are_bounded_and_cleaned(records, make):
     long = note(records, make.note(description="word " * 100_000))
     assert len(long["summary"]) == 300

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from turn_world import chat, inline, tool_use
 
-from toolmd._dialect.absent import without_absent
+from toolmd._dialect.calls import without_absent
 from toolmd._types.schema import Parameter, Schema
 
 GIVEN = {

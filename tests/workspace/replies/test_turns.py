@@ -276,3 +276,12 @@ def test_each_readable_id_of_a_denied_reply_gets_exactly_one_result(world):
     assert [(m["role"], m["tool_call_id"]) for m in turn.messages] == [("tool", "a"), ("tool", "b")]
     assert [r.error.code for r in turn.results] == ["malformed_call", "malformed_call"]
     assert world.ran == []
+
+
+def test_a_denied_custom_tool_call_is_answered_in_its_own_form(world):
+    items = [
+        {"type": "custom_tool_call", "call_id": "c1", "name": "greet", "input": "hi"},
+        {"type": "function_call", "call_id": "c2", "name": "greet", "arguments": "{}"},
+    ]
+    told = [(one["type"], one["call_id"]) for one in world.handle(items).messages]
+    assert told == [("custom_tool_call_output", "c1"), ("function_call_output", "c2")]

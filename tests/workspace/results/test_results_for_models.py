@@ -309,7 +309,7 @@ def test_no_text_for_a_model_is_over_its_bound(
     value: Any, message: str, notes: list[str], failed: bool, most: int, names: Any, dialect: str
 ) -> None:
     from toolmd._dialect import render_results
-    from toolmd._dialect.body import body_text
+    from toolmd._dialect.results import body_text
 
     error = Failure("tool_error", message) if failed else None
     result = Result(

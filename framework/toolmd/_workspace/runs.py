@@ -14,7 +14,8 @@ from toolmd._call.arguments import mismatch
 from toolmd._call.cut import Bounds, cut
 from toolmd._call.denial import CallDenied
 from toolmd._call.pipeline import check_call
-from toolmd._skills.engine.engine import Engine, utc_now
+from toolmd._skills.engine.engine import Engine
+from toolmd._skills.engine.process import utc_now
 from toolmd._skills.engine.store import NoQuestionError, result_of, unknown
 from toolmd._skills.plan import make_plan
 from toolmd._skills.replay import listed, trace

@@ -9,13 +9,13 @@ from contextlib import suppress
 from functools import partial
 from threading import Lock
 from time import perf_counter
-from typing import TypeVar
 
 from toolmd._call.arguments import mismatch
 from toolmd._call.cut import Bounds, cut
 from toolmd._call.denial import CallDenied
 from toolmd._call.pipeline import check_call
-from toolmd._skills.engine.engine import Engine, utc_now
+from toolmd._skills.engine.engine import Engine
+from toolmd._skills.engine.process import utc_now
 from toolmd._skills.engine.store import NoQuestionError, result_of, unknown
 from toolmd._skills.plan import make_plan
 from toolmd._skills.replay import listed, trace
@@ -57,7 +57,6 @@ LOOK_S = 0.2
 """The pause between requests to stop a late run, in seconds."""
 MOST_CALLS = 1000
 """Calls of models beyond these are forgotten, the oldest first; their runs are still stored."""
-T = TypeVar("T")
 _stopping: set[asyncio.Task[None]] = set()
 """Tasks that stop late runs; the event loop itself keeps no reference to them."""
 
@@ -474,16 +473,26 @@ class Runs:
     async def _result_in_time(
         self, order: Order, call: Call, running: Awaitable[SkillResult], began: float
     ) -> Result:
-        """Wait for a run, no longer than the budget of the plan that called it."""
+        """Wait for a run, no longer than the budget of the plan that called it.
+
+        A late run is stopped in the background, since its undo may be long.
+        """
         run_id = order.id
         if (budget := call.budget) is None:
             return await self._result(run_id, call, await running, began)
         left = budget.timeout_ms / 1000 - (perf_counter() - began)
+        work = asyncio.ensure_future(running)
         try:
-            ended = await in_time(running, left, lambda: self.cancel(run_id))
-        except LateRunError:
+            await asyncio.wait({work}, timeout=max(left, 0.0))
+        except asyncio.CancelledError:
+            work.cancel()
+            raise
+        if not work.done():
+            stopping = asyncio.ensure_future(self._stop_late(run_id, work))
+            _stopping.add(stopping)
+            stopping.add_done_callback(_stopping.discard)
             return await self._finish(call, _late(order, call, budget), began)
-        result = await self._result(run_id, call, ended, began)
+        result = await self._result(run_id, call, work.result(), began)
         if not result.success:
             return result
         found = cut(result.data, Bounds(budget.rows, budget.bytes))
@@ -492,6 +501,14 @@ class Runs:
         truncated = {"rows": found.rows, "bytes": found.bytes}
         notes = (*result.notes, *found.notes)
         return result._replace(data=found.value, truncated=truncated, notes=notes)
+
+    async def _stop_late(self, run_id: str, work: "asyncio.Future[SkillResult]") -> None:
+        while not work.done():
+            # It may not even have begun.
+            with suppress(Exception):
+                await self.cancel(run_id)
+            await asyncio.wait({work}, timeout=LOOK_S)
+        work.exception()
 
     async def _result(self, run_id: str, call: Call, ended: SkillResult, began: float) -> Result:
         """Return the Result of a run that ended or waits."""
@@ -518,38 +535,6 @@ def crashed(call: Call, error: Exception) -> Result:
     message = f"{call.tool} raised an error; its log reference is {reference}."
     failure = Failure("tool_error", message)
     return Result(success=False, tool=call.tool, outcome="failed", error=failure, attempts=1)
-
-
-class LateRunError(Exception):
-    """The plan's time was over before the run ended."""
-
-
-async def in_time(run: Awaitable[T], seconds: float, stop: Callable[[], Awaitable[object]]) -> T:
-    """Return the value of a run that ends within `seconds`.
-
-    Raises LateRunError for a late run, and stops it in the background, since its undo may be long.
-    """
-    running = asyncio.ensure_future(run)
-    try:
-        done, _ = await asyncio.wait({running}, timeout=max(seconds, 0.0))
-    except asyncio.CancelledError:
-        running.cancel()
-        raise
-    if done:
-        return running.result()
-
-    async def end() -> None:
-        while not running.done():
-            # It may not even have begun.
-            with suppress(Exception):
-                await stop()
-            await asyncio.wait({running}, timeout=LOOK_S)
-        running.exception()
-
-    task = asyncio.ensure_future(end())
-    _stopping.add(task)
-    task.add_done_callback(_stopping.discard)
-    raise LateRunError
 
 
 def _denied(call: Call, failure: Failure) -> Result:

@@ -11,7 +11,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -19,11 +18,11 @@ from operator import itemgetter
 from typing import Any, Literal, TypeVar
 
 from toolmd._skills.engine.journal import LostRunError, Record, RunJournal
+from toolmd._skills.engine.process import CLOSED, Process, utc_now
 from toolmd._skills.engine.store import (
     ALL,
     ALL_RUNS,
     PARKED,
-    RunStore,
     StoredQuestion,
     StoredRun,
     ended,
@@ -72,17 +71,11 @@ GRACE_S = 10.0
 """How long closing waits for steps in progress, in seconds."""
 LATE = Answer(approved=False, late=True)
 LATER = "the run resumes from its record when the store can be reached"
-CLOSED = "the workspace is closed; its runs go on at the next start"
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 
-def utc_now() -> dt.datetime:
-    """Return the time in UTC."""
-    return dt.datetime.now(dt.UTC)
-
-
-class Engine:
+class Engine(Process):
     """Executes orders, keeps their records, and waits for answers.
 
     A waiting run returns a SkillResult with the code `waiting`; an answer continues it. Methods
@@ -101,18 +94,8 @@ class Engine:
         """Prepare it; `execute` interprets an order over its journal."""
         self._execute = execute
         self._tell = tell
-        self._workers = database.workers()
-        self._threads: ThreadPoolExecutor | None = None
-        self._is_local = not database.spans_machines
+        super().__init__(database, clock)
         self._store_wait_s = store_wait_s
-        self.store = RunStore(database)
-        """The records."""
-        self.keeps = self._workers is not None
-        """Whether the runs outlive this process."""
-        self.own = "memory" if self._workers is None else self._workers.own
-        """The name of this process, never reused."""
-        self.clock: Clock = lambda: clock() + (self._workers.ahead if self._workers else _NONE)
-        """The store's time."""
         self.each_second: Callable[[], Awaitable[None]] | None = None
         """Work that is done once a second while this process looks for work."""
         self._executing: Counter[str] = Counter()
@@ -125,13 +108,11 @@ class Engine:
         """Since when which runs can't be recorded, by the monotonic clock, and why."""
         self._told: dict[str, set[tuple[str, str, str]]] = {}
         """The events of runs that were reported; of the latest runs only."""
-        self._is_open = True
         self._added = 0
         self._alarm: asyncio.TimerHandle | None = None
         self._catching_up: set[asyncio.Task[None]] = set()
         self._ended = threading.Event()
         self._starting = threading.Lock()
-        self._thread: threading.Thread | None = None
 
     # What callers do.
 
@@ -240,14 +221,6 @@ class Engine:
                 )
                 self._thread.start()
 
-    def hold(self) -> None:
-        """Begin no more steps in this process."""
-        self._is_open = False
-
-    def may_go_on(self) -> bool:
-        """Return whether a new step may begin: others may have taken over a frozen process."""
-        return self._is_open and (self._workers is None or self._workers.lives())
-
     def close(self, grace_s: float | None = None) -> None:
         """Stop: steps in progress finish within `grace_s`; other processes resume the rest."""
         self.hold()
@@ -266,30 +239,6 @@ class Engine:
                 self._workers.end()
         if self._threads is not None:
             self._threads.shutdown(wait=False)
-
-    # What an attempt needs (see Host).
-
-    async def do(self, work: Callable[[], T]) -> T:
-        """Do work on the store, in another thread where it may wait for a disk or a server.
-
-        The thread that looks for work waits for the disk itself: its loop is no server's.
-        """
-        is_own = threading.current_thread() is self._thread and self._is_local
-        if is_own or not self.keeps:
-            return work()
-        if self._threads is None:
-            # One writes to a file at a time, and one reads meanwhile.
-            most = 2 if self._is_local else None
-            self._threads = ThreadPoolExecutor(most, thread_name_prefix="toolmd-store")
-        try:
-            doing = asyncio.get_running_loop().run_in_executor(self._threads, work)
-        except RuntimeError as error:
-            raise ToolmdError(CLOSED) from error
-        return await doing
-
-    async def look(self, work: Callable[[], T]) -> T:
-        """Do work on the store that only reads."""
-        return work() if self._is_local else await self.do(work)
 
     def progress(self, run_id: str) -> None:
         """Note that an attempt recorded a step, so that its run is no suspect any more."""
@@ -647,9 +596,6 @@ class Engine:
                     f"{order.id} is the id of another run: of another skill, other inputs, or "
                     "another user"
                 )
-
-
-_NONE = dt.timedelta()
 
 
 def stuck(run_id: str) -> SkillResult:

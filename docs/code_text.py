@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from textwrap import dedent
 from types import ModuleType
-from typing import Any
+from typing import Annotated, Any, get_args, get_origin
 
 
 def signature(name: str, member: Any) -> str:
@@ -23,6 +23,8 @@ def signature(name: str, member: Any) -> str:
 
 def type_text(annotation: Any) -> str:
     """Return a type as users write it."""
+    if get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
     plain = isinstance(annotation, type) and not hasattr(annotation, "__args__")
     text = annotation.__name__ if plain else _unhomed(str(annotation))
     # Python 3.14 writes it so itself.

@@ -19,11 +19,10 @@ from toolmd import config, database, hooks, importing, testing
 from toolmd._cli.commands import make_app
 from toolmd._expressions import functions
 from toolmd._expressions.syntax import MAX_DEPTH, MAX_LENGTH
-from toolmd._parse.fields.field import Field
-from toolmd._parse.fields.parameter import PARAMETER, RETURN_FIELDS
-from toolmd._parse.fields.table import TABLES
+from toolmd._parse.fields.table import PARAMETER, RETURN_FIELDS, TABLES
 from toolmd._types import settings
 from toolmd._types.code import Code
+from toolmd._types.field import Row
 from toolmd._types.skill import STEP_KEYS
 from toolmd.config import values
 
@@ -125,8 +124,8 @@ def fields_page() -> str:
     return "\n".join(parts)
 
 
-def _field_table(rows: Iterable[Field]) -> str:
-    def row(field: Field) -> tuple[str, ...]:
+def _field_table(rows: Iterable[Row]) -> str:
+    def row(field: Row) -> tuple[str, ...]:
         choices = f" One of {', '.join(f'`{c}`' for c in field.choices)}." if field.choices else ""
         fits = f" For {' and '.join(field.fits)}." if field.fits else ""
         default = f" Default: {field.default}." if field.default else ""

@@ -16,12 +16,11 @@ if TYPE_CHECKING:
     from toolmd._types.diagnostic import Diagnostic, Edit, Severity
     from toolmd._types.exchange import Exchange
     from toolmd._types.parts import File, Image
-    from toolmd._types.pending import PendingCall
     from toolmd._types.pending_change import PendingChange, Weakening
     from toolmd._types.registry import Bound, Registry
     from toolmd._types.reply import Dialect, Parsed
     from toolmd._types.resources import Resources
-    from toolmd._types.result import ConfirmationRequest, Event, Failure, Result, SkillResult
+    from toolmd._types.result import Event, Failure, Result, SkillResult
     from toolmd._types.run import Answer, Question, RunEvent, RunTrace, RunView
     from toolmd._types.schema import Parameter, Schema
     from toolmd._types.settings import Settings
@@ -62,7 +61,7 @@ _ROOMS = {
     "toolmd._types.registry": ("Bound", "Registry"),
     "toolmd._types.reply": ("Dialect", "Parsed"),
     "toolmd._types.resources": ("Resources",),
-    "toolmd._types.result": ("Event", "Failure", "ConfirmationRequest", "Result", "SkillResult"),
+    "toolmd._types.result": ("Event", "Failure", "Result", "SkillResult"),
     "toolmd._types.schema": ("Parameter", "Schema"),
     "toolmd._types.settings": ("Settings",),
     "toolmd._types.skill": ("SkillSpec",),
@@ -70,7 +69,6 @@ _ROOMS = {
     "toolmd._types.tool": ("ToolSpec",),
     "toolmd._types.crisis": ("Crisis",),
     "toolmd._types.parts": ("File", "Image"),
-    "toolmd._types.pending": ("PendingCall",),
     "toolmd._types.run": ("Answer", "Question", "RunEvent", "RunTrace", "RunView"),
     "toolmd._types.turn": ("Turn",),
     "toolmd._types.verdict": ("Problem", "Action", "Verdict"),
@@ -108,7 +106,6 @@ __all__ = [
     "Changes",
     "ConfigError",
     "Confirmation",
-    "ConfirmationRequest",
     "Confirmations",
     "Context",
     "Conversation",
@@ -129,7 +126,6 @@ __all__ = [
     "NotFoundError",
     "Parameter",
     "Parsed",
-    "PendingCall",
     "PendingChange",
     "Problem",
     "Question",

@@ -4,8 +4,10 @@ import asyncio
 import sqlite3
 
 import pytest
+from deciding import approve
 
 from toolmd._types.call_spec import Limits, Rate, Rule, Safety
+from toolmd._types.decision import Decision
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.settings import SafetySettings, Settings
 from toolmd._types.verdict import Action, Verdict
@@ -76,9 +78,8 @@ GATES = {
     "the clock": break_clock,
     "a guard": break_guard,
     "the audit": break_audit,
-    "the arguments": break_part("validator"),
-    "the rules": break_part("_rules"),
-    "the policy": break_part("checks"),
+    "the context and the arguments": break_part("_read"),
+    "the policy": break_part("_decide"),
     "the limits": break_part("limits"),
 }
 
@@ -112,7 +113,7 @@ class World:
 
     @property
     def ready(self):
-        return self.dispatcher._tools.used("say")
+        return self.dispatcher.tools.used("say")
 
     def call(self, word="hello"):
         return self.harness.call("say", {"word": word}, **CALLER)
@@ -143,7 +144,7 @@ def test_an_approval_behind_a_failing_check_runs_nothing(world, gate):
     held = world.call("ask")
     assert held.outcome == "confirm"
     {**GATES, "the held calls": break_confirmations}[gate](world)
-    result = asyncio.run(world.dispatcher.decisions.confirm(held.confirmation.id))
+    result = asyncio.run(approve(world.dispatcher.confirmations, held.confirmation.id))
     assert (result.outcome, result.error.code) == ("denied", "internal_guard_error")
     assert world.ran == []
 
@@ -155,13 +156,11 @@ def test_a_call_that_cannot_be_stored_as_pending_does_not_run(world):
     assert world.ran == []
 
 
-@pytest.mark.parametrize("decide", ["reject", "respond"])
-def test_a_decision_that_cannot_be_stored_is_denied(world, decide):
+@pytest.mark.parametrize("decision", [Decision.reject(), Decision.respond("no")])
+def test_a_decision_that_cannot_be_stored_is_denied(world, decision):
     held = world.call("ask")
     break_confirmations(world)
-    given = ("no",) if decide == "respond" else ()
-    deciding = getattr(world.dispatcher.decisions, decide)
-    result = asyncio.run(deciding(held.confirmation.id, *given))
+    result = asyncio.run(world.dispatcher.confirmations.decide(held.confirmation.id, decision))
     assert result.error.code == "internal_guard_error"
 
 

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from deciding import approve
 
 from toolmd._call.audit.reader import AuditReader
 from toolmd._types.call_spec import Limits, Safety
@@ -47,12 +48,15 @@ def test_an_expired_confirmation_stays_expired(dispatcher, tool, wall, decide):
     held = one.call("act").confirmation.id
     wall.now += YEAR_S
     given = ("It is done.",) if decide == "respond" else ()
-    late = getattr(one.dispatcher.decisions, decide)(held, *given)
+    late = getattr(one.dispatcher.confirmations, decide)(held, *given)
     late = asyncio.run(late) if asyncio.iscoroutine(late) else late
     wall.now -= YEAR_S
 
     assert late.error.code == "confirmation_expired"
-    assert asyncio.run(one.dispatcher.decisions.confirm(held)).error.code == "confirmation_expired"
+    assert (
+        asyncio.run(approve(one.dispatcher.confirmations, held)).error.code
+        == "confirmation_expired"
+    )
     assert ran == []
 
 
@@ -63,8 +67,11 @@ def test_a_pending_call_from_the_future_cannot_be_approved_for_a_year(dispatcher
     one = dispatcher(tool("act", act, safety=Safety(requires_confirmation=True)))
     held = one.call("act").confirmation.id
     wall.now -= YEAR_S
-    assert one.dispatcher.decisions.pending() == ()
-    assert asyncio.run(one.dispatcher.decisions.confirm(held)).error.code == "confirmation_expired"
+    assert tuple(one.dispatcher.confirmations.pending()) == ()
+    assert (
+        asyncio.run(approve(one.dispatcher.confirmations, held)).error.code
+        == "confirmation_expired"
+    )
 
 
 def test_a_clock_that_is_set_back_a_little_prevents_no_decision(dispatcher, tool, wall):
@@ -74,8 +81,8 @@ def test_a_clock_that_is_set_back_a_little_prevents_no_decision(dispatcher, tool
     one = dispatcher(tool("act", act, safety=Safety(requires_confirmation=True)))
     held = one.call("act").confirmation.id
     wall.now -= 60
-    assert [waiting.id for waiting in one.dispatcher.decisions.pending()] == [held]
-    assert asyncio.run(one.dispatcher.decisions.confirm(held)).success
+    assert [waiting.id for waiting in one.dispatcher.confirmations.pending()] == [held]
+    assert asyncio.run(approve(one.dispatcher.confirmations, held)).success
 
 
 @pytest.mark.parametrize("jump", [-YEAR_S, YEAR_S])

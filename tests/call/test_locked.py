@@ -5,6 +5,7 @@ import sqlite3
 from contextlib import closing, contextmanager
 
 import pytest
+from deciding import approve, reject, respond
 from virtual_time import VirtualTime, run
 
 from toolmd._call.audit.reader import AuditReader
@@ -77,9 +78,9 @@ async def made(dispatcher):
 
 STORE_LOCKS = {
     "a call that needs a confirmation": lambda dispatcher, _: dispatcher.call("ask", {}),
-    "an approval": lambda dispatcher, pending: dispatcher.decisions.confirm(pending),
-    "a no": lambda dispatcher, pending: dispatcher.decisions.reject(pending),
-    "an answer": lambda dispatcher, pending: dispatcher.decisions.respond(pending, ""),
+    "an approval": lambda dispatcher, pending: approve(dispatcher.confirmations, pending),
+    "a no": lambda dispatcher, pending: reject(dispatcher.confirmations, pending),
+    "an answer": lambda dispatcher, pending: respond(dispatcher.confirmations, pending, ""),
     "a call with a rate": lambda dispatcher, _: dispatcher.call("seldom", {}),
 }
 
@@ -121,7 +122,7 @@ def test_a_locked_store_can_still_be_read(world):
         pending = (await made(world.dispatcher()))[0]
         dispatcher = world.dispatcher(wait_s=0.05)
         with world.locked(STORE_FILE):
-            return await dispatcher.decisions.confirmation(pending)
+            return await dispatcher.confirmations.get(pending)
 
     assert asyncio.run(main()).state == "pending"
 
@@ -131,10 +132,10 @@ def test_calls_continue_after_the_lock_is_released(world):
         dispatcher = world.dispatcher(wait_s=0.05)
         _, second, third = await made(dispatcher)
         with world.locked(STORE_FILE):
-            assert denied(await dispatcher.decisions.confirm(second))
-        assert (await dispatcher.decisions.confirm(second)).success
+            assert denied(await approve(dispatcher.confirmations, second))
+        assert (await approve(dispatcher.confirmations, second)).success
         assert (await dispatcher.call("ask", {})).confirmation is not None
-        assert (await dispatcher.decisions.reject(third)).error.code == "rejected"
+        assert (await reject(dispatcher.confirmations, third)).error.code == "rejected"
         world.made.close()
         assert AuditReader(Settings(root=world.state, state=world.state)).verify().sound
 
@@ -159,7 +160,7 @@ def test_a_pending_call_can_be_read_by_its_id(world):
     dispatcher = world.dispatcher()
     held = asyncio.run(made(dispatcher))[0]
 
-    seen = asyncio.run(dispatcher.decisions.confirmation(held))
+    seen = asyncio.run(dispatcher.confirmations.get(held))
 
     assert (seen.id, seen.state) == (held, "pending")
-    assert asyncio.run(dispatcher.decisions.confirmation("none")) is None
+    assert asyncio.run(dispatcher.confirmations.get("none")) is None

@@ -129,5 +129,5 @@ def test_the_returned_prompt_hides_the_same_values_as_the_stored_one(harness, to
     for dry_run in (False, True):
         result = world.call("log_in", {"password": "hunter2"}, dry_run=dry_run)
         assert "password: (hidden)" in result.confirmation.prompt
-    (held,) = world.dispatcher.decisions.pending()
+    (held,) = world.dispatcher.confirmations.pending()
     assert held.prompt == result.confirmation.prompt

@@ -35,7 +35,7 @@ None
 """
 CONFIRMED = f"{PAY}\n## Safety\n\n- **Requires Confirmation**: true\n"
 RING = PAY.replace("Pay", "Ring").replace("pay", "ring").replace("potter", "bell")
-RARE = f"{RING}\n## Limits\n\n- **Rate**: 1/hour\n"
+RARE = f"{RING}\n## Limits\n\n- **Rate**: 1 per 50 minutes\n"
 REMEDY = "restore it from a backup, or remove it to begin without records"
 
 

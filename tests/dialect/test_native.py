@@ -6,7 +6,8 @@ import pytest
 from pydantic import BaseModel
 
 from toolmd._dialect import parse_reply, render_results
-from toolmd._types.result import ConfirmationRequest, Failure, Result
+from toolmd._types.confirmation import Confirmation
+from toolmd._types.result import Failure, Result
 from toolmd.errors import MalformedReplyError, NotFoundError
 
 ARGUMENTS = {"systolic": 120, "diastolic": 80}
@@ -274,7 +275,7 @@ def test_a_model_reads_the_prompt_of_a_pending_call_but_not_its_id():
         tool="a",
         outcome="confirm",
         tool_call_id="1",
-        confirmation=ConfirmationRequest("secret-id", "I'd like to a. Is this correct?"),
+        confirmation=Confirmation("secret-id", "I'd like to a. Is this correct?"),
         crisis=True,
     )
     (message,) = render_results([held], "openai")

@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/reference/failures.md").read_text("utf-8")
 PACKAGES = ("_call", "_dialect", "_skills", "_workspace")
-CODE_FIRST = {"deny", "Failure", "StepError", "deny_reply"}
+CODE_FIRST = {"deny", "Failure", "StepError"}
 
 NEVER_LOADED = {"unknown_section"}
 """Codes of mistakes that keep a skill from loading."""

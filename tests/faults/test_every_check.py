@@ -127,17 +127,17 @@ Speaks.
 """
 SAID = {"message": "say hello, ask, help", "user": "u1", "conversation": "c1"}
 CALLER = {**SAID, "context": {"patient": "p1"}, "confidence": 0.9}
-LISTENING = {"_call/pipeline.py:Observers.finish", "_call/pipeline.py:Observers.call_before_hook"}
+LISTENING = {"_call/dispatcher.py:Dispatcher.finish", "_call/dispatcher.py:Dispatcher._observe"}
 """Functions that only observe: they deny nothing."""
 RUNNING = {"_call/invoke.py:Invoker._run"}
 """The function after all checks."""
 PROMISING = {
-    "_call/pipeline.py:Pipeline.dispatch",
-    "_call/decisions.py:Decisions.confirm",
-    "_call/decisions.py:Decisions._decide",
+    "_call/dispatcher.py:Dispatcher.dispatch",
+    "_call/confirmations.py:Confirmations.decide",
+    "_call/confirmations.py:Confirmations._decide",
 }
 """Functions that always return a result."""
-REFUSING = {"_call/pipeline.py:Pipeline.denied", "_call/pipeline.py:Observers.finish"}
+REFUSING = {"_call/dispatcher.py:Dispatcher.denied", "_call/dispatcher.py:Dispatcher.finish"}
 """Functions that build such a result."""
 
 

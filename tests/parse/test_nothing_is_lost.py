@@ -8,8 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from toolmd._parse import format_text, parse_skill, parse_tool
-from toolmd._parse.fields.policy import LIMITS, SAFETY
-from toolmd._parse.fields.table import TOOL_METADATA
+from toolmd._parse.fields.table import LIMITS, SAFETY, TOOL_METADATA
 
 TOOL = """\
 # Weather

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from toolmd._parse.blocks.block import Part
-from toolmd._parse.blocks.outline import outline
-from toolmd._parse.blocks.tokens import PLAIN_BULLETS, parser_for, source_lines
-from toolmd._parse.source.page import Page
+from toolmd._parse.blocks import Part
+from toolmd._parse.outline import PLAIN_BULLETS, outline, parser_for, source_lines
+from toolmd._parse.page import Page
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((*ROOT.rglob("tools_md/**/*.md"), *ROOT.rglob("skills_md/**/*.md")))

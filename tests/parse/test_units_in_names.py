@@ -56,7 +56,7 @@ def limits(line: str):
         ("Rate per second: 3", "Rate: 3/s"),
         ("Rate Per Minute: 100", "Rate: 100/min"),
         ("calls_per_minute: 100", "Rate: 100/min"),
-        ("Max Calls Per Hour: 5", "Rate: 5/h"),
+        ("Max Calls Per Minute: 5", "Rate: 5/min"),
         ("Rate per minute: 3/min", "Rate: 3/min"),
         ("Max Bytes KB: 64", "Max Bytes: 64KB"),
         ("Max KB: 64", "Max Bytes: 64KB"),

@@ -328,8 +328,25 @@ def test_a_comma_outside_thousands_is_never_dropped(value):
     assert codes(f"{HEAD}{METADATA}{REST}\n## Limits\n\n- **{value}\n") == ["unreadable-value"]
 
 
+@pytest.mark.parametrize("value", ["Rate**: 3/h", "Rate**: 100/day", "Rate**: 5 per 90 minutes"])
+def test_a_rate_by_the_hour_or_the_day_is_an_error(value):
+    text = f"{HEAD}{METADATA}{REST}\n## Limits\n\n- **{value}\n"
+    assert codes(text) == ["unreadable-value"]
+
+
+@pytest.mark.parametrize("key", ["Authentcation", "Required Contxt", "Auth Requird"])
+def test_a_misspelt_alias_of_a_restriction_is_an_error(key):
+    assert "unknown-field" in codes(f"{HEAD}{METADATA}- **{key}**: yes\n{REST}")
+
+
+@pytest.mark.parametrize("field", ["Patern**: `a`", "Minimun**: 3", "Max Lenght**: 3"])
+def test_a_misspelt_bound_of_a_parameter_is_an_error(field):
+    text = f"{HEAD}{METADATA}{REST}".replace("number\n", f"number\n- **{field}\n", 1)
+    assert "unknown-field" in codes(text)
+
+
 def test_commas_between_thousands_are_dropped():
-    text = f"{HEAD}{METADATA}{REST}\n## Limits\n\n- **Max Rows**: 10,000\n- **Rate**: 1,000/day\n"
+    text = f"{HEAD}{METADATA}{REST}\n## Limits\n\n- **Max Rows**: 10,000\n- **Rate**: 1,000/min\n"
     spec, diagnostics = read(text)
     assert not diagnostics
     assert spec is not None

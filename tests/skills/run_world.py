@@ -13,7 +13,8 @@ from toolmd._skills.interpreter import interpret
 from toolmd._skills.plan import make_plan
 from toolmd._store.database import SqliteDatabase
 from toolmd._types.call import Call, Caller
-from toolmd._types.result import ConfirmationRequest, Failure, Result, SkillResult
+from toolmd._types.confirmation import Confirmation
+from toolmd._types.result import Failure, Result, SkillResult
 from toolmd._types.run import Answer, Order, Question, RunEvent
 from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
@@ -123,7 +124,7 @@ class World:
         if spec.safety.requires_confirmation:
             held = f"held-{next(self._ids)}"
             self._held[held] = call._replace(arguments=arguments)
-            confirmation = ConfirmationRequest(held, f"Shall I {call.tool}?")
+            confirmation = Confirmation(held, f"Shall I {call.tool}?")
             return Result(
                 success=False, tool=call.tool, outcome="confirm", confirmation=confirmation
             )

@@ -5,10 +5,10 @@ from typing import NamedTuple
 import pytest
 
 from toolmd._parse import parse_skill, skill_text
-from toolmd._parse.fields.step import KEY_BY_FOLD, key_meant
-from toolmd._parse.steps.keys import READERS
-from toolmd._parse.words.keys import fold
-from toolmd._parse.writing.skill_text import WRITERS
+from toolmd._parse.fields.table import KEY_BY_FOLD, key_meant
+from toolmd._parse.steps.values import READERS
+from toolmd._parse.words import fold
+from toolmd._parse.writing.texts import WRITERS
 from toolmd._skills.check import check_skill
 from toolmd._skills.check.walk import StepCheck
 from toolmd._skills.graph import chart_of

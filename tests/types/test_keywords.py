@@ -12,8 +12,8 @@ from toolmd._import.json_schema import SchemaReader
 from toolmd._import.sentences import keywords_back
 from toolmd._load.weakening import SCHEMA
 from toolmd._parse import parse_tool, tool_text
-from toolmd._parse.fields.parameter import UNSUPPORTED
-from toolmd._parse.words.keys import fold
+from toolmd._parse.fields.table import UNSUPPORTED
+from toolmd._parse.words import fold
 from toolmd._types.schema import JSON_TYPES, KEYWORDS, UPPER, JsonType, Parameter, Schema, words_of
 from toolmd._types.tool import ToolSpec
 from toolmd._validation import fits, is_bounded, limits_of, problems, sample

@@ -17,7 +17,6 @@ from toolmd import (
     Call,
     Caller,
     Confirmation,
-    ConfirmationRequest,
     Decision,
     Event,
     Exchange,
@@ -27,7 +26,6 @@ from toolmd import (
     ModelError,
     NotFoundError,
     Parsed,
-    PendingCall,
     Result,
     SkillResult,
     ToolError,
@@ -133,12 +131,9 @@ def test_a_repr_shows_no_value_that_may_be_sensitive() -> None:
 
 def a_result() -> Result:
     """Return the result of a call that waits for a person."""
-    asked = ConfirmationRequest("c1", "Is this correct?", "low")
-    waiting = PendingCall(
-        "c1", "confirm", None, "greet", {"name": "Ada"}, "Is this correct?", "low"
-    )
+    waiting = Confirmation("c1", "Is this correct?", call=Call("greet", {}), shown={"name": "Ada"})
     failure = Failure("invalid_arguments", "name is missing")
-    return Result(False, "greet", "confirm", "", {"a": [1]}, failure, confirmation=asked,
+    return Result(False, "greet", "confirm", "", {"a": [1]}, failure, confirmation=waiting,
                   waiting=(waiting,))  # fmt: skip
 
 
@@ -146,7 +141,7 @@ VALUES = {
     "Result": a_result(),
     "Result of parts": a_result()._replace(parts={0: Image(b"x", "image/png")}),
     "Call": Call("greet", {"name": "Ada"}, caller=Caller("ana", {"patient": "p1"})),
-    "Confirmation": Confirmation("c1", "confirm", Call("greet", {}), "0", "Sure?", "low", 0, None),
+    "Confirmation": Confirmation("c1", "Sure?", call=Call("greet", {})),
     "ToolSpec": parse_tool("# A\n\nDo.\n\n## Parameters\n\n### n\n\n- **Type**: integer\n", "a.md")[
         0
     ],

@@ -1,6 +1,6 @@
-"""The checks of one tool's policy, in their order: each decides on a call with valid arguments.
+"""The checks of a call whose tool is known, in their order, as one table.
 
-A new check is a function here and its line in `CHECKS`.
+A new check is a function that builds it for a tool, and its row in `CHECKS`.
 """
 
 import asyncio
@@ -8,29 +8,71 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from toolmd._call.denial import guard_failed
+from toolmd._call.arguments import Rules, has_handle, mismatch, read
+from toolmd._call.denial import CallDenied, deny, guard_failed
+from toolmd._call.limits import CallLimits
+from toolmd._call.result import allowed
 from toolmd._call.threads import AROUND, is_from_outside
 from toolmd._call.words import Clarity, UserWords, states
+from toolmd._expressions import EvaluationError, compile_expression
 from toolmd._types.call import Call
 from toolmd._types.call_spec import ToolCallSpec
+from toolmd._types.confirmation import By
+from toolmd._types.result import EventListener, Result
 from toolmd._types.schema import Schema
 from toolmd._types.settings import OnMissingConfidence, SafetySettings
 from toolmd._types.verdict import ALLOWED, Action, Problem, Verdict
-from toolmd._validation import fitting_objects
+from toolmd._validation import (
+    ArgumentsValidator,
+    InvalidArgumentsError,
+    MalformedError,
+    fitting_objects,
+    read_object,
+)
+from toolmd._validation.redact import hider
+from toolmd.errors import hiding
 from toolmd.hooks import Guard
 
 Arguments = Mapping[str, Any]
-Check = Callable[[Call, Arguments], Verdict | Awaitable[Verdict]]
-"""Decides on a call by its validated arguments."""
+MAX_CALL_DEPTH = 16
+"""How deep calls may nest: tools that call tools must come to an end."""
 UNNAMED = "denied"
 """The code of a verdict without one: a model always reads a code."""
 GUARD_TIMEOUT_S = 5.0
 """How long a guard may take, in seconds."""
 
 
-class Policy(NamedTuple):
+class Passage:
+    """A call on its way through the checks."""
+
+    __slots__ = ("again", "arguments", "began", "by", "call", "on_event")
+
+    def __init__(
+        self,
+        call: Call,
+        began: float,
+        on_event: EventListener | None = None,
+        by: By | None = None,
+        *,
+        again: bool = False,
+    ) -> None:
+        """Begin with a call that began then (`perf_counter`).
+
+        `by` is the approval by a person, if any. With `again`, a call whose process died runs
+        once more under its key.
+        """
+        self.call = call
+        self.began = began
+        self.on_event = on_event
+        self.by = by
+        self.again = again
+        self.arguments: dict[str, Any] = {}
+        """The validated arguments with defaults, once they are checked."""
+
+
+class Parts(NamedTuple):
     """What the checks of one tool are built of."""
 
     call_spec: ToolCallSpec
@@ -39,31 +81,56 @@ class Policy(NamedTuple):
     default_min: float | None
     """The minimum confidence of the tool's package."""
     words: UserWords
-    guards: Sequence[Guard] = ()
+    guards: Sequence[Guard]
     """Those of plugins."""
+    limits: CallLimits
+    validator: ArgumentsValidator
+    results: Callable[[Call, frozenset[str]], Call]
+    """Replaces handles of earlier results among these arguments; it blocks, and may deny."""
+    run: Callable[[Passage], Awaitable[Result]]
+    """Runs a call that no check stopped, within its limits."""
 
 
-def checks_of(policy: Policy) -> tuple[Check, ...]:
-    """Return the checks that can stop a call of a tool, in the pipeline's order.
+Step = Callable[[Passage], Any]
+"""Checks a call: in the part `read` it raises CallDenied, in `decide` it returns a verdict, and in
+`end` the Result where the call ends there; each of them may be awaited."""
+
+
+class Check(NamedTuple):
+    """A row of the table."""
+
+    name: str
+    """The check, as behaviour.md names it."""
+    part: Literal["read", "decide", "end"]
+    """Reads the call, decides on it together with the others of this part, or ends it."""
+    build: Callable[[Parts], Step | None]
+    """Builds the check of a tool; None for a tool that does not need it.
 
     Raises ExpressionError for a condition that can't be compiled: the tool can't be called then.
     """
-    return tuple(check for build in CHECKS if (check := build(policy)) is not None)
 
 
-async def verdict_of(checks: Sequence[Check], call: Call, arguments: Arguments) -> Verdict:
+def steps_of(part: str, parts: Parts) -> tuple[Step, ...]:
+    """Build the checks of one part of the table for a tool, in their order."""
+    built = (check.build(parts) for check in CHECKS if check.part == part)
+    return tuple(step for step in built if step is not None)
+
+
+async def verdict_of(steps: Sequence[Step], at: Passage) -> Verdict:
     """Return the strictest verdict: of those that are as strict, the first gives the code.
 
     The message and the details list all that fail for confidence and intent, or for review.
     """
-    failed = []
-    for check in checks:
-        verdict = check(call, arguments)
+    failed: list[Verdict] = []
+    for check in steps:
+        verdict = check(at)
         if not isinstance(verdict, Verdict):
             verdict = await verdict
         if verdict is not ALLOWED:
             failed.append(verdict)
-    worst = max(failed, key=lambda one: one.action, default=ALLOWED)
+    if not failed:
+        return ALLOWED
+    worst = max(failed, key=lambda one: one.action)
     codes = next((group for group in _GROUPS if worst.code in group), frozenset())
     told = sorted((one for one in failed if one.code in codes), key=lambda one: -one.action)
     if len(told) < 2:  # noqa: PLR2004 - several
@@ -71,6 +138,92 @@ async def verdict_of(checks: Sequence[Check], call: Call, arguments: Arguments) 
     listed = [one.details or (Problem(one.code, "", one.message),) for one in told]
     message = " ".join(one.message for one in told)
     return worst._replace(message=message, details=tuple(chain.from_iterable(listed)))
+
+
+# Syntax: what stands beside the arguments
+
+
+def check_call(call: Call) -> None:
+    """Check that the confidence is 0 to 1, and that calls do not nest too deep.
+
+    Raises CallDenied.
+    """
+    stated = call.confidence
+    if stated is not None and (type(stated) not in {int, float} or not 0 <= stated <= 1):
+        raise deny("malformed_call", "confidence must be a number from 0 to 1")
+    if call.depth > MAX_CALL_DEPTH:
+        raise deny("malformed_call", f"more than {MAX_CALL_DEPTH} tools call one another")
+
+
+# Context: what the host supplies
+
+
+def _context(parts: Parts) -> Step | None:
+    spec = parts.call_spec
+    if not spec.requires_auth and not spec.requires_context:
+        return None
+
+    def check(at: Passage) -> None:
+        caller, lacking = at.call.caller, []
+        if spec.requires_auth and not caller.user:
+            message = f"{spec.name} needs a signed-in user; the host names one."
+            lacking.append(Problem("auth_required", "", message))
+        for fact in spec.requires_context:
+            if not caller.context.get(fact):
+                message = f"{spec.name} needs the {fact} in the caller's context; the host supplies"
+                lacking.append(Problem("context_required", "", f"{message} it."))
+        if lacking:
+            read(at.call)
+            details = tuple(lacking) if len(lacking) > 1 else ()
+            raise deny(lacking[0].code, " ".join(one.message for one in lacking), details)
+
+    return check
+
+
+# Arguments: handles, types, rules
+
+
+def _handles(parts: Parts) -> Step | None:
+    names = frozenset(p.name for p in parts.call_spec.parameters if p.shape.accepts_handle)
+    if not names:
+        return None
+
+    async def check(at: Passage) -> None:
+        call = at.call
+        if has_handle(call.arguments, names):
+            at.call = await AROUND.run(lambda: parts.results(call, names))
+
+    return check
+
+
+def _arguments(parts: Parts) -> Step:
+    validate = parts.validator.check
+
+    def check(at: Passage) -> None:
+        try:
+            at.arguments = validate(read_object(at.call.arguments))
+        except (MalformedError, InvalidArgumentsError) as error:
+            raise CallDenied(mismatch(error)) from None
+
+    return check
+
+
+def _rules(parts: Parts) -> Step | None:
+    spec = parts.call_spec
+    if not spec.rules:
+        return None
+    rules = Rules(spec)
+
+    def check(at: Passage) -> None:
+        try:
+            rules.check(at.arguments)
+        except CallDenied:
+            raise
+        except Exception as error:  # noqa: BLE001 - an exception in a check denies
+            with hiding(hider(at.arguments, spec.parameters)):
+                raise guard_failed(spec.name, "rule", error) from None
+
+    return check
 
 
 # Confidence
@@ -91,19 +244,20 @@ def on_missing(call_spec: ToolCallSpec, safety: SafetySettings) -> OnMissingConf
     return call_spec.safety.on_missing_confidence or safety.on_missing_confidence
 
 
-def _confidence(policy: Policy) -> Check | None:
-    least = threshold(policy.call_spec, policy.default_min, policy.safety)
+def _confidence(parts: Parts) -> Step | None:
+    least = threshold(parts.call_spec, parts.default_min, parts.safety)
     if least is None:
         return None
-    wanted = f"{policy.call_spec.name} needs a confidence of at least {least:g}"
-    confirms = on_missing(policy.call_spec, policy.safety) == "confirm"
+    wanted = f"{parts.call_spec.name} needs a confidence of at least {least:g}"
+    confirms = on_missing(parts.call_spec, parts.safety) == "confirm"
     missing = Verdict(
         Action.CONFIRM if confirms else Action.DENY,
         "missing_confidence",
         f"{wanted}: state it (0 to 1) with the call.",
     )
 
-    def check(call: Call, _arguments: Arguments) -> Verdict:
+    def check(at: Passage) -> Verdict:
+        call = at.call
         if call.confidence is None:
             return missing
         if call.confidence >= least:
@@ -117,11 +271,11 @@ def _confidence(policy: Policy) -> Check | None:
 # Intent: the user's own words
 
 
-def _intent(policy: Policy) -> Check | None:
-    name, safety = policy.call_spec.name, policy.call_spec.safety
+def _intent(parts: Parts) -> Step | None:
+    name, safety = parts.call_spec.name, parts.call_spec.safety
     if not safety.explicit_intent:
         return None
-    asks_anyway = _confirmation(policy)
+    asks_anyway = _confirmation(parts)
     missing = Verdict(
         Action.DENY,
         "no_explicit_intent",
@@ -133,40 +287,39 @@ def _intent(policy: Policy) -> Check | None:
         f"It is not certain that the user asked for {name}: they must confirm it.",
     )
 
-    async def check(call: Call, arguments: Arguments) -> Verdict:
-        clarity = await policy.words.assess("intent", safety.intent_keywords, call)
+    async def check(at: Passage) -> Verdict:
+        clarity = await parts.words.assess("intent", safety.intent_keywords, at.call)
         if clarity == "clear":
             return ALLOWED
-        return unclear if clarity == "unclear" or _asks(asks_anyway, call, arguments) else missing
+        return unclear if clarity == "unclear" or _asks(asks_anyway, at) else missing
 
     return check
 
 
-def _verbatim(policy: Policy) -> Check | None:
-    shapes = {p.name: p.shape for p in policy.call_spec.parameters if p.shape.holds_verbatim}
+def _verbatim(parts: Parts) -> Step | None:
+    shapes = {p.name: p.shape for p in parts.call_spec.parameters if p.shape.holds_verbatim}
     if not shapes:
         return None
-    asks_anyway = _confirmation(policy)
+    asks_anyway = _confirmation(parts)
 
-    async def check(call: Call, arguments: Arguments) -> Verdict:
+    async def check(at: Passage) -> Verdict:
         found: list[tuple[str, Clarity]] = []
         for name, shape in shapes.items():
-            for path, value in _verbatim_values(arguments.get(name), shape, name):
-                clarity = await policy.words.assess("verbatim", value, call)
+            for path, value in _verbatim_values(at.arguments.get(name), shape, name):
+                clarity = await parts.words.assess("verbatim", value, at.call)
                 if clarity != "clear":
                     found.append((path, clarity))
         if not found:
             return ALLOWED
         verdict = _not_stated(found)
-        anyway = _asks(asks_anyway, call, arguments)
-        return verdict._replace(action=Action.CONFIRM) if anyway else verdict
+        return verdict._replace(action=Action.CONFIRM) if _asks(asks_anyway, at) else verdict
 
     return check
 
 
-def _asks(confirmation: Check | None, call: Call, arguments: Arguments) -> bool:
+def _asks(confirmation: Step | None, at: Passage) -> bool:
     """Return whether a person confirms the call in any case."""
-    return confirmation is not None and confirmation(call, arguments) is not ALLOWED
+    return confirmation is not None and confirmation(at) is not ALLOWED
 
 
 def not_stated(call: Call, path: str, value: Any) -> Verdict | None:
@@ -220,26 +373,26 @@ def _verbatim_values(value: Any, shape: Schema, path: str) -> Iterator[tuple[str
 # Review: another person
 
 
-def _crisis(policy: Policy) -> Check | None:
-    if policy.call_spec.read_only:
+def _crisis(parts: Parts) -> Step | None:
+    if parts.call_spec.read_only:
         return None
-    return lambda call, _arguments: _CRISIS if call.caller.crisis else ALLOWED
+    return lambda at: _CRISIS if at.call.caller.crisis else ALLOWED
 
 
-def escalation(policy: Policy) -> Check | None:
+def escalation(parts: Parts) -> Step | None:
     """Return the check Escalate When of a tool, or None."""
-    escalate_when = policy.call_spec.safety.escalate_when
-    return None if escalate_when is None else _when(policy, escalate_when, _ESCALATED)
+    escalate_when = parts.call_spec.safety.escalate_when
+    return None if escalate_when is None else _when(parts, escalate_when, _ESCALATED)
 
 
-def _guards(policy: Policy) -> Check | None:
-    if not policy.guards:
+def _guards(parts: Parts) -> Step | None:
+    if not parts.guards:
         return None
 
-    async def check(call: Call, arguments: Arguments) -> Verdict:
+    async def check(at: Passage) -> Verdict:
         worst = ALLOWED
-        for guard in policy.guards:
-            verdict = await ask_guard(guard, call, arguments)
+        for guard in parts.guards:
+            verdict = await ask_guard(guard, at.call, at.arguments)
             if verdict is not None and verdict.action > worst.action:
                 worst = verdict
         return worst
@@ -293,22 +446,20 @@ def _is_sound(verdict: Any) -> bool:
 # Confirmation: the caller's own word
 
 
-def _confirmation(policy: Policy) -> Check | None:
-    own = policy.call_spec.safety
+def _confirmation(parts: Parts) -> Step | None:
+    own = parts.call_spec.safety
     if own.requires_confirmation or own.sensitivity == "critical":
-        return lambda _call, _arguments: _UNCONFIRMED
-    return None if own.confirm_when is None else _when(policy, own.confirm_when, _UNCONFIRMED)
+        return lambda _: _UNCONFIRMED
+    return None if own.confirm_when is None else _when(parts, own.confirm_when, _UNCONFIRMED)
 
 
-def _when(policy: Policy, expression: str, verdict: Verdict) -> Check:
-    # Imported here: most tools have no expression, and the import costs a thousand calls.
-    from toolmd._expressions import EvaluationError, compile_expression
+def _when(parts: Parts, expression: str, verdict: Verdict) -> Step:
 
-    program = compile_expression(expression, frozenset(p.name for p in policy.call_spec.parameters))
+    program = compile_expression(expression, frozenset(p.name for p in parts.call_spec.parameters))
 
-    def check(_call: Call, arguments: Arguments) -> Verdict:
+    def check(at: Passage) -> Verdict:
         try:
-            answer = program.evaluate(arguments)
+            answer = program.evaluate(at.arguments)
         except EvaluationError:
             return verdict
         # Only a plain false lets the call pass; anything odd counts as true.
@@ -330,13 +481,37 @@ OF_WORDS = frozenset({"no_explicit_intent", "not_stated_by_user"})
 """The codes of calls whose prompt shows the user's words."""
 _GROUPS = (OF_WORDS | {"low_confidence", "missing_confidence"}, frozenset({"review_required"}))
 """The codes of checks that tell together what fails."""
-CHECKS: tuple[Callable[[Policy], Check | None], ...] = (
-    _confidence,
-    _intent,
-    _verbatim,
-    _crisis,
-    escalation,
-    _guards,
-    _confirmation,
+
+
+# Limits and run
+
+
+def _limits(parts: Parts) -> Step:
+    async def end(at: Passage) -> Result:
+        await parts.limits.check(at.call)
+        return allowed(at.call, at.began)
+
+    # A call that runs takes its place just before.
+    return lambda at: end(at) if at.call.dry_run else None
+
+
+def _run(parts: Parts) -> Step:
+    return parts.run
+
+
+CHECKS = (
+    Check("context", "read", _context),
+    Check("arguments", "read", _handles),
+    Check("arguments", "read", _arguments),
+    Check("arguments", "read", _rules),
+    Check("confidence", "decide", _confidence),
+    Check("intent", "decide", _intent),
+    Check("intent", "decide", _verbatim),
+    Check("review", "decide", _crisis),
+    Check("review", "decide", escalation),
+    Check("review", "decide", _guards),
+    Check("confirmation", "decide", _confirmation),
+    Check("limits", "end", _limits),
+    Check("run", "end", _run),
 )
-"""The checks, in the pipeline's order."""
+"""The checks, in the pipeline's order; size, syntax and lookup come before them in `dispatch`."""

@@ -1,32 +1,44 @@
-"""Store calls for confirmation, and resume each once, exactly as it was approved."""
+"""Store calls for confirmation, and carry out a person's decision on each once."""
 
 import hashlib
 import json
 import secrets
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Literal, NamedTuple
+from functools import partial
+from time import perf_counter
+from typing import Any, Protocol
 
-from toolmd._call.checks import OF_WORDS
+from toolmd._call.arguments import mismatch
+from toolmd._call.audit.recorder import Recorder
+from toolmd._call.checks import OF_WORDS, Passage
 from toolmd._call.compiled import CompiledTool, CompiledTools
 from toolmd._call.denial import CallDenied, deny, guard_failed, overruled
-from toolmd._call.result import REPLACES
+from toolmd._call.result import REPLACES, answered
 from toolmd._call.threads import AROUND
 from toolmd._store.confirmations import ConfirmationStore
 from toolmd._store.store import Store
+from toolmd._types.asked import Asked
 from toolmd._types.call import Call
 from toolmd._types.call_spec import ToolCallSpec
-from toolmd._types.confirmation import EXPIRES_S, UNDECIDED, Confirmation, ConfirmationState
-from toolmd._types.result import ConfirmationRequest
+from toolmd._types.confirmation import EXPIRES_S, UNDECIDED, By, Confirmation, ConfirmationState
+from toolmd._types.decision import OPERATOR, Approver, Decision
+from toolmd._types.result import EventListener, Result
 from toolmd._types.schema import Schema
-from toolmd._types.settings import SafetySettings
+from toolmd._types.settings import Settings
 from toolmd._types.verdict import Action, Verdict
-from toolmd._validation import read_object
-from toolmd._validation.redact import changes, redacted
-from toolmd.errors import UnreachableError, hidden
+from toolmd._validation import (
+    ArgumentsValidator,
+    InvalidArgumentsError,
+    MalformedError,
+    read_object,
+)
+from toolmd._validation.redact import HIDDEN, changes, redacted, redacted_value
+from toolmd.errors import UnreachableError, hidden, logged
 
 MAX_WORDS = 400
 """The most characters of the user's words that a question shows, the last ones."""
+SPARE_S = 10.0
+"""How much longer than its wait and its Timeout an approved call may take, in seconds."""
 NOT_YOURS = (
     "This call waits for an operator, not for the user who made it. Operators find it with"
     " `toolmd pending`, or on the console's page of pending calls."
@@ -35,48 +47,409 @@ INTERRUPTED = (
     "It was approved before, and its process ended without a result. Look whether it took effect:"
     " a yes runs it again. "
 )
+SUPERSEDED = "A later call corrected this one: decide that one instead."
+STALE = "The tool or its policy changed since this call was stored: it must be confirmed again."
+CHANGED = "The tool or its policy changed since its server asked: call the tool again."
+ELSEWHERE = (
+    "The server waits for this answer in another process, or not any more. Answer in the console or"
+    " the client that made the call, or call the tool again."
+)
+NO = "The user said no: do not call it again with the same arguments."
 
 
-def shown_of(
-    tool: CompiledTool, call: Call, arguments: Mapping[str, Any], words: str = ""
-) -> tuple[Mapping[str, Any], str]:
-    """Return what a person sees of a call: its arguments, and the question with the `words`."""
-    asked, spec = call.asked, tool.call_spec
-    if asked is not None:
-        return asked.defaults, asked.prompt
-    shown = redacted(arguments, spec.parameters)
-    return shown, prompt_of(spec, shown, call.arguments, words)
+class Pipeline(Protocol):
+    """What the confirmations need of the dispatcher."""
+
+    store: Store
+    settings: Settings
+    tools: CompiledTools
+    recorder: Recorder
+    clock: Callable[[], float]
+
+    async def with_crisis_flag(self, call: Call) -> Call:
+        """Return a call with the crisis flag, if its message or conversation has it now."""
+
+    async def run(self, at: Passage) -> Result:
+        """Run a call that no check stopped. Raises CallDenied."""
+
+    def waits(self, tool: CompiledTool, one: Confirmation, began: float) -> Result:
+        """Return the Result of a call that waits for a person."""
+
+    async def denied(
+        self, call: Call, error: Exception, began: float, by: By | None = None
+    ) -> Result:
+        """Return the Result of a call that a check denied."""
+
+    def finish(self, call: Call, result: Result) -> Result:
+        """Add the crisis flag to a result, count it, and call the after-hook."""
 
 
-def words_of(tool: CompiledTool, call: Call, arguments: Mapping[str, Any], verdict: Verdict) -> str:
-    """Return the sentence with the user's words, where these are in doubt; else nothing."""
-    codes = {verdict.code, *(one.code for one in verdict.details)}
-    said = " ".join(" ".join((*call.caller.earlier, call.caller.message)).split())
-    if not said or not codes & OF_WORDS:
-        return ""
-    with tool.hiding(arguments):
-        said = hidden(said)
-    return f" You said: “{said if len(said) <= MAX_WORDS else f'…{said[-MAX_WORDS:]}'}”."
+class Confirmations:
+    """The calls of one snapshot that wait for a person, and the decisions on them."""
+
+    def __init__(self, dispatcher: Pipeline) -> None:
+        """Keep the dispatcher, which runs approved calls."""
+        self._dispatcher = dispatcher
+        self._store = dispatcher.store
+        self._tools = dispatcher.tools
+        self._clock = dispatcher.clock
+
+    async def add(
+        self,
+        tool: CompiledTool,
+        call: Call,
+        arguments: Mapping[str, Any],
+        verdict: Verdict,
+        notes: tuple[str, ...] = (),
+        by: By | None = None,
+    ) -> Confirmation:
+        """Store and record a call until a person decides; a dry run does neither.
+
+        A call whose server asked for input waits for the answer instead of a yes.
+
+        Args:
+            tool: Its tool.
+            call: The call.
+            arguments: Its validated arguments.
+            verdict: Why it waits: an action stricter than ALLOW.
+            notes: What a person changed in it before; they go into its result.
+            by: The decision after which it waits again.
+
+        Raises:
+            CallDenied: It can't be stored or recorded.
+        """
+        call_spec = tool.call_spec
+        words = _words_of(tool, call, arguments, verdict)
+        shown, prompt = _shown_of(tool, call, arguments, words)
+        one = Confirmation(
+            "",
+            prompt,
+            call_spec.safety.sensitivity or "low",
+            "review" if verdict.action is Action.REVIEW else "confirm",
+            call._replace(arguments=dict(arguments)),
+            shown,
+            code=verdict.code,
+            reason=verdict.message,
+            notes=notes,
+            words=words,
+        )
+        if call.dry_run:
+            return one
+        await tool.invoker.prepare()
+        now = self._clock()
+        one = one._replace(
+            id=secrets.token_urlsafe(9).replace("-", "a"),
+            created=now,
+            expires=now + EXPIRES_S,
+            bound_to=self._hash_of(tool, arguments),
+        )
+        try:
+            add = partial(_add_replacing, self._store.confirmations, call_spec, one)
+            stored: Confirmation = await AROUND.run(add)
+        except Exception as error:  # noqa: BLE001 - a store that can't be used denies
+            raise guard_failed(call_spec.name, "confirmation", error) from None
+        if by is None and stored.replaces:
+            by = {"confirmation": ", ".join(stored.replaces)}
+        await self._dispatcher.recorder.waits(stored, tool, by)
+        return stored
+
+    async def decide(
+        self,
+        confirmation_id: str,
+        decision: Decision,
+        who: Approver = OPERATOR,
+        on_event: EventListener | None = None,
+    ) -> Result:
+        """Carry out a person's decision on a pending call; never raises but for cancellation.
+
+        An approved call runs after all checks of arguments, rules and guards passed again. If the
+        caller or the tool's requirements changed, it waits for a new confirmation. A rejected or
+        answered call never runs. Only its caller gets Sensitive values of its data.
+        """
+        call, result = await self._decide(
+            confirmation_id, decision, who.user, who.recorded_name, on_event
+        )
+        if result.data is None or call.caller.user == who.user:
+            return result
+        tool = self._tools.bound(result.tool)
+        if tool is not None and not tool.call_spec.returns.holds_sensitive:
+            return result
+        data = HIDDEN if tool is None else redacted_value(result.data, tool.call_spec.returns)
+        return result._replace(data=data, parts={})
+
+    async def approve_for_run(
+        self,
+        confirmation_id: str,
+        call: Call,
+        on_event: EventListener | None = None,
+        by: str | None = None,
+    ) -> Result:
+        """Approve a pending call with the arguments of `call`, as a run's question was answered.
+
+        Who may decide a review is checked where the run's question is answered.
+        """
+        one = await self.get(confirmation_id)
+        given = dict(call.arguments) if isinstance(call.arguments, Mapping) else {}
+        edit, user = given, call.caller.user
+        if one is not None and one.call.asked is None:
+            edit = {name: given[name] for name in given
+                    if _text(given, name) != _text(one.call.arguments, name)}  # fmt: skip
+        if one is not None and one.kind == "review" and one.call.key == call.key:
+            user = None
+        decision = Decision.edit(edit) if edit else Decision.approve()
+        return (await self._decide(confirmation_id, decision, user, by, on_event, call.key))[1]
+
+    async def reject_for_run(
+        self, confirmation_id: str, user: str | None, by: str | None = None
+    ) -> None:
+        """Reject a pending call, as a run's question was answered."""
+        await self._decide(confirmation_id, Decision.reject(), user, by, None)
+
+    def pending(
+        self, user: str | None = None, after: tuple[float, str] | None = None
+    ) -> Iterator[Confirmation]:
+        """Yield the pending calls of one user or of all, oldest first, without those of runs.
+
+        They begin `after` a time of creation and an id. The calling thread waits where the store
+        is locked.
+        """
+        kept = self._store.confirmations.pending(self._clock(), user=user, after=after)
+        return (_asked_again(one) for one in kept if not one.call.is_of_a_run)
+
+    async def read(self, confirmation_id: str) -> Confirmation | None:
+        """Return a confirmation; raises UnreachableError where the store can't be read."""
+        try:
+            return await self._read(confirmation_id)
+        except UnreachableError:
+            raise
+        except Exception as error:
+            message = f"the confirmations can't be read: {error}; `toolmd doctor` names the remedy"
+            raise UnreachableError(message) from error
+
+    async def get(self, confirmation_id: str) -> Confirmation | None:
+        """Return a confirmation, decided or not; None where it can't be read."""
+        try:
+            return await self.read(confirmation_id)
+        except UnreachableError:
+            return None
+
+    async def _decide(
+        self,
+        confirmation_id: str,
+        decision: Decision,
+        user: str | None,
+        name: str | None,
+        on_event: EventListener | None,
+        key: str | None = None,
+    ) -> tuple[Call, Result]:
+        """Return the call and its result; `key` is the idempotency key where a runtime made one."""
+        began, call = perf_counter(), Call(str(confirmation_id), {})
+        by = {"confirmation": str(confirmation_id), "by": name}
+        try:
+            one = await self._find(str(confirmation_id), user)
+            call = one.call
+            await self._check_undecided(one, user, drops=decision.kind == "reject")
+            if call.asked is None and decision.kind == "reject":
+                await self._reject(one)
+            tool = await self._tools.find(call)
+            if call.asked is None and decision.kind == "respond":
+                await self._claim(one, "answered")
+                await self._dispatcher.recorder.answered(call, tool, by)
+                result = answered(call, decision.text)
+            else:
+                call = await self._dispatcher.with_crisis_flag(call)
+                one = one._replace(call=call)
+                result = await self._approve(tool, one, decision, key, by, on_event, began)
+        except Exception as error:  # noqa: BLE001 - any exception in a check denies
+            result = await self._dispatcher.denied(call, error, began, by)
+        return call, self._dispatcher.finish(call, result)
+
+    async def _reject(self, one: Confirmation) -> None:
+        await self._claim(one, "rejected")
+        raise deny("rejected", NO)
+
+    async def _approve(  # noqa: PLR0913, PLR0917 - a decision, and the call that it runs
+        self,
+        tool: CompiledTool,
+        one: Confirmation,
+        decision: Decision,
+        key: str | None,
+        by: By,
+        on_event: EventListener | None,
+        began: float,
+    ) -> Result:
+        """Run a call as it was approved, or let it wait again. Raises CallDenied."""
+        if one.call.is_of_a_run and key != one.call.key:
+            # It would run a second time under its own key.
+            message = f"A run waits for this call: it is decided there ({one.call.id})."
+            raise deny("confirmation_not_found", message)
+        await tool.invoker.prepare()
+        if self._hash_of(tool, one.call.arguments) != one.bound_to:
+            await self._claim(one, "stale")
+            if one.call.asked is not None:
+                raise deny("confirmation_stale", CHANGED)
+            again = await self._add_stale(tool, one, by)
+            return self._dispatcher.waits(tool, again, began)
+        if one.call.asked is None:
+            ready = await self._checked(tool, one, decision.arguments, by)
+        else:
+            ready = await self._answer(tool, one, decision)
+        if ready.id != one.id:
+            return self._dispatcher.waits(tool, ready, began)
+        call = ready.call._replace(key=key or ready.call.key or one.id)
+        at = Passage(call, began, on_event, by, again=one.state == "interrupted")
+        at.arguments = dict(call.arguments)  # type: ignore[arg-type]  # they were validated
+        try:
+            result = await self._dispatcher.run(at)
+        except Exception as error:  # noqa: BLE001 - any exception in a check denies
+            result = await self._dispatcher.denied(call, error, began, by)
+        if ready.state == "running":
+            await self._end(one.id, "edited" if decision.arguments else "approved")
+        return result._replace(notes=(*ready.notes, *result.notes))
+
+    async def _checked(
+        self, tool: CompiledTool, one: Confirmation, edit: Mapping[str, Any], by: By
+    ) -> Confirmation:
+        """Check a call again as it was edited; return it claimed, or a new confirmation for it.
+
+        Raises CallDenied.
+        """
+        before, call = one.call.arguments, _edited(one.call, edit)
+        assert isinstance(before, Mapping)
+        arguments, verdict = await _check(tool, call)
+        notes = (*one.notes, *changes(before, arguments, tool.call_spec.parameters))
+        runs = call._replace(arguments=arguments, caller=one.call.caller)
+        escalated = verdict.action is Action.REVIEW and one.kind != "review"
+        # An edited critical call is shown again, with the values that would run.
+        if escalated or (edit and tool.call_spec.safety.sensitivity == "critical"):
+            await self._claim(one, "edited")
+            verdict = verdict._replace(action=max(verdict.action, Action.CONFIRM))
+            return await self.add(tool, runs, arguments, verdict, notes, by)
+        await tool.limits.check(call)
+        shown, prompt = _shown_of(tool, runs, arguments)
+        bound = self._hash_of(tool, arguments)
+        stored = one._replace(
+            call=call._replace(arguments=arguments), shown=shown, prompt=prompt, bound_to=bound
+        )
+        # It waits for its turn as long as it may run.
+        seconds, now = 2 * tool.invoker.seconds + SPARE_S, self._clock()
+        await self._won(one, lambda: self._store.confirmations.begin(stored, now, seconds))
+        return stored._replace(call=runs, notes=notes, state="running")
+
+    async def _answer(
+        self, tool: CompiledTool, one: Confirmation, decision: Decision
+    ) -> Confirmation:
+        """Claim the call of a server's question, with the person's answer; a no declines it.
+
+        Raises CallDenied; the question is open then.
+        """
+        call, asked = one.call, one.call.asked
+        assert asked is not None
+        if not tool.invoker.may_answer(asked):
+            raise deny("confirmation_elsewhere", ELSEWHERE)
+        await _check(tool, call)
+        if decision.kind == "reject":
+            await self._claim(one, "rejected")
+            asked = asked._replace(action="decline", content={})
+        else:
+            content = _content_of(asked, decision)
+            await self._claim(one, "answered")
+            asked = asked._replace(action="accept", content=content)
+        return one._replace(call=call._replace(asked=asked), state="answered")
+
+    async def _add_stale(self, tool: CompiledTool, one: Confirmation, by: By) -> Confirmation:
+        """Store a call again, as the tool is now. Raises CallDenied where it can't wait."""
+        call = one.call
+        try:
+            arguments, verdict = await _check(tool, call)
+        except CallDenied as denial:
+            why = denial.failure
+            message = f"The tool or its policy changed since this call was stored: {why.message}"
+            raise deny("confirmation_stale", message, why.details, why.retry_after_ms) from None
+        stale = Verdict(max(verdict.action, Action.CONFIRM), "confirmation_stale", STALE,
+                        verdict.details)  # fmt: skip
+        return await self.add(tool, call, arguments, stale, one.notes, by)
+
+    async def _find(self, confirmation_id: str, user: str | None) -> Confirmation:
+        """Return a confirmation that this user may see, decided or not. Raises CallDenied.
+
+        A host that names no user decides for its operator.
+        """
+        try:
+            one = await self._read(confirmation_id)
+        except Exception as error:  # noqa: BLE001 - a store that can't be used denies
+            raise guard_failed("the pending call", "confirmation", error) from None
+        others = one is not None and user is not None and one.call.caller.user not in {None, user}
+        if one is None or (others and one.kind == "confirm"):
+            message = f"No confirmation has the id {confirmation_id[:40]!r}."
+            raise deny("confirmation_not_found", message)
+        return one
+
+    async def _check_undecided(self, one: Confirmation, user: str | None, *, drops: bool) -> None:
+        """Check that this user may take this decision, still. Raises CallDenied.
+
+        The caller can't decide the review of their own call: with `drops` they may only withdraw
+        it.
+        """
+        if one.state == "superseded":
+            raise deny("confirmation_used", SUPERSEDED)
+        if one.state == "expired":
+            claim, now = self._store.confirmations.claim, self._clock()
+            await AROUND.run(lambda: claim(one.id, "expired", now))
+            message = "The time to confirm this call is over: call the tool again."
+            raise deny("confirmation_expired", message)
+        if one.state not in UNDECIDED:
+            raise deny("confirmation_used", f"This call was decided before: {one.state}.")
+        is_own = user is not None and user == one.call.caller.user
+        if one.kind == "review" and is_own and not drops:
+            raise deny("review_required", NOT_YOURS)
+
+    async def _claim(self, one: Confirmation, state: ConfirmationState) -> None:
+        """Claim a pending call. Raises CallDenied where another decision was faster."""
+        claim, now = self._store.confirmations.claim, self._clock()
+        await self._won(one, lambda: claim(one.id, state, now))
+
+    async def _won(self, one: Confirmation, claim: Callable[[], bool]) -> None:
+        try:
+            won = await AROUND.run(claim)
+        except Exception as error:  # noqa: BLE001 - a store that can't be used denies
+            raise guard_failed(one.call.tool, "confirmation", error) from None
+        if not won:
+            raise deny("confirmation_used", "This call was decided before.")
+
+    async def _end(self, confirmation_id: str, state: ConfirmationState) -> None:
+        """Note that an approved call has a result; else a person is asked about it again."""
+        try:
+            await AROUND.run(lambda: self._store.confirmations.end(confirmation_id, state))
+        except Exception as error:  # noqa: BLE001 - the call has run: too late to deny it
+            logged(error, "the end of the approved call %s was not recorded", confirmation_id)
+
+    async def _read(self, confirmation_id: str) -> Confirmation | None:
+        # A host may pass anything as an id: only text names a confirmation.
+        name, now = str(confirmation_id), self._clock()
+        found: Confirmation | None
+        found = await AROUND.run(lambda: self._store.confirmations.get(name, now))
+        return None if found is None else _asked_again(found)
+
+    def _hash_of(self, tool: CompiledTool, arguments: Any) -> str:
+        """Return the hash that an approval is bound to: exactly this call of exactly this tool."""
+        safety = self._dispatcher.settings.safety
+        policy = [safety.default_min, safety.floor, tool.default_min, list(safety.crisis_words),
+                  safety.on_missing_confidence]  # fmt: skip
+        parts = [tool.hash, tool.invoker.implementation_hash, policy, dict(arguments)]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def asked_again(confirmation: Confirmation | None) -> Confirmation | None:
-    """Return a confirmation with the reason why it is asked again, if it is."""
-    if confirmation is None or confirmation.state != "interrupted":
-        return confirmation
-    return confirmation._replace(prompt=INTERRUPTED + confirmation.prompt)
+async def _check(tool: CompiledTool, call: Call) -> tuple[dict[str, Any], Verdict]:
+    """Return the arguments of a call and the verdict on it, as all checks are now.
 
-
-def edited_call(call: Call, edit: Mapping[str, Any] | None) -> Call:
-    """Return a call with the arguments that a person edited."""
-    if not edit:
-        return call
-    assert isinstance(call.arguments, dict)
-    # Values that the user typed into the form count as stated by the user.
-    typed = json.dumps(dict(edit), ensure_ascii=False, default=str)
-    caller = call.caller._replace(message=f"{call.caller.message}\n{typed}")
-    # It is another call than the one that its host named.
-    key = call.key if call.is_of_a_run else None
-    return call._replace(arguments={**call.arguments, **edit}, caller=caller, key=key)
+    Raises CallDenied.
+    """
+    at = Passage(call, 0.0)
+    verdict = await tool.check(at)
+    if verdict.action is Action.DENY:
+        raise overruled(verdict)
+    return at.arguments, verdict
 
 
 def prompt_of(
@@ -106,19 +479,86 @@ def _told(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def add_replacing(
-    store: ConfirmationStore, call_spec: ToolCallSpec, confirmation: Confirmation
-) -> tuple[str, ...]:
-    """Store a confirmation, and end the one whose call it corrects; return the ended id, if any."""
-    call = confirmation.call
-    replaced: tuple[str, ...] = ()
+def _shown_of(
+    tool: CompiledTool, call: Call, arguments: Mapping[str, Any], words: str = ""
+) -> tuple[Mapping[str, Any], str]:
+    """Return what a person sees of a call: its arguments, and the question with the `words`."""
+    asked, spec = call.asked, tool.call_spec
+    if asked is not None:
+        return asked.defaults, asked.prompt
+    shown = redacted(arguments, spec.parameters) if tool.holds_sensitive else dict(arguments)
+    return shown, prompt_of(spec, shown, call.arguments, words)
+
+
+def _words_of(
+    tool: CompiledTool, call: Call, arguments: Mapping[str, Any], verdict: Verdict
+) -> str:
+    """Return the sentence with the user's words, where these are in doubt; else nothing."""
+    codes = {verdict.code, *(one.code for one in verdict.details)}
+    said = " ".join(" ".join((*call.caller.earlier, call.caller.message)).split())
+    if not said or not codes & OF_WORDS:
+        return ""
+    with tool.hiding(arguments):
+        said = hidden(said)
+    return f" You said: “{said if len(said) <= MAX_WORDS else f'…{said[-MAX_WORDS:]}'}”."
+
+
+def _asked_again(one: Confirmation) -> Confirmation:
+    """Return a confirmation with the reason why it is asked again, if it is."""
+    if one.state != "interrupted":
+        return one
+    return one._replace(prompt=INTERRUPTED + one.prompt)
+
+
+def _edited(call: Call, edit: Mapping[str, Any]) -> Call:
+    """Return a call with the arguments that a person edited."""
+    if not edit:
+        return call
+    assert isinstance(call.arguments, dict)
+    # Values that the user typed into the form count as stated by the user.
+    typed = json.dumps(dict(edit), ensure_ascii=False, default=str)
+    caller = call.caller._replace(message=f"{call.caller.message}\n{typed}")
+    # It is another call than the one that its host named.
+    key = call.key if call.is_of_a_run else None
+    return call._replace(arguments={**call.arguments, **edit}, caller=caller, key=key)
+
+
+def _content_of(asked: Asked, decision: Decision) -> dict[str, Any]:
+    """Return the values for a server's form: the edited ones, or what a text stands for.
+
+    A text is the JSON of all values, or the value of the only field. Raises CallDenied for values
+    that do not fit.
+    """
+    fields, given = asked.fields, decision.arguments
+    form = ArgumentsValidator(fields)
+    try:
+        if decision.kind == "respond":
+            single = len(fields) == 1 and fields[0].shape.types == ("string",)
+            given = {fields[0].name: decision.text} if single else form.validate(decision.text)
+    except MalformedError:
+        names = ", ".join(one.name for one in fields) or "none"
+        message = f"The server asks for values, not for a text. Its fields: {names}."
+        raise deny("invalid_arguments", message) from None
+    except InvalidArgumentsError as error:
+        raise CallDenied(mismatch(error)) from None
+    try:
+        return form.validate({**asked.defaults, **given})
+    except (MalformedError, InvalidArgumentsError) as error:
+        raise CallDenied(mismatch(error)) from None
+
+
+def _add_replacing(
+    store: ConfirmationStore, call_spec: ToolCallSpec, one: Confirmation
+) -> Confirmation:
+    """Store a confirmation, and end the one whose call it corrects; return it as it is stored."""
+    call = one.call
     if call.caller.conversation is not None and not call.is_of_a_run and call.asked is None:
-        old = _corrected(call_spec, call, store.pending(confirmation.created, call.tool))
-        if old is not None and store.claim(old.id, "superseded", confirmation.created):
-            replaced = (old.id,)
-    notes = (*confirmation.notes, *map(REPLACES.format, replaced))
-    store.add(confirmation._replace(notes=notes))
-    return replaced
+        old = _corrected(call_spec, call, store.pending(one.created, call.tool))
+        if old is not None and store.claim(old.id, "superseded", one.created):
+            notes = (*one.notes, REPLACES.format(old.id))
+            one = one._replace(replaces=(old.id,), notes=notes)
+    store.add(one)
+    return one
 
 
 def _corrected(
@@ -168,290 +608,12 @@ def _kept(new: Mapping[str, Any], old: Any, names: set[str]) -> int:
     return len(equal) if equal & names and equal < every else 0
 
 
-def _text(arguments: Mapping[str, Any], name: str) -> str:
+def _text(arguments: Any, name: str) -> str:
     # As JSON text, where true is not 1.
-    return json.dumps(arguments[name], sort_keys=True) if name in arguments else ""
+    return json.dumps(arguments[name], sort_keys=True, default=str) if name in arguments else ""
 
 
 def _names_something(shape: Schema) -> bool:
     if shape.items is not None:
         return _names_something(shape.items)
     return shape.types == ("string",) and shape.enum is None and shape.format is None
-
-
-SPARE_S = 10.0
-"""How much longer than its wait and its Timeout an approved call may take, in seconds."""
-SUPERSEDED = "A later call corrected this one: decide that one instead."
-STALE = "The tool or its policy changed since this call was stored: it must be confirmed again."
-
-
-class ApprovedCall(NamedTuple):
-    """An approved call, ready to run."""
-
-    call: Call
-    arguments: dict[str, Any]
-    notes: tuple[str, ...] = ()
-    edited: bool = False
-    again: bool = False
-    """Whether it may have run before, and a person says that it shall run again."""
-
-
-class Stopped(NamedTuple):
-    """A decision that runs nothing yet: the call waits for a new confirmation."""
-
-    call: Call
-    arguments: dict[str, Any]
-    confirmation: ConfirmationRequest
-    verdict: Verdict
-    """Why it waits again: an action stricter than ALLOW."""
-    notes: tuple[str, ...] = ()
-    stale: bool = False
-
-
-class ConfirmationFlow:
-    """The pending calls and the way through their confirmation."""
-
-    def __init__(
-        self,
-        store: Store,
-        safety: SafetySettings,
-        tools: CompiledTools,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        """Keep the parts; `clock` returns seconds since the epoch."""
-        self._store = store
-        self._safety = safety
-        self._tools = tools
-        self._clock = clock
-
-    async def store_call(
-        self,
-        tool: CompiledTool,
-        call: Call,
-        arguments: Mapping[str, Any],
-        verdict: Verdict,
-        notes: tuple[str, ...] = (),
-    ) -> ConfirmationRequest:
-        """Store a call until a person decides; a dry run stores nothing. Raises CallDenied.
-
-        A call whose server asked for input waits for the answer instead of a yes. `notes` go into
-        its result: what a person changed in it before.
-        """
-        call_spec = tool.call_spec
-        sensitivity = call_spec.safety.sensitivity or "low"
-        words = words_of(tool, call, arguments, verdict)
-        shown, prompt = shown_of(tool, call, arguments, words)
-        if call.dry_run:
-            return ConfirmationRequest("", prompt, sensitivity)
-        await tool.invoker.prepare()
-        now = self._clock()
-        kind: Literal["confirm", "review"] = (
-            "review" if verdict.action is Action.REVIEW else "confirm"
-        )
-        confirmation = Confirmation(
-            id=secrets.token_urlsafe(9).replace("-", "a"),
-            kind=kind,
-            call=call._replace(arguments=dict(arguments)),
-            bound_to=self.approval_hash(tool, arguments),
-            prompt=prompt,
-            sensitivity=sensitivity,
-            created=now,
-            expires=now + EXPIRES_S,
-            shown=shown,
-            notes=notes,
-            words=words,
-        )
-        try:
-            replaced = await AROUND.run(
-                lambda: add_replacing(self._store.confirmations, call_spec, confirmation)
-            )
-        except Exception as error:  # noqa: BLE001 - a store that can't be used denies
-            raise guard_failed(call_spec.name, "confirmation", error) from None
-        return ConfirmationRequest(
-            confirmation.id, prompt, sensitivity, replaced, confirmation.form
-        )
-
-    async def read(self, confirmation_id: str) -> Confirmation | None:
-        """Return a confirmation; raises UnreachableError where the store can't be read."""
-        try:
-            return await self._read(confirmation_id)
-        except UnreachableError:
-            raise
-        except Exception as error:
-            message = f"the confirmations can't be read: {error}; `toolmd doctor` names the remedy"
-            raise UnreachableError(message) from error
-
-    async def get(self, confirmation_id: str) -> Confirmation | None:
-        """Return a confirmation, decided or not; None where it can't be read."""
-        try:
-            return await self.read(confirmation_id)
-        except UnreachableError:
-            return None
-
-    async def find(self, confirmation_id: str, user: str | None) -> Confirmation:
-        """Return a confirmation that this user may see, decided or not. Raises CallDenied.
-
-        A host that names no user decides for its operator.
-        """
-        try:
-            # A host may pass anything as an id: only text names a confirmation.
-            confirmation = await self._read(str(confirmation_id))
-        except Exception as error:  # noqa: BLE001 - as above
-            raise guard_failed("the pending call", "confirmation", error) from None
-        other = (
-            confirmation is not None
-            and user is not None
-            and confirmation.call.caller.user not in (None, user)
-        )
-        if confirmation is None or (other and confirmation.kind == "confirm"):
-            raise deny(
-                "confirmation_not_found",
-                f"No confirmation has the id {str(confirmation_id)[:40]!r}.",
-            )
-        return confirmation
-
-    async def check_decision(
-        self, confirmation: Confirmation, user: str | None, *, drops: bool = False
-    ) -> None:
-        """Check that this user may take this decision, still.
-
-        The caller can't decide the review of their own call: with `drops` they may only withdraw
-        it.
-        """
-        if confirmation.state == "superseded":
-            raise deny("confirmation_used", SUPERSEDED)
-        if confirmation.state not in {*UNDECIDED, "expired"}:
-            raise deny("confirmation_used", f"This call was decided before: {confirmation.state}.")
-        if confirmation.state == "expired":
-            claim, now = self._store.confirmations.claim, self._clock()
-            await AROUND.run(lambda: claim(confirmation.id, "expired", now))
-            message = "The time to confirm this call is over: call the tool again."
-            raise deny("confirmation_expired", message)
-        is_own = user is not None and user == confirmation.call.caller.user
-        if confirmation.kind == "review" and is_own and not drops:
-            raise deny("review_required", NOT_YOURS)
-
-    async def resume(
-        self, confirmation: Confirmation, edit: Mapping[str, Any] | None, key: str | None
-    ) -> ApprovedCall | Stopped:
-        """Approve a pending call, edited or as it is. Raises CallDenied.
-
-        All checks of arguments, rules and guards run again. If the caller or the tool's
-        requirements changed, the call waits for a new confirmation.
-        """
-        tool = await self._tools.find(confirmation.call)
-        before = confirmation.call.arguments
-        assert isinstance(before, dict)
-        await tool.invoker.prepare()
-        if self.approval_hash(tool, before) != confirmation.bound_to:
-            await self.claim(confirmation, "stale")
-            return await self._store_stale(tool, confirmation)
-        arguments = tool.arguments(confirmation.call)
-        call = edited_call(confirmation.call, edit)
-        if edit:
-            arguments = tool.arguments(call)
-        verdict = await tool.verdict(call, arguments)
-        if verdict.action is Action.DENY:
-            raise overruled(verdict)
-        escalated = verdict.action is Action.REVIEW and confirmation.kind != "review"
-        notes = (*confirmation.notes, *changes(before, arguments, tool.call_spec.parameters))
-        # An edited critical call is shown again, with the values that would run.
-        if escalated or (edit and tool.call_spec.safety.sensitivity == "critical"):
-            await self.claim(confirmation, "edited")
-            again = call._replace(caller=confirmation.call.caller)
-            return await self._store_again(tool, again, arguments, verdict, notes)
-        await tool.limits.check(call)
-        await self._begin(confirmation, tool, call._replace(arguments=arguments))
-        runs = call._replace(
-            arguments=arguments,
-            caller=confirmation.call.caller,
-            key=key or call.key or confirmation.id,
-        )
-        died = confirmation.state == "interrupted"
-        return ApprovedCall(runs, arguments, notes, edited=bool(edit), again=died)
-
-    def pending(
-        self, user: str | None, after: tuple[float, str] | None = None
-    ) -> Iterator[Confirmation]:
-        """Yield the pending calls of one user or of all, without those that a run asks for.
-
-        The calling thread waits where the store is locked.
-        """
-        kept = self._store.confirmations.pending(self._clock(), user=user, after=after)
-        return (h for h in map(asked_again, kept) if h is not None and not h.call.is_of_a_run)
-
-    async def claim(self, confirmation: Confirmation, state: ConfirmationState) -> None:
-        """Claim a pending call. Raises CallDenied where another decision was faster."""
-        claim, now = self._store.confirmations.claim, self._clock()
-        await self._won(confirmation, lambda: claim(confirmation.id, state, now))
-
-    async def end(self, confirmation_id: str, *, edited: bool) -> None:
-        """Note that an approved call has a result; else a person is asked about it again."""
-        state: ConfirmationState = "edited" if edited else "approved"
-        await AROUND.run(lambda: self._store.confirmations.end(confirmation_id, state))
-
-    async def _begin(self, confirmation: Confirmation, tool: CompiledTool, call: Call) -> None:
-        """Claim a call that runs now. Raises CallDenied where another decision was faster."""
-        assert isinstance(call.arguments, dict)
-        shown, prompt = shown_of(tool, call, call.arguments)
-        bound = self.approval_hash(tool, call.arguments)
-        approved = confirmation._replace(call=call, shown=shown, prompt=prompt, bound_to=bound)
-        # It waits for its turn as long as it may run.
-        seconds, now = 2 * tool.invoker.seconds + SPARE_S, self._clock()
-        begin = self._store.confirmations.begin
-        await self._won(confirmation, lambda: begin(approved, now, seconds))
-
-    async def _won(self, confirmation: Confirmation, claim: Callable[[], bool]) -> None:
-        try:
-            won = await AROUND.run(claim)
-        except Exception as error:  # noqa: BLE001 - as above
-            raise guard_failed(confirmation.call.tool, "confirmation", error) from None
-        if not won:
-            raise deny("confirmation_used", "This call was decided before.")
-
-    async def _read(self, confirmation_id: str) -> Confirmation | None:
-        found: Confirmation | None = await AROUND.run(
-            lambda: self._store.confirmations.get(confirmation_id, self._clock())
-        )
-        return asked_again(found)
-
-    async def _store_stale(self, tool: CompiledTool, confirmation: Confirmation) -> Stopped:
-        """Store a call again, as the tool is now. Raises CallDenied where it can't wait."""
-        call = confirmation.call
-        try:
-            tool.check_caller(call)
-            arguments = tool.arguments(call)
-            verdict = await tool.verdict(call, arguments)
-            if verdict.action is Action.DENY:
-                raise overruled(verdict)
-        except CallDenied as denial:
-            raise _denied_now(denial) from None
-        stale = verdict._replace(code="confirmation_stale", message=STALE)
-        again = await self._store_again(tool, call, arguments, stale, confirmation.notes)
-        return again._replace(stale=True)
-
-    async def _store_again(
-        self,
-        tool: CompiledTool,
-        call: Call,
-        arguments: dict[str, Any],
-        verdict: Verdict,
-        notes: tuple[str, ...],
-    ) -> Stopped:
-        verdict = verdict._replace(action=max(verdict.action, Action.CONFIRM))
-        confirmation = await self.store_call(tool, call, arguments, verdict, notes)
-        return Stopped(call, arguments, confirmation, verdict, notes)
-
-    def approval_hash(self, tool: CompiledTool, arguments: Mapping[str, Any]) -> str:
-        """Return the hash that an approval is bound to: exactly this call of exactly this tool."""
-        safety = self._safety
-        policy = [safety.default_min, safety.floor, tool.default_min, list(safety.crisis_words),
-                  safety.on_missing_confidence]  # fmt: skip
-        parts = [tool.hash, tool.invoker.implementation_hash, policy, dict(arguments)]
-        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-
-
-def _denied_now(denial: CallDenied) -> CallDenied:
-    why = denial.failure
-    message = f"The tool or its policy changed since this call was stored: {why.message}"
-    return deny("confirmation_stale", message, why.details, why.retry_after_ms)

@@ -1,38 +1,49 @@
-"""The dispatcher: every call, from every interface, enters the call pipeline here."""
+"""The dispatcher: every call, from every interface, goes through its checks, in order, and runs."""
 
 import hashlib
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import cached_property
 from time import perf_counter, time
 from typing import TYPE_CHECKING, Any
 
 from toolmd._call.arguments import with_results
 from toolmd._call.audit.recorder import Recorder
-from toolmd._call.compiled import CompiledTools
+from toolmd._call.checks import Parts, Passage, check_call
+from toolmd._call.compiled import CompiledTool, CompiledTools
 from toolmd._call.context import Resources
-from toolmd._call.crisis import CrisisWatch
-from toolmd._call.denial import CallDenied, deny
-from toolmd._call.keyed import KeyedCalls
-from toolmd._call.limits import MACHINE, CallLimits, Timing
-from toolmd._call.pipeline import Observers, Pipeline, Watch
-from toolmd._call.telemetry import metrics_of, tracing_of
+from toolmd._call.crisis import CrisisWatch, flagged
+from toolmd._call.denial import CallDenied, denial_of, deny, overruled
+from toolmd._call.invoke import Invoker
+from toolmd._call.keyed import KeyedCalls, key_with
+from toolmd._call.limits import MACHINE, CallLimits, PlaceLostError, Timing
+from toolmd._call.result import denied, ignored, waits
+from toolmd._call.telemetry import TracedInvoker, metrics_of, tracing_of
 from toolmd._call.words import AskIntent, UserWords
 from toolmd._egress import Approved, open_client
 from toolmd._store.store import Store
+from toolmd._types.asked import InputRequiredError
 from toolmd._types.call import NO_CONTEXT, Budget, Call, Caller
 from toolmd._types.call_spec import CallSpec, ToolCallSpec
+from toolmd._types.confirmation import By, Confirmation
 from toolmd._types.registry import BoundTool, Registry
 from toolmd._types.result import EventListener, Result
 from toolmd._types.settings import Settings
+from toolmd._types.verdict import ALLOWED, Action, Verdict
+from toolmd._validation import ArgumentsValidator
 from toolmd.errors import logged
 from toolmd.hooks import Guard
 
 if TYPE_CHECKING:
     # A call without confirmation and audit does not wait for these imports.
     from toolmd._call.audit.log import AuditLog
-    from toolmd._call.confirmations import ConfirmationFlow
-    from toolmd._call.decisions import Decisions
+    from toolmd._call.confirmations import Confirmations
+
+LOST_PLACE = "was stopped, since its place under Max Concurrent was lost with the store"
+LOST_QUESTION = "began, and its server asked for input; the question could not be stored"
+INPUT_REQUIRED = Verdict(
+    Action.CONFIRM, "input_required", "The tool's server asks the user for input first."
+)
 
 
 class Dispatcher:
@@ -66,43 +77,45 @@ class Dispatcher:
         """
         self.registry = registry
         self.resources = resources
-        self._settings = settings
-        self._clock = clock
+        self.settings = settings
+        self.store = store
+        self.clock = clock
+        self._timing = timing
+        self._guards = guards
+        self._before, self._after = before, after
+        self._origins = origins
         self._clients = Clients(origins)
-        self._store = store
-        self._recorder = Recorder(log, clock)
-        watch = Watch(tracing_of(settings, provider), metrics_of(meters))
-
-        def limits(call_spec: ToolCallSpec) -> CallLimits:
-            return CallLimits(call_spec.name, call_spec.limits, store, timing)
-
+        self.recorder = Recorder(log, clock)
+        self._tracing, self._metrics = tracing_of(settings, provider), metrics_of(meters)
+        self._has_observers = bool(after or self._metrics)
         self._words = UserWords(registry, store, doubt, ask_intent)
-        self._tools = CompiledTools(
-            registry, settings.safety, self,
-            guards=guards, words=self._words, limits=limits, tracing=watch.tracing,
-            approve=None if origins is None else self._clients.approved,
+        self._keyed = KeyedCalls(store)
+        self.crisis = CrisisWatch(registry, settings.safety.crisis_words, store, clock)
+        self.tools = CompiledTools(registry, self._parts, blocks=guards is not None)
+
+    def _parts(self, tool: BoundTool) -> tuple[Parts, Invoker]:
+        """Return what the checks of a tool are built of, and its invoker; it may ask plugins."""
+        spec = tool.call_spec
+        guards = tuple(self._guards(tool)) if self._guards is not None else ()
+        limits = CallLimits(spec.name, spec.limits, self.store, self._timing)
+        if self._origins is not None:
+            self._clients.approved(spec)
+        ignores = spec.unknown_parameters == "ignore"
+        parts = Parts(
+            spec, self.settings.safety, tool.default_min, self._words, guards, limits,
+            ArgumentsValidator(spec.parameters, ignore_unknown=ignores),
+            lambda call, names: with_results(call, names, self.store, self.clock()), self.run,
         )  # fmt: skip
-        self.crisis = CrisisWatch(registry, settings.safety.crisis_words, self._store, clock)
-        self._pipeline = Pipeline(
-            self._tools, self._recorder, Observers(registry, before, after, watch.metrics),
-            lambda: self._confirmations, watch,
-            crisis=self.crisis, keyed=KeyedCalls(self._store), words=self._words,
-        )  # fmt: skip
-        self.dispatch = self._pipeline.dispatch
+        if self._tracing is None:
+            return parts, Invoker(tool, self, limits)
+        return parts, TracedInvoker(tool, self, limits, self._tracing)
 
     @cached_property
-    def _confirmations(self) -> "ConfirmationFlow":
-        """The confirmations, opened with the first one."""
-        from toolmd._call.confirmations import ConfirmationFlow
+    def confirmations(self) -> "Confirmations":
+        """The calls that wait for a person, opened with the first one."""
+        from toolmd._call.confirmations import Confirmations
 
-        return ConfirmationFlow(self._store, self._settings.safety, self._tools, self._clock)
-
-    @cached_property
-    def decisions(self) -> "Decisions":
-        """The decisions of people on pending calls."""
-        from toolmd._call.decisions import Decisions
-
-        return Decisions(self._confirmations, self._recorder, self._tools, self._pipeline)
+        return Confirmations(self)
 
     def call(  # noqa: PLR0913, PLR0917 - the public signature of a call; positional arguments are a third faster
         self,
@@ -127,11 +140,144 @@ class Dispatcher:
         call = Call(name, arguments, call_id, confidence, caller, dry_run, budget, idempotency_key)
         return self.dispatch(call, on_event)
 
+    async def dispatch(self, call: Call, on_event: EventListener | None = None) -> Result:
+        """Check a call in order, and run it; the first check that fails gives the answer."""
+        began = perf_counter()
+        try:
+            if self.crisis.words or call.caller.conversation is not None:
+                call = await self.with_crisis_flag(call)  # size
+                call = await self._words.hear(call)
+            if call.confidence is not None or call.depth:
+                check_call(call)  # syntax
+            tool = self.tools.used(call.tool) or await self.tools.find(call)  # lookup
+            at = Passage(call, began, on_event)
+            verdict = await tool.check(at)  # context, arguments, confidence, …, confirmation
+            call = at.call
+            note = ignored(tool.dropped(call.arguments)) if tool.ignores_unknown else ""
+            if call.key is not None and call.is_named:
+                call = at.call = call._replace(key=key_with(call.key, at.arguments))
+            if verdict is not ALLOWED:
+                if tool.escalates(at):
+                    at.call = call = await self.crisis.flag_by_conversation(flagged(call))
+                result = await self._stop(tool, at, verdict)
+            else:
+                ends = (ended for end in tool.end if (ended := end(at)) is not None)
+                result = await next(ends)  # limits, run
+            if note:
+                result = result._replace(notes=(*result.notes, note))
+        except Exception as error:  # noqa: BLE001 - any exception in a check denies
+            result = await self.denied(call, error, began)
+        return self.finish(call, result) if self._has_observers or call.caller.crisis else result
+
+    async def run(self, at: Passage) -> Result:
+        """Run a call that no check stopped, within its limits, and once under its key.
+
+        Its server may ask for input: then it waits for the answer. Raises CallDenied.
+        """
+        call = at.call
+        tool = self.tools.used(call.tool) or await self.tools.find(call)
+        try:
+            if not tool.is_keyed or not call.is_named or at.again:
+                return await self._run_within_limits(tool, at)
+            return await self._keyed.once(
+                call, tool.call_spec, tool.invoker.seconds, at.began,
+                lambda: self._run_within_limits(tool, at),
+            )  # fmt: skip
+        except InputRequiredError as error:
+            at.call = call._replace(asked=error.asked)
+            try:
+                return await self._stop(tool, at, INPUT_REQUIRED)
+            except Exception as failed:  # noqa: BLE001 - the call has begun: too late to deny it
+                logged(failed, "the question of %s could not be stored", call.tool)
+                return tool.invoker.interrupted(call, at.began, LOST_QUESTION)
+
+    async def _run_within_limits(self, tool: CompiledTool, at: Passage) -> Result:
+        """Wait for the limits, record that the call runs now, and run it.
+
+        Raises CallDenied where the wait is too long or the record can't be written.
+        """
+        call, limits, result = at.call, tool.limits, None
+        try:
+            place_of = limits.place(call, at.on_event) if limits.binds else nullcontext()
+            async with place_of as place:
+                if self.recorder.keeps and await self.recorder.write(
+                    "run", call, tool, at.arguments, at.by
+                ):
+                    # It waited for the disk: the call lost its turn, and other calls may have too.
+                    await limits.wait_again(call)
+                if call.caller.conversation is not None:
+                    await self._words.use(call)
+                if self._before is not None:
+                    self._observe(self._before, call, tool.bound)
+                running = tool.invoker.run(call, at.arguments, at.began, at.on_event)
+                if self._metrics is not None:
+                    running = self._metrics.ran(call.tool, running)
+                try:
+                    result = await (running if place is None else limits.hold(place, running))
+                except PlaceLostError:
+                    result = tool.invoker.interrupted(call, at.began, LOST_PLACE)
+        except Exception as error:
+            if result is None:
+                raise
+            # The call has run: too late to deny it.
+            logged(error, "the place of a call of %s stays for a while", call.tool)
+        return result
+
+    async def _stop(self, tool: CompiledTool, at: Passage, verdict: Verdict) -> Result:
+        """Deny a call, or store it for a person's confirmation."""
+        if verdict.action is Action.DENY:
+            raise overruled(verdict)
+        one = await self.confirmations.add(tool, at.call, at.arguments, verdict)
+        return self.waits(tool, one, at.began)
+
+    def waits(self, tool: CompiledTool, one: Confirmation, began: float) -> Result:
+        """Return the Result of a call that waits for a person."""
+        result = waits(one, began)
+        if self._tracing is not None and not one.call.dry_run:
+            self._tracing.stopped(one.call, tool.bound, result, "")
+        return result
+
+    async def denied(
+        self, call: Call, error: Exception, began: float, by: By | None = None
+    ) -> Result:
+        """Return the Result of a call that a check denied, or in which a check crashed."""
+        denial, tool = denial_of(call.tool, error), self.tools.used(call.tool)
+        if self.recorder.keeps:
+            await self.recorder.denied(call, tool, denial, by)
+        result = denied(call, denial, began)
+        if self._tracing is not None and not call.dry_run:
+            bound = None if tool is None else tool.bound
+            self._tracing.stopped(call, bound, result, denial.failure.code)
+        return result
+
     def finish(self, call: Call, result: Result) -> Result:
-        """Add the crisis flag to a result that no pipeline made, and call the after-hook."""
+        """Add the crisis flag to a result, count it, and call the after-hook."""
+        if call.caller.crisis:
+            result = result._replace(crisis=True)
+        bound = self.tools.bound(call.tool)
+        if self._metrics is not None:
+            known = bound is not None or call.tool in self.registry.skills
+            self._metrics.end(call, result, known=known)
+        if self._after is not None and bound is not None:
+            self._observe(self._after, call, bound, result)
+        return result
+
+    def finish_run(self, call: Call, result: Result) -> Result:
+        """Finish a result that no call of a tool made, with the crisis flag of its message."""
         with suppress(CallDenied):  # The result is there, and its flag can't be known.
             call = self.crisis.flag_by_message(call)
-        return self._pipeline.finish(call, result)
+        return self.finish(call, result)
+
+    @staticmethod
+    def _observe(hook: Callable[..., None], *told: object) -> None:
+        try:
+            hook(*told)
+        except Exception as error:  # noqa: BLE001 - an observer stops no call
+            logged(error, "a listener to calls failed")
+
+    async def with_crisis_flag(self, call: Call) -> Call:
+        """Return a call with the crisis flag, if its message or conversation has it now."""
+        return await self.crisis.flag_by_conversation(self.crisis.flag_by_message(call))
 
     async def hear(self, caller: Caller) -> None:
         """Note the message of a user that led to no call.
@@ -144,34 +290,20 @@ class Dispatcher:
     async def escalates(self, call: Call) -> bool:
         """Return whether a call with valid arguments meets its tool's Escalate When."""
         with suppress(CallDenied):
-            tool = await self._tools.find(call)
-            call = await self._tools.with_results(tool, call)
-            return tool.escalates(call, tool.arguments(call))
+            tool = await self.tools.find(call)
+            return tool.escalates(await tool.read(call))
         return False
 
     def open_client(self, call_spec: CallSpec, seconds: float) -> Any:
         """Open the HTTP client of one call, with its deadline in seconds."""
         return self._clients.open(call_spec, seconds)
 
-    def with_results(self, call: Call, names: frozenset[str]) -> Call:
-        """Return a call with earlier results in place of the handles among these arguments.
-
-        It blocks. Raises CallDenied.
-        """
-        return with_results(call, names, self._store, self._clock())
-
-    async def deny_reply(
-        self, code: str, message: str, *, caller: Caller, dry_run: bool = False
-    ) -> Result:
-        """Deny a model's whole reply that can't be read: none of its calls runs."""
-        return await self.deny(Call("", {}, caller=caller, dry_run=dry_run), code, message)
-
     async def deny(self, call: Call, code: str, message: str) -> Result:
         """Deny a call before it reaches the pipeline."""
         with suppress(CallDenied):  # It is denied anyway.
-            call = await self._pipeline.with_crisis_flag(call)
-        denied = await self._pipeline.denied(call, deny(code, message), perf_counter())
-        return self.finish(call, denied)
+            call = await self.with_crisis_flag(call)
+        result = await self.denied(call, deny(code, message), perf_counter())
+        return self.finish_run(call, result)
 
 
 def _key_of(call_id: str, name: str, caller: Caller) -> str:

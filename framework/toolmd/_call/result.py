@@ -9,10 +9,11 @@ from pydantic_core.core_schema import any_schema
 
 from toolmd._call.denial import CallDenied
 from toolmd._types.call import Call
+from toolmd._types.confirmation import Confirmation
 from toolmd._types.parts import MAX_PART, MAX_PARTS, File
-from toolmd._types.result import ConfirmationRequest, Failure, Result
+from toolmd._types.result import Failure, Result
 from toolmd._types.schema import Schema
-from toolmd._types.verdict import Action, Problem, Verdict
+from toolmd._types.verdict import Problem
 from toolmd._validation import PatternError, fits, is_bounded, problems
 
 
@@ -200,27 +201,20 @@ def allowed(call: Call, began: float) -> Result:
     )
 
 
-def stopped(
-    call: Call, confirmation: ConfirmationRequest, verdict: Verdict, began: float
-) -> Result:
-    """Return the Result of a call that waits for a person."""
-    review = verdict.action is Action.REVIEW
+def waits(one: Confirmation, began: float) -> Result:
+    """Return the Result of a call that waits for a person; of a stale approval with the error."""
+    stale = one.code == "confirmation_stale"
     return Result(
         success=False,
-        tool=call.tool,
-        outcome="review" if review else "confirm",
-        message=verdict.message,
-        tool_call_id=call.id,
+        tool=one.call.tool,
+        outcome=one.kind,
+        message="" if stale else one.reason,
+        error=Failure(one.code, one.reason) if stale else None,
+        tool_call_id=one.call.id,
         duration_ms=_ms(began),
-        confirmation=confirmation,
-        notes=tuple(map(REPLACES.format, confirmation.replaces)),
+        confirmation=one,
+        notes=one.notes,
     )
-
-
-def stale(call: Call, confirmation: ConfirmationRequest, verdict: Verdict, began: float) -> Result:
-    """Return the Result of a stale approval: the call or its tool changed."""
-    error = Failure(verdict.code, verdict.message)
-    return stopped(call, confirmation, verdict, began)._replace(message="", error=error)
 
 
 def answered(call: Call, text: str) -> Result:

@@ -5,7 +5,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Coroutine, Iterator, Mapping
 from importlib import import_module
 from typing import Any, Literal, NamedTuple
 
@@ -59,8 +59,15 @@ class Metrics:
         except Exception as error:  # noqa: BLE001 - the call is done by now
             logged(error, "a call of %s could not be counted", call.tool)
 
-    def run(self, tool: str, change: int) -> None:
-        """Count that a call runs (1), or runs no more (-1)."""
+    async def ran(self, tool: str, running: Coroutine[Any, Any, Result]) -> Result:
+        """Return the result of a call, and count it as running meanwhile."""
+        self._count(tool, 1)
+        try:
+            return await running
+        finally:
+            self._count(tool, -1)
+
+    def _count(self, tool: str, change: int) -> None:
         try:
             self._running.add(change, {"gen_ai.tool.name": tool})
         except Exception as error:  # noqa: BLE001 - measuring stops no call

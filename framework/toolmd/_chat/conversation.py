@@ -20,8 +20,8 @@ from toolmd._chat.endpoint import (
 )
 from toolmd._dialect.results import body_text
 from toolmd._types.call import NO_CONTEXT
+from toolmd._types.confirmation import Confirmation
 from toolmd._types.exchange import Exchange, Stop
-from toolmd._types.pending import PendingCall
 from toolmd._types.result import Result
 from toolmd._types.turn import Turn
 from toolmd._workspace import Workspace
@@ -51,7 +51,7 @@ class _Work:
     text: str = ""
     said: list[str] = field(default_factory=list)
     results: list[Result] = field(default_factory=list)
-    pending: list[PendingCall] = field(default_factory=list)
+    pending: list[Confirmation] = field(default_factory=list)
     rounds: int = 0
 
     def exchange(self, stopped: Stop, *, crisis: bool) -> Exchange:
@@ -244,7 +244,7 @@ class Conversation:
                     self._on_result(denied)
                 return turn
             results = list(turn.results)
-            work.pending += await self._confirmations.decide(results, turn.pending)
+            work.pending += await self._confirmations.decide(results)
         except BaseException:
             # Report completed calls with the next message, or the model would repeat them.
             told = turn.render(results) if turn and results else choice.broken_off()

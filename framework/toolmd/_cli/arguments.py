@@ -69,7 +69,7 @@ def future(text: str) -> dt.datetime:
     Raises:
         ValueError: The text has another form, or names a time in the past.
     """
-    from toolmd._parse.words.scalars import duration
+    from toolmd._parse.scalars import duration
 
     now, words = dt.datetime.now(dt.UTC).astimezone(), text.strip()
     at: dt.datetime | None = None
@@ -100,7 +100,7 @@ def past(text: str) -> dt.datetime:
     Raises:
         ValueError: The text has another form.
     """
-    from toolmd._parse.words.scalars import duration
+    from toolmd._parse.scalars import duration
 
     words = text.strip()
     with suppress(ValueError, OverflowError):

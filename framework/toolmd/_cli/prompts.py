@@ -8,8 +8,8 @@ from typing import Any
 from toolmd._cli.arguments import typed
 from toolmd._cli.screen import err, printable, stdout
 from toolmd._types.asked import fields_of
+from toolmd._types.confirmation import Confirmation
 from toolmd._types.decision import Decision
-from toolmd._types.pending import PendingCall
 from toolmd._types.schema import Parameter
 from toolmd._validation import type_words
 
@@ -26,7 +26,7 @@ _NO = (
 _POLITE = "please|thanks|thank you|bitte|danke|gracias|merci|por favor"
 
 
-def ask_decision(pending: PendingCall, parameters: Sequence[Parameter]) -> Decision | str | None:
+def ask_decision(pending: Confirmation, parameters: Sequence[Parameter]) -> Decision | str | None:
     """Return a person's decision, or their words if these are none.
 
     Enter rejects, and None means that the input ended. Words answer what a server asks for.

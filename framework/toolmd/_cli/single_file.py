@@ -11,7 +11,7 @@ from toolmd._cli.frame import ExitCode, stop
 from toolmd._cli.screen import err, read_stdin
 from toolmd._load.files import File, whole_file
 from toolmd._parse import decode, lint_tool, parse_skill, parse_tool
-from toolmd._parse.kinds import PARSERS, AnyDefinition, kind_of
+from toolmd._parse.writing.formatter import PARSERS, AnyDefinition, kind_of
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.operation import read_operation

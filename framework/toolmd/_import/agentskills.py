@@ -13,17 +13,15 @@ from toolmd._import.finish import known_title
 from toolmd._import.names import title_of, tool_name, words_of
 from toolmd._import.policy import Policy, restricting
 from toolmd._import.report import ImportReport
-from toolmd._parse.blocks.block import Part
-from toolmd._parse.blocks.outline import outline
-from toolmd._parse.blocks.prose import prose as written
-from toolmd._parse.blocks.prose import with_headings
-from toolmd._parse.blocks.tokens import source_lines
+from toolmd._parse.blocks import Part, with_headings
+from toolmd._parse.blocks import prose as written
 from toolmd._parse.document.front_matter import read_front_matter
 from toolmd._parse.fields.entries import Entry
 from toolmd._parse.fields.table import section_of
-from toolmd._parse.source.page import Page
-from toolmd._parse.words.keys import fold, heading_text
-from toolmd._parse.words.scalars import boolean, split_outside, split_words
+from toolmd._parse.outline import outline, source_lines
+from toolmd._parse.page import Page
+from toolmd._parse.scalars import boolean, split_outside, split_words
+from toolmd._parse.words import fold, heading_text
 from toolmd._parse.writing.fields import word, words_text
 from toolmd._types.diagnostic import Severity
 from toolmd._types.imported import Imported

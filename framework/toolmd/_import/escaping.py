@@ -2,9 +2,9 @@
 
 import re
 
-from toolmd._parse.source.page import Mark
+from toolmd._parse.page import Mark
 from toolmd._parse.unread import restriction
-from toolmd._parse.words.keys import split
+from toolmd._parse.words import split
 
 _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")

@@ -7,11 +7,8 @@ from typing import Any
 
 from toolmd._import.escaping import one_line
 from toolmd._import.names import tool_name
-from toolmd._parse.fields.invocation import INVOCATION
-from toolmd._parse.fields.policy import SAFETY
-from toolmd._parse.fields.table import TABLES
-from toolmd._parse.words.keys import fold
-from toolmd._parse.words.slips import nearest
+from toolmd._parse.fields.table import INVOCATION, SAFETY, TABLES
+from toolmd._parse.words import fold, nearest
 from toolmd._types.imported import RESTRICTION
 
 Policy = tuple[str, Any]

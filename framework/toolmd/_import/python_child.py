@@ -26,7 +26,7 @@ from toolmd._import.python_types import (
     untitled,
     without_null,
 )
-from toolmd._load.annotations import signature_of
+from toolmd._load.fits import signature_of
 
 _TITLES = ("fn", "func")
 """Where decorators of other frameworks keep the function in an object of theirs."""

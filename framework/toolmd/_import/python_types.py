@@ -10,7 +10,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from pydantic import TypeAdapter
 
-from toolmd._load.annotations import annotations_of, scope_of
+from toolmd._load.fits import annotations_of
 
 _VALUES = frozenset(("default", "enum", "const", "examples"))
 
@@ -26,7 +26,7 @@ def hints_of(function: Callable[..., Any]) -> tuple[dict[str, Any], list[tuple[s
         # By itself: one that can't be read must not hide another.
         one = SimpleNamespace(__annotations__={name: annotation})
         try:
-            names = scope_of(function, annotation) if isinstance(annotation, str) else None
+            names = getattr(function, "__globals__", None)
             read |= get_type_hints(one, names, include_extras=True)
         except Exception as error:  # noqa: BLE001 - as above
             where = "returns" if name == "return" else name

@@ -28,7 +28,7 @@ from toolmd._types.call_spec import CallSpec, ToolCallSpec
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.operation import read_operation
-from toolmd._types.registry import NOT_IMPLEMENTED, Binding, Bound, Implementation, LateBinding
+from toolmd._types.registry import NOT_IMPLEMENTED, Binding, Bound, LateBinding
 from toolmd._types.remote_tool import read_remote_tool
 from toolmd.errors import ForeignExitError, ImplementationError, near_words
 
@@ -177,62 +177,34 @@ Holders = Callable[[], Sequence[File]]
 
 
 def from_module(around: SnapshotParts, name: str, place: Place, holders: Holders) -> Find:
-    """Find a function in a module of the definition's folder; `name` is the dotted one."""
+    """Find a function in a module; `name` is the dotted one, whatever folder it lies in."""
     file = place.file
-    assert file is not None
 
     def find(call_spec: CallSpec) -> Found:
         try:
-            module = caught(partial(importlib.import_module, name))
-            around.plugins.add_module(file.path, module)
+            module = caught(partial(_imported, name, private=file is not None))
+            if file is not None:
+                around.plugins.add_module(file.path, module)
         except Exception as error:
+            lacking = error.name if isinstance(error, ModuleNotFoundError) else None
+            if file is None and lacking and f"{name}.".startswith(f"{lacking}."):
+                raise _not_there(call_spec, place, holders()) from error
             raise _broken(call_spec, file, error, around.settings.root) from error
         function = getattr(module, place.function, None)
         if not callable(function):
             raise _missing(call_spec, place, module, holders())
-        return Found(function, (module.__name__,), file)
+        return Found(function, (module.__name__ if file is not None else name,), file)
 
     return find
 
 
-def from_installed(around: SnapshotParts, place: Place, holders: Holders) -> Find:
-    """Find a function in a module that is imported by its name, once for the whole process."""
-
-    def find(call_spec: CallSpec) -> Found:
-        try:
-            module = caught(partial(_imported, place.module))
-        except Exception as error:
-            if isinstance(error, ModuleNotFoundError) and _is_at(place.module, error.name):
-                raise _not_there(call_spec, place, holders()) from error
-            raise _broken(call_spec, None, error, around.settings.root) from error
-        function = getattr(module, place.function, None)
-        if not callable(function):
-            raise _missing(call_spec, place, module, holders())
-        return Found(function, (place.module,))
-
-    return find
-
-
-def ambiguous(name: str, path: str, line: int, holders: Sequence[File]) -> Diagnostic:
-    """Report that several modules of a folder have the function of a tool."""
-    listed = " and ".join(file.parts[-1] for file in holders)
-    message = f"`{name}` is in {listed}, and {path} names none of them"
-    found = whole_file(path, Code.AMBIGUOUS_FUNCTION, message, f"write {_named(name, holders)}")
-    return found._replace(span=found.span._replace(line=line, end_line=line))
-
-
-def _imported(module: str) -> ModuleType:
+def _imported(module: str, *, private: bool) -> ModuleType:
     first, *within = module.split(".")
     # What a process has by such a name is another snapshot's, or the program itself.
-    private = first.startswith(PREFIX) or first == "__main__"
-    if private or not all(map(str.isidentifier, (first, *within))):
+    foreign = not private and (first.startswith(PREFIX) or first == "__main__")
+    if foreign or not (private or all(map(str.isidentifier, (first, *within)))):
         raise ModuleNotFoundError(name=module)
     return importlib.import_module(module)
-
-
-def _is_at(module: str, name: str | None) -> bool:
-    """Return whether it is the module itself that was not found, or a package around it."""
-    return name is not None and f"{module}.".startswith(f"{name}.")
 
 
 def _named(function: str, holders: Sequence[File]) -> str:
@@ -314,12 +286,12 @@ def bind_all(
     asks = around.plugins.implements("toolmd_implementation", awake=False)
     late = [group.plugin for group in groups if group.may_implement and group.plugin is not None]
 
-    def given(definition: Entry) -> Binding | LateBinding:
-        if late:
-            # Only running a folder's plugin shows which definitions it implements.
-            decide = partial(_from_plugins, definition, around, late)
-            return LateBinding(f"toolmd_implementation:{definition.name}", decide)
-        return _from_plugins(definition, around) if asks else NOT_IMPLEMENTED
+    def given(definition: Entry, holders: tuple[File, ...]) -> Binding | LateBinding:
+        if not late:
+            return _from_plugins(definition, around, holders, () if asks else None)
+        # Only running a folder's plugin shows which definitions it implements.
+        decide = partial(_from_plugins, definition, around, holders, late)
+        return LateBinding(f"toolmd_implementation:{definition.name}", decide)
 
     bound: dict[str, Bound[Any]] = {}
     for name, definition in named.items():
@@ -334,7 +306,7 @@ def bind_all(
         ):
             binding = _at(definition, place, beside[id(group)], around)
         else:
-            binding = _saying(given(definition), definition, place)
+            binding = given(definition, place)
         bound[name] = Bound(
             name,
             definition.spec,
@@ -359,64 +331,48 @@ def _named_by(definition: Entry) -> str:
 def _at(definition: Entry, place: Place, beside: Beside, around: SnapshotParts) -> Binding:
     group, file = definition.group, place.file
     holders = partial(beside.holders, definition.file, place.function)
-    if file is None:
-        find = from_installed(around, place, holders)
-    else:
-        find = from_module(around, group.module(file), place, holders)
+    name = group.module(file) if file is not None else place.module
+    find = from_module(around, name, place, holders)
     loader = Loader(around, definition.call_spec, definition.file, find, place.target, group.plugin,
                     file)  # fmt: skip
-    own = group.package is None and file is not None
-    return Binding("sibling" if own else "entry_point", place.target, *_ways(loader))
+    return loader.binding(
+        "sibling" if group.package is None and file is not None else "entry_point"
+    )
 
 
-def _saying(
-    binding: Binding | LateBinding, definition: Entry, holders: tuple[File, ...]
-) -> Binding | LateBinding:
-    """Add what there is to say where several modules have the function and no plugin gives one."""
-    if not holders:
-        return binding
-    if isinstance(binding, LateBinding):
-        decide = binding.decide
-        return binding._replace(decide=lambda: _undecided(decide(), definition, holders))
-    return _undecided(binding, definition, holders)
-
-
-def _undecided(binding: Binding, definition: Entry, holders: tuple[File, ...]) -> Binding:
-    def inspect() -> tuple[Diagnostic, ...]:
-        source = definition.call_spec().source
-        return (ambiguous(definition.name, source.path, source.line, holders),)
-
-    return binding if binding.kind != "none" else binding._replace(inspect=inspect)
-
-
-def _from_plugins(definition: Entry, around: SnapshotParts, late: Sequence[str] = ()) -> Binding:
+def _from_plugins(
+    definition: Entry,
+    around: SnapshotParts,
+    holders: tuple[File, ...],
+    late: Sequence[str] | None,
+) -> Binding:
     """Bind to the first plugin that returns an implementation or fails.
 
-    `late` names the folders' plugins; one that does not load may be the implementer.
+    `late` names the folders' plugins, of which one that does not load may be the implementer; None
+    asks no plugin. `holders` are the modules that have the function, where they are several.
     """
-    hook, plugins = "toolmd_implementation", around.plugins
-    for answer in plugins.ask(hook, awake=bool(late), spec=definition.spec()):
-        if answer.error is not None or answer.value is not None:
-            return _given(definition, around, answer.plugin, definition.group.plugin)
-    for name in late:
-        if not plugins.sound(name):
-            return _given(definition, around, name, name)
-    return NOT_IMPLEMENTED
+    plugins, found = around.plugins, None
+    if late is not None:
+        asked = plugins.ask("toolmd_implementation", awake=bool(late), spec=definition.spec())
+        answers = (one for one in asked if one.error is not None or one.value is not None)
+        broken = ((name, name) for name in late if not plugins.sound(name))
+        found = next(((one.plugin, definition.group.plugin) for one in answers), None)
+        found = found or next(broken, None)
+    if found is not None:
+        target = f"{found[0]}:{definition.name}"
+        find = from_plugins(around, definition.spec)
+        loader = Loader(around, definition.call_spec, definition.file, find, target, found[1])
+        return loader.binding("entry_point")
+    if not holders:
+        return NOT_IMPLEMENTED
+    return NOT_IMPLEMENTED._replace(inspect=lambda: (_ambiguous(definition, holders),))
 
 
-def _given(definition: Entry, around: SnapshotParts, plugin: str, needed: str | None) -> Binding:
-    find = from_plugins(around, definition.spec)
-    target = f"{plugin}:{definition.name}"
-    loader = Loader(around, definition.call_spec, definition.file, find, target, needed)
-    return Binding("entry_point", target, *_ways(loader))
-
-
-def _ways(
-    loader: Loader,
-) -> tuple[
-    Callable[[], Implementation],
-    Callable[[], tuple[Diagnostic, ...]],
-    Callable[[], bool],
-    Callable[[float], bool],
-]:
-    return loader.load, loader.inspect, loader.ready, loader.start
+def _ambiguous(definition: Entry, holders: Sequence[File]) -> Diagnostic:
+    """Report that several modules of a folder have the function of a tool."""
+    source, name = definition.call_spec().source, definition.name
+    listed = " and ".join(file.parts[-1] for file in holders)
+    message = f"`{name}` is in {listed}, and {source.path} names none of them"
+    help_ = f"write {_named(name, holders)}"
+    found = whole_file(source.path, Code.AMBIGUOUS_FUNCTION, message, help_)
+    return found._replace(span=found.span._replace(line=source.line, end_line=source.line))

@@ -12,13 +12,7 @@ from toolmd._load.cache import Cache
 from toolmd._load.files import SETTLED_NS, Walker
 from toolmd._load.folders import Group, package_groups, project_groups
 from toolmd._load.implementation import SnapshotParts
-from toolmd._load.keeping import (
-    Keeper,
-    Kept,
-    by_kind,
-    with_silent_store,
-    with_unusable_file,
-)
+from toolmd._load.keeping import Keeper, Kept, by_kind, with_problems
 from toolmd._load.plugins import Plugins
 from toolmd._load.reading import (
     DefinitionReader,
@@ -128,10 +122,7 @@ def build(  # noqa: PLR0913 - by keyword, but for two
     if baseline is not None:
         waiting = kept.waiting.values()
         changes.propose((one.key, one.live.spec, one.live.taken) for one in waiting)
-        if baseline.problem:
-            registry = with_unusable_file(registry, baseline.problem)
-        if changes.problem:
-            registry = with_silent_store(registry, changes.problem)
+        registry = with_problems(registry, baseline.problem, changes.problem)
     reading.save(checks.done, fresh=checks.fresh)
     registry = replace(registry, prompts=MappingProxyType(prompts))
     files = [(g.folder.definitions, g.folder.modules, g.folder.prompts) for g in groups]

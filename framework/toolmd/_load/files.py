@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import stat
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -39,15 +38,6 @@ class File(NamedTuple):
     data: bytes
 
 
-class Listing(NamedTuple):
-    """The content of one folder of plain files, as it was listed."""
-
-    names: list[str]
-    """All names in it, sorted."""
-    items: list[tuple[str, tuple[str, ...], str]]
-    """Each file that is read, and each folder: its place, parts, and shown path (of a file)."""
-
-
 Stamp = tuple[int, int, int, int, int]
 """Of a file: it changes with the file's content."""
 
@@ -66,7 +56,6 @@ class Folder:
     """The files that are symbolic links: what they lead to may change."""
     stamps: dict[str, tuple[Stamp, File]] = field(default_factory=dict)
     """What was read of each place, where a later change shows in its stamp."""
-    listings: dict[str, Listing] = field(default_factory=dict)
 
 
 def links_along(path: Path) -> Iterator[Path]:
@@ -213,86 +202,42 @@ class _Walk:
     def visit(self, place: str, parts: tuple[str, ...]) -> None:
         """Read a folder, `parts` below the root."""
         try:
-            names = sorted(os.listdir(place))  # noqa: PTH208 - a Path each would double its cost
-            if not self._again(place, names):
-                self._scan(place, parts, names)
+            with os.scandir(place) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
         except OSError as error:
             shown = f"{self._below}{'/'.join(parts)}" or "."
             self._folder.diagnostics.append(unreadable(shown, "folder", error))
-
-    def _again(self, place: str, names: list[str]) -> bool:
-        """Read what changed in a folder; False where other names or kinds of files are in it."""
-        known = self._before.listings.get(place)
-        if known is None or known.names != names:
-            return False
-        try:
-            found = [os.lstat(at) for at, _, _ in known.items]
-        except OSError:
-            return False
-        for status, (_, _, shown) in zip(found, known.items, strict=True):
-            if stat.S_IFMT(status.st_mode) != (stat.S_IFREG if shown else stat.S_IFDIR):
-                return False
-        self._folder.listings[place] = known
-        for status, (at, parts, shown) in zip(found, known.items, strict=True):
-            if shown:
-                self._read(shown, at, parts, status)
-            else:
-                self.visit(at, parts)
-        return True
-
-    def _scan(self, place: str, parts: tuple[str, ...], names: list[str]) -> None:
-        items: list[tuple[str, tuple[str, ...], str]] = []
-        plain = True
-        with os.scandir(place) as found:
-            entries = sorted(found, key=lambda entry: entry.name)
+            return
         for entry in entries:
             name = entry.name
             if name[0] == "." or name in SKIPPED:
                 continue
-            if entry.is_dir(follow_symlinks=False) and not name.endswith((*SUFFIXES, ".py")):
-                if len(parts) < MAX_DEPTH:
-                    items.append((entry.path, (*parts, name), ""))
-                    self.visit(entry.path, (*parts, name))
-                continue
-            said = len(self._folder.diagnostics)
-            file = self._take(entry, (*parts, name))
-            if file is not None:
-                items.append((entry.path, file.parts, file.path))
-            plain &= len(self._folder.diagnostics) == said and not entry.is_symlink()
-        if plain and [entry.name for entry in entries] == names:
-            self._folder.listings[place] = Listing(names, items)
+            last = self._before.stamps.get(entry.path)
+            with contextlib.suppress(OSError):  # Gone since it was listed: reading it reports that.
+                if last and not entry.is_symlink() and last[0] == stamp_of(entry.stat()):
+                    self._folder.stamps[entry.path] = last
+                    self._add(last[1])
+                    continue
+            if name.endswith((*SUFFIXES, ".py")) or not entry.is_dir(follow_symlinks=False):
+                self._take(entry, (*parts, name), last and last[1])
+            elif len(parts) < MAX_DEPTH:
+                self.visit(entry.path, (*parts, name))
 
-    def _take(self, entry: os.DirEntry[str], parts: tuple[str, ...]) -> File | None:
-        folder, name = self._folder, entry.name
+    def _take(self, entry: os.DirEntry[str], parts: tuple[str, ...], last: File | None) -> None:
+        """Read a file, unless it is no definition, no Python or can't be read."""
+        folder, name, place = self._folder, entry.name, entry.path
         shown = _printable(f"{self._below}{'/'.join(parts)}")
         if not name.endswith((*SUFFIXES, PROMPT_SUFFIX, ".py")):
             _notice(folder, entry, shown, self._real)
-            return None
-        if not _readable(folder, entry, shown, self._real):
-            return None
-        status = None
-        with contextlib.suppress(OSError):  # Gone since it was listed: reading it reports that.
-            status = entry.stat()
-        return self._read(shown, entry.path, parts, status)
-
-    def _read(
-        self, shown: str, place: str, parts: tuple[str, ...], status: os.stat_result | None
-    ) -> File | None:
-        last = self._before.stamps.get(place)
-        if last is not None and status is not None and last[0] == stamp_of(status):
-            self._folder.stamps[place] = last
-            self._add(last[1])
-            return last[1]
-        if (read := read_file(self._folder, place, shown)) is None:
-            return None
-        data, status = read
-        file = File(shown, place, parts, data)
-        if last is not None and last[1] == file:
-            file = last[1]
-        if max(status.st_mtime_ns, status.st_ctime_ns) < self._settled:
-            self._folder.stamps[place] = stamp_of(status), file
-        self._add(file)
-        return file
+        elif _readable(folder, entry, shown, self._real) and (
+            read := read_file(folder, place, shown)
+        ):
+            data, status = read
+            file = File(shown, place, parts, data)
+            file = last if last is not None and last == file else file
+            if max(status.st_mtime_ns, status.st_ctime_ns) < self._settled:
+                folder.stamps[place] = stamp_of(status), file
+            self._add(file)
 
     def _add(self, file: File) -> None:
         path = file.path

@@ -2,6 +2,8 @@
 
 import datetime as dt
 import decimal
+import inspect
+import sys
 import types
 import typing
 import uuid
@@ -13,8 +15,8 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
+from contextlib import suppress
 from functools import cache
-from inspect import Parameter
 from typing import Any, Literal, NamedTuple
 
 from toolmd._types.parts import File
@@ -23,6 +25,9 @@ from toolmd._types.result import Result
 from toolmd._types.schema import Schema
 from toolmd._validation import MAX_PROBLEMS, joined
 from toolmd._validation.words import type_of
+
+if sys.version_info >= (3, 14):
+    from annotationlib import Format
 
 MAX_DEPTH = 16
 """Of types within types; deeper is taken to fit."""
@@ -75,6 +80,28 @@ def unwritable(shape: Schema, annotation: Any, mode: Mode) -> Mismatch | None:
     return _Comparison(given, shape.json_schema, of_python=True).unfit()
 
 
+def signature_of(function: Any) -> inspect.Signature:
+    """Return a signature; its annotations are texts where one of them can't be evaluated.
+
+    Since Python 3.14, an annotation is evaluated when it is read, and not before: it may name
+    what only type checkers import. Raises TypeError or ValueError where there is no signature.
+    """
+    if sys.version_info >= (3, 14):
+        with suppress(Exception):
+            return inspect.signature(function)
+        return inspect.signature(function, annotation_format=Format.STRING)
+    return inspect.signature(function)
+
+
+def annotations_of(owner: Any) -> Mapping[str, Any]:
+    """Return the annotations of a function or a class; texts as in `signature_of`."""
+    if sys.version_info >= (3, 14):
+        with suppress(Exception):
+            return inspect.get_annotations(owner)
+        return inspect.get_annotations(owner, format=Format.STRING)
+    return inspect.get_annotations(owner)
+
+
 def members(annotation: Any) -> tuple[Any, ...]:
     """Return the alternatives of a union; any other annotation is its own only one."""
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
@@ -98,7 +125,7 @@ _PLAIN: Mapping[Any, str] = {
 
 def _plain(annotation: Any) -> Json | None:
     """Return the schema of an annotation with the values of JSON; None for any other."""
-    if annotation is Any or annotation is object or annotation is Parameter.empty:
+    if annotation is Any or annotation is object or annotation is inspect.Parameter.empty:
         return {}
     origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
     if hasattr(annotation, "__required_keys__"):

@@ -2,109 +2,31 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import functools
 import hashlib
 import importlib.util
 import os
-import re
 import reprlib
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from toolmd._load.files import SKIPPED, File, shown_path, whole_file
-from toolmd._load.modules import PREFIX, REMEDY, Load, OverdueError, tree_of
+from toolmd._load.modules import PREFIX, REMEDY, Load, OverdueError
 from toolmd._load.plugins import Plugins, reason
 from toolmd._load.resources import SnapshotResources
 from toolmd._load.signature import Bond, bind
 from toolmd._types.call_spec import CallSpec
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
-from toolmd._types.registry import AnySpec, Gateway, Implementation
+from toolmd._types.registry import AnySpec, Binding, Gateway, Implementation
 from toolmd._types.settings import Settings
-from toolmd._types.source import Span
 from toolmd.errors import ForeignExitError, ImplementationError, NotLoadedError
-
-
-def bound_names(tree: ast.Module) -> dict[str, str]:
-    """Return the names that absolute imports bind, wherever they stand, and what each means."""
-    return dict(_bound_names(tree))
-
-
-def dotted(node: ast.expr, names: Mapping[str, str]) -> str:
-    """Return `httpx.get` for an expression that names it; empty where the name isn't imported."""
-    attributes: list[str] = []
-    while isinstance(node, ast.Attribute):
-        attributes.append(node.attr)
-        node = node.value
-    if not isinstance(node, ast.Name) or node.id not in names:
-        return ""
-    return ".".join([names[node.id], *reversed(attributes)])
-
-
-def _bound_names(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                # `import a.b` binds `a`, and `import a.b as c` binds `a.b`.
-                whole = alias.name if alias.asname else alias.name.partition(".")[0]
-                yield alias.asname or whole, whole
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            for alias in node.names:
-                yield alias.asname or alias.name, f"{node.module}.{alias.name}"
-
-
-_VERBS = "get post put patch delete head options request"
-_OPENERS = {
-    f"{module}.{name}"
-    for module, names in {
-        "httpx": f"{_VERBS} stream Client AsyncClient",
-        "requests": f"{_VERBS} Session session",
-        "urllib.request": "urlopen urlretrieve build_opener OpenerDirector",
-        "urllib3": "request PoolManager ProxyManager HTTPConnectionPool HTTPSConnectionPool",
-        "http.client": "HTTPConnection HTTPSConnection",
-        "aiohttp": "ClientSession request",
-        "socket": "socket create_connection",
-        "asyncio": "open_connection",
-    }.items()
-    for name in names.split()
-}
-_SUSPECTS = re.compile(b"http|requests|urllib|socket|asyncio")
-"""What stands in each text that imports one of these."""
-_HELP = "take `context.http`, which reaches the tool's Allowed Domains and no other host"
-
-
-def own_clients(file: File) -> Iterator[Diagnostic]:
-    """Return a warning for each call that opens a connection by itself, as far as names tell."""
-    if not _SUSPECTS.search(file.data):
-        return  # To parse a text takes longer than all other checks of it.
-    try:
-        tree = tree_of(file.data)
-    except (SyntaxError, ValueError, RecursionError):
-        return  # The import reports it.
-    names = bound_names(tree)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            called = dotted(node.func, names)
-            if called in _OPENERS:
-                message = f"`{called}` goes past the tool's Allowed Domains"
-                yield Diagnostic(
-                    _span(file.path, node.func), Code.OWN_HTTP_CLIENT, Severity.WARNING, message,
-                    _HELP,
-                )  # fmt: skip
-
-
-def _span(path: str, node: ast.expr) -> Span:
-    end_line = node.end_lineno or node.lineno
-    end = node.end_col_offset if node.end_col_offset is not None else node.col_offset
-    return Span(path, node.lineno, node.col_offset + 1, end_line, end + 1)
-
 
 _SKIPPED = SKIPPED | {"site-packages", "dist-packages"}
 _OTHERS = frozenset({"toolmd", "builtins", *sys.stdlib_module_names})
@@ -245,6 +167,10 @@ class Loader:
     _found: Implementation | None = None
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
+    def binding(self, kind: Literal["sibling", "entry_point"]) -> Binding:
+        """Return the binding that loads it."""
+        return Binding(kind, self.target, self.load, self.inspect, self.ready, self.start)
+
     def load(self) -> Implementation:
         """Return the implementation; raises ImplementationError, which says what is wrong."""
         found = self._loaded()
@@ -284,10 +210,8 @@ class Loader:
             return error.diagnostics or (
                 whole_file(self.markdown.path, Code.BROKEN_IMPLEMENTATION, str(error)),
             )
-        bond = self._bond
-        assert bond is not None
-        ways_out = own_clients(bond.file) if bond.file is not None else ()
-        return (*bond.diagnostics, *ways_out)
+        assert self._bond is not None
+        return tuple(self._bond.diagnostics)
 
     def _loaded(self) -> Implementation:
         """Return what was found; everything that runs foreign code happens under the deadline."""

@@ -275,19 +275,16 @@ def by_kind(
     return dict(tools), skills
 
 
-def with_unusable_file(registry: Registry, problem: str) -> Registry:
-    """Add that the file of what is live can't be used."""
-    message = f"what is live can't be kept for the next start: {problem}"
-    help_ = "repair or remove the file; until then only this process knows the edits"
-    return _warned(registry, message, help_)
-
-
-def with_silent_store(registry: Registry, problem: str) -> Registry:
-    """Add that the store does not answer which edits were accepted."""
-    message = f"the store can't say which edits were accepted: {problem}"
-    return _warned(registry, message, "until it answers, edits that weaken a policy stay pending")
-
-
-def _warned(registry: Registry, message: str, help_: str) -> Registry:
-    told = whole_file("settings", Code.UNREADABLE_STATE, message, help_, Severity.WARNING)
-    return replace(registry, diagnostics=(*registry.diagnostics, told))
+def with_problems(registry: Registry, file: str, store: str) -> Registry:
+    """Add that the file of what is live can't be used, or that the store does not answer."""
+    found = []
+    if file:
+        message = f"what is live can't be kept for the next start: {file}"
+        help_ = "repair or remove the file; until then only this process knows the edits"
+        found.append((message, help_))
+    if store:
+        message = f"the store can't say which edits were accepted: {store}"
+        found.append((message, "until it answers, edits that weaken a policy stay pending"))
+    code, severity = Code.UNREADABLE_STATE, Severity.WARNING
+    told = (whole_file("settings", code, *words, severity) for words in found)
+    return replace(registry, diagnostics=(*registry.diagnostics, *told)) if found else registry

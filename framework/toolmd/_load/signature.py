@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from toolmd._load.annotations import scope_of, signature_of
 from toolmd._load.files import File
-from toolmd._load.fits import converter, members, mismatch, show, unwritable
+from toolmd._load.fits import converter, members, mismatch, show, signature_of, unwritable
 from toolmd._load.modules import tree_of
 from toolmd._types.call_spec import CallSpec, ToolCallSpec
 from toolmd._types.code import Code
@@ -335,7 +334,7 @@ def _resolved(
 ) -> Any:
     """Resolve one annotation by itself: an error in another annotation must not hide it."""
     if isinstance(annotation, str):
-        scope = scope_of(bond.function, annotation, _source(bond))
+        scope = dict(getattr(inspect.unwrap(bond.function), "__globals__", {}))
         try:
             annotation = eval(annotation, scope)  # noqa: S307 - as Python does with annotations
         except Exception as error:  # noqa: BLE001 - an annotation may hold any code
@@ -349,11 +348,3 @@ def _resolved(
             )
             return _Kind.empty
     return annotation
-
-
-def _source(bond: Bond) -> str | None:
-    """Return the source of the function's module where its bytes are the ones that were read."""
-    code = getattr(inspect.unwrap(bond.function), "__code__", None)
-    if bond.file is None or code is None or code.co_filename != bond.file.location:
-        return None
-    return bond.file.data.decode(errors="replace")

@@ -9,11 +9,11 @@ from toolmd._expressions import CursorScope, at_cursor
 from toolmd._lsp.index import FileIndex, PlacedExpression
 from toolmd._lsp.page import Cursor, EditorPage
 from toolmd._lsp.project import EditorProject
-from toolmd._parse.fields.field import Field, SectionTable
-from toolmd._parse.fields.table import TABLES
-from toolmd._parse.words.keys import fold
+from toolmd._parse.fields.table import TABLES, SectionTable
+from toolmd._parse.words import fold
 from toolmd._skills.check import scopes_of
 from toolmd._types.definition import FileSpec
+from toolmd._types.field import Row
 from toolmd._types.schema import JSON_TYPES, Schema
 from toolmd._types.skill import SkillSpec
 from toolmd._types.source import Span
@@ -21,7 +21,7 @@ from toolmd._types.tool import ToolSpec
 from toolmd._validation import choices_of, limits_of, shown_value, type_words
 
 
-def of_field(name: str, field: Field | str) -> str:
+def of_field(name: str, field: Row | str) -> str:
     """Return a key's meaning, default and choices."""
     if isinstance(field, str):
         return f"**{name}**: {field}"
@@ -148,7 +148,7 @@ def _keys(place: Cursor) -> Iterator[_Item]:
 
 def _values(place: Cursor, project: EditorProject) -> Iterator[_Item]:
     field = place.known
-    if isinstance(field, Field):
+    if isinstance(field, Row):
         if field.choices:
             yield from ((choice, "") for choice in field.choices)
         elif field.kind == "boolean":

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from toolmd._expressions import Token, names_read, tokens
 from toolmd._lsp.page import EditorPage
-from toolmd._parse.kinds import PARSERS
-from toolmd._parse.source.places import CodePlace, Places, located
+from toolmd._parse.page import CodePlace, Places, located
+from toolmd._parse.writing.formatter import PARSERS
 from toolmd._types.call_spec import CallSpec
 from toolmd._types.source import Position
 

@@ -8,13 +8,12 @@ from functools import cached_property
 from lsprotocol import types
 from pygls.workspace import PositionCodec
 
-from toolmd._parse.blocks.tokens import source_lines
-from toolmd._parse.fields.field import Field, SectionTable
-from toolmd._parse.fields.parameter import PARAMETER
-from toolmd._parse.fields.table import section_of
-from toolmd._parse.kinds import kind_of
-from toolmd._parse.source.page import Mark
-from toolmd._parse.words.keys import fold, heading_text, split
+from toolmd._parse.fields.table import PARAMETER, SectionTable, section_of
+from toolmd._parse.outline import source_lines
+from toolmd._parse.page import Mark
+from toolmd._parse.words import fold, heading_text, split
+from toolmd._parse.writing.formatter import kind_of
+from toolmd._types.field import Row
 from toolmd._types.skill import STEP_KEYS
 from toolmd._types.source import Span
 
@@ -103,7 +102,7 @@ class Cursor:
         return None
 
     @cached_property
-    def fields(self) -> Mapping[str, Field | str]:
+    def fields(self) -> Mapping[str, Row | str]:
         """The fields of a bullet here, by name; a step's keys have only their description."""
         section = self.section
         if section is None:
@@ -148,11 +147,11 @@ class Cursor:
         return pair.key.text.strip("*_` "), start
 
     @property
-    def known(self) -> Field | str | None:
+    def known(self) -> Row | str | None:
         """The field of the line's key, or a step key's description."""
         folded = fold(self.key)
         for name, field in self.fields.items():
-            read = field.names if isinstance(field, Field) else ()
+            read = field.names if isinstance(field, Row) else ()
             if folded and folded in {fold(word) for word in (name, *read)}:
                 return field
         return None

@@ -13,9 +13,9 @@ from pydantic import ValidationError
 
 from toolmd._mcp.callers import Callers
 from toolmd._types.call import Caller
+from toolmd._types.confirmation import Confirmation
 from toolmd._types.decision import Approver, Decision
-from toolmd._types.pending import PendingCall
-from toolmd._types.result import ConfirmationRequest, EventListener, Failure, Result
+from toolmd._types.result import EventListener, Failure, Result
 from toolmd._types.schema import KEYWORDS, UPPER, Parameter, Schema
 from toolmd._workspace import Workspace
 from toolmd.errors import UnreachableError
@@ -180,7 +180,7 @@ class Asking:
         return await self.through(ctx, result, caller, on_event)
 
     async def decide(
-        self, pending: PendingCall, told: ElicitResult, caller: Caller, on_event: EventListener
+        self, pending: Confirmation, told: ElicitResult, caller: Caller, on_event: EventListener
     ) -> Result:
         """Apply the user's answer, and return what the model reads; an edit is checked again.
 
@@ -203,35 +203,24 @@ class Asking:
         )
         if edit and not result.success and await self._waiting(pending.id) is not None:
             # The edited values do not fit: nothing was decided, so ask again.
-            result = result._replace(outcome="confirm", confirmation=_request(pending))
+            result = result._replace(outcome="confirm", confirmation=pending)
         return await self._workspace.results.for_model(result, user=caller.user)
 
-    async def _pending(self, result: Result) -> PendingCall | None:
+    async def _pending(self, result: Result) -> Confirmation | None:
         if result.outcome != "confirm" or result.confirmation is None:
             return None
         return await self._waiting(result.confirmation.id)
 
-    async def _waiting(self, confirmation_id: str) -> PendingCall | None:
+    async def _waiting(self, confirmation_id: str) -> Confirmation | None:
         try:
             confirmation = await self._workspace.confirmations.get(confirmation_id)
         except UnreachableError:
             return None  # the store can't be read: do not ask, the call stays pending
         if confirmation is None or confirmation.state != "pending":
             return None
-        parameters = dict(confirmation.shown) if isinstance(confirmation.shown, Mapping) else {}
-        return PendingCall(
-            confirmation.id,
-            confirmation.kind,
-            confirmation.call.id,
-            confirmation.call.tool,
-            parameters,
-            confirmation.prompt,
-            confirmation.sensitivity,
-            confirmation.saves,
-            confirmation.form,
-        )
+        return confirmation
 
-    def _form(self, ctx: ServerRequestContext[Any, Any], pending: PendingCall) -> dict[str, Any]:
+    def _form(self, ctx: ServerRequestContext[Any, Any], pending: Confirmation) -> dict[str, Any]:
         if pending.saves is not None:
             return form_for_words(pending.saves)
         if pending.form is not None:
@@ -241,7 +230,7 @@ class Asking:
         return form(parameters, pending.parameters, ctx.protocol_version)
 
     def _required(
-        self, ctx: ServerRequestContext[Any, Any], pending: PendingCall, message: str
+        self, ctx: ServerRequestContext[Any, Any], pending: Confirmation, message: str
     ) -> InputRequiredResult:
         params = ElicitRequestFormParams(message=message, requested_schema=self._form(ctx, pending))
         # The SDK's boundary seals the state, and binds it to this call and caller.
@@ -251,7 +240,7 @@ class Asking:
         )
 
     async def _elicited(
-        self, ctx: ServerRequestContext[Any, Any], pending: PendingCall, message: str
+        self, ctx: ServerRequestContext[Any, Any], pending: Confirmation, message: str
     ) -> ElicitResult | None:
         try:
             with anyio.fail_after(ANSWER_S):
@@ -273,11 +262,11 @@ def can_ask(ctx: ServerRequestContext[Any, Any]) -> bool:
     return elicitation.form is not None or elicitation.url is None
 
 
-def _key(pending: PendingCall) -> str:
+def _key(pending: Confirmation) -> str:
     return pending.saves or KEY
 
 
-def _words(pending: PendingCall, told: ElicitResult) -> str | None:
+def _words(pending: Confirmation, told: ElicitResult) -> str | None:
     """Return the text that a run stores; None if the person only agreed."""
     if pending.saves is None:
         return None
@@ -285,7 +274,7 @@ def _words(pending: PendingCall, told: ElicitResult) -> str | None:
     return wrote if isinstance(wrote, str) and wrote.strip() else None
 
 
-def _worded(result: Result, pending: PendingCall) -> str:
+def _worded(result: Result, pending: Confirmation) -> str:
     confirmation, error = result.confirmation, result.error
     prompt = confirmation.prompt if confirmation is not None else pending.prompt
     return prompt if error is None else f"{error.message}\n\n{prompt}"
@@ -297,15 +286,11 @@ def _gone(confirmation_id: str) -> Result:
     return _denied(confirmation_id, failure, None)
 
 
-def _unanswered(pending: PendingCall) -> Result:
-    return _denied(pending.tool, None, _request(pending))
+def _unanswered(pending: Confirmation) -> Result:
+    return _denied(pending.tool, None, pending)
 
 
-def _request(pending: PendingCall) -> ConfirmationRequest:
-    return ConfirmationRequest(pending.id, pending.prompt, pending.sensitivity, form=pending.form)
-
-
-def _denied(tool: str, failure: Failure | None, confirmation: ConfirmationRequest | None) -> Result:
+def _denied(tool: str, failure: Failure | None, confirmation: Confirmation | None) -> Result:
     return Result(
         success=False,
         tool=tool,

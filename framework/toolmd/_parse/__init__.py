@@ -1,14 +1,12 @@
 """The parser: turn markdown text into a typed spec and diagnostics; run no code, never raise."""
 
+from toolmd._parse.page import decode
 from toolmd._parse.prompt import parse_prompt
 from toolmd._parse.prose_policy import lint_tool
 from toolmd._parse.skill import parse_skill
-from toolmd._parse.source.text import decode
 from toolmd._parse.tool import parse_tool
 from toolmd._parse.writing.formatter import format_text
-from toolmd._parse.writing.skill_text import skill_text
-from toolmd._parse.writing.starter import new_text
-from toolmd._parse.writing.tool_text import tool_text
+from toolmd._parse.writing.texts import new_text, skill_text, tool_text
 
 __all__ = [
     "decode",

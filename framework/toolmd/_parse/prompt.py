@@ -3,9 +3,8 @@
 from toolmd._parse.document.definition import Definition, open_definition
 from toolmd._parse.document.metadata import read_metadata
 from toolmd._parse.fields.table import section_of
-from toolmd._parse.parameters.section import read_section
-from toolmd._parse.source.page import Mark
-from toolmd._parse.source.places import Places
+from toolmd._parse.page import Mark, Places
+from toolmd._parse.parameters.schema import read_section
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.prompt import PromptSpec, places

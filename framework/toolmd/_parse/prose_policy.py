@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from toolmd._parse.blocks.tokens import source_lines
-from toolmd._parse.source.page import Mark, Page
+from toolmd._parse.outline import source_lines
+from toolmd._parse.page import Mark, Page
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.tool import ToolSpec

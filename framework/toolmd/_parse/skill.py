@@ -4,19 +4,16 @@ from fnmatch import fnmatchcase
 from os import PathLike
 from typing import Any
 
-from toolmd._parse.blocks.block import Paragraph, Table
-from toolmd._parse.blocks.prose import prose
+from toolmd._parse.blocks import Paragraph, Table, prose
 from toolmd._parse.document.definition import Definition, open_definition
 from toolmd._parse.document.metadata import read_metadata
-from toolmd._parse.fields.entries import Entry, read_entries
-from toolmd._parse.fields.naming import name_fields
-from toolmd._parse.parameters.section import read_section
+from toolmd._parse.fields.entries import Entry, name_fields, read_entries
+from toolmd._parse.page import Mark, Places
+from toolmd._parse.parameters.schema import read_section
 from toolmd._parse.parameters.types import known_type
-from toolmd._parse.source.page import Mark
-from toolmd._parse.source.places import Places
 from toolmd._parse.steps.workflow import read_workflow
 from toolmd._parse.unread import report_unknown
-from toolmd._parse.words.keys import SEPARATORS, fold
+from toolmd._parse.words import SEPARATORS, fold
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.skill import Output, SkillSpec

@@ -6,18 +6,15 @@ from os import PathLike
 from typing import Any
 
 from toolmd._expressions import Checker, ExpressionError
-from toolmd._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph, Raw, mark_of
-from toolmd._parse.blocks.prose import prose
+from toolmd._parse.blocks import Block, Bullets, Comment, Item, Paragraph, Raw, mark_of, prose
 from toolmd._parse.document.definition import Definition, open_definition
 from toolmd._parse.document.examples import read_examples
 from toolmd._parse.document.metadata import read_metadata
-from toolmd._parse.fields.entries import read_entries
-from toolmd._parse.fields.naming import Fields, name_fields
+from toolmd._parse.fields.entries import Fields, name_fields, read_entries
 from toolmd._parse.fields.values import read_values
-from toolmd._parse.parameters.section import read_returns, read_section
-from toolmd._parse.source.page import Mark, Page
-from toolmd._parse.source.places import CodePlace, Places
-from toolmd._parse.words.keys import SEPARATORS, flow, fold, says_none
+from toolmd._parse.page import CodePlace, Mark, Page, Places
+from toolmd._parse.parameters.schema import read_returns, read_section
+from toolmd._parse.words import SEPARATORS, flow, fold, says_none
 from toolmd._types.call_spec import Limits, Rule, Safety
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic

@@ -9,22 +9,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace as changed
 from functools import lru_cache
 
-from toolmd._parse.blocks.block import Block, Bullets, Comment, Paragraph, Part, Raw, Table
+from toolmd._parse.blocks import Block, Bullets, Comment, Paragraph, Part, Raw, Table
 from toolmd._parse.fields.entries import Entry, Unread
-from toolmd._parse.fields.field import Field, SectionTable
-from toolmd._parse.fields.parameter import PARAMETER
-from toolmd._parse.fields.step import KEY_BY_FOLD, key_meant
-from toolmd._parse.fields.table import TABLES
+from toolmd._parse.fields.table import KEY_BY_FOLD, PARAMETER, TABLES, SectionTable, key_meant
 from toolmd._parse.fields.values import READERS
-from toolmd._parse.source.page import Mark, Page, replace
-from toolmd._parse.words.keys import Pair, assigned, fold, heading_text, plain, split
-from toolmd._parse.words.slips import nearest
+from toolmd._parse.page import Mark, Page, replace
+from toolmd._parse.words import Pair, assigned, fold, heading_text, nearest, plain, split
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Severity
+from toolmd._types.field import Row
 from toolmd._types.imported import RESTRICTION
 from toolmd._types.skill import STEP_KEYS
 
-RESTRICTIONS: dict[str, tuple[SectionTable, Field]] = {
+RESTRICTIONS: dict[str, tuple[SectionTable, Row]] = {
     key: (table, field)
     for table in (changed(PARAMETER, name="Parameters"), TABLES["skill"][0], *TABLES["tool"][::-1])
     for key, field in table.by_key.items()
@@ -39,18 +36,18 @@ _DECIDE = "write a field or a rule instead of this line, or delete the line"
 """The remedy for a line that an import left for somebody to decide about."""
 
 
-def restriction(pair: Pair) -> tuple[SectionTable, Field] | None:
+def restriction(pair: Pair) -> tuple[SectionTable, Row] | None:
     """Return the restriction that `key: value` names or misspells, if the value is possible."""
     found = _named(fold(pair.key.text[:60]))
     return found if found is not None and _reads(found[1], pair) else None
 
 
 @lru_cache(maxsize=4096)
-def _named(folded: str) -> tuple[SectionTable, Field] | None:
+def _named(folded: str) -> tuple[SectionTable, Row] | None:
     return RESTRICTIONS.get(folded) or RESTRICTIONS.get(nearest(folded, _LONG) or "")
 
 
-def _reads(known: Field, pair: Pair) -> bool:
+def _reads(known: Row, pair: Pair) -> bool:
     """Return whether a value is one of the field's kind, and no words of a sentence."""
     text = pair.value.text.strip()
     if known.kind == "expression" and not (text.startswith("`") or set(text) & set("<>=!&|")):
@@ -109,12 +106,12 @@ def report_pair(page: Page, pair: Pair, here: SectionTable | None = None) -> boo
     return True
 
 
-def _report_misplaced(page: Page, key: Mark, table: SectionTable, known: Field) -> None:
+def _report_misplaced(page: Page, key: Mark, table: SectionTable, known: Row) -> None:
     help_ = f"write `- **{known.name}**: …` below `## {table.name}`, or reword it"
     page.error(Code.MISPLACED_FIELD, key, f"'{plain(key.text)}' restricts nothing here", help_)
 
 
-def _begun(text: str, here: SectionTable) -> Field | None:
+def _begun(text: str, here: SectionTable) -> Row | None:
     """Return the field of several words with whose name a line begins: `Requires Auth yes`."""
     words = text.split()[:3]
     starts = (here.field("".join(words[:many])) for many in range(len(words), 1, -1))

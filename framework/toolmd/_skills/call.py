@@ -2,7 +2,10 @@
 
 from typing import Any, NamedTuple
 
-from toolmd._types.result import ConfirmationRequest, Result
+from toolmd._types.asked import Asked
+from toolmd._types.call import Call
+from toolmd._types.confirmation import Confirmation
+from toolmd._types.result import Result
 from toolmd._types.tool import ToolSpec
 from toolmd.errors import logged
 
@@ -49,7 +52,7 @@ class Outcome(NamedTuple):
     data: Any = None
     code: str = ""
     message: str = ""
-    held: ConfirmationRequest | None = None
+    held: Confirmation | None = None
 
     @classmethod
     def of(cls, result: Result) -> "Outcome":
@@ -81,14 +84,16 @@ class Outcome(NamedTuple):
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> "Outcome":
         """Read a record."""
-        held = record["held"]
-        return cls(**record) if held is None else cls(
-            **{**record, "held": ConfirmationRequest(**held)}
-        )  # fmt: skip
+        if (held := record["held"]) is None:
+            return cls(**record)
+        form = held.get("form")
+        call = Call("", {}, asked=None if form is None else Asked("", form))
+        asked = Confirmation(held["id"], held["prompt"], held["sensitivity"], call=call)
+        return cls(**{**record, "held": asked})
 
     def to_json(self) -> dict[str, Any]:
         """Return the record."""
-        return {**self._asdict(), "held": self.held and self.held._asdict()}
+        return {**self._asdict(), "held": self.held and self.held.to_request()}
 
     def failure(self, name: str) -> StepError:
         """Return the error of a call that did not succeed."""

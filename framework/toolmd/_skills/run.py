@@ -23,7 +23,8 @@ from toolmd._skills.journal import (
 from toolmd._skills.text import MISSING, ValueTextError, sentence, text_of, value_of
 from toolmd._types.asked import Asked
 from toolmd._types.call import Call, Caller
-from toolmd._types.result import ConfirmationRequest, Result, SkillResult
+from toolmd._types.confirmation import Confirmation
+from toolmd._types.result import Result, SkillResult
 from toolmd._types.run import UNDOING, Answer, Order, Question, RunEvent, RunKind
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.skill import (
@@ -616,7 +617,7 @@ class ToolCall:
                 return Outcome.of(result).to_json()
         raise AssertionError("counting does not end")
 
-    async def _agree(self, held: ConfirmationRequest, number: int, *, review: bool) -> None:
+    async def _agree(self, held: Confirmation, number: int, *, review: bool) -> None:
         """Ask for approval and take over what the person edits, or reject the confirmation."""
         run, form = self.run, held.form
         shown = self.arguments if form is None else Asked("", form).defaults
@@ -637,11 +638,11 @@ class ToolCall:
         else:
             self.arguments = {**self.arguments, **(answer.arguments or {})}
 
-    async def _reject(self, held: ConfirmationRequest, by: str | None) -> bool:
+    async def _reject(self, held: Confirmation, by: str | None) -> bool:
         await self.run.executor.reject(held.id, self.run.call(self.tool, {}, self.name), by)
         return True
 
-    async def _confirm(self, held: ConfirmationRequest) -> Result:
+    async def _confirm(self, held: Confirmation) -> Result:
         """Approve the confirmation; an approval from before a crash still counts.
 
         One entry of the record covers all of it, so a call that repeatedly kills its process makes

@@ -162,4 +162,4 @@ def _confirmation(data: str) -> Confirmation:
     caller = Caller(*call.caller)
     caller = caller._replace(earlier=tuple(caller.earlier))
     call = call._replace(caller=caller, budget=budget, asked=asked)
-    return one._replace(call=call, notes=tuple(one.notes))
+    return one._replace(call=call, notes=tuple(one.notes), replaces=tuple(one.replaces))

@@ -1,8 +1,9 @@
 """The part of a definition that a call is checked against; it has no prose."""
 
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
+from toolmd._types.field import Row
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.source import Source
 
@@ -19,19 +20,50 @@ class Rule:
     message: str
 
 
+# fmt: off
 @dataclass(frozen=True)
 class Safety:
     """The conditions that a call must meet before it runs; an absent field is None."""
 
-    min_confidence: float | None = None
-    on_missing_confidence: Literal["deny", "confirm"] | None = None
-    """The action for a call without a confidence; None uses the project's setting."""
-    requires_confirmation: bool | None = None
-    confirm_when: str | None = None
-    sensitivity: Literal["low", "medium", "high", "critical"] | None = None
-    explicit_intent: bool | None = None
-    intent_keywords: tuple[str, ...] = ()
-    escalate_when: str | None = None
+    min_confidence: Annotated[float | None, Row(
+        "share", "The lowest confidence (0 to 1) that a model must state.", restricts=True,
+        aliases=("Minimum Confidence", "Confidence Min"),
+        synonyms=("Confidence", "Confidence Threshold", "Required Confidence"))] = None
+    on_missing_confidence: Annotated[Literal["deny", "confirm"] | None, Row(
+        "choice",
+        "The action for a call that states no confidence: `deny`, or `confirm` with a person. "
+        "The project's setting is the default.", restricts=True)] = None
+    requires_confirmation: Annotated[bool | None, Row(
+        "boolean", "A person must agree to each call.", "no", restricts=True,
+        aliases=(
+            "Confirmation", "Confirmation Required", "Require Confirmation", "Needs Confirmation"),
+        synonyms=("Confirm", "Requires Approval", "Require Approval", "Needs Approval",
+                  "Approval Required"))] = None
+    confirm_when: Annotated[str | None, Row(
+        "expression", "A person must agree where this expression over the arguments is true.",
+        restricts=True,
+        aliases=("Confirmation When", "Requires Confirmation When", "Require Confirmation When"),
+        synonyms=("Confirm If", "Requires Confirmation If", "Require Confirmation If",
+                  "Ask When"))] = None
+    sensitivity: Annotated[Literal["low", "medium", "high", "critical"] | None, Row(
+        "choice", "`critical` always asks a person, with every detail.", restricts=True,
+        aliases=("Sensitivity Level",), synonyms=("Data Sensitivity", "Risk Level"))] = None
+    explicit_intent: Annotated[bool | None, Row(
+        "boolean", "The user's own message must contain one of the Intent Keywords.", "no",
+        restricts=True,
+        aliases=("Explicit Intent Required", "Requires Explicit Intent", "Require Explicit Intent",
+                 "Needs Explicit Intent", "Explicit User Intent"))] = None
+    intent_keywords: Annotated[tuple[str, ...], Row(
+        "keywords",
+        "The words that show the intent; inflections of English ones count. A bullet "
+        "`- de: erinnere, Erinnerung` names those of a language.", restricts=True,
+        aliases=("Intent Keyword", "Explicit Intent Keywords"),
+        synonyms=("Intent Words", "Keywords For Intent"))] = ()
+    escalate_when: Annotated[str | None, Row(
+        "expression", "The call needs a person's review if this expression is true.",
+        restricts=True, aliases=("Escalation When",),
+        synonyms=("Escalate If", "Escalate", "Review When", "Escalate To Human When"))] = None
+# fmt: on
 
 
 @dataclass(frozen=True)
@@ -43,7 +75,7 @@ class Rate:
 
     def __str__(self) -> str:
         """Return the rate as a file has it: `3/s`, `100/min`, `3 per 90s`."""
-        unit = {1: "s", 60: "min", 3600: "h"}.get(self.per_s)  # type: ignore[call-overload]
+        unit = {1: "s", 60: "min"}.get(self.per_s)  # type: ignore[call-overload]
         return f"{self.calls}/{unit}" if unit else f"{self.calls} per {seconds(self.per_s)}"
 
 
@@ -59,27 +91,54 @@ class Batch:
         return f"{self.parameter} by {self.size}"
 
 
+# fmt: off
 @dataclass(frozen=True)
 class Limits:
     """The limits of a call; durations in seconds, sizes in bytes."""
 
-    timeout_s: float | None = None
-    retries: int | None = None
-    backoff_s: float | None = None
-    rate: Rate | None = None
-    max_rows: int | None = None
-    max_bytes: int | None = None
-    max_batch: Batch | None = None
-    max_calls: int | None = None
-    max_concurrent: int | None = None
-    allowed_domains: tuple[str, ...] = ()
+    timeout_s: Annotated[float | None, Row(
+        "duration", "The longest time that a call may run: `10s`, `500ms`.", name="Timeout",
+        restricts=True, aliases=("Time Out", "Call Timeout"),
+        synonyms=("Time Limit", "Max Time"))] = None
+    retries: Annotated[int | None, Row(
+        "whole", "The number of retries of a failed call, if the tool is Read Only or Idempotent.",
+        "0")] = None
+    backoff_s: Annotated[float | None, Row(
+        "duration", "The wait before the first retry; it doubles with each one.", "500ms",
+        name="Backoff", aliases=("Back Off",))] = None
+    rate: Annotated[Rate | None, Row(
+        "rate", "The most calls that start in a time: `3/s`, `100/min`.", restricts=True,
+        aliases=("Rate Limit", "Max Rate", "Rate Limits"),
+        stems=("Calls", "Max Calls", "Requests", "Max Requests"))] = None
+    max_rows: Annotated[int | None, Row(
+        "count", "The most rows in a result.", restricts=True,
+        aliases=("Maximum Rows", "Max Row", "Max Number Of Rows"),
+        synonyms=("Row Limit", "Limit Rows"))] = None
+    max_bytes: Annotated[int | None, Row(
+        "size", "The most bytes in a result.", restricts=True,
+        aliases=("Maximum Bytes", "Max Byte"), synonyms=("Max Size", "Size Limit", "Byte Limit"),
+        stems=("Max", "Maximum"))] = None
+    max_batch: Annotated[Batch | None, Row(
+        "batch", "Splits a long array: `texts by 256`.", restricts=True)] = None
+    max_calls: Annotated[int | None, Row(
+        "count", "The most calls in a conversation.", restricts=True,
+        aliases=("Maximum Calls", "Max Call", "Max Number Of Calls", "Max Calls Per Conversation"),
+        synonyms=("Call Limit",))] = None
+    max_concurrent: Annotated[int | None, Row(
+        "count", "The most calls that run at the same time; the others wait.",
+        restricts=True)] = None
+    allowed_domains: Annotated[tuple[str, ...], Row(
+        "hosts", "The hosts that the tool may contact: exact, or `*.suffix`.", restricts=True,
+        aliases=("Allowed Domain",),
+        synonyms=("Allowed Hosts", "Domains", "Domain Allowlist", "Whitelisted Domains"))] = ()
+# fmt: on
 
 
 @dataclass(frozen=True, kw_only=True)
 class CallSpec:
     """The part that calls of tools and of skills share."""
 
-    name: str
+    name: Annotated[str, Row("identifier", "The name used in calls.", "the file's name")]
     parameters: tuple[Parameter, ...] = ()
     """The accepted parameters, in the order of the file."""
     source: Source
@@ -93,14 +152,34 @@ class ToolCallSpec(CallSpec):
     It does without pydantic, whose import takes longer than opening a thousand tools.
     """
 
-    requires_auth: bool = False
-    requires_context: tuple[str, ...] = ()
+    # fmt: off
+    requires_auth: Annotated[bool, Row(
+        "boolean", "A call needs a user, whom the host names.", "no", restricts=True,
+        aliases=("Auth", "Auth Required", "Require Auth", "Authentication",
+                 "Authentication Required", "Requires Authentication"))] = False
+    requires_context: Annotated[tuple[str, ...], Row(
+        "context", "Facts about the caller that the host must supply: `patient, tenant`.",
+        restricts=True,
+        aliases=("Require Context", "Context Required", "Required Context", "Needs Context",
+                 "Context"))] = ()
     """The facts about the caller that the host must supply, such as `patient`."""
-    implemented_by: str = ""
+    implemented_by: Annotated[str, Row(
+        "function",
+        "What runs, if it is not the Python of the same stem: `module:function`, of a module "
+        "in the same folder or of an installed one; or `http METHOD PATH`, an operation of a "
+        "web service (`http GET shop:/pets/{id}` where the settings have several services); "
+        "or `mcp SERVER TOOL`, a tool of an MCP server.", "the function of the tool's name",
+        aliases=("Implemented In", "Implementation By"))] = ""
     """The `module:function` or `http METHOD PATH` that the file names; empty if it names none."""
-    read_only: bool = False
-    idempotent: Literal["yes", "no", "keyed"] = "no"
-    unknown_parameters: Literal["reject", "ignore"] = "reject"
+    read_only: Annotated[bool, Row(
+        "boolean", "The tool changes nothing, so a failed call may be retried.", "no")] = False
+    idempotent: Annotated[Literal["yes", "no", "keyed"], Row(
+        "choice", "Whether a second equal call changes nothing more; `keyed`: with the same key.",
+        "no")] = "no"
+    unknown_parameters: Annotated[Literal["reject", "ignore"], Row(
+        "choice", "The action for an argument that no parameter names: an error, or nothing.",
+        "reject", restricts=True, aliases=("Unknown Params", "Unknown Arguments"))] = "reject"
+    # fmt: on
     returns: Schema
     """The shape of the result."""
     rules: tuple[Rule, ...] = ()
@@ -136,7 +215,7 @@ _FLOATS = {
     field.name
     for part in (Safety, Limits, Rate)
     for field in fields(part)
-    if float in (field.type, *get_args(field.type))
+    if float in (field.type, *get_args(next(iter(get_args(field.type)), None)))
 }
 """The fields that are always written as floats: a spec made in Python may have 60 for 60.0."""
 

@@ -180,10 +180,6 @@ class Code(StrEnum):
         "changed-remote-tool",
         "An MCP server changed a tool since it was accepted: its calls are denied.",
     )
-    OWN_HTTP_CLIENT = (
-        "own-http-client",
-        "The Python opens a connection by itself, past Allowed Domains. Use `context.http`.",
-    )
     BROKEN_REQUIREMENT = "broken-requirement", "A skill needs a definition that has errors itself."
 
 

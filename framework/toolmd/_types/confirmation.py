@@ -1,10 +1,10 @@
-"""A pending call: it waits for a person's decision."""
+"""A confirmation: a call that waits for a person, from the check that asks to the decision."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
+from toolmd._types.brief import brief
 from toolmd._types.call import Call
-from toolmd._types.pending import PendingCall
 
 ConfirmationState = Literal[
     "pending", "running", "interrupted", "approved", "edited", "rejected", "answered", "stale",
@@ -16,75 +16,94 @@ EXPIRES_S = 600.0
 """How long a pending call may be approved, in seconds."""
 UNDECIDED = frozenset({"pending", "interrupted"})
 """The states in which a person may decide."""
+By = Mapping[str, str | None]
+"""A person's decision: the id of the `confirmation`, and `by`, the person's name if it is known."""
+NO_CALL = Call("", {})
+NOTHING: Mapping[str, Any] = {}
 
 
 class Confirmation(NamedTuple):
-    """A confirmation: the pending call, its caller, and when the confirmation expires."""
+    """A call that waits for a person's decision, or the question of a run."""
 
     id: str
-    """The id to pass to `approve`, `reject` and `respond`."""
-    kind: Literal["confirm", "review"]
-    """`confirm` asks the user; `review` asks an operator of the system."""
-    call: Call
-    """The call with its validated arguments, including defaults."""
-    bound_to: str
-    """Hex sha256 over spec, implementation, policy and arguments."""
+    """The id to pass to `approve`, `reject` and `respond`; empty in a dry run."""
     prompt: str
     """The question for the person; Sensitive values are hidden."""
-    sensitivity: str
+    sensitivity: str = "low"
     """The tool's sensitivity: `low`, `medium`, `high` or `critical`."""
-    created: float
-    """In seconds since the epoch, like `expires`."""
-    expires: float | None
+    kind: Literal["confirm", "review"] = "confirm"
+    """`confirm` asks the user; `review` asks an operator of the system."""
+    call: Call = NO_CALL
+    """The call with its validated arguments, including defaults."""
+    shown: Mapping[str, Any] = NOTHING
+    """The arguments with Sensitive values hidden."""
+    created: float = 0.0
+    """In seconds since the epoch, like `expires`; 0 in a dry run."""
+    expires: float | None = None
     """None for a run's question that never expires."""
     state: ConfirmationState = "pending"
     """The state: undecided, running, decided, stale, expired, or superseded by a correction."""
-    shown: Any = None
-    """The arguments with Sensitive values hidden."""
+    code: str = ""
+    """The code of the check that asks, such as `confirmation_required`."""
+    reason: str = ""
+    """Why a person must decide."""
+    bound_to: str = ""
+    """Hex sha256 over spec, implementation, policy and arguments."""
     notes: tuple[str, ...] = ()
     """Notes added to the result, such as the arguments that a person edited."""
+    replaces: tuple[str, ...] = ()
+    """The ids of earlier pending calls that this one corrects; they can't be decided any more."""
     saves: str | None = None
     """The name under which a run saves the person's answer; None for a yes-or-no question."""
     words: str = ""
     """The part of the prompt with the user's words; it goes with the decision."""
+
+    def __repr__(self) -> str:
+        return brief(self, "prompt", "shown", "words")
+
+    @property
+    def tool(self) -> str:
+        """The name of the tool."""
+        return self.call.tool
+
+    @property
+    def tool_call_id(self) -> str | None:
+        """The model's name for the call."""
+        return self.call.id
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The arguments with defaults; Sensitive values are hidden."""
+        return dict(self.shown)
 
     @property
     def form(self) -> Mapping[str, Any] | None:
         """The JSON Schema of what a server asks for; None for a call that waits for a yes."""
         return None if self.call.asked is None else self.call.asked.form
 
-    def as_pending(self, tool_call_id: str | None) -> PendingCall:
-        """Return what the caller of a model's call, or of a run, sees of it.
-
-        Args:
-            tool_call_id: The model's name for that call.
-        """
-        return PendingCall(self.id, self.kind, tool_call_id, self.call.tool, dict(self.shown or {}),
-                           self.prompt, self.sensitivity, self.saves, self.form)  # fmt: skip
-
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON that a person needs to decide; times are in seconds since the epoch."""
+        """Return the JSON that a person needs to decide, without absent keys.
+
+        Times are in seconds since the epoch.
+        """
         shown = {
             "id": self.id,
             "kind": self.kind,
-            "tool_call_id": self.call.id,
-            "tool": self.call.tool,
-            "parameters": self.shown,
+            "tool_call_id": self.tool_call_id,
+            "tool": self.tool,
+            "parameters": self.parameters,
             "user": self.call.caller.user,
             "prompt": self.prompt,
             "sensitivity": self.sensitivity,
-            "created": self.created,
+            "created": self.created or None,
             "expires": self.expires,
             "state": self.state,
+            "saves": self.saves,
+            "form": self.form,
         }
-        more = {"saves": self.saves, "form": self.form}
-        return shown | {key: value for key, value in more.items() if value is not None}
+        return {k: v for k, v in shown.items() if v not in (None, "") or k == "prompt"}
 
-
-class Decided(NamedTuple):
-    """A person's decision on a pending call, as the audit names it."""
-
-    confirmation: str
-    """The id of the call."""
-    by: str | None = None
-    """The person's name; None for an operator of the host without a name."""
+    def to_request(self) -> dict[str, Any]:
+        """Return the JSON of a result that waits for this confirmation, without absent keys."""
+        names = ("id", "prompt", "sensitivity", "replaces", "form")
+        return {name: value for name in names if (value := getattr(self, name))}

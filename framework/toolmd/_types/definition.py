@@ -1,12 +1,13 @@
 """The common part of tool and skill specs: the head of the file, and its content hash."""
 
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from toolmd._types.call_spec import CallSpec
 from toolmd._types.canonical import canonical_json, content_hash
+from toolmd._types.field import Row
 
 
 class Noun(BaseModel):
@@ -31,9 +32,11 @@ class FileSpec(Noun, CallSpec):
     """The paragraphs behind the description."""
     when_to_use: str = ""
     """The text of the section of that name, for the model."""
-    version: str
-    category: str
-    tags: tuple[str, ...] = ()
+    version: Annotated[str, Row("line", "Kept as text: `1.10` stays `1.10`.", "1.0.0")]
+    category: Annotated[str, Row("line", "A word for sorting.", "general")]
+    tags: Annotated[
+        tuple[str, ...], Row("list", "Words for search.", aliases=("Tag", "Labels", "Keywords"))
+    ] = ()
     sections: dict[str, str] = Field(default_factory=dict)
     """Prose that belongs to no field, by the title of its section."""
     extra: dict[str, JsonValue] = Field(default_factory=dict)

@@ -3,7 +3,7 @@
 from typing import Any, Literal, NamedTuple
 
 from toolmd._types.brief import brief
-from toolmd._types.pending import PendingCall
+from toolmd._types.confirmation import Confirmation
 from toolmd._types.result import Result
 
 Stop = Literal[
@@ -28,7 +28,7 @@ class Exchange(NamedTuple):
     """All texts of the model in order: those before its calls, and the answer."""
     results: tuple[Result, ...] = ()
     """The results of all calls in order; a pending call that was decided has its final result."""
-    pending: tuple[PendingCall, ...] = ()
+    pending: tuple[Confirmation, ...] = ()
     """The calls that still wait for a decision."""
     crisis: bool = False
     """Whether the conversation has a crisis flag; a person should read it then."""

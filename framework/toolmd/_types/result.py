@@ -7,8 +7,8 @@ from typing import Any, Literal, NamedTuple
 from pydantic_core import from_json
 
 from toolmd._types.brief import brief
+from toolmd._types.confirmation import Confirmation
 from toolmd._types.parts import File
-from toolmd._types.pending import PendingCall
 from toolmd._types.verdict import Problem
 
 NO_PARTS: Mapping[int, File] = {}
@@ -36,21 +36,6 @@ class Failure(NamedTuple):
         if self.retry_after_ms is not None:
             shown["retry_after_ms"] = self.retry_after_ms
         return shown
-
-
-class ConfirmationRequest(NamedTuple):
-    """The confirmation that a pending call waits for; it has no id in a dry run."""
-
-    id: str
-    """The id to pass to `approve`, `reject` and `respond`."""
-    prompt: str
-    """The question for the person."""
-    sensitivity: str = "low"
-    """The tool's sensitivity: `low`, `medium`, `high` or `critical`."""
-    replaces: tuple[str, ...] = ()
-    """The ids of earlier pending calls that this one corrects; they can't be decided any more."""
-    form: Mapping[str, Any] | None = None
-    """The JSON Schema of what a server asks for during the call; None where a yes is enough."""
 
 
 class Event(NamedTuple):
@@ -103,13 +88,13 @@ class _Fields(NamedTuple):
     """Notes for the caller, such as arguments that were dropped."""
     source: dict[str, str] | None = None
     """The origin of the data: `system`, `updated`."""
-    confirmation: ConfirmationRequest | None = None
+    confirmation: Confirmation | None = None
     """The confirmation that a pending call waits for."""
     api_offline: bool = False
     """Whether a service was unreachable after the last retry."""
     run_id: str | None = None
     """The id of a skill's run; None for a tool's call."""
-    waiting: tuple[PendingCall, ...] = ()
+    waiting: tuple[Confirmation, ...] = ()
     """All calls and questions that the run waits for; `confirmation` is the first."""
     handle: str | None = None
     """The handle of the whole value, where `data` is only the part that a model reads."""
@@ -162,7 +147,7 @@ class Result(_Fields):
         if self.source is not None:
             shown["source"] = self.source
         if self.confirmation is not None:
-            shown["confirmation"] = {k: v for k, v in self.confirmation._asdict().items() if v}
+            shown["confirmation"] = self.confirmation.to_request()
         if self.run_id is not None:
             shown["run_id"] = self.run_id
         if self.parts:

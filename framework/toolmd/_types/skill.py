@@ -9,6 +9,7 @@ from pydantic import Field
 
 from toolmd._types.canonical import present
 from toolmd._types.definition import FileSpec, Noun
+from toolmd._types.field import Row
 from toolmd._types.schema import object_schema
 from toolmd._types.source import Position
 
@@ -330,21 +331,45 @@ class SkillSpec(FileSpec):
     kind: ClassVar[str] = "skill"
     """Always `skill`."""
 
-    required_tools: tuple[str, ...] = ()
-    required_skills: tuple[str, ...] = ()
-    context: dict[str, str] = Field(default_factory=dict)
+    # fmt: off
+    required_tools: Annotated[tuple[str, ...], Row(
+        "names", "The only tools that its steps may call.", restricts=True, synonyms=("Tools",),
+        aliases=("Requires Tools", "Require Tools", "Required Tool", "Tools Required"))] = ()
+    required_skills: Annotated[tuple[str, ...], Row(
+        "names", "The only skills that its steps may call.", restricts=True,
+        aliases=("Requires Skills",), synonyms=("Skills",))] = ()
+    context: Annotated[dict[str, str], Row(
+        "suppliers",
+        "The input that supplies each fact about the caller: `patient from patientId`.",
+        restricts=True)] = Field(default_factory=dict)
     """The input that supplies each fact about the caller: `{"patient": "patientId"}`."""
-    schedule: str | None = None
+    schedule: Annotated[str | None, Row(
+        "schedule",
+        "When it runs by itself: a cron expression, `0 7 * * 1-5 in Europe/Paris`, or "
+        "`every 15m`; UTC without a zone.", aliases=("Cron", "Runs Every"))] = None
     """When it runs by itself: a cron expression, with a zone if not in UTC, or `every 900s`."""
-    schedule_inputs: dict[str, str] = Field(default_factory=dict)
+    schedule_inputs: Annotated[dict[str, str], Row(
+        "inputs", "The inputs of these runs, as nested bullets `- input: value`.",
+        aliases=("Scheduled Inputs",))] = Field(default_factory=dict)
     """The text of each input of these runs."""
-    durable: bool = True
-    model_invocation: bool = True
-    user_invocable: bool = True
-    allowed_tools: tuple[str, ...] = ()
+    durable: Annotated[bool, Row("boolean", "Whether a run survives its process.", "yes")] = True
+    model_invocation: Annotated[bool, Row(
+        "boolean", "Whether a model may start it; `no`: only people and programs start it.",
+        "yes", restricts=True)] = True
+    user_invocable: Annotated[bool, Row(
+        "boolean",
+        "Whether it is offered to people: as a prompt over MCP, with a form in the console.",
+        "yes", restricts=True)] = True
+    allowed_tools: Annotated[tuple[str, ...], Row(
+        "patterns",
+        "The only tools of Toolmd or of another program that it may use: `Read, Bash(git:*)`.",
+        restricts=True, aliases=("Tools Allowed",))] = ()
     """Patterns of the only tools that it may use, such as `Bash(git:*)`; empty: no such limit."""
-    disallowed_tools: tuple[str, ...] = ()
+    disallowed_tools: Annotated[tuple[str, ...], Row(
+        "patterns", "The tools of Toolmd or of another program that it must not use.",
+        restricts=True, aliases=("Tools Disallowed", "Forbidden Tools"))] = ()
     """Patterns of the tools that it must not use."""
+    # fmt: on
     output: Output = Output.model_construct()
     """The description of each part of its result."""
     workflow: str = ""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolmd._types.pending import PendingCall
+from toolmd._types.confirmation import Confirmation
 from toolmd._types.result import Result
 
 
@@ -17,7 +17,7 @@ class Turn:
     results: tuple[Result, ...] = ()
     """One per call, in order. A reply that is denied as a whole has one for each call whose id can
     be read, or a single one where no id can be read."""
-    pending: tuple[PendingCall, ...] = ()
+    pending: tuple[Confirmation, ...] = ()
     """The calls that wait for a confirmation."""
     dialect: str = "text"
     """The dialect of the reply; `text` if it had no call."""

@@ -11,7 +11,6 @@ from toolmd._types.crisis import Crisis
 from toolmd._types.decision import OPERATOR, Approver, Decision
 from toolmd._types.result import EventListener, Result
 from toolmd._types.run import Answer
-from toolmd._validation.redact import HIDDEN, redacted_value
 from toolmd._workspace.background_loop import off_loop, sync_of
 from toolmd._workspace.method_parameters import checked
 from toolmd._workspace.opened import OpenProject, WorkspaceEventKind
@@ -58,7 +57,7 @@ class Confirmations:
         Raises:
             NotFoundError: `after` is not kept any more.
         """
-        decisions = (await self._project.dispatcher()).decisions
+        calls = (await self._project.dispatcher()).confirmations
         questions = self._runs().questions
         last = None if after is None else await self.get(after, user=user)
         if last is None and after is not None:
@@ -67,11 +66,11 @@ class Confirmations:
 
         def read() -> tuple[Confirmation, ...]:
             # A run asks for its own pending calls; they must not be listed twice.
-            calls = filterfalse(
-                lambda one: questions.asks_for(one.call.id), decisions.each_pending(user, place)
+            waiting = filterfalse(
+                lambda one: questions.asks_for(one.call.id), calls.pending(user, place)
             )
             asked = (one for one in questions.each(place) if user in {None, one.call.caller.user})
-            every = heapq.merge(calls, asked, key=lambda one: (one.created, one.id))
+            every = heapq.merge(waiting, asked, key=lambda one: (one.created, one.id))
             return tuple(islice(every, limit))
 
         return await off_loop(read)
@@ -99,7 +98,8 @@ class Confirmations:
         if "/" in str(confirmation_id):
             confirmation = await off_loop(self._runs().questions.find, confirmation_id)
         else:
-            confirmation = await (await self._project.dispatcher()).decisions.read(confirmation_id)
+            calls = (await self._project.dispatcher()).confirmations
+            confirmation = await calls.read(confirmation_id)
         if confirmation is None or (
             user is not None and confirmation.call.caller.user not in {None, user}
         ):
@@ -132,13 +132,15 @@ class Confirmations:
             The call's Result, or a denial if this person can't decide it any more. Sensitive
             values of its data are hidden from everybody but the caller.
         """
+        calls = (await self._project.dispatcher()).confirmations
         result = await self._decide_run(str(confirmation_id), decision, who)
         if result is None:
-            result = await self._decide_call(confirmation_id, decision, who, on_event)
+            result = await calls.decide(confirmation_id, decision, who, on_event)
         events = self._project.workspace_events
         if events and (result.error is None or result.error.code not in _NOTHING_HAPPENED):
             told = {"id": confirmation_id, "state": _STATES[decision.kind], "tool": result.tool}
-            events.tell("pending", told, await self._caller_of(confirmation_id, who.user))
+            known = await calls.get(confirmation_id)
+            events.tell("pending", told, who.user if known is None else known.call.caller.user)
         return result
 
     decide_sync = sync_of(decide)
@@ -217,41 +219,6 @@ class Confirmations:
         )
         user = None if order.caller.user is None else who.user
         return await runs.answer(run_id, answer, key=key, user=user)
-
-    async def _decide_call(
-        self,
-        confirmation_id: str,
-        decision: Decision,
-        who: Approver,
-        on_event: EventListener | None,
-    ) -> Result:
-        """Decide a call that is no run's; only its caller gets the Sensitive values of its data."""
-        dispatcher = await self._project.dispatcher()
-        decisions, user, by = dispatcher.decisions, who.user, who.recorded_name
-        if decision.kind == "reject":
-            result = await decisions.reject(confirmation_id, user=user, by=by)
-        elif decision.kind == "respond":
-            result = await decisions.respond(confirmation_id, decision.text, user=user, by=by)
-        else:
-            edit = decision.arguments or None
-            result = await decisions.confirm(
-                confirmation_id, edit=edit, user=user, by=by, on_event=on_event
-            )
-        if result.data is None:
-            return result
-        tool = dispatcher.registry.tools.get(result.tool)
-        if tool is not None and not tool.spec.returns.holds_sensitive:
-            return result
-        if await self._caller_of(confirmation_id, None) == user:
-            return result
-        data = HIDDEN if tool is None else redacted_value(result.data, tool.spec.returns)
-        return result._replace(data=data, parts={})
-
-    async def _caller_of(self, confirmation_id: str, otherwise: str | None) -> str | None:
-        """Return the user of a pending or decided call."""
-        decisions = (await self._project.dispatcher()).decisions
-        known = await decisions.confirmation(confirmation_id)
-        return otherwise if known is None else known.call.caller.user
 
 
 @checked
@@ -336,9 +303,10 @@ class StoreChanges:
 
         Raises UnreachableError.
         """
-        decisions = (await self._project.dispatcher()).decisions
-        waiting = await off_loop(decisions.pending)
-        now = {one.id: (one.call.tool, one.call.caller.user) for one in waiting}
+        calls = (await self._project.dispatcher()).confirmations
+        now = await off_loop(
+            lambda: {one.id: (one.tool, one.call.caller.user) for one in calls.pending()}
+        )
         before, self._pending = self._pending, now
         changes = [_told(one, "pending", now[one]) for one in now.keys() - before.keys()]
         changes += [_told(one, "closed", before[one]) for one in before.keys() - now.keys()]

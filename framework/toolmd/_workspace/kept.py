@@ -284,7 +284,7 @@ def _bare(result: Result, most: int) -> Result:
         return bare
     # The questions of a run may show large arguments, which the person sees elsewhere.
     waiting = tuple(
-        one._replace(parameters={}, prompt=_words(one.prompt, part)) for one in bare.waiting[:8]
+        one._replace(shown={}, prompt=_words(one.prompt, part)) for one in bare.waiting[:8]
     )
     call_id = bare.tool_call_id and _words(bare.tool_call_id, part)
     return bare._replace(waiting=waiting, tool=_words(bare.tool, part), tool_call_id=call_id)

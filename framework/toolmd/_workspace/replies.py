@@ -15,11 +15,9 @@ from toolmd._dialect import parse_reply, render_denial, render_results
 from toolmd._dialect.calls import without_absent
 from toolmd._dialect.envelope import MAX_BYTES
 from toolmd._types.call import Budget, Call, Caller
-from toolmd._types.pending import PendingCall
 from toolmd._types.reply import Dialect, Parsed
 from toolmd._types.result import EventListener, Result
 from toolmd._types.turn import Turn
-from toolmd._validation.redact import redacted
 from toolmd._workspace.names import Names
 from toolmd._workspace.opened import OpenProject
 from toolmd._workspace.runs import Runs, crashed
@@ -62,23 +60,20 @@ class Replies:
         Raises NotFoundError for a dialect that is not there, and UnreachableError where the
         crisis flag of a message that led to no call can't be stored.
         """
+        whole = Call("", {}, caller=caller, dry_run=dry_run)
         try:
             parsed = parse_reply(reply, dialect, self._dialects)
         except NotFoundError:
             raise
         except MalformedReplyError as error:
-            denied = await self._dispatcher.deny_reply(
-                error.code, str(error), caller=caller, dry_run=dry_run
-            )
+            denied = await self._dispatcher.deny(whole, error.code, str(error))
             return self._denied(
                 denied, error.dialect or dialect, error.clean_message, error.calls, error.custom
             )
         except Exception as error:  # noqa: BLE001 - a dialect that breaks lets nothing through
             reference = logged(error, "the dialect %s failed", dialect)
             message = f"The reply could not be read (reference {reference}). Nothing happened."
-            denied = await self._dispatcher.deny_reply(
-                "internal_guard_error", message, caller=caller, dry_run=dry_run
-            )
+            denied = await self._dispatcher.deny(whole, "internal_guard_error", message)
             return self._denied(denied, dialect, "")
         if not parsed.calls and not dry_run:
             await self._dispatcher.hear(caller)
@@ -100,7 +95,7 @@ class Replies:
             results = await asyncio.gather(*(self._take(call, on_event) for call in calls))
         noted = [with_note(one, note) for one, (_, note) in zip(results, named, strict=True)]
         shown = [await self._keeper.shown(result, caller.user) for result in noted]
-        return await self._turn(parsed, spoken, tuple(shown))
+        return self._turn(parsed, spoken, tuple(shown))
 
     def _named(self, call: Call) -> tuple[Call, str]:
         """Return a call under the tool's own name, without nulls that stand for an absent value.
@@ -148,7 +143,7 @@ class Replies:
         except NotFoundError:
             raise
         except Exception as error:  # noqa: BLE001 - one call's failure must not cancel another's
-            return self._dispatcher.finish(call, crashed(call, error))
+            return self._dispatcher.finish_run(call, crashed(call, error))
 
     async def take_alone(self, call: Call, on_event: EventListener | None = None) -> Result:
         """Read a call that came without a reply, which is held to a reply's bounds."""
@@ -160,42 +155,16 @@ class Replies:
         result = with_note(await self._take(call, on_event), note)
         return await self._keeper.shown(result, call.caller.user)
 
-    async def _turn(self, parsed: Parsed, spoken: str, results: tuple[Result, ...]) -> Turn:
-        pending: list[PendingCall] = []
-        for call, result in zip(parsed.calls, results, strict=True):
-            if result.confirmation is not None:
-                pending += result.waiting or [await self._confirmation(call, result)]
+    def _turn(self, parsed: Parsed, spoken: str, results: tuple[Result, ...]) -> Turn:
+        asked = (result.waiting or (result.confirmation,) for result in results)
+        pending = tuple(one for some in asked for one in some if one is not None)
         dialects = self._dialects
 
         def render(told: Sequence[Result]) -> list[dict[str, Any]]:
             return _rendered([self._keeper.cut(result) for result in told], spoken, dialects)
 
         found = spoken if parsed.calls else "text"
-        return Turn(parsed.clean_message, results, tuple(pending), found, render)
-
-    async def _confirmation(self, call: Call, result: Result) -> PendingCall:
-        """Return what waits behind a tool's result; a dry run kept nothing to look up."""
-        asked = result.confirmation
-        assert asked is not None
-        stored = await self._dispatcher.decisions.confirmation(asked.id) if asked.id else None
-        if stored is not None:
-            return stored.as_pending(result.tool_call_id)
-        return PendingCall(
-            id=asked.id,
-            kind="review" if result.outcome == "review" else "confirm",
-            tool_call_id=result.tool_call_id,
-            tool=result.tool,
-            parameters=self._shown(call),
-            prompt=asked.prompt,
-            sensitivity=asked.sensitivity,
-            form=asked.form,
-        )
-
-    def _shown(self, call: Call) -> dict[str, Any]:
-        """Return the arguments of a call without the Sensitive ones among them."""
-        called = self._names.find(call.tool)
-        given = call.arguments if isinstance(call.arguments, Mapping) else {}
-        return {} if called is None else redacted(given, called.spec.parameters)
+        return Turn(parsed.clean_message, results, pending, found, render)
 
     def _denied(
         self,

@@ -105,11 +105,11 @@ class _DispatchExecutor:
 
     async def confirm(self, held: str, call: Call, by: str | None = None) -> Result:
         """Approve a pending call by its id, with the arguments of `call`, and run it."""
-        return await self._dispatcher.decisions.confirm_call(held, call, None, by)
+        return await self._dispatcher.confirmations.approve_for_run(held, call, None, by)
 
     async def reject(self, held: str, call: Call, by: str | None = None) -> None:
         """Reject a pending call by its id: it never runs."""
-        await self._dispatcher.decisions.reject(held, user=call.caller.user, by=by)
+        await self._dispatcher.confirmations.reject_for_run(held, call.caller.user, by)
 
     async def python(self, call: Call, through: Through) -> Any:
         """Run the implementation of a skill; its own calls go `through`.

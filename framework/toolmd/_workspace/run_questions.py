@@ -15,7 +15,7 @@ from toolmd._skills.engine.store import StoredQuestion
 from toolmd._types.asked import Asked
 from toolmd._types.call import Call
 from toolmd._types.confirmation import Confirmation
-from toolmd._types.result import ConfirmationRequest, Failure, Result, SkillResult
+from toolmd._types.result import Failure, Result, SkillResult
 from toolmd._types.run import Answer, Asker, Order, Question
 from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
@@ -122,12 +122,15 @@ def waits(call: Call, ended: SkillResult, pending: tuple[Confirmation, ...]) -> 
                     attempts=1, run_id=ended.run_id)  # fmt: skip
     if not pending:
         return result
-    first, message = pending[0], "The user must confirm it."
+    waiting = tuple(
+        one._replace(call=one.call._replace(id=call.id, arguments=one.shown),
+                     created=0.0, expires=None)
+        for one in pending
+    )  # fmt: skip
+    first, message = waiting[0], "The user must confirm it."
     if first.kind == "review":
         message = "An operator must review one of its calls first."
-    held = ConfirmationRequest(first.id, first.prompt, first.sensitivity, form=first.form)
-    waiting = tuple(one.as_pending(call.id) for one in pending)
-    return result._replace(outcome=first.kind, message=message, confirmation=held, waiting=waiting)
+    return result._replace(outcome=first.kind, message=message, confirmation=first, waiting=waiting)
 
 
 def asking(ask: Asker, by: str | None) -> Callable[[Question], Awaitable[Answer | None]]:
@@ -187,5 +190,5 @@ def _confirmation(one: StoredQuestion, order: Order) -> Confirmation:
     if question.form is not None:
         call, shown = call._replace(asked=Asked(prompt, question.form)), given
     kind: Literal["confirm", "review"] = "review" if question.kind == "review" else "confirm"
-    return Confirmation(name, kind, call, "", prompt, question.sensitivity, one.opened,
-                        one.expires, shown=shown, saves=question.saves)  # fmt: skip
+    return Confirmation(name, prompt, question.sensitivity, kind, call, shown, one.opened,
+                        one.expires, saves=question.saves)  # fmt: skip

@@ -11,9 +11,9 @@ from threading import Lock
 from time import perf_counter
 
 from toolmd._call.arguments import mismatch
+from toolmd._call.checks import check_call
 from toolmd._call.cut import Bounds, cut
 from toolmd._call.denial import CallDenied
-from toolmd._call.pipeline import check_call
 from toolmd._skills.engine.engine import Engine
 from toolmd._skills.engine.process import utc_now
 from toolmd._skills.engine.store import NoQuestionError, result_of, unknown
@@ -526,7 +526,7 @@ class Runs:
     async def _finish(self, call: Call, result: Result, began: float) -> Result:
         """Add what every Result has: the call's id, its duration and the crisis flag."""
         result = result._replace(tool_call_id=call.id, duration_ms=(perf_counter() - began) * 1000)
-        return (await self._project.live.ready_dispatcher()).finish(call, result)
+        return (await self._project.live.ready_dispatcher()).finish_run(call, result)
 
 
 def crashed(call: Call, error: Exception) -> Result:

@@ -21,13 +21,12 @@ from toolmd.config.origin import Origin
 from toolmd.config.servers import read_servers
 from toolmd.config.services import read_services
 
+Read = Callable[[Any, Origin], Any]
+"""Reads a setting's value; raises ConfigError, which names the place."""
 MOST = 1_000_000
-"""The largest number or duration in seconds that a setting takes."""
+"""The largest number that a setting takes."""
 LEAST_BYTES = 1024
 """The fewest bytes that a model reads of a result: room for an error and its remedy."""
-"""The largest number of tokens that a conversation may use."""
-MAX_S = 3600
-"""Seconds of a deadline."""
 
 
 def _folders(value: Any, place: Origin) -> tuple[str, ...]:
@@ -69,28 +68,43 @@ def _store(value: Any, place: Origin) -> str:
     raise place.error("must be sqlite, memory or a postgresql:// URL")
 
 
-def _confidence(value: Any, place: Origin) -> float:
-    if isinstance(value, str) and place.text:
-        with contextlib.suppress(ValueError):
-            value = float(value)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise place.error(f"must be a number from 0 to 1, not {value!r}")
-    return float(value)
+def _number(most: float, wanted: str, *, zero: bool = False) -> Read:
+    """Return what reads a number up to `most`, more than 0 or, with `zero`, from 0."""
+
+    def read(value: Any, place: Origin) -> float:
+        if isinstance(value, str) and place.text:
+            with contextlib.suppress(ValueError):
+                value = float(value)
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number or not 0 <= value <= most or (value == 0 and not zero):
+            raise place.error(f"must be {wanted}, not {value!r}")
+        return float(value)
+
+    return read
 
 
-def _count(value: Any, place: Origin, most: int = MOST) -> int:
-    if isinstance(value, str) and place.text and value.isascii() and value.isdigit():
-        value = int(value[:10])
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= most:
-        raise place.error(f"must be a whole number from 1 to {most}, not {value!r}")
-    return value
+def _count(least: int, unit: str = "") -> Read:
+    """Return what reads a whole number from `least` to MOST."""
+
+    def read(value: Any, place: Origin) -> int:
+        if isinstance(value, str) and place.text and value.isascii() and value.isdigit():
+            value = int(value[:10])
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST:
+            raise place.error(f"must be a whole number from {least} to {MOST}{unit}, not {value!r}")
+        return value
+
+    return read
 
 
-def _bytes(value: Any, place: Origin) -> int:
-    count = _count(value, place)
-    if count < LEAST_BYTES:
-        raise place.error(f"must be at least {LEAST_BYTES} bytes, not {value!r}")
-    return count
+def _one_of(*words: str) -> Read:
+    """Return what reads one of some words."""
+
+    def read(value: Any, place: Origin) -> str:
+        if value not in words:
+            raise place.error(f"must be {' or '.join(words)}, not {value!r}")
+        return str(value)
+
+    return read
 
 
 def _flag(value: Any, place: Origin) -> bool:
@@ -101,39 +115,6 @@ def _flag(value: Any, place: Origin) -> bool:
     if place.text and isinstance(value, str) and (word := value.strip().lower()) in words:
         return words[word]
     raise place.error(f"must be true or false, not {value!r}")
-
-
-def _amount(value: Any, place: Origin, unit: str, most: int) -> float:
-    if isinstance(value, str) and place.text:
-        with contextlib.suppress(ValueError):
-            value = float(value)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= most:
-        raise place.error(f"must be a number of {unit}, more than 0 up to {most}, not {value!r}")
-    return float(value)
-
-
-def _seconds(value: Any, place: Origin) -> float:
-    return _amount(value, place, "seconds", MAX_S)
-
-
-def _pause(value: Any, place: Origin) -> float:
-    return 0.0 if value in (0, "0") and value is not False else _seconds(value, place)
-
-
-def _days(value: Any, place: Origin) -> float:
-    return _amount(value, place, "days", MOST)
-
-
-def _sync(value: Any, place: Origin) -> str:
-    if value not in {"none", "batch"}:
-        raise place.error(f"must be none or batch, not {value!r}")
-    return str(value)
-
-
-def _on_missing(value: Any, place: Origin) -> str:
-    if value not in ("deny", "confirm"):
-        raise place.error(f"must be deny or confirm, not {value!r}")
-    return str(value)
 
 
 def _model(value: Any, place: Origin) -> str:
@@ -207,7 +188,9 @@ TABLES: Mapping[str, Callable[..., Any]] = {
 """The tables among them."""
 SHORT: Mapping[str, str] = {"audit": "audit.enabled"}
 """A key that stands for one in its table: `audit = false`."""
-READERS: Mapping[str, Callable[[Any, Origin], Any]] = {
+_confidence = _number(1, "a number from 0 to 1", zero=True)
+_seconds = _number(3600, "a number of seconds, more than 0 up to 3600")
+READERS: Mapping[str, Read] = {
     "tools": _folders,
     "skills": _folders,
     "state": _path,
@@ -215,21 +198,21 @@ READERS: Mapping[str, Callable[[Any, Origin], Any]] = {
     "safety.default_min": _confidence,
     "safety.floor": _confidence,
     "safety.crisis_words": _words,
-    "safety.on_missing_confidence": _on_missing,
+    "safety.on_missing_confidence": _one_of("deny", "confirm"),
     "chat.model": _model,
     "chat.base_url": _url,
     "trace.content": _flag,
     "serve.tokens": _tokens,
-    "serve.max_connections": _count,
-    "serve.head_timeout": _count,
-    "serve.body_timeout": _count,
-    "serve.idle_timeout": _count,
-    "serve.drain_grace": _pause,
+    "serve.max_connections": _count(1),
+    "serve.head_timeout": _count(1),
+    "serve.body_timeout": _count(1),
+    "serve.idle_timeout": _count(1),
+    "serve.drain_grace": _number(3600, "a number of seconds from 0 to 3600", zero=True),
     "serve.drain_timeout": _seconds,
-    "results.max_bytes": _bytes,
+    "results.max_bytes": _count(LEAST_BYTES, " bytes"),
     "audit.enabled": _flag,
-    "audit.sync": _sync,
-    "audit.keep_days": _days,
+    "audit.sync": _one_of("none", "batch"),
+    "audit.keep_days": _number(MOST, f"a number of days, more than 0 up to {MOST}"),
     "services": read_services,
     "servers": read_servers,
     "trust_edits": _flag,

@@ -6,6 +6,7 @@ import time
 from concurrent.futures import Future
 
 import pytest
+from deciding import approve, reject, respond
 from hypothesis import example, given
 from hypothesis import strategies as st
 from virtual_time import VirtualTime, most_in_a_window, run
@@ -61,9 +62,9 @@ def test_pending_calls_and_their_decisions_are_recorded(harness, tool, settings)
                    settings=settings).dispatcher  # fmt: skip
 
     async def main():
-        for decide in (dispatcher.decisions.confirm, dispatcher.decisions.reject):
+        for decide in (approve, reject):
             held = await dispatcher.call("act", {"pin": "hunter2"})
-            await decide(held.confirmation.id)
+            await decide(dispatcher.confirmations, held.confirmation.id)
 
     asyncio.run(main())
     decisions = [d.record["decision"] for d in AuditReader(settings).records()]
@@ -85,8 +86,8 @@ def told(settings, *keys):
 def test_a_run_record_names_the_approved_call(harness, tool, settings):
     dispatcher = pending_dispatcher(harness, tool, settings, requires_confirmation=True)
     held = asyncio.run(dispatcher.call("act", {})).confirmation.id
-    asyncio.run(dispatcher.decisions.confirm(held))
-    asyncio.run(dispatcher.decisions.confirm(held))
+    asyncio.run(approve(dispatcher.confirmations, held))
+    asyncio.run(approve(dispatcher.confirmations, held))
     assert told(settings, "decision", "confirmation", "code") == [
         ("confirm", held, "confirmation_required"),
         ("run", held, None),
@@ -135,16 +136,18 @@ def test_a_record_names_the_wrong_arguments_and_leaves_their_explanation_to_the_
 def test_each_decision_names_its_pending_call(harness, tool, settings):
     dispatcher = pending_dispatcher(harness, tool, settings, requires_confirmation=True)
     first, second = (asyncio.run(dispatcher.call("act", {})).confirmation.id for _ in range(2))
-    asyncio.run(dispatcher.decisions.reject(first))
-    asyncio.run(dispatcher.decisions.respond(second, "Done by hand."))
+    asyncio.run(reject(dispatcher.confirmations, first))
+    asyncio.run(respond(dispatcher.confirmations, second, "Done by hand."))
     assert told(settings, "decision", "confirmation")[2:] == [("deny", first), ("answered", second)]
 
 
 def test_an_edited_critical_call_that_asks_again_has_its_own_record(harness, tool, settings):
     dispatcher = pending_dispatcher(harness, tool, settings, sensitivity="critical")
     first = asyncio.run(dispatcher.call("act", {"number": 1})).confirmation.id
-    second = asyncio.run(dispatcher.decisions.confirm(first, edit={"number": 2})).confirmation.id
-    asyncio.run(dispatcher.decisions.confirm(second))
+    second = asyncio.run(
+        approve(dispatcher.confirmations, first, edit={"number": 2})
+    ).confirmation.id
+    asyncio.run(approve(dispatcher.confirmations, second))
     assert told(settings, "decision", "confirmation", "instead_of", "arguments") == [
         ("confirm", first, None, {"number": 1}),
         ("confirm", second, first, {"number": 2}),
@@ -156,7 +159,7 @@ def test_a_stale_approval_that_asks_again_has_its_own_record(harness, tool, sett
     dispatcher = pending_dispatcher(harness, tool, settings, requires_confirmation=True)
     first = asyncio.run(dispatcher.call("act", {"number": 5})).confirmation.id
     changed = pending_dispatcher(harness, tool, settings, escalate_when="number > 4")
-    result = asyncio.run(changed.decisions.confirm(first))
+    result = asyncio.run(approve(changed.confirmations, first))
     second = result.confirmation.id
     assert (result.outcome, result.error.code) == ("review", "confirmation_stale")
     assert told(settings, "decision", "confirmation", "instead_of", "code")[1:] == [
@@ -168,7 +171,7 @@ def test_a_new_confirmation_is_recorded_if_the_tool_needs_none_any_more(harness,
     dispatcher = pending_dispatcher(harness, tool, settings, requires_confirmation=True)
     first = asyncio.run(dispatcher.call("act", {"number": 5})).confirmation.id
     changed = pending_dispatcher(harness, tool, settings)
-    second = asyncio.run(changed.decisions.confirm(first)).confirmation.id
+    second = asyncio.run(approve(changed.confirmations, first)).confirmation.id
     assert told(settings, "decision", "confirmation", "instead_of", "code")[1:] == [
         ("confirm", second, first, "confirmation_stale")
     ]
@@ -178,7 +181,7 @@ def test_a_new_confirmation_without_a_record_is_denied(harness, tool, settings):
     dispatcher = pending_dispatcher(harness, tool, settings, sensitivity="critical")
     first = asyncio.run(dispatcher.call("act", {"number": 1})).confirmation.id
     block(settings.state)
-    result = asyncio.run(dispatcher.decisions.confirm(first, edit={"number": 2}))
+    result = asyncio.run(approve(dispatcher.confirmations, first, edit={"number": 2}))
     assert (result.outcome, result.error.code) == ("denied", "internal_guard_error")
 
 
@@ -226,7 +229,7 @@ def test_a_call_with_huge_names_leaves_a_record_of_bounded_size(harness, tool, s
     async def main():
         await dispatcher.call("act", huge, user=text, conversation=text, call_id=text)
         await dispatcher.call("act", {}, user=text, context={text: text})
-        await dispatcher.decisions.confirm(text)
+        await approve(dispatcher.confirmations, text)
 
     asyncio.run(main())
 

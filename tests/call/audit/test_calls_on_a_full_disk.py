@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from deciding import approve
 
 from toolmd._call.audit.reader import AuditReader
 from toolmd._types.call_spec import Safety
@@ -42,7 +43,7 @@ class Shelf:
         return self.harness.call("ask", {"word": "b"})
 
     def confirm(self, held):
-        return asyncio.run(self.dispatcher.decisions.confirm(held.confirmation.id))
+        return asyncio.run(approve(self.dispatcher.confirmations, held.confirmation.id))
 
     def recorded(self):
         """Give the decisions on record, whose chain holds."""
@@ -90,7 +91,7 @@ def test_a_pending_call_is_stored_whole_or_not_at_all(limited_disk, shelves):
     for size, shelf in shelves():
         with limited_disk(size):
             result = shelf.ask()
-        held = [one.id for one in shelf.dispatcher.decisions.pending()]
+        held = [one.id for one in shelf.dispatcher.confirmations.pending()]
         assert denied(result) or held == [result.confirmation.id]
         assert (result.confirmation is None) == denied(result)
         assert shelf.ran == []

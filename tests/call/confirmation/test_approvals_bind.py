@@ -5,11 +5,11 @@ import sqlite3
 from contextlib import closing
 
 import pytest
+from deciding import approve, reject, respond
 
 from toolmd._types.call import Budget
 from toolmd._types.call_spec import Batch, Limits, Safety
 from toolmd._types.registry import Binding, Implementation
-from toolmd._types.result import ConfirmationRequest
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.settings import AuditSettings, SafetySettings, Settings
 from toolmd._types.verdict import Action, Verdict
@@ -48,7 +48,8 @@ class World:
         )  # fmt: skip
 
     def decide(self, harness, held, **options):
-        return asyncio.run(harness.dispatcher.decisions.confirm(held.confirmation.id, **options))
+        calls = harness.dispatcher.confirmations
+        return asyncio.run(approve(calls, held.confirmation.id, **options))
 
 
 @pytest.fixture
@@ -132,14 +133,16 @@ def test_a_guard_that_requires_a_review_by_then_asks_again(world):
 def test_a_confirmation_states_its_kind_its_time_and_its_expiry(world):
     dispatcher = world.dispatcher()
     held = dispatcher.call("act", {"number": 1}, user="ada", call_id="c1")
-    assert held.confirmation == ConfirmationRequest(
-        held.confirmation.id, "I'd like to act: number: 1. Is this correct?", "low"
-    )
-    (kept,) = dispatcher.dispatcher.decisions.pending()
+    (kept,) = dispatcher.dispatcher.confirmations.pending()
     assert (kept.id, kept.kind, kept.state) == (held.confirmation.id, "confirm", "pending")
     assert (kept.created, kept.expires) == (world.now, world.now + 600.0)
     assert (kept.call.tool, kept.call.id, kept.call.caller.user) == ("act", "c1", "ada")
     assert kept.shown == {"number": 1}
+    assert held.confirmation == kept
+    assert kept.to_request() == {
+        "id": kept.id, "prompt": "I'd like to act: number: 1. Is this correct?",
+        "sensitivity": "low",
+    }  # fmt: skip
 
 
 def test_a_confirmation_shows_all_but_hidden_values(harness, tool, tmp_path):
@@ -150,7 +153,7 @@ def test_a_confirmation_shows_all_but_hidden_values(harness, tool, tmp_path):
         tool("act", dict, pin, NUMBER, safety=safety), settings=project, clock=lambda: 7.0
     )
     dispatcher.call("act", {"pin": "hunter2", "number": 1}, user="ada", call_id="c1")
-    (kept,) = dispatcher.dispatcher.decisions.pending()
+    (kept,) = dispatcher.dispatcher.confirmations.pending()
     assert kept.to_dict() == {
         "id": kept.id, "kind": "confirm", "tool_call_id": "c1", "tool": "act",
         "parameters": {"pin": "(hidden)", "number": 1}, "user": "ada",
@@ -173,31 +176,31 @@ def test_the_oldest_confirmation_comes_first(world):
     for _ in range(5):
         world.now -= 1
         ids.append(dispatcher.call("act", {"number": 1}).confirmation.id)
-    assert [held.id for held in dispatcher.dispatcher.decisions.pending()] == ids[::-1]
+    assert [held.id for held in dispatcher.dispatcher.confirmations.pending()] == ids[::-1]
 
 
 def test_an_unknown_id_is_quoted_by_its_beginning(world):
     for user in (None, "ada"):
         refused = asyncio.run(
-            world.dispatcher().dispatcher.decisions.confirm("x" * 1000, user=user)
+            approve(world.dispatcher().dispatcher.confirmations, "x" * 1000, user=user)
         )
         assert refused.error.code == "confirmation_not_found"
         assert refused.error.message == f"No confirmation has the id '{'x' * 40}'."
 
 
 def state_of(dispatcher, held):
-    return asyncio.run(dispatcher.dispatcher.decisions.confirmation(held.confirmation.id)).state
+    return asyncio.run(dispatcher.dispatcher.confirmations.get(held.confirmation.id)).state
 
 
 def test_a_confirmation_keeps_its_outcome(world):
     dispatcher = world.dispatcher()
     held = [dispatcher.call("act", {"number": 1}) for _ in range(6)]
-    decisions = dispatcher.dispatcher.decisions
+    decisions = dispatcher.dispatcher.confirmations
     assert state_of(dispatcher, held[0]) == "pending"
     world.decide(dispatcher, held[0])
     world.decide(dispatcher, held[1], edit={"number": 2})
-    asyncio.run(decisions.reject(held[2].confirmation.id))
-    asyncio.run(decisions.respond(held[3].confirmation.id, "Done."))
+    asyncio.run(reject(decisions, held[2].confirmation.id))
+    asyncio.run(respond(decisions, held[3].confirmation.id, "Done."))
     world.decide(world.dispatcher(notes="Another."), held[4])
     world.now += 600
     world.decide(dispatcher, held[5])
@@ -210,7 +213,7 @@ def test_a_confirmation_keeps_its_outcome(world):
         else:
             assert again.error.code == "confirmation_used"
             assert state in again.error.message
-    assert asyncio.run(decisions.confirmation("nobody's")) is None
+    assert asyncio.run(decisions.get("nobody's")) is None
 
 
 @pytest.mark.parametrize("sensitivity", ["low", "medium", "high", "critical", None])
@@ -221,7 +224,7 @@ def test_a_confirmation_states_how_sensitive_its_tool_is(harness, tool, tmp_path
     held = dispatcher.call("act")
     assert held.confirmation.sensitivity == (sensitivity or "low")
     assert asyncio.run(
-        dispatcher.dispatcher.decisions.confirmation(held.confirmation.id)
+        dispatcher.dispatcher.confirmations.get(held.confirmation.id)
     ).sensitivity == (sensitivity or "low")
 
 
@@ -234,10 +237,10 @@ def test_an_edited_critical_call_asks_again_and_is_not_stale(harness, tool, tmp_
         made, settings=Settings(root=tmp_path, state=tmp_path, audit=AuditSettings(enabled=False))
     )
     held = dispatcher.call("act", {"number": 1}).confirmation.id
-    again = asyncio.run(dispatcher.dispatcher.decisions.confirm(held, edit={"number": 2}))
+    again = asyncio.run(approve(dispatcher.dispatcher.confirmations, held, edit={"number": 2}))
     assert (again.outcome, again.error) == ("confirm", None)
-    assert asyncio.run(dispatcher.dispatcher.decisions.confirmation(held)).state == "edited"
-    done = asyncio.run(dispatcher.dispatcher.decisions.confirm(again.confirmation.id))
+    assert asyncio.run(dispatcher.dispatcher.confirmations.get(held)).state == "edited"
+    done = asyncio.run(approve(dispatcher.dispatcher.confirmations, again.confirmation.id))
     assert done.success
     assert done.notes == ("The user changed number: 1 → 2.",)
 
@@ -257,7 +260,7 @@ def test_edited_arguments_are_reported_before_omitted_ones(harness, tool, tmp_pa
         made, settings=Settings(root=tmp_path, state=tmp_path, audit=AuditSettings(enabled=False))
     )
     held = dispatcher.call("act", {"items": [1, 2]}).confirmation.id
-    result = asyncio.run(dispatcher.dispatcher.decisions.confirm(held, edit={"items": [2, 3]}))
+    result = asyncio.run(approve(dispatcher.dispatcher.confirmations, held, edit={"items": [2, 3]}))
     edited, left_out = result.notes
     assert edited == "The user changed items: [1, 2] → [2, 3]."
     assert "item 2" in left_out
@@ -282,7 +285,7 @@ def test_text_typed_into_a_form_is_not_the_users_message_of_a_tool(harness, tool
         made, settings=Settings(root=tmp_path, state=tmp_path, audit=AuditSettings(enabled=False))
     )
     held = dispatcher.call("act", {"number": 1}, message="One, please.").confirmation.id
-    done = asyncio.run(dispatcher.dispatcher.decisions.confirm(held, edit={"number": 2}))
+    done = asyncio.run(approve(dispatcher.dispatcher.confirmations, held, edit={"number": 2}))
     assert (done.data, done.success) == ("One, please.", True)
 
 
@@ -309,7 +312,7 @@ def test_a_tool_that_requires_a_user_by_then_asks_nobody_again(harness, tool, tm
         for needs in (False, True)
     )
     held = before.call("act").confirmation.id
-    refused = asyncio.run(after.dispatcher.decisions.confirm(held))
+    refused = asyncio.run(approve(after.dispatcher.confirmations, held))
     assert (refused.outcome, refused.error.code) == ("denied", "confirmation_stale")
     assert "needs a signed-in user" in refused.error.message
 
@@ -326,10 +329,10 @@ def test_the_budget_of_a_plan_is_stored_with_its_pending_call(harness, tool, tmp
         made, settings=Settings(root=tmp_path, state=tmp_path, audit=AuditSettings(enabled=False))
     )
     held = dispatcher.call("act", budget=Budget(1, 2, 3000)).confirmation.id
-    assert asyncio.run(dispatcher.dispatcher.decisions.confirmation(held)).call.budget == Budget(
+    assert asyncio.run(dispatcher.dispatcher.confirmations.get(held)).call.budget == Budget(
         1, 2, 3000
     )
-    assert asyncio.run(dispatcher.dispatcher.decisions.confirm(held)).success
+    assert asyncio.run(approve(dispatcher.dispatcher.confirmations, held)).success
 
 
 def test_text_typed_into_the_form_counts_as_the_users_words(harness, tool, tmp_path):
@@ -339,7 +342,7 @@ def test_text_typed_into_the_form_counts_as_the_users_words(harness, tool, tmp_p
         made, settings=Settings(root=tmp_path, state=tmp_path, audit=AuditSettings(enabled=False))
     )
     held = dispatcher.call("log", {"name": "Ada"}, message="Log Ada").confirmation.id
-    done = asyncio.run(dispatcher.dispatcher.decisions.confirm(held, edit={"name": "Zoë"}))
+    done = asyncio.run(approve(dispatcher.dispatcher.confirmations, held, edit={"name": "Zoë"}))
     assert (done.outcome, done.data) == ("ok", "Zoë")
 
 
@@ -350,5 +353,6 @@ def test_observers_receive_an_edited_call_with_its_new_arguments(harness, tool, 
         before=lambda call, _spec: heard.append(call.arguments["number"]),
     )  # fmt: skip
     held = dispatcher.call("act", {"number": 1}).confirmation.id
-    assert asyncio.run(dispatcher.dispatcher.decisions.confirm(held, edit={"number": 2.0})).success
+    calls = dispatcher.dispatcher.confirmations
+    assert asyncio.run(approve(calls, held, edit={"number": 2.0})).success
     assert [(type(number), number) for number in heard] == [(int, 2)]

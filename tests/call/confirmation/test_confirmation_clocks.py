@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from deciding import approve
 
 from toolmd._types.call_spec import Safety
 from toolmd._types.settings import AuditSettings, Settings
@@ -16,11 +17,11 @@ class World:
         project = Settings(root=root, state=root, audit=AuditSettings(enabled=False))
         self.now = 1_000_000.0
         self.dispatcher = harness(made, settings=project, clock=lambda: self.now)
-        self.decisions = self.dispatcher.dispatcher.decisions
+        self.confirmations = self.dispatcher.dispatcher.confirmations
         self.held = self.dispatcher.call("act").confirmation.id
 
     def confirm(self):
-        return asyncio.run(self.decisions.confirm(self.held))
+        return asyncio.run(approve(self.confirmations, self.held))
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def world(harness, tool, tmp_path):
 def test_a_confirmation_is_pending_for_ten_minutes(world, moved):
     world.now += moved
 
-    assert [held.id for held in world.decisions.pending()] == [world.held]
+    assert [held.id for held in world.confirmations.pending()] == [world.held]
     assert world.confirm().success
 
 
@@ -40,7 +41,7 @@ def test_a_confirmation_is_pending_for_ten_minutes(world, moved):
 def test_a_confirmation_expires_later_or_if_the_clock_goes_far_back(world, moved):
     world.now += moved
 
-    assert world.decisions.pending() == ()
+    assert tuple(world.confirmations.pending()) == ()
     assert world.confirm().error.code == "confirmation_expired"
 
 
@@ -50,5 +51,5 @@ def test_an_expired_confirmation_stays_expired_if_the_clock_goes_back(world):
 
     world.now -= 600.0
 
-    assert world.decisions.pending() == ()
+    assert tuple(world.confirmations.pending()) == ()
     assert world.confirm().error.code == "confirmation_expired"

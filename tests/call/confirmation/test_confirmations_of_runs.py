@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from deciding import approve
 
 from toolmd._types.call import Call
 from toolmd._types.call_spec import Safety
@@ -35,11 +36,11 @@ def pending_id(dispatcher):
 
 
 def test_a_pending_call_of_a_run_is_not_listed_for_a_person(dispatcher, pending_id):
-    assert dispatcher.decisions.pending() == ()
+    assert tuple(dispatcher.confirmations.pending()) == ()
 
 
 def test_only_its_run_can_approve_a_pending_call(dispatcher, pending_id, keys):
-    refused = asyncio.run(dispatcher.decisions.confirm(pending_id))
+    refused = asyncio.run(approve(dispatcher.confirmations, pending_id))
 
     assert refused.error.code == "confirmation_not_found"
     assert KEY in refused.error.message
@@ -47,13 +48,13 @@ def test_only_its_run_can_approve_a_pending_call(dispatcher, pending_id, keys):
 
 
 def test_the_run_approves_its_pending_call_under_its_key(dispatcher, pending_id, keys):
-    asyncio.run(dispatcher.decisions.confirm(pending_id))
+    asyncio.run(approve(dispatcher.confirmations, pending_id))
     assert asyncio.run(
-        dispatcher.decisions.confirm_call(pending_id, Call("act", {}, KEY, key=KEY))
+        dispatcher.confirmations.approve_for_run(pending_id, Call("act", {}, KEY, key=KEY))
     ).success
     assert keys == [KEY]
 
 
 def test_a_pending_call_from_a_tool_waits_for_a_person(dispatcher):
     asyncio.run(dispatcher.dispatch(Call("act", {}, key="0f/1", depth=1)))
-    assert len(dispatcher.decisions.pending()) == 1
+    assert len(tuple(dispatcher.confirmations.pending())) == 1

@@ -2,6 +2,7 @@
 
 import asyncio
 
+import deciding
 import pytest
 
 from toolmd._types.call import Call, Caller
@@ -37,11 +38,13 @@ def call(desk, arguments, message="", conversation="c1", **options):
 
 
 def approve(desk, result, **options):
-    return asyncio.run(desk.dispatcher.decisions.confirm(result.confirmation.id, **options))
+    return asyncio.run(
+        deciding.approve(desk.dispatcher.confirmations, result.confirmation.id, **options)
+    )
 
 
 def pending(desk):
-    return [one.id for one in desk.dispatcher.decisions.pending()]
+    return [one.id for one in desk.dispatcher.confirmations.pending()]
 
 
 def test_a_correction_replaces_the_pending_call_and_both_say_so(desk):
@@ -54,7 +57,7 @@ def test_a_correction_replaces_the_pending_call_and_both_say_so(desk):
     late = approve(desk, first)
     assert (late.outcome, late.error.code) == ("denied", "confirmation_used")
     assert "corrected" in late.error.message
-    state = asyncio.run(desk.dispatcher.decisions.confirmation(first.confirmation.id)).state
+    state = asyncio.run(desk.dispatcher.confirmations.get(first.confirmation.id)).state
     assert state == "superseded"
     run = approve(desk, second)
     assert (run.success, run.data["date"]) == (True, "2026-01-19")
@@ -122,7 +125,7 @@ def test_the_order_of_the_keys_of_an_object_changes_nothing(desk):
 
 def test_a_call_that_was_rejected_is_not_replaced(desk):
     first = call(desk, VISIT)
-    asyncio.run(desk.dispatcher.decisions.reject(first.confirmation.id))
+    asyncio.run(deciding.reject(desk.dispatcher.confirmations, first.confirmation.id))
 
     assert call(desk, LATER).confirmation.replaces == ()
 

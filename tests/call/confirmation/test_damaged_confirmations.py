@@ -4,6 +4,7 @@ import asyncio
 import sqlite3
 
 import pytest
+from deciding import approve, reject, respond
 
 from toolmd import Workspace
 from toolmd._types.call_spec import Safety
@@ -47,9 +48,9 @@ class World:
 
 BROKEN = pytest.mark.parametrize("broken", [World.without_folder, World.with_odd_table])
 DECISIONS = {
-    "confirm": lambda decisions, held: decisions.confirm(held),
-    "reject": lambda decisions, held: decisions.reject(held),
-    "respond": lambda decisions, held: decisions.respond(held, "Done."),
+    "confirm": approve,
+    "reject": reject,
+    "respond": lambda decisions, held: respond(decisions, held, "Done."),
 }
 
 
@@ -59,7 +60,7 @@ def world(harness, tool, tmp_path):
 
 
 def decide(dispatcher, decision, held):
-    return asyncio.run(DECISIONS[decision](dispatcher.dispatcher.decisions, held))
+    return asyncio.run(DECISIONS[decision](dispatcher.dispatcher.confirmations, held))
 
 
 def told(result):
@@ -81,13 +82,13 @@ def test_a_confirmation_that_cannot_be_read_is_not_decided(world, broken, decisi
 
 @BROKEN
 def test_an_unreadable_store_has_no_pending_calls(world, broken):
-    decisions = broken(world).dispatcher.decisions
-    assert asyncio.run(decisions.confirmation("some-id")) is None
+    decisions = broken(world).dispatcher.confirmations
+    assert asyncio.run(decisions.get("some-id")) is None
 
 
 @BROKEN
 def test_a_read_that_fails_is_an_error_and_not_an_absent_call(world, broken):
-    decisions = broken(world).dispatcher.decisions
+    decisions = broken(world).dispatcher.confirmations
     with pytest.raises(UnreachableError, match="toolmd doctor"):
         asyncio.run(decisions.read("some-id"))
 
@@ -111,7 +112,7 @@ def test_a_confirmation_that_cannot_be_claimed_is_not_decided(world, decision):
     told(decide(dispatcher, decision, held))
     assert world.ran == []
     world.script("DROP TRIGGER t")
-    assert asyncio.run(dispatcher.dispatcher.decisions.confirmation(held)).state == "pending"
+    assert asyncio.run(dispatcher.dispatcher.confirmations.get(held)).state == "pending"
     assert decide(dispatcher, "confirm", held).success
 
 

@@ -4,6 +4,7 @@ import asyncio
 import tempfile
 from pathlib import Path
 
+from deciding import approve, reject, respond
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, rule, run_state_machine_as_test
@@ -42,7 +43,7 @@ class PendingCallMachine(RuleBasedStateMachine):
         made = type(self).make_tool("act", act, NUMBER, safety=SAFETY, notes=version)
         project = Settings(root=self.root, state=self.root, audit=AuditSettings(enabled=False))
         self.harness = type(self).make_harness(made, settings=project, clock=lambda: self.now)
-        self.decisions = self.harness.dispatcher.decisions
+        self.confirmations = self.harness.dispatcher.confirmations
 
     def keep(self, result, number, user):
         kind = "review" if number > 5 else "confirm"
@@ -82,7 +83,7 @@ class PendingCallMachine(RuleBasedStateMachine):
     def approve(self, confirmation_id, user, edit):
         held = self.known[confirmation_id]
         changes = None if edit is None else {"number": edit}
-        result = asyncio.run(self.decisions.confirm(confirmation_id, user=user, edit=changes))
+        result = asyncio.run(approve(self.confirmations, confirmation_id, user=user, edit=changes))
         code = result.error and result.error.code
         if refusal := self.why_not(held, user):
             assert (result.outcome, code) == ("denied", refusal)
@@ -105,9 +106,9 @@ class PendingCallMachine(RuleBasedStateMachine):
     def decline(self, confirmation_id, user, answer):
         held = self.known[confirmation_id]
         if answer:
-            result = asyncio.run(self.decisions.respond(confirmation_id, "Done.", user=user))
+            result = asyncio.run(respond(self.confirmations, confirmation_id, "Done.", user=user))
         else:
-            result = asyncio.run(self.decisions.reject(confirmation_id, user=user))
+            result = asyncio.run(reject(self.confirmations, confirmation_id, user=user))
         refusal = self.why_not(held, user, drops=not answer)
         if refusal is None:
             held["state"] = "over"
@@ -123,7 +124,7 @@ class PendingCallMachine(RuleBasedStateMachine):
             if held["state"] == "pending" and held["until"] > self.now
             if user is None or held["user"] == user
         ]
-        assert sorted(held.id for held in self.decisions.pending(user)) == sorted(waiting)
+        assert sorted(held.id for held in self.confirmations.pending(user)) == sorted(waiting)
 
 
 def test_a_pending_call_runs_once_as_shown_and_by_an_allowed_user(harness, tool, tmp_path):

@@ -5,6 +5,7 @@ import threading
 from dataclasses import replace
 
 import pytest
+from deciding import approve, reject, respond
 
 from toolmd._types.call import Call, Caller
 from toolmd._types.call_spec import Safety
@@ -51,13 +52,15 @@ class OneToolProject:
         return result
 
     def confirm(self, held, **options):
-        return asyncio.run(self.dispatcher.decisions.confirm(held.confirmation.id, **options))
+        return asyncio.run(approve(self.dispatcher.confirmations, held.confirmation.id, **options))
 
     def reject(self, held, **options):
-        return asyncio.run(self.dispatcher.decisions.reject(held.confirmation.id, **options))
+        return asyncio.run(reject(self.dispatcher.confirmations, held.confirmation.id, **options))
 
     def respond(self, held, text, **options):
-        return asyncio.run(self.dispatcher.decisions.respond(held.confirmation.id, text, **options))
+        return asyncio.run(
+            respond(self.dispatcher.confirmations, held.confirmation.id, text, **options)
+        )
 
 
 @pytest.fixture
@@ -83,7 +86,7 @@ def test_the_prompt_names_every_argument_in_the_seeds_words(confirmations):
 def test_an_approved_call_runs_with_the_arguments_that_were_shown(confirmations):
     held = confirmations.request(call_id="call-456", user="u1")
     assert confirmations.ran == []
-    assert [h.id for h in confirmations.dispatcher.decisions.pending("u1")] == [
+    assert [h.id for h in confirmations.dispatcher.confirmations.pending("u1")] == [
         held.confirmation.id
     ]
     result = confirmations.confirm(held, user="u1")
@@ -91,7 +94,7 @@ def test_an_approved_call_runs_with_the_arguments_that_were_shown(confirmations)
     assert result.tool_call_id == "call-456"
     (ran,) = confirmations.ran
     assert ran[:-1] == tuple(SEED.values())
-    assert confirmations.dispatcher.decisions.pending() == ()
+    assert tuple(confirmations.dispatcher.confirmations.pending()) == ()
 
 
 def test_an_approved_call_has_the_key_of_the_call_or_else_of_its_confirmation(confirmations):
@@ -126,7 +129,9 @@ def test_of_racing_approvals_one_runs(confirmations):
     def approve():
         async def many():
             ready.wait()
-            approvals = (dispatcher.decisions.confirm(held.confirmation.id) for _ in range(125))
+            approvals = (
+                approve(dispatcher.confirmations, held.confirmation.id) for _ in range(125)
+            )
             return await asyncio.gather(*approvals)
 
         outcomes.extend(result.outcome for result in asyncio.run(many()))
@@ -144,9 +149,9 @@ def test_of_racing_approvals_one_runs(confirmations):
 def test_a_decision_after_ten_minutes_is_denied(confirmations):
     held = confirmations.request()
     confirmations.now += 599
-    assert len(confirmations.dispatcher.decisions.pending()) == 1
+    assert len(tuple(confirmations.dispatcher.confirmations.pending())) == 1
     confirmations.now += 1
-    assert confirmations.dispatcher.decisions.pending() == ()
+    assert tuple(confirmations.dispatcher.confirmations.pending()) == ()
     assert confirmations.confirm(held).error.code == "confirmation_expired"
     assert confirmations.ran == []
 
@@ -155,12 +160,12 @@ def test_another_user_cannot_decide(confirmations):
     held = confirmations.request(user="u1")
     assert confirmations.confirm(held, user="u2").error.code == "confirmation_not_found"
     assert confirmations.reject(held, user="u2").error.code == "confirmation_not_found"
-    assert confirmations.dispatcher.decisions.pending("u2") == ()
+    assert tuple(confirmations.dispatcher.confirmations.pending("u2")) == ()
     assert confirmations.confirm(held, user="u1").success
 
 
 def test_an_unknown_id_is_reported(confirmations):
-    result = asyncio.run(confirmations.dispatcher.decisions.confirm("nothing"))
+    result = asyncio.run(approve(confirmations.dispatcher.confirmations, "nothing"))
     assert (result.outcome, result.error.code) == ("denied", "confirmation_not_found")
 
 
@@ -222,7 +227,7 @@ def test_a_caller_cannot_approve_or_answer_their_own_review(confirmations):
         assert (refused.outcome, refused.error.code) == ("denied", "review_required")
         assert "toolmd pending" in refused.error.message
     assert confirmations.ran == []
-    assert [h.id for h in confirmations.dispatcher.decisions.pending("u1")] == [
+    assert [h.id for h in confirmations.dispatcher.confirmations.pending("u1")] == [
         held.confirmation.id
     ]
     assert confirmations.confirm(held, user="a reviewer").success
@@ -247,7 +252,7 @@ def test_a_run_of_the_caller_cannot_approve_a_review_of_another_call(confirmatio
     held = confirmations.request(user="u1").confirmation.id
     call = Call("create_reminder", SEED, caller=Caller(user="u1"), key="run-1/4:create_reminder")
     assert (
-        asyncio.run(confirmations.dispatcher.decisions.confirm_call(held, call)).error.code
+        asyncio.run(confirmations.dispatcher.confirmations.approve_for_run(held, call)).error.code
         == "review_required"
     )
     assert confirmations.ran == []
@@ -259,7 +264,7 @@ def test_a_run_approves_its_own_review_for_any_user(confirmations):
     held = asyncio.run(confirmations.dispatcher.dispatch(call))
     assert held.outcome == "review"
     lifted = asyncio.run(
-        confirmations.dispatcher.decisions.confirm_call(held.confirmation.id, call)
+        confirmations.dispatcher.confirmations.approve_for_run(held.confirmation.id, call)
     )
     assert lifted.success
     assert len(confirmations.ran) == 1
@@ -349,7 +354,7 @@ def test_a_dry_run_shows_the_prompt_and_stores_nothing(confirmations):
     result = confirmations.request(dry_run=True)
     assert result.confirmation.prompt.startswith("I'd like to create reminder")
     assert "id" not in result.to_dict()["confirmation"]
-    assert confirmations.dispatcher.decisions.pending() == ()
+    assert tuple(confirmations.dispatcher.confirmations.pending()) == ()
 
 
 def test_stored_confirmations_hide_sensitive_values(confirmations):
@@ -358,7 +363,7 @@ def test_stored_confirmations_hide_sensitive_values(confirmations):
     held = confirmations.request()
     assert "title: (hidden)" in held.confirmation.prompt
     assert "Take medication" not in held.confirmation.prompt
-    (kept,) = confirmations.dispatcher.decisions.pending()
+    (kept,) = confirmations.dispatcher.confirmations.pending()
     assert "Take medication" not in str(kept.to_dict())
     changed = confirmations.confirm(held, edit={"title": "hunter2"})
     assert confirmations.ran[0][0] == "hunter2"
@@ -380,7 +385,7 @@ def test_a_run_approves_with_the_arguments_that_its_person_approved(confirmation
         held = confirmations.request()
         call = Call("create_reminder", {**SEED, "days": days}, key="run-1/4:create_reminder")
         assert asyncio.run(
-            confirmations.dispatcher.decisions.confirm_call(held.confirmation.id, call)
+            confirmations.dispatcher.confirmations.approve_for_run(held.confirmation.id, call)
         ).success
         assert confirmations.ran[-1] == (
             "Take medication",
@@ -396,7 +401,7 @@ def test_a_run_that_approved_one_does_not_approve_true(confirmations):
     held = confirmations.request({"title": True, "time": "09:00"})
     call = Call("create_reminder", {"title": 1, "time": "09:00"})
     assert asyncio.run(
-        confirmations.dispatcher.decisions.confirm_call(held.confirmation.id, call)
+        confirmations.dispatcher.confirmations.approve_for_run(held.confirmation.id, call)
     ).success
     assert type(confirmations.ran[0][0]) is int
 
@@ -412,6 +417,6 @@ def test_a_run_may_omit_filled_in_defaults(confirmations):
     held = confirmations.request(given)
     call = Call("create_reminder", given)
     assert asyncio.run(
-        confirmations.dispatcher.decisions.confirm_call(held.confirmation.id, call)
+        confirmations.dispatcher.confirmations.approve_for_run(held.confirmation.id, call)
     ).success
     assert confirmations.ran[0][2] == [1]

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from deciding import approve
 
 from toolmd._types.call import Call, Caller
 from toolmd._types.call_spec import Limits, Safety
@@ -35,7 +36,7 @@ class Run:
 
     def agree(self, held, arguments, user=None):
         call = Call("act", arguments, caller=Caller(user=user))
-        return asyncio.run(self.dispatcher.dispatcher.decisions.confirm_call(held, call))
+        return asyncio.run(self.dispatcher.dispatcher.confirmations.approve_for_run(held, call))
 
 
 @pytest.fixture
@@ -77,15 +78,15 @@ def test_an_approved_call_beyond_its_limit_stays_pending(harness, tool, tmp_path
     dispatcher = harness(
         made, settings=Settings(root=tmp_path, state=tmp_path, audit=AuditSettings(enabled=False))
     )
-    decisions = dispatcher.dispatcher.decisions
+    decisions = dispatcher.dispatcher.confirmations
     first, second = (dispatcher.call("act").confirmation.id for _ in range(2))
-    assert asyncio.run(decisions.confirm(first)).success
-    assert asyncio.run(decisions.confirm(second)).error.code == "budget_exhausted"
-    assert asyncio.run(decisions.confirmation(second)).state == "pending"
+    assert asyncio.run(approve(decisions, first)).success
+    assert asyncio.run(approve(decisions, second)).error.code == "budget_exhausted"
+    assert asyncio.run(decisions.get(second)).state == "pending"
 
 
 def test_text_typed_into_a_form_is_not_the_message_of_a_call_that_asks_again(agreed):
     held = agreed.request({"number": 1}, message="One, please.")
     again = agreed.agree(held, {"number": 2})
-    kept = asyncio.run(agreed.dispatcher.dispatcher.decisions.confirmation(again.confirmation.id))
+    kept = asyncio.run(agreed.dispatcher.dispatcher.confirmations.get(again.confirmation.id))
     assert kept.call.caller.message == "One, please."

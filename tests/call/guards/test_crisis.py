@@ -3,9 +3,10 @@
 import asyncio
 
 import pytest
+from deciding import approve
 
 from toolmd._store.store import Store
-from toolmd._types.call import Caller
+from toolmd._types.call import Call, Caller
 from toolmd._types.call_spec import Safety
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.settings import AuditSettings, SafetySettings, Settings
@@ -46,7 +47,7 @@ def call(desk, name, text="x", **options):
 
 
 def flagged(desk):
-    return [(one.conversation, one.user) for one in desk.dispatcher._store.crises.flagged()]
+    return [(one.conversation, one.user) for one in desk.dispatcher.store.crises.flagged()]
 
 
 def test_a_crisis_word_holds_what_changes_something_and_lets_reading_pass(clinic):
@@ -65,8 +66,8 @@ def test_the_flag_stays_with_the_conversation_in_every_process(clinic):
     assert call(other, "write", conversation="c1", user="ben").success
     assert call(other, "write", conversation="c2", user="ana").success
     assert flagged(other) == [("c1", "ana")]
-    assert other.dispatcher._store.crises.clear("c1", "ana")
-    assert not other.dispatcher._store.crises.clear("c1", "ana")
+    assert other.dispatcher.store.crises.clear("c1", "ana")
+    assert not other.dispatcher.store.crises.clear("c1", "ana")
     assert call(other, "write", **HERE).success
 
 
@@ -75,7 +76,9 @@ def test_a_denied_call_and_an_unreadable_reply_flag_the_conversation(clinic):
     denied = call(desk, "write", 1, message="mayday", **HERE)
     assert (denied.outcome, denied.crisis) == ("denied", True)
     caller = Caller("ben", message="mayday", conversation="c2")
-    reply = asyncio.run(desk.dispatcher.deny_reply("malformed_call", "no reply", caller=caller))
+    reply = asyncio.run(
+        desk.dispatcher.deny(Call("", {}, caller=caller), "malformed_call", "no reply")
+    )
     assert reply.crisis
     assert flagged(desk) == [("c1", "ana"), ("c2", "ben")]
 
@@ -99,12 +102,12 @@ def test_a_call_that_was_pending_before_the_crisis_goes_to_an_operator(clinic):
     desk = clinic.open()
     pending = call(desk, "ask", **HERE).confirmation.id
     call(desk, "write", message="mayday", **HERE)
-    decisions = desk.dispatcher.decisions
-    again = asyncio.run(decisions.confirm(pending, user="ana"))
+    decisions = desk.dispatcher.confirmations
+    again = asyncio.run(approve(decisions, pending, user="ana"))
     assert (again.outcome, again.crisis) == ("review", True)
-    own = asyncio.run(decisions.confirm(again.confirmation.id, user="ana"))
+    own = asyncio.run(approve(decisions, again.confirmation.id, user="ana"))
     assert own.error.code == "review_required"
-    assert asyncio.run(decisions.confirm(again.confirmation.id)).success
+    assert asyncio.run(approve(decisions, again.confirmation.id)).success
 
 
 def test_a_store_that_can_not_be_used_denies_the_call(clinic):

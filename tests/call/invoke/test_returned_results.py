@@ -59,7 +59,7 @@ def test_a_tool_that_returns_a_pending_call_does_not_wait_for_it(harness, tool, 
     result = both.call("expedition")
     assert (result.outcome, result.error.code) == ("failed", "confirmation_required")
     assert result.confirmation is None
-    assert [held.call.tool for held in both.dispatcher.decisions.pending()] == ["dive"]
+    assert [held.call.tool for held in both.dispatcher.confirmations.pending()] == ["dive"]
 
 
 def test_a_skill_in_python_that_returns_a_result_has_its_outcome(harness, tool):

@@ -19,7 +19,7 @@ from toolmd import Workspace, load_settings
 # life on imports. None of it starts a thread.
 for name in (
     "httpx",
-    "toolmd._call.confirmations", "toolmd._call.decisions", "toolmd._dialect",
+    "toolmd._call.confirmations", "toolmd._dialect",
     "toolmd._egress", "toolmd._expressions", "toolmd._parse.writing.formatter",
     "toolmd._skills.check", "toolmd._skills.engine.engine", "toolmd._store.confirmations",
 ):  # fmt: skip

@@ -136,8 +136,12 @@ def test_a_pending_call_is_reported_and_confirmed_by_its_id(world):
         "tool_call_id": "c-ask_first",
         "tool": "ask_first",
         "parameters": {"word": "a"},
+        "user": "u1",
         "prompt": "I'd like to ask first: word: a. Is this correct?",
         "sensitivity": "low",
+        "created": held.created,
+        "expires": held.created + 600.0,
+        "state": "pending",
     }
     assert turn.results[0].confirmation.id == held.id
     assert world.ran == [("say", "b")]

@@ -13,8 +13,7 @@ from pydantic_core import to_json
 from toolmd._call.compiled import CompiledTool
 from toolmd._call.denial import CallDenied, guard_failed
 from toolmd._types.call import Call
-from toolmd._types.confirmation import Decided
-from toolmd._types.verdict import Verdict
+from toolmd._types.confirmation import By, Confirmation
 from toolmd._validation.redact import redacted
 from toolmd.errors import hidden, hidden_values, logged
 
@@ -51,7 +50,7 @@ class Recorder:
         call: Call,
         tool: CompiledTool,
         arguments: Mapping[str, Any],
-        more: Mapping[str, object] | None = None,
+        more: Mapping[str, str | None] | None = None,
     ) -> bool:
         """Record a decision on a call, such as `run`, before its effect; with `more` fields.
 
@@ -72,41 +71,34 @@ class Recorder:
         except Exception as error:  # noqa: BLE001 - a call without its record must not run
             raise guard_failed(call.tool, "audit", error) from None
 
-    async def waits(
-        self,
-        call: Call,
-        tool: CompiledTool,
-        arguments: Mapping[str, Any],
-        verdict: Verdict,
-        confirmation_id: str,
-        *,
-        instead_of: Decided | None = None,
-    ) -> None:
+    async def waits(self, one: Confirmation, tool: CompiledTool, by: By | None) -> None:
         """Record that a call waits. Raises CallDenied where the record can't be written.
 
-        `instead_of` is the decision after which the call waits again, or names the confirmations
-        that this one corrects.
+        `by` is the decision after which the call waits again, or names what it corrects.
         """
-        if self._log is not None and not call.dry_run:
-            more: dict[str, str | None] = {
-                "code": verdict.code, "reason": verdict.message, "confirmation": confirmation_id,
-            }  # fmt: skip
-            if instead_of is not None:
-                more |= {"instead_of": instead_of.confirmation, "by": instead_of.by}
-            await self.write(verdict.action.name.lower(), call, tool, arguments, more)
-
-    async def decided(self, call: Call, tool: CompiledTool, state: str, decided: Decided) -> None:
-        """Record a person's decision on a pending call. Raises CallDenied."""
         if self._log is not None:
-            arguments = call.arguments if isinstance(call.arguments, Mapping) else {}
-            await self.write(state, call, tool, arguments, decided._asdict())
+            more: dict[str, str | None] = {
+                "code": one.code,
+                "reason": one.reason,
+                "confirmation": one.id,
+            }
+            if by is not None:
+                more |= {"instead_of": by["confirmation"], "by": by.get("by")}
+            assert isinstance(one.call.arguments, Mapping)
+            await self.write(one.kind, one.call, tool, one.call.arguments, more)
+
+    async def answered(self, call: Call, tool: CompiledTool, by: By) -> None:
+        """Record that a person answered in place of the tool. Raises CallDenied."""
+        if self._log is not None:
+            assert isinstance(call.arguments, Mapping)
+            await self.write("answered", call, tool, call.arguments, by)
 
     async def denied(
         self,
         call: Call,
         tool: CompiledTool | None,
         denial: CallDenied,
-        decided: Decided | None = None,
+        by: By | None = None,
     ) -> None:
         """Record a denial; the call stays denied where the record can't be written."""
         if self._log is None or call.dry_run:
@@ -122,8 +114,8 @@ class Recorder:
             else:
                 record |= _words({"reason": failure.message})
             record["faults"] = [[*map(_word, fault)] for fault in faults[:_MAX_FAULTS]]
-            if decided is not None:
-                record |= _words(decided._asdict())
+            if by is not None:
+                record |= _words(by)
             await self._append(record)
         except Exception as error:  # noqa: BLE001 - it is denied in any case
             if code != "internal_guard_error":

@@ -3,12 +3,11 @@
 from typing import Any
 
 from toolmd._expressions import tokens
-from toolmd._parse.blocks.block import Block, Bullets, Fence, Item, Paragraph, Part
+from toolmd._parse.blocks import Block, Bullets, Fence, Item, Paragraph, Part
 from toolmd._parse.document.definition import Definition
 from toolmd._parse.fields.entries import item_entry
-from toolmd._parse.source.page import Mark, Page
-from toolmd._parse.source.places import located
-from toolmd._parse.words.keys import code_text, flow, fold, heading_text, plain, split
+from toolmd._parse.page import Mark, Page, located
+from toolmd._parse.words import code_text, flow, fold, heading_text, plain, split
 from toolmd._types.code import Code
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.tool import Example

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from toolmd._parse.fields.entries import Entry
-from toolmd._parse.source.page import Mark, Page
+from toolmd._parse.page import Mark, Page
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Edit
 

@@ -5,21 +5,17 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
 
-from toolmd._parse.blocks.block import Paragraph
-from toolmd._parse.blocks.prose import prose
+from toolmd._parse.blocks import Paragraph, prose
 from toolmd._parse.document.definition import Definition
-from toolmd._parse.fields.entries import Entry, Unread, read_entries
-from toolmd._parse.fields.field import Field, SectionTable
-from toolmd._parse.fields.naming import Fields, name_fields
-from toolmd._parse.fields.table import TABLES, TOOL_METADATA, section_of
+from toolmd._parse.fields.entries import Entry, Fields, Unread, name_fields, read_entries
+from toolmd._parse.fields.table import TABLES, TOOL_METADATA, SectionTable, section_of
 from toolmd._parse.fields.values import READERS, read_values
-from toolmd._parse.source.page import Mark, Page, insert_below, replace
+from toolmd._parse.page import Mark, Page, insert_below, replace
 from toolmd._parse.unread import report_kept, report_pair, report_unknown
-from toolmd._parse.words.keys import Pair, fold, plain
-from toolmd._parse.words.names import definition_name, mended_name
-from toolmd._parse.words.slips import nearest
+from toolmd._parse.words import Pair, definition_name, fold, mended_name, nearest, plain
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Edit
+from toolmd._types.field import Row
 
 
 def read_metadata(definition: Definition) -> dict[str, Any]:
@@ -281,7 +277,7 @@ def _filled(page: Page, entry: Entry | None, below: int, text: str) -> tuple[Edi
     return replace(Mark(line[at:], entry.key.line, at + 1), text)
 
 
-def _same(known: Field, a: Entry, b: Entry) -> bool:
+def _same(known: Row, a: Entry, b: Entry) -> bool:
     """Return whether two entries mean the same: `true` and `yes` do, `1.1` and `1.10` don't."""
 
     def said(entry: Entry) -> object:

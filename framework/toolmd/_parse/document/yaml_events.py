@@ -1,29 +1,27 @@
-"""Walk the events of YAML, and accept plain keys and values only, each with its position."""
+"""Compose YAML, and accept plain keys and values only, each with its position."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 
 import yaml
 
 from toolmd._parse.fields.entries import Entry
-from toolmd._parse.source.page import Mark
+from toolmd._parse.page import Mark
 
 MAX_DEPTH = 8
 """The depth to which maps and lists may nest."""
+_ELSEWHERE = (yaml.AnchorToken, yaml.AliasToken, yaml.TagToken)
 
 
 class UnreadableError(Exception):
     """The block is not YAML, or contains unsupported YAML; counts lines and columns from 1."""
 
-    def __init__(self, message: str, line: int, column: int) -> None:
+    def __init__(self, message: str, mark: yaml.Mark | None = None) -> None:
         super().__init__(message)
-        self.line, self.column = line, column
+        self.line, self.column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
 
 
 def compose(block: Sequence[str]) -> tuple[list[Entry], list[tuple[Mark, object]]]:
-    """Parse the block's entries and maps.
-
-    Only YAML's events are walked; nothing is constructed, so nothing can run or expand.
+    """Parse the block's entries and maps; no object is constructed, so nothing can run or expand.
 
     Returns:
         The entries, and the keys whose value is a map, with the map as plain data.
@@ -31,17 +29,61 @@ def compose(block: Sequence[str]) -> tuple[list[Entry], list[tuple[Mark, object]
     Raises:
         UnreadableError: the block is not YAML, or contains unsupported YAML.
     """
+    text = "\n".join(block)
     try:
-        events: list[object] = list(yaml.parse("\n".join(block), Loader=yaml.SafeLoader))
+        for token in yaml.scan(text, Loader=yaml.SafeLoader):
+            if isinstance(token, _ELSEWHERE):
+                raise UnreadableError("anchors, aliases and tags are not read", token.start_mark)
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         place = error.problem_mark or error.context_mark
-        line, column = (place.line + 1, place.column + 1) if place else (1, 1)
-        raise UnreadableError(error.problem or "it is not YAML", line, column) from None
+        raise UnreadableError(error.problem or "it is not YAML", place) from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise UnreadableError(str(error).split("\n", 1)[0], 1, 1) from None
-    walk = _Walk(events)
-    walk.top()
-    return walk.entries, walk.nested
+        raise UnreadableError(str(error).split("\n", 1)[0]) from None
+    entries: list[Entry] = []
+    nested: list[tuple[Mark, object]] = []
+    if root is not None and not isinstance(root, yaml.MappingNode):
+        raise UnreadableError("it is not a list of `key: value`")
+    for key, node in _pairs(root) if root is not None else ():
+        match node:
+            case yaml.ScalarNode():
+                entries.append(Entry(key, _mark(node)))
+            case yaml.SequenceNode() if all(isinstance(n, yaml.ScalarNode) for n in node.value):
+                listed = [_mark(item) for item in node.value]
+                text = ", ".join(item.text for item in listed)
+                entries.append(Entry(key, key._replace(text=text), listed=listed))
+            case _:
+                nested.append((key, _data(node, 1)))
+    return entries, nested
+
+
+def _pairs(node: yaml.MappingNode) -> Iterator[tuple[Mark, yaml.Node]]:
+    """Yield the keys of a map with their values; each key is a word that is written once."""
+    seen: set[str] = set()
+    for key, value in node.value:
+        if not isinstance(key, yaml.ScalarNode):
+            raise UnreadableError("a key must be a word", key.start_mark)
+        if key.tag.endswith(":merge"):
+            raise UnreadableError("merge keys are not read", key.start_mark)
+        if key.value in seen:
+            raise UnreadableError(f"'{key.value}' is written twice", key.start_mark)
+        seen.add(key.value)
+        yield _mark(key), value
+
+
+def _mark(node: yaml.ScalarNode) -> Mark:
+    """Return a scalar at its place in the file, whose first line is the opening `---`."""
+    return Mark(node.value, node.start_mark.line + 2, node.start_mark.column + 1)
+
+
+def _data(node: yaml.Node, depth: int) -> object:
+    if depth > MAX_DEPTH:
+        raise UnreadableError(f"it nests deeper than {MAX_DEPTH}", node.start_mark)
+    if isinstance(node, yaml.SequenceNode):
+        return [_data(item, depth + 1) for item in node.value]
+    if isinstance(node, yaml.MappingNode):
+        return {key.text: _data(value, depth + 1) for key, value in _pairs(node)}
+    return node.value
 
 
 def comments(block: Sequence[str]) -> list[str]:
@@ -55,97 +97,6 @@ def comments(block: Sequence[str]) -> list[str]:
                 ends[line] = len(block[line])
             ends[token.end_mark.line] = token.end_mark.column
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise UnreadableError(str(error), 1, 1) from None
+        raise UnreadableError(str(error)) from None
     behind = (line[ends.get(number, 0) :].strip() for number, line in enumerate(block))
     return [words.lstrip("# ").replace("-->", "-- >") for words in behind if words[:1] == "#"]
-
-
-@dataclass(slots=True)
-class _Walk:
-    events: Sequence[object]
-    position: int = 0
-    entries: list[Entry] = field(default_factory=list)
-    nested: list[tuple[Mark, object]] = field(default_factory=list)
-
-    def take(self) -> object:
-        self.position += 1
-        return self.events[self.position - 1]
-
-    def top(self) -> None:
-        events = [e for e in self.events if not isinstance(e, yaml.StreamStartEvent)]
-        self.events, self.position = events, 1
-        if isinstance(events[0], yaml.StreamEndEvent):
-            return  # only comments
-        first = self.take()
-        if not isinstance(first, yaml.MappingStartEvent):
-            raise UnreadableError("it is not a list of `key: value`", 1, 1)
-        seen: set[str] = set()
-        while not isinstance(event := self.take(), yaml.MappingEndEvent):
-            key = self.scalar(event)
-            if key.text in seen:
-                message = f"'{key.text}' is written twice"
-                raise UnreadableError(message, key.line - 1, key.column)
-            seen.add(key.text)
-            self.value(key)
-        for event in self.events[self.position :]:
-            if not isinstance(event, (yaml.DocumentEndEvent, yaml.StreamEndEvent)):
-                raise UnreadableError("it contains a second document", *self.place(event))
-
-    def value(self, key: Mark) -> None:
-        event = self.take()
-        if isinstance(event, yaml.ScalarEvent):
-            self.entries.append(Entry(key, self.scalar(event)))
-            return
-        data = self.data(event, 1)
-        if isinstance(data, list) and all(isinstance(item, Mark) for item in data):
-            text = ", ".join(item.text for item in data)
-            self.entries.append(Entry(key, Mark(text, key.line, key.column), listed=data))
-        else:
-            self.nested.append((key, _plain(data)))
-
-    def data(self, event: object, depth: int) -> object:
-        if depth > MAX_DEPTH:
-            raise UnreadableError(f"it nests deeper than {MAX_DEPTH}", *self.place(event))
-        if isinstance(event, yaml.SequenceStartEvent):
-            self.check(event)
-            items = []
-            while not isinstance(inner := self.take(), yaml.SequenceEndEvent):
-                items.append(self.data(inner, depth + 1))
-            return items
-        if isinstance(event, yaml.MappingStartEvent):
-            self.check(event)
-            values = {}
-            while not isinstance(inner := self.take(), yaml.MappingEndEvent):
-                key = self.scalar(inner)
-                values[key.text] = self.data(self.take(), depth + 1)
-            return values
-        return self.scalar(event)
-
-    def scalar(self, event: object) -> Mark:
-        self.check(event)
-        if not isinstance(event, yaml.ScalarEvent):
-            raise UnreadableError("a key must be a word", *self.place(event))
-        line, column = self.place(event)
-        if event.value == "<<" and event.style is None:
-            raise UnreadableError("merge keys are not read", line, column)
-        return Mark(event.value, line + 1, column)
-
-    def check(self, event: object) -> None:
-        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            raise UnreadableError("anchors and aliases are not read", *self.place(event))
-        if getattr(event, "tag", None) not in (None, "!"):
-            raise UnreadableError("tags are not read", *self.place(event))
-
-    def place(self, event: object) -> tuple[int, int]:
-        mark = event.start_mark  # type: ignore[attr-defined]
-        return mark.line + 1, mark.column + 1
-
-
-def _plain(data: object) -> object:
-    if isinstance(data, Mark):
-        return data.text
-    if isinstance(data, list):
-        return [_plain(item) for item in data]
-    if isinstance(data, dict):
-        return {key: _plain(value) for key, value in data.items()}
-    return data

@@ -1,271 +1,222 @@
-"""The field table: every section of a tool, a skill and a prompt, in the order of a file."""
+"""The sections of a tool, a skill and a prompt, in the order of a file, and the rows of each.
 
-from toolmd._parse.fields.field import Field, SectionTable
-from toolmd._parse.fields.invocation import INVOCATION
-from toolmd._parse.fields.parameter import PARAMETER, RETURN_FIELDS
-from toolmd._parse.fields.policy import LIMITS, SAFETY
-from toolmd._parse.words.keys import fold
+The rows of Metadata, Safety and Limits stand at the fields of their classes.
+"""
 
-_NAME = Field("Name", "name", "identifier", "The name used in calls.", "the file's name")
-_VERSION = Field("Version", "version", "line", "Kept as text: `1.10` stays `1.10`.", "1.0.0")
-_CATEGORY = Field("Category", "category", "line", "A word for sorting.", "general")
-_TAGS = Field("Tags", "tags", "list", "Words for search.", aliases=("Tag", "Labels", "Keywords"))
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 
+from toolmd._parse.words import fold, nearest, plain
+from toolmd._types.call_spec import CallSpec, Limits, Safety, ToolCallSpec
+from toolmd._types.definition import FileSpec
+from toolmd._types.field import Row, rows_of
+from toolmd._types.schema import KEYWORDS
+from toolmd._types.skill import STEP_KEYS, SkillSpec
+
+_DURATIONS = {
+    "ms": "ms msec msecs millis millisecond milliseconds",
+    "s": "s sec secs second seconds",
+    "min": "min mins minute minutes",
+    "h": "hr hrs hour hours",
+    "d": "day days",
+}
+_SIZES = {
+    "B": "bytes byte b",
+    "KB": "kb kib kilobytes kibibytes",
+    "MB": "mb mib megabytes mebibytes",
+    "GB": "gb gib gigabytes gibibytes",
+}
+UNITS: Mapping[str, Mapping[str, str]] = {
+    "duration": {word: unit for unit, words in _DURATIONS.items() for word in words.split()},
+    "size": {word: unit for unit, words in _SIZES.items() for word in words.split()},
+    "rate": {f"per{one}": f"/{unit}" for unit in ("s", "min") for one in _DURATIONS[unit].split()},
+}
+"""The kinds of value that have units: a folded word after a field's name to the unit."""
+
+
+@dataclass(frozen=True)
+class SectionTable:
+    """A `## Name` section and the fields below it."""
+
+    name: str
+    says: str
+    aliases: tuple[str, ...] = ()
+    needed: bool = False
+    fields: tuple[Row, ...] = ()
+    children: str = ""
+    """The meaning of its `###` headings: parameters, examples, steps or fields of a result."""
+    restricts: bool = False
+
+    def field(self, key: str) -> Row | None:
+        """Find the field that a key names, in any spelling."""
+        folded = fold(key)
+        found = self.by_key.get(folded)
+        if found is not None and found.unit == "s" and key[-2:].isalpha() and key[-2:].islower():
+            return self.by_key.get(folded.removesuffix("s"), found)  # `Timeouts` is not `Timeout S`
+        return found
+
+    @cached_property
+    def by_key(self) -> dict[str, Row]:
+        """Return the fields by every folded name that an author may write."""
+        keys = {key: field for row in self.fields for key, field in _with_units(row)}
+        for field in self.fields:
+            keys.setdefault(fold(field.attribute), field)
+            keys |= dict.fromkeys(map(fold, field.names), field)
+        return keys
+
+
+def _with_units(row: Row) -> Iterator[tuple[str, Row]]:
+    """Yield each folded name that contains a unit, with the row of that unit."""
+    for word, unit in UNITS.get(row.kind, {}).items():
+        carrying = replace(row, unit=unit)
+        for name in (*row.names, *row.stems):
+            yield fold(name) + word, carrying
+            yield f"{fold(name)}in{word}", carrying
+
+
+# fmt: off
+PARAMETER = SectionTable("Parameter", "The schema of one value.", fields=tuple(
+    replace(row, name=name, attribute=attribute) for name, attribute, row in (
+        ("Type", "types", Row("type", "JSON Schema's types, or Python's and TypeScript's words.")),
+        ("Required", "required", Row(
+            "boolean", "Whether a call must supply it.", "no", aliases=("Mandatory", "Req"))),
+        ("Optional", "optional", Row("boolean", "The opposite of Required.", "yes")),
+        ("Description", "description", Row(
+            "prose", "The meaning of the value, for the model.",
+            aliases=("Desc", "Details", "Meaning"))),
+        ("Default", "default", Row(
+            "literal", "The value that a call without one uses.",
+            aliases=("Default Value", "Defaults To"))),
+        ("Enum", "enum", Row("enum", "The allowed values.", aliases=(
+            "Enum Values", "Allowed Values", "Allowed", "Choices", "Options", "Possible Values",
+            "Valid Values", "Values"))),
+        ("Items", "items", Row(
+            "items", "The schema of an array's items: nested fields, or a type.", fits=("array",),
+            aliases=("Item", "Item Type", "Items Type", "Elements"))),
+        ("Each Value", "values", Row(
+            "items",
+            "The schema of every value of an object with any fields: nested fields, or a type.",
+            fits=("object",), aliases=("Value Type", "Map Values", "Value Schema"))),
+        ("Properties", "properties", Row(
+            "properties", "The fields of an object: nested bullets, one for each field.",
+            fits=("object",), aliases=("Fields", "Props", "Attributes", "Keys"))),
+        ("One Of", "one_of", Row(
+            "shapes",
+            "The shapes of which an object is exactly one: nested bullets, one for each shape; "
+            "with plain values it is read as Enum.")),
+        *((row.name, attribute, Row(
+            row.kind, row.says, "no" if row.kind == "boolean" else "", aliases=row.aliases,
+            restricts=row.restricts, fits=row.fits)) for attribute, row in KEYWORDS.items()),
+    )
+))
+RETURN_FIELDS = tuple(
+    f for f in PARAMETER.fields if f.attribute not in {"required", "optional", "verbatim"})
+"""The fields of a result, which a model does not supply and a user does not say."""
+# fmt: on
+UNSUPPORTED = frozenset(
+    fold(word)
+    for word in (
+        "exclusiveMinimum exclusiveMaximum multipleOf range not anyOf allOf if then else "
+        "contains minContains maxContains minProperties maxProperties patternProperties "
+        "propertyNames dependentRequired dependentSchemas dependencies prefixItems "
+        "additionalProperties unevaluatedProperties const length size"
+    ).split()
+)
+"""Constraints of JSON Schema and common practice that Toolmd reports and can't enforce."""
+
+_NAME = rows_of(CallSpec)
+*_HEAD, _TAGS = (*_NAME, *rows_of(FileSpec))
+_OF_TOOLS, _OF_SKILLS = rows_of(ToolCallSpec), rows_of(SkillSpec)
+# fmt: off
+_PATIENT = Row(
+    "boolean", "`yes` is read as `Requires Context: patient`.", "no", "Requires Patient Context",
+    "requires_patient_context", restricts=True,
+    aliases=("Patient Context", "Requires Patient", "Patient Context Required",
+             "Require Patient Context", "Needs Patient Context"))
+_PATIENT_FROM = Row(
+    "word", "`patientId` is read as `Context: patient from patientId`.", "", "Patient From",
+    "patient_from", restricts=True)
+_DISABLE = Row(
+    "boolean", "`yes` is read as `Model Invocation: no`.", "no", "Disable Model Invocation",
+    "disable_model_invocation", restricts=True)
 TOOL_METADATA = SectionTable(
-    "Metadata",
-    "The tool's name and its requirements on the caller.",
-    aliases=("Meta", "Info"),
+    "Metadata", "The tool's name and its requirements on the caller.", ("Meta", "Info"),
     needed=True,
-    fields=(
-        _NAME,
-        _VERSION,
-        _CATEGORY,
-        Field(
-            "Requires Auth",
-            "requires_auth",
-            "boolean",
-            "A call needs a user, whom the host names.",
-            "no",
-            aliases=(
-                *("Auth", "Auth Required", "Require Auth", "Authentication"),
-                *("Authentication Required", "Requires Authentication"),
-            ),
-            restricts=True,
-        ),
-        Field(
-            "Requires Context",
-            "requires_context",
-            "context",
-            "Facts about the caller that the host must supply: `patient, tenant`.",
-            aliases=(
-                *("Require Context", "Context Required", "Required Context", "Needs Context"),
-                "Context",
-            ),
-            restricts=True,
-        ),
-        Field(
-            "Requires Patient Context",
-            "requires_patient_context",
-            "boolean",
-            "`yes` is read as `Requires Context: patient`.",
-            "no",
-            aliases=(
-                *("Patient Context", "Requires Patient", "Patient Context Required"),
-                *("Require Patient Context", "Needs Patient Context"),
-            ),
-            restricts=True,
-        ),
-        Field(
-            "Implemented By",
-            "implemented_by",
-            "function",
-            "What runs, if it is not the Python of the same stem: `module:function`, of a module "
-            "in the same folder or of an installed one; or `http METHOD PATH`, an operation of a "
-            "web service (`http GET shop:/pets/{id}` where the settings have several services); "
-            "or `mcp SERVER TOOL`, a tool of an MCP server.",
-            "the function of the tool's name",
-            aliases=("Implemented In", "Implementation By"),
-        ),
-        _TAGS,
-        Field(
-            "Read Only",
-            "read_only",
-            "boolean",
-            "The tool changes nothing, so a failed call may be retried.",
-            "no",
-        ),
-        Field(
-            "Idempotent",
-            "idempotent",
-            "choice",
-            "Whether a second equal call changes nothing more; `keyed`: with the same key.",
-            "no",
-            choices=("yes", "no", "keyed"),
-        ),
-        Field(
-            "Unknown Parameters",
-            "unknown_parameters",
-            "choice",
-            "The action for an argument that no parameter names: an error, or nothing.",
-            "reject",
-            restricts=True,
-            aliases=("Unknown Params", "Unknown Arguments"),
-            choices=("reject", "ignore"),
-        ),
-    ),
-)
-
+    fields=(*_HEAD, *_OF_TOOLS[:2], _PATIENT, _OF_TOOLS[2], _TAGS, *_OF_TOOLS[3:]))
+SKILL_METADATA = SectionTable(
+    "Metadata", "The skill's name and the tools and skills that it may use.", ("Meta", "Info"),
+    needed=True,
+    fields=(*_HEAD, *_OF_SKILLS[:3], _PATIENT_FROM, *_OF_SKILLS[3:7], _DISABLE, *_OF_SKILLS[7:],
+            _TAGS))
+INVOCATION = (*_OF_SKILLS[6:], _DISABLE)
+"""The rows that say who may start a skill and which tools it may use, as in Agent Skills."""
+SAFETY = SectionTable(
+    "Safety", "Conditions for a call to run; checked on every call, through every interface.",
+    restricts=True, fields=rows_of(Safety))
+LIMITS = SectionTable(
+    "Limits", "Limits on the time, size and number of calls.", restricts=True,
+    fields=rows_of(Limits))
 _WHEN_TO_USE = SectionTable(
-    "When to use",
-    "Prose for the model, after the description in every export.",
-    aliases=("When to use it", "When to use this tool", "When to use this skill", "Usage"),
-)
-
+    "When to use", "Prose for the model, after the description in every export.",
+    ("When to use it", "When to use this tool", "When to use this skill", "Usage"))
 TOOL = (
     TOOL_METADATA,
     _WHEN_TO_USE,
     SectionTable(
-        "Parameters",
-        "One `### name` for each value that a call supplies.",
-        aliases=(
-            "Params",
-            "Arguments",
-            "Args",
-            "Inputs",
-            "Input",
-            "Input Schema",
-            "Input Parameters",
-            "Parameter",
-        ),
-        needed=True,
-        fields=PARAMETER.fields,
-        children="parameters",
-    ),
+        "Parameters", "One `### name` for each value that a call supplies.",
+        ("Params", "Arguments", "Args", "Inputs", "Input", "Input Schema", "Input Parameters",
+         "Parameter"), needed=True, fields=PARAMETER.fields, children="parameters"),
     SectionTable(
-        "Returns",
-        "The result of a call.",
-        aliases=(
-            "Return",
-            "Output",
-            "Outputs",
-            "Response",
-            "Return Value",
-            "Return Values",
-            "Output Schema",
-        ),
-        needed=True,
-        fields=RETURN_FIELDS,
-        children="properties",
-    ),
+        "Returns", "The result of a call.",
+        ("Return", "Output", "Outputs", "Response", "Return Value", "Return Values",
+         "Output Schema"), needed=True, fields=RETURN_FIELDS, children="properties"),
     SectionTable(
-        "Rules",
-        "Conditions over the arguments: `` - `a < b`: The message if it is false. ``",
-        aliases=("Rule", "Validation Rules"),
-        restricts=True,
-    ),
+        "Rules", "Conditions over the arguments: `` - `a < b`: The message if it is false. ``",
+        ("Rule", "Validation Rules"), restricts=True),
     SAFETY,
     LIMITS,
     SectionTable(
-        "Examples",
-        "One `### title` for each example: JSON of the arguments, then of the result.",
-        aliases=("Example",),
-        children="examples",
-    ),
+        "Examples", "One `### title` for each example: JSON of the arguments, then of the result.",
+        ("Example",), children="examples"),
 )
-
-SKILL_METADATA = SectionTable(
-    "Metadata",
-    "The skill's name and the tools and skills that it may use.",
-    aliases=("Meta", "Info"),
-    needed=True,
-    fields=(
-        _NAME,
-        _VERSION,
-        _CATEGORY,
-        Field(
-            "Required Tools",
-            "required_tools",
-            "names",
-            "The only tools that its steps may call.",
-            restricts=True,
-            aliases=("Requires Tools", "Require Tools", "Required Tool", "Tools Required"),
-            synonyms=("Tools",),
-        ),
-        Field(
-            "Required Skills",
-            "required_skills",
-            "names",
-            "The only skills that its steps may call.",
-            restricts=True,
-            aliases=("Requires Skills",),
-            synonyms=("Skills",),
-        ),
-        Field(
-            "Context",
-            "context",
-            "suppliers",
-            "The input that supplies each fact about the caller: `patient from patientId`.",
-            restricts=True,
-        ),
-        Field(
-            "Patient From",
-            "patient_from",
-            "word",
-            "`patientId` is read as `Context: patient from patientId`.",
-            restricts=True,
-        ),
-        Field(
-            "Schedule",
-            "schedule",
-            "schedule",
-            "When it runs by itself: a cron expression, `0 7 * * 1-5 in Europe/Paris`, or "
-            "`every 15m`; UTC without a zone.",
-            aliases=("Cron", "Runs Every"),
-        ),
-        Field(
-            "Schedule Inputs",
-            "schedule_inputs",
-            "inputs",
-            "The inputs of these runs, as nested bullets `- input: value`.",
-            aliases=("Scheduled Inputs",),
-        ),
-        Field("Durable", "durable", "boolean", "Whether a run survives its process.", "yes"),
-        *INVOCATION,
-        _TAGS,
-    ),
-)
-
 SKILL = (
     SKILL_METADATA,
     _WHEN_TO_USE,
     SectionTable(
-        "Workflow",
-        "Prose, and the numbered steps.",
-        aliases=("Steps", "Workflow Steps"),
-        needed=True,
-        children="steps",
-    ),
+        "Workflow", "Prose, and the numbered steps.", ("Steps", "Workflow Steps"), needed=True,
+        children="steps"),
     SectionTable(
-        "Input Schema",
-        "One `### name` for each input.",
-        aliases=("Inputs", "Input", "Parameters", "Params", "Arguments", "Args"),
-        needed=True,
-        fields=PARAMETER.fields,
-        children="parameters",
-    ),
+        "Input Schema", "One `### name` for each input.",
+        ("Inputs", "Input", "Parameters", "Params", "Arguments", "Args"), needed=True,
+        fields=PARAMETER.fields, children="parameters"),
     SectionTable(
-        "Output Schema",
-        "The SkillResult, with a description of each part.",
-        aliases=("Output", "Outputs", "Returns", "Return", "Response"),
-        needed=True,
-        fields=(
-            Field("Type", "type", "text", "`object`, the SkillResult."),
-            Field("Success", "success", "text", "The meaning of success."),
-            Field("Message", "message", "text", "The content of the message."),
-            Field("Data", "data", "text", "The content of the data."),
-            Field("Error", "error", "text", "The content of an error."),
-        ),
-    ),
+        "Output Schema", "The SkillResult, with a description of each part.",
+        ("Output", "Outputs", "Returns", "Return", "Response"), needed=True,
+        fields=tuple(Row("text", says, "", name, name.lower()) for name, says in (
+            ("Type", "`object`, the SkillResult."),
+            ("Success", "The meaning of success."),
+            ("Message", "The content of the message."),
+            ("Data", "The content of the data."),
+            ("Error", "The content of an error.")))),
 )
-
 PROMPT = (
-    SectionTable("Metadata", "The prompt's name.", aliases=("Meta", "Info"), fields=(_NAME,)),
+    SectionTable("Metadata", "The prompt's name.", ("Meta", "Info"), fields=_NAME),
     SectionTable(
-        "Arguments",
-        "One `### name` for each value that the user supplies.",
-        aliases=("Args", "Parameters", "Params", "Inputs", "Input", "Input Schema"),
-        fields=PARAMETER.fields,
-        children="parameters",
-    ),
+        "Arguments", "One `### name` for each value that the user supplies.",
+        ("Args", "Parameters", "Params", "Inputs", "Input", "Input Schema"),
+        fields=PARAMETER.fields, children="parameters"),
     SectionTable(
         "Prompt",
         "The text for the model; `{argument}` becomes the value, `\\{argument}` stays as it is.",
-        aliases=("Text", "Template", "Message"),
-        needed=True,
-    ),
+        ("Text", "Template", "Message"), needed=True),
 )
-
+# fmt: on
 TABLES: dict[str, tuple[SectionTable, ...]] = {"tool": TOOL, "skill": SKILL, "prompt": PROMPT}
+_SECTIONS = {
+    kind: {fold(name): table for table in tables for name in (table.name, *table.aliases)}
+    for kind, tables in TABLES.items()
+}
 
 
 def section_of(kind: str, title: str) -> SectionTable | None:
@@ -273,15 +224,33 @@ def section_of(kind: str, title: str) -> SectionTable | None:
     return _SECTIONS[kind].get(fold(title))
 
 
-_SECTIONS = {
-    kind: {fold(name): table for table in tables for name in (table.name, *table.aliases)}
-    for kind, tables in TABLES.items()
-}
-
-
-def elsewhere(kind: str, key: str, here: SectionTable) -> tuple[SectionTable, Field] | None:
+def elsewhere(kind: str, key: str, here: SectionTable) -> tuple[SectionTable, Row] | None:
     """Find the field that a key names in another section."""
     for table in TABLES[kind]:
         if table.name != here.name and table.children == "" and (found := table.field(key)):
             return table, found
     return None
+
+
+def names_field(key: str) -> bool:
+    """Return whether a key names a field of a parameter."""
+    return PARAMETER.field(key) is not None
+
+
+def near_field(key: str) -> str | None:
+    """Return the field of a parameter that a key misspells, or None."""
+    return nearest(plain(key), [f.name for f in PARAMETER.fields])
+
+
+ACTIONS = tuple(name for name, row in STEP_KEYS.items() if row.acts)
+TIMEOUT_UNITS = {f"timeout{word}": unit for word, unit in UNITS["duration"].items()}
+"""The folded spellings of Timeout with a unit, such as `Timeout Seconds`, to the unit."""
+KEY_BY_FOLD = {fold(key): key for key in STEP_KEYS} | dict.fromkeys(TIMEOUT_UNITS, "Timeout")
+"""Each folded key to the key."""
+_INSTEAD = {fold(word): name for name, row in STEP_KEYS.items() for word in row.instead.split(", ")}
+
+
+def key_meant(name: str) -> str | None:
+    """Return the key of a step for a name; None where the name is like none of them."""
+    folded = fold(name)
+    return KEY_BY_FOLD.get(folded) or _INSTEAD.get(folded) or nearest(plain(name), STEP_KEYS)

@@ -1,32 +1,254 @@
 """Read an entry's value by its field's kind, or report an error with the remedy."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace as replaced
-from typing import Any
+from keyword import iskeyword
+from typing import Any, TypeVar
 
-from toolmd._parse.blocks.block import Bullets, Comment
-from toolmd._parse.blocks.prose import prose
-from toolmd._parse.fields.alone import ValueReader, alone, count, number, share, whole
-from toolmd._parse.fields.entries import Entry, Unread, item_entry
-from toolmd._parse.fields.field import Field
-from toolmd._parse.fields.implemented_by import read_function
-from toolmd._parse.fields.keywords import read_keywords
-from toolmd._parse.fields.naming import Fields
-from toolmd._parse.source.page import Mark, Page, replace
-from toolmd._parse.words import scalars
-from toolmd._parse.words.keys import (
+from toolmd._parse import scalars
+from toolmd._parse.blocks import Bullets, Comment, prose
+from toolmd._parse.fields.entries import Entry, Fields, Unread, item_entry
+from toolmd._parse.fields.table import UNITS
+from toolmd._parse.page import Mark, Page, replace
+from toolmd._parse.words import (
     code_text,
     fold,
+    nearest,
     plain,
     says_none,
     value_text,
     without_invisible,
 )
-from toolmd._parse.words.slips import nearest
 from toolmd._types.call import fact_name
 from toolmd._types.code import Code
+from toolmd._types.field import Row
+from toolmd._types.intent import keyword_of, language_and_word
+from toolmd._types.operation import METHODS, read_operation
+from toolmd._types.remote_tool import read_remote_tool
 from toolmd._types.schedule import cron_text
+
+ValueReader = Callable[[Page, Row, Entry], Any]
+_T = TypeVar("_T")
+
+_NUMBER = re.compile(r"(?P<number>[-+]?[0-9][0-9.,]*)\s*(?P<unit>[a-zA-Zµμ°%][\w/%]{0,5})?")
+_LEADING = re.compile(r"[0-9][0-9.,]*")
+_GROUPED = re.compile(r"[-+]?[1-9][0-9]{0,2}(?:,[0-9]{3})+|[-+]?[1-9][0-9]{0,2}(?:\.[0-9]{3}){2,}")
+_THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2}\.[0-9]{3}")
+_EXACT = 2**53
+"""Whole numbers up to this one are equal as integer and as decimal number."""
+
+
+def with_unit(read: Callable[[str], _T | None], kind: str, text: str, unit: str) -> _T | None:
+    """Read a value whose key may contain a unit: the number alone, or with that same unit.
+
+    Args:
+        read: parses a value of the kind from its text; returns None if it can't.
+        kind: a key of `UNITS`.
+        text: the value as written.
+        unit: the unit that the key contains; empty without one.
+
+    Returns:
+        The value, or None if it can't be read or states another unit than its key.
+    """
+    if not unit:
+        return read(text)
+    number = plain(text).strip()
+    behind = fold(number.lstrip("0123456789.,_ "))
+    if not behind:
+        return read(number + unit)
+    stated = {UNITS[kind].get(behind), UNITS[kind].get(f"per{behind}")}
+    return read(text) if unit in stated else None
+
+
+def alone(read: Callable[[str], _T | None], remedy: str) -> ValueReader:
+    """Build a reader for a value alone on its line; `read` returns None if it can't read it."""
+
+    def reader(page: Page, known: Row, entry: Entry) -> _T:
+        del page
+        value = None if entry.blocks else with_unit(read, known.kind, entry.text, known.unit)
+        if value is None:
+            raise Unread(
+                f"the key has the unit {known.unit}: write only a number"
+                if known.unit
+                else _better(read, entry.text) or remedy
+            )
+        return value
+
+    return reader
+
+
+def _better(read: Callable[[str], _T | None], text: str) -> str:
+    """Suggest the value that `1,5s` means, or a value above 0; empty for any other text."""
+    leading = _LEADING.match(plain(text))
+    if leading is None:
+        return ""
+    if scalars.number(leading[0]) == 0:
+        return "write a value above 0"
+    meant = pointed(leading[0])
+    value = f"{meant}{plain(text)[leading.end() :]}"
+    return f"write `{value}`" if meant and read(value) is not None else ""
+
+
+whole = alone(scalars.whole, "write a whole number, 0 or above")
+
+
+def number(page: Page, known: Row, entry: Entry) -> int | float:
+    """Read a number; a whole one such as `1.0` becomes an integer."""
+    value = None if entry.blocks else scalars.number(entry.text)
+    if value is None:
+        raise Unread(_meant(known, entry.text) or "write only a number, such as `0` or `2.5`")
+    if known.fits and _THOUSANDS.fullmatch(text := plain(entry.text)):
+        other = f"{value:g}" if value == int(value) else f"{text}0"
+        page.hint(
+            Code.AMBIGUOUS_NUMBER,
+            entry.value,
+            f"'{known.name}' is read as {value:g}",
+            f"write `{text.replace('.', '')}` if it means thousands, or else `{other}`",
+        )
+    is_whole = isinstance(value, float) and value.is_integer() and abs(value) <= _EXACT
+    return int(value) if is_whole else value
+
+
+def _meant(known: Row, text: str) -> str:
+    """Suggest the number that `0,5`, `1,000` or `100 mg` means; empty for any other text."""
+    found = _NUMBER.fullmatch(plain(text))
+    if found is None or (found["unit"] and not known.fits):
+        return ""
+    meant = pointed(found["number"])
+    if not meant:
+        return ""
+    return f"write `{meant}`" + (f", and `- **Unit**: {found['unit']}`" if found["unit"] else "")
+
+
+def pointed(written: str) -> str:
+    """Return the number that `0,5`, `1,000` or `1.000,5` means; empty if it means none."""
+    if _GROUPED.fullmatch(written):
+        meant = written.replace(",", "").replace(".", "")
+    elif written.rfind(",") > written.rfind("."):
+        meant = written.replace(".", "").replace(",", ".")
+    else:
+        meant = written.replace(",", "")
+    return "" if scalars.number(meant) is None else meant
+
+
+def count(page: Page, known: Row, entry: Entry) -> int:
+    """Read a whole number above 0."""
+    value: int = whole(page, known, entry)
+    if value == 0:
+        raise Unread("write a whole number, 1 or above")
+    return value
+
+
+def share(page: Page, known: Row, entry: Entry) -> float:
+    """Read a number from 0 to 1."""
+    percent = plain(entry.text).removesuffix("%").strip()
+    if percent != plain(entry.text) and (hundreds := scalars.number(percent)) is not None:
+        raise Unread(f"write a number from 0 to 1, such as `{hundreds / 100:g}`")
+    value = number(page, known, entry)
+    if not 0 <= value <= 1:
+        raise Unread("write a number from 0 to 1, such as `0.8`")
+    return float(value)
+
+
+_EXAMPLE = "write `module:function`, such as `clinic:book`"
+_OPERATION = "write `http METHOD PATH`, such as `http GET /pets/{id}` or `http GET shop:/pets/{id}`"
+_REMOTE = "write `mcp SERVER TOOL`, such as `mcp github create_issue`"
+_LONGEST = 256
+"""In letters; a place of this length is no slip of the pen."""
+
+
+def read_function(page: Page, known: Row, entry: Entry) -> str:
+    """Return `module:function`, `http METHOD PATH` or `mcp SERVER TOOL`, or raise Unread.
+
+    A kebab module is written as snake, since its file may have either name.
+    """
+    del page, known
+    text = entry.text
+    text = text.strip("`").strip() if text.startswith("`") else plain(text)
+    words = text.split()
+    if entry.blocks or not words:
+        raise Unread(_EXAMPLE)
+    if words[0].lower() == "mcp" and len(words) > 1:
+        if len(text) > _LONGEST or (remote := read_remote_tool(text)) is None:
+            raise Unread(f"{_REMOTE}; SERVER is the name of a table [servers.SERVER]")
+        return str(remote)
+    if words[0].lower() == "http" and len(words) > 1:
+        if len(text) > _LONGEST or (operation := read_operation(text)) is None:
+            methods = ", ".join(METHODS)
+            raise Unread(f"{_OPERATION}; METHOD is one of {methods}, PATH has no `?`, `#` or `..`")
+        return str(operation)
+    module, colon, function = text.partition(":")
+    if not colon or len(text) > _LONGEST:
+        raise Unread(_EXAMPLE)
+    module = module.replace("-", "_")
+    if "/" in module or "\\" in module or module.startswith("."):
+        raise Unread(
+            f"name a module of the same folder, or an installed one, not a path: {_EXAMPLE}"
+        )
+    if module.endswith(".py"):
+        raise Unread(f"write the module without `.py`: `{module.removesuffix('.py')}:{function}`")
+    if not all(map(_is_name, (*module.split("."), function))):
+        raise Unread(_EXAMPLE)
+    return f"{module}:{function}"
+
+
+def _is_name(word: str) -> bool:
+    return word.isidentifier() and not iskeyword(word)
+
+
+_LANGUAGE = re.compile(
+    r"(?:^|[,;])\s*[*_`]*([A-Za-z]{2,3}|[A-Z][a-z]{3,9})[*_`]*\s*:[*_`]*(?:\s|$)"
+)
+_NAMES = {
+    "english": "en",
+    "german": "de",
+    "spanish": "es",
+    "french": "fr",
+    "chinese": "zh",
+    "italian": "it",
+    "portuguese": "pt",
+    "dutch": "nl",
+}
+
+
+def read_keywords(page: Page, known: Row, entry: Entry) -> tuple[str, ...]:
+    """Read the keywords of a line and of the bullets below it, those without a language first.
+
+    A language holds for the words behind it, up to the next language or semicolon.
+    """
+    del page, known
+    if entry.listed is not None:
+        texts = [mark.text for mark in entry.listed]
+    else:
+        texts = [entry.text, *(item.mark.text for item in entry.items)]
+        if any(item.blocks for item in entry.items) or (entry.blocks and not entry.items):
+            raise Unread("write the words on one line, or as a nested bullet for each language")
+    words = [word for text in texts for word in _words(text)]
+    if not words or (len(words) == 1 and says_none(words[0])):
+        raise Unread("name at least one, separated by commas")
+    languages = list(dict.fromkeys(["", *(language_and_word(word)[0] for word in words)]))
+    words.sort(key=lambda word: languages.index(language_and_word(word)[0]))
+    return tuple(dict.fromkeys(words))
+
+
+def _words(text: str) -> Iterator[str]:
+    for chunk in scalars.split_outside(text, ";"):
+        language, at = "", 0
+        for mark in [*_LANGUAGE.finditer(chunk), None]:
+            end = len(chunk) if mark is None else mark.start()
+            for word in map(value_text, scalars.listed(chunk[at:end].strip(" ,"))):
+                if word:
+                    yield keyword_of(language, word)
+            if mark is not None:
+                language, at = _code(mark[1]), mark.end()
+
+
+def _code(name: str) -> str:
+    code = _NAMES.get(name.lower(), name.lower())
+    if len(code) > 3:  # noqa: PLR2004 - the longest code of ISO 639
+        raise Unread(f"write the language {name!r} as its code, such as `de`")
+    return code
 
 
 def read_values(page: Page, fields: Fields) -> dict[str, Any]:
@@ -53,7 +275,7 @@ def read_values(page: Page, fields: Fields) -> dict[str, Any]:
     return values
 
 
-def _read(page: Page, known: Field, entry: Entry, reader: ValueReader) -> Any:
+def _read(page: Page, known: Row, entry: Entry, reader: ValueReader) -> Any:
     """Read a value; a remark in brackets behind it, `true (always)`, is no part of it."""
     try:
         return reader(page, known, entry)
@@ -95,7 +317,7 @@ _OTHER_FIELDS = {
 _OF_MORE = frozenset(" /<>=")  # the signs of a value that may be meant for one of these
 
 
-def _report_nested(page: Page, known: Field, entry: Entry) -> bool:
+def _report_nested(page: Page, known: Row, entry: Entry) -> bool:
     """Report fields that are nested below a value of one line; return whether there are any."""
     nested = [item for item in entry.items if item_entry(item) is not None] if entry.text else []
     for item in nested:
@@ -108,7 +330,7 @@ def _report_nested(page: Page, known: Field, entry: Entry) -> bool:
     return bool(nested)
 
 
-def _text(page: Page, known: Field, entry: Entry) -> str:
+def _text(page: Page, known: Row, entry: Entry) -> str:
     del page
     if known.kind == "line" and entry.text and any(map(item_entry, entry.items)):
         raise Unread("write it on one line")
@@ -117,12 +339,12 @@ def _text(page: Page, known: Field, entry: Entry) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _prose(page: Page, known: Field, entry: Entry) -> str:
+def _prose(page: Page, known: Row, entry: Entry) -> str:
     del page, known
     return "\n\n".join(part for part in (entry.text, prose(entry.blocks)) if part)
 
 
-def _word(page: Page, known: Field, entry: Entry) -> str:
+def _word(page: Page, known: Row, entry: Entry) -> str:
     del page, known
     word = plain(entry.text)
     if not word or entry.blocks:
@@ -130,7 +352,7 @@ def _word(page: Page, known: Field, entry: Entry) -> str:
     return word
 
 
-def _boolean(page: Page, known: Field, entry: Entry) -> Any:
+def _boolean(page: Page, known: Row, entry: Entry) -> Any:
     if entry.bare and not entry.blocks:
         return entry.checked is not False
     del page, known
@@ -142,7 +364,7 @@ def _boolean(page: Page, known: Field, entry: Entry) -> Any:
     return said
 
 
-def _choice(page: Page, known: Field, entry: Entry) -> str:
+def _choice(page: Page, known: Row, entry: Entry) -> str:
     word = fold(plain(entry.text))
     if set(known.choices) >= {"yes", "no"} and word not in map(fold, known.choices):
         said = scalars.boolean(entry.text)
@@ -165,7 +387,7 @@ def _choice(page: Page, known: Field, entry: Entry) -> str:
     raise Unread(f"write one of {options}" + (f"; did you mean '{near}'?" if near else ""))
 
 
-def _list(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
+def _list(page: Page, known: Row, entry: Entry) -> tuple[str, ...]:
     del page
     if entry.listed is not None:
         words = [m.text for m in entry.listed]
@@ -186,7 +408,7 @@ _NO_HOST = frozenset(("any", "all", ""))
 _HOST_SIGNS = frozenset("-_.:[]")
 
 
-def _hosts(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
+def _hosts(page: Page, known: Row, entry: Entry) -> tuple[str, ...]:
     hosts = _list(page, known, entry)
     for host in hosts:
         name = host.removeprefix("*.").lower()
@@ -199,7 +421,7 @@ def _hosts(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
     return hosts
 
 
-def _names(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
+def _names(page: Page, known: Row, entry: Entry) -> tuple[str, ...]:
     if (not entry.text or says_none(entry.text)) and not entry.blocks and entry.listed is None:
         return ()
     words = _list(page, known, entry)
@@ -210,16 +432,16 @@ def _names(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
     return names
 
 
-def _patterns(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
+def _patterns(page: Page, known: Row, entry: Entry) -> tuple[str, ...]:
     words = _list(page, known, entry)
     return tuple(scalars.split_words(words[0])) if len(words) == 1 else words
 
 
-def _context(page: Page, known: Field, entry: Entry) -> tuple[str, ...]:
+def _context(page: Page, known: Row, entry: Entry) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_fact(word) for word in _list(page, known, entry)))
 
 
-def _suppliers(page: Page, known: Field, entry: Entry) -> dict[str, str]:
+def _suppliers(page: Page, known: Row, entry: Entry) -> dict[str, str]:
     found: dict[str, str] = {}
     for supplied in _list(page, known, entry):
         words = supplied.split()
@@ -232,7 +454,7 @@ def _suppliers(page: Page, known: Field, entry: Entry) -> dict[str, str]:
     return found
 
 
-def _schedule(page: Page, known: Field, entry: Entry) -> str:
+def _schedule(page: Page, known: Row, entry: Entry) -> str:
     del page, known
     text = " ".join(code_text(entry.text).split())
     every = text[len(_EVERY) :] if text.lower().startswith(_EVERY) else ""
@@ -248,7 +470,7 @@ def _schedule(page: Page, known: Field, entry: Entry) -> str:
     return canonical
 
 
-def _inputs(page: Page, known: Field, entry: Entry) -> dict[str, str]:
+def _inputs(page: Page, known: Row, entry: Entry) -> dict[str, str]:
     del page, known
     items = [item_entry(item) for item in entry.items]
     found = {plain(one.key.text): value_text(one.text) for one in items if one is not None}
@@ -267,7 +489,7 @@ def _fact(word: str) -> str:
     return name
 
 
-def _expression(page: Page, known: Field, entry: Entry) -> str:
+def _expression(page: Page, known: Row, entry: Entry) -> str:
     del page, known
     source = code_text(entry.text)
     if not source or entry.blocks:
@@ -275,7 +497,7 @@ def _expression(page: Page, known: Field, entry: Entry) -> str:
     return source
 
 
-def _pattern(page: Page, known: Field, entry: Entry) -> str:
+def _pattern(page: Page, known: Row, entry: Entry) -> str:
     del page, known
     pattern = code_text(entry.text)
     if len(pattern) > 1 and pattern == entry.text and pattern[0] == pattern[-1] in ("'", '"'):
@@ -320,7 +542,7 @@ READERS: Mapping[str, ValueReader] = {
     "function": read_function,
     "duration": alone(scalars.duration, "write a number and a unit: `500ms`, `10s`, `2m`"),
     "size": alone(scalars.size, "write a number and a unit: `512`, `64KB`, `1MB`"),
-    "rate": alone(scalars.rate, "write calls and a time: `3/s`, `100/min`"),
+    "rate": alone(scalars.rate, "Rate spaces the starts of calls: write `3/s` or `100/min`"),
     "batch": alone(scalars.batch, "write the array parameter and a size: `texts by 256`"),
     "expression": _expression,
     "pattern": _pattern,

@@ -1,36 +1,18 @@
-"""Bring headings, bullets, bold lines and table rows into one form: a draft of a parameter."""
+"""Find the parameters of a section, and bring each way to write one into a draft."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from toolmd._parse.blocks.block import (
-    Block,
-    Bullets,
-    Comment,
-    Item,
-    Paragraph,
-    Part,
-    Table,
-    mark_of,
-)
+from toolmd._parse.blocks import Block, Bullets, Comment, Item, Paragraph, Part, Table, mark_of
 from toolmd._parse.fields.entries import Entry, bare_entry, item_entry, table_entries
 from toolmd._parse.fields.entries import unbroken as unbroken_
-from toolmd._parse.fields.parameter import PARAMETER, UNSUPPORTED, names_field, near_field
+from toolmd._parse.fields.table import PARAMETER, UNSUPPORTED, names_field, near_field
+from toolmd._parse.page import Mark, Page
 from toolmd._parse.parameters.signature import Signature, read_signature
 from toolmd._parse.parameters.types import is_type, known_type
-from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.unread import report_pair
-from toolmd._parse.words.keys import (
-    DASHES,
-    Pair,
-    flow,
-    fold,
-    plain,
-    says_none,
-    section_title,
-    split,
-)
+from toolmd._parse.words import DASHES, Pair, flow, fold, plain, says_none, section_title, split
 from toolmd._types.code import Code
 
 _SCALARS = frozenset(("string", "integer", "number", "boolean"))

@@ -1,40 +1,58 @@
-"""Build parameters and schemas from drafts; report what can't be read."""
+"""Build parameters and schemas from drafts and sections; report what can't be read."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import fields as fields_of
 from typing import Any, Literal
 
-from toolmd._parse.blocks.block import Bullets, Paragraph, Table
-from toolmd._parse.blocks.prose import prose
-from toolmd._parse.fields.entries import Entry, fences, item_entry
-from toolmd._parse.fields.naming import Fields, name_fields, report_duplicate
-from toolmd._parse.fields.parameter import PARAMETER
+from toolmd._parse import scalars
+from toolmd._parse.blocks import Block, Bullets, Paragraph, Raw, Table, mark_of, prose
+from toolmd._parse.document.definition import Definition
+from toolmd._parse.fields.entries import (
+    Entry,
+    Fields,
+    fences,
+    implied,
+    item_entry,
+    name_fields,
+    report_duplicate,
+)
+from toolmd._parse.fields.table import PARAMETER
 from toolmd._parse.fields.values import read_values
+from toolmd._parse.page import Mark, Page
 from toolmd._parse.parameters import checks
+from toolmd._parse.parameters.checks import (
+    report_nested,
+    report_note,
+    report_second_name,
+    report_unmarked,
+)
 from toolmd._parse.parameters.drafts import (
     Draft,
     columns_of,
     fill,
     from_item,
     from_table,
+    headings,
     is_stray,
-)
-from toolmd._parse.parameters.misplaced import (
-    report_nested,
-    report_note,
-    report_second_name,
-    report_unmarked,
+    read_drafts,
 )
 from toolmd._parse.parameters.signature import Signature, read_details, read_signature
 from toolmd._parse.parameters.types import TypeProblem, attributes, is_type, read_type
-from toolmd._parse.source.page import Mark, Page
 from toolmd._parse.unread import report_kept, report_unknown
-from toolmd._parse.words import scalars
-from toolmd._parse.words.keys import SEPARATORS, code_text, flow, fold, plain, says_none, split
-from toolmd._parse.words.names import parameter_name
+from toolmd._parse.words import (
+    SEPARATORS,
+    code_text,
+    flow,
+    fold,
+    parameter_name,
+    plain,
+    says_none,
+    split,
+)
 from toolmd._types.code import Code
 from toolmd._types.schema import JSON_TYPES, KEYWORDS, UPPER, Parameter, Schema
+from toolmd._validation.strict_json import JsonError, read_json
 
 MAX_PARAMETERS = 128
 _MAX_DRAFTS = 1024
@@ -361,3 +379,91 @@ def _is_bounded(said: Mapping[str, Any], kind: Any) -> bool:
     """Return whether a field is a bound of values of a type."""
     bounds = (*UPPER, *UPPER.values())
     return any(name in said and kind in KEYWORDS[name].fits for name in bounds)
+
+
+def read_section(definition: Definition, name: str) -> tuple[Parameter, ...]:
+    """Read a section of parameters; an empty section or `None` means that there are none."""
+    section = definition.section(name)
+    if section is None:
+        return ()
+    page, title = definition.page, section.title
+    found = read_drafts(page, section.blocks, section.parts)
+    fence = next((f for f in fences(found.prose) if not _says_none(f.content)), None)
+    unread = next((block for block in found.prose if _may_hold(block)), None)
+    if found.drafts or found.none_said or not found.prose:
+        pass
+    elif fence is not None:
+        what = f"a code fence is not read, so '{title}' has no parameters"
+        help_ = (
+            "write `### name` for each, with `- **Type**: …`, `- **Required**: …` and the other "
+        )
+        help_ += "details of the code below it; or `None` above the fence"
+        page.error(Code.NO_PARAMETERS_READ, fence.mark, what, help_)
+    elif unread is not None:
+        what = f"no parameter could be read here, so '{title}' has none"
+        help_ = "write `### name` for each, or `` - `name` (string, required): description ``; "
+        help_ += "or `None` above text that is not a parameter"
+        if isinstance(unread, Table):
+            columns = "`Name`, `Type`, `Required`, `Default` and `Description`"
+            help_ = f"a table's columns are {columns}; {help_}"
+        page.error(Code.NO_PARAMETERS_READ, mark_of(unread), what, help_)
+    else:
+        what = f"'{title}' contains text, but no parameter was found in it"
+        help_ = "write `### name` for each parameter, or `None`"
+        page.warn(Code.NO_PARAMETERS_READ, section.mark, what, help_)
+    definition.document.keep(section, found.prose, [])
+    page.places.parameters = read_parameters(page, found.drafts)
+    return page.places.parameters
+
+
+def _may_hold(block: Block) -> bool:
+    """Return whether an unread block may have been meant as parameters."""
+    match block:
+        case Table() | Bullets():
+            return True
+        case Raw():
+            return block.mark.text.startswith(("<", "    ", "\t"))
+        case Paragraph():
+            lines = (line.strip() for line in block.mark.text.split("\n"))
+            return any(_defines(block.mark._replace(text=line)) for line in lines)
+        case _:
+            return False
+
+
+def _defines(line: Mark) -> bool:
+    """Return whether a line defines a parameter in the style of a docstring: `name (str): …`."""
+    found = read_signature(line)
+    return line.text.startswith((":", "@")) or (found is not None and found.typed)
+
+
+def _says_none(code: str) -> bool:
+    """Return whether code has no parameters: `{}`, or a schema without properties."""
+    if not code.strip() or says_none(code):
+        return True
+    try:
+        said = read_json(code)
+    except JsonError:
+        return False
+    return not said or (isinstance(said, dict) and "type" in said and not said.get("properties"))
+
+
+def read_returns(definition: Definition) -> Schema:
+    """Read a tool's result: fields, parameters as its fields, or only prose."""
+    section = definition.section("Returns")
+    if section is None or section.table is None:
+        return Schema()
+    page, draft = definition.page, Draft(section.mark)
+    fill(page, draft, section.blocks)
+    prose, draft.prose = draft.prose, []
+    if not (draft.entries or draft.drafts or section.parts):
+        # Only prose: its text is the description; any type is allowed.
+        draft.prose, prose = prose, []
+        draft.entries = [implied("Type", "any", section.mark)]
+        if not draft.prose:
+            help_ = "add `- **Type**: object` and `- **Description**: …`"
+            page.error(Code.MISSING_FIELD, section.mark, "'Returns' is empty", help_)
+    for item in headings(page, section.parts):
+        fill(page, draft, [Bullets([item], ordered=False)])
+    draft.drafts += draft.siblings
+    definition.document.keep(section, prose, [])
+    return SchemaReader(page, "the result", role="result").read(draft)[0]

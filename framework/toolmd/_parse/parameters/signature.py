@@ -4,11 +4,11 @@ import re
 from dataclasses import dataclass, field
 
 from toolmd._parse.fields.entries import Entry, implied
-from toolmd._parse.fields.parameter import PARAMETER
+from toolmd._parse.fields.table import PARAMETER
+from toolmd._parse.page import Mark
 from toolmd._parse.parameters.types import is_type, meant_type, read_type
-from toolmd._parse.source.page import Mark
-from toolmd._parse.words.keys import DASHES, MAX_KEY, SEPARATORS, fold, without_invisible
-from toolmd._parse.words.scalars import code_spans, listed, split_outside
+from toolmd._parse.scalars import code_spans, listed, split_outside
+from toolmd._parse.words import DASHES, MAX_KEY, SEPARATORS, fold, without_invisible
 
 FLAGS = {
     "required": ("Required", "yes"),

@@ -4,8 +4,7 @@ import re
 from dataclasses import fields, replace
 from typing import Any
 
-from toolmd._parse.words.keys import fold
-from toolmd._parse.words.slips import nearest
+from toolmd._parse.words import fold, nearest
 from toolmd._types.schema import JsonType, Parameter, Schema
 
 _MAX_DEPTH = 16

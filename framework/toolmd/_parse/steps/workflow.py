@@ -3,14 +3,23 @@
 from dataclasses import dataclass
 from typing import Any
 
-from toolmd._parse.blocks.block import Block, Bullets, Comment, Item, Paragraph, Part, mark_of
-from toolmd._parse.blocks.prose import prose, with_headings
+from toolmd._parse.blocks import (
+    Block,
+    Bullets,
+    Comment,
+    Item,
+    Paragraph,
+    Part,
+    mark_of,
+    prose,
+    with_headings,
+)
 from toolmd._parse.fields.entries import Entry, bare_entry, item_entry
-from toolmd._parse.fields.step import ACTIONS, KEY_BY_FOLD, key_meant
-from toolmd._parse.source.page import Mark, Page
-from toolmd._parse.steps.keys import READERS
+from toolmd._parse.fields.table import ACTIONS, KEY_BY_FOLD, key_meant
+from toolmd._parse.page import Mark, Page
+from toolmd._parse.steps.values import READERS
 from toolmd._parse.unread import report_key, report_pair, report_steps
-from toolmd._parse.words.keys import (
+from toolmd._parse.words import (
     DASHES,
     flow,
     fold,

@@ -6,11 +6,11 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from toolmd._parse.fields.field import Field, SectionTable
-from toolmd._parse.fields.parameter import PARAMETER
-from toolmd._parse.words import scalars
-from toolmd._parse.words.keys import flow, plain
+from toolmd._parse import scalars
+from toolmd._parse.fields.table import PARAMETER, SectionTable
+from toolmd._parse.words import flow, plain
 from toolmd._types.call_spec import seconds
+from toolmd._types.field import Row
 from toolmd._types.intent import language_and_word
 from toolmd._types.schema import KEYWORDS, Parameter, Schema
 
@@ -27,7 +27,7 @@ def fields_text(values: Mapping[str, Any], table: SectionTable) -> Iterator[str]
             yield bullet(field, writer(value))
 
 
-def bullet(field: Field, text: str) -> str:
+def bullet(field: Row, text: str) -> str:
     """Return `- **Name**: text`; further lines are indented below it."""
     return f"- **{field.name}**:{behind(text)}"
 
@@ -205,7 +205,7 @@ def shape_lines(shape: Schema, *, required: bool | None = None) -> list[str]:
     return lines
 
 
-def _field_lines(field: Field, shape: Schema, said: Mapping[str, Any]) -> list[str]:
+def _field_lines(field: Row, shape: Schema, said: Mapping[str, Any]) -> list[str]:
     match field.attribute:
         case "default" | "example":
             given = getattr(shape, f"has_{field.attribute}")
@@ -251,7 +251,7 @@ def _shapes_lines(shapes: tuple[Parameter, ...]) -> Iterator[str]:
             yield indented(bullet(properties, "None"), 4)
 
 
-def _items_lines(field: Field, items: Schema) -> list[str]:
+def _items_lines(field: Row, items: Schema) -> list[str]:
     return [f"- **{field.name}**:", *(indented(line, 2) for line in shape_lines(items))]
 
 

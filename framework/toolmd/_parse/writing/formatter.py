@@ -1,17 +1,41 @@
 """Convert any accepted form of a definition to the canonical one, and keep its comments."""
 
-from toolmd._parse.blocks.block import Block, Bullets, Comment, Paragraph, Table
-from toolmd._parse.blocks.outline import outline
-from toolmd._parse.blocks.tokens import source_lines
+from collections.abc import Mapping
+from typing import Protocol
+
+from toolmd._parse.blocks import Block, Bullets, Comment, Paragraph, Table
 from toolmd._parse.document.front_matter import front_comments
-from toolmd._parse.kinds import PARSERS, AnyDefinition, kind_of
-from toolmd._parse.source.page import Page
-from toolmd._parse.words.keys import comments, fold, heading_text
-from toolmd._parse.writing.prompt_text import prompt_text
-from toolmd._parse.writing.skill_text import skill_text
-from toolmd._parse.writing.tool_text import tool_text
+from toolmd._parse.outline import outline, source_lines
+from toolmd._parse.page import Page, Places
+from toolmd._parse.prompt import parse_prompt
+from toolmd._parse.skill import parse_skill
+from toolmd._parse.tool import parse_tool
+from toolmd._parse.words import comments, fold, heading_text
+from toolmd._parse.writing.texts import prompt_text, skill_text, tool_text
+from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.prompt import PromptSpec
 from toolmd._types.skill import SkillSpec
+from toolmd._types.source import SUFFIXES
+from toolmd._types.tool import ToolSpec
+
+AnyDefinition = ToolSpec | SkillSpec | PromptSpec
+
+
+class Parser(Protocol):
+    """A function that parses one kind of file."""
+
+    def __call__(
+        self, text: str, path: str, places: Places | None = None
+    ) -> tuple[AnyDefinition | None, tuple[Diagnostic, ...]]:
+        """Return the spec, or None if any diagnostic is an error; and the diagnostics."""
+
+
+PARSERS: Mapping[str, Parser] = {"tool": parse_tool, "skill": parse_skill, "prompt": parse_prompt}
+
+
+def kind_of(path: str) -> str | None:
+    """Return the kind that a file's name states: `tool`, `skill` or `prompt`; None for others."""
+    return next((kind for suffix, kind in SUFFIXES.items() if path.endswith(suffix)), None)
 
 
 def format_text(text: str, path: str) -> str | None:

@@ -1,12 +1,13 @@
-"""Names as people write them: on one line, folded for comparison, and split from their values."""
+"""Keys and names as people write them: folded, split from values, misspelt, repaired."""
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from toolmd._parse.source.page import Mark
+from toolmd._parse.page import Mark, Page, replace
+from toolmd._types.code import Code
 
 
 def flow(text: str) -> str:
@@ -281,3 +282,120 @@ def says_none(text: str) -> bool:
     """Return whether a text says that parameters, or anything at all, are absent."""
     folded = fold(text)
     return folded in _WHOLE or (len(folded) < _SENTENCE and folded.endswith(_TAILS))
+
+
+_SHORT, _LONG = 4, 9
+"""In a short name a changed letter makes another word; a long one may have two slips."""
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """Return the known name that `word` misspells by the fewest slips, or None."""
+    folded = fold(word)
+    slips = [name for name in known if is_slip(folded, fold(name))]
+    return min(slips, key=lambda name: distance(folded, fold(name)), default=None)
+
+
+def is_slip(word: str, name: str) -> bool:
+    """Return whether two folded names differ by one slip, or by two in long names."""
+    if word == name or not word or abs(len(word) - len(name)) > 2:  # noqa: PLR2004
+        return False
+    if len(name) <= _SHORT and len(word) == len(name) and sorted(word) != sorted(name):
+        return False  # `time` does not misspell `type`
+    return distance(word, name) <= (1 if len(name) < _LONG else 2)
+
+
+def distance(a: str, b: str) -> int:
+    """Count the letters to add, drop, change or swap from `a` to `b`."""
+    older: list[int] = []
+    old = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        new = [i]
+        for j, y in enumerate(b, 1):
+            cost = min(old[j] + 1, new[j - 1] + 1, old[j - 1] + (x != y))
+            if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
+                cost = min(cost, older[j - 2] + 1)
+            new.append(cost)
+        older, old = old, new
+    return old[-1]
+
+
+UNNAMED = "unnamed"
+"""The name of a definition whose own name can't be repaired."""
+_LONGEST = 64
+
+
+def parameter_name(page: Page, mark: Mark) -> str:
+    """Return a parameter's name; repair words with spaces, and report other signs as errors."""
+    name = plain(mark.text)
+    bare = name.replace("-", "_").removeprefix("$")
+    if bare.isidentifier() and bare.isascii() and len(name) <= _LONGEST and not bare[0].isdigit():
+        return name
+    read_as = "_".join(
+        "".join(c if c.isalnum() and c.isascii() else " " for c in name).lower().split()
+    )[:_LONGEST]
+    if " " in name and read_as.isidentifier():
+        page.warn(
+            Code.INVALID_NAME,
+            mark,
+            f"'{name}' is not a valid parameter name; it was read as '{read_as}'",
+            f"write '{read_as}'",
+            replace(mark, read_as),
+        )
+        return read_as
+    page.error(
+        Code.INVALID_NAME,
+        mark,
+        f"'{name}' is not a valid parameter name",
+        f"write it below `- **Properties**:` of `{name.replace('[', '.').partition('.')[0]}`"
+        if "." in name or "[]" in name
+        else "use letters, digits and _, at most 64, starting with a letter",
+    )
+    return name
+
+
+def definition_name(page: Page, mark: Mark, name: str) -> str:
+    """Return a tool's or a skill's name; convert kebab case, and repair other forms."""
+    folded = name.replace("-", "_")
+    if is_name(folded):
+        return folded
+    read_as = mended_name(name)
+    words = name.replace(" ", "").replace("-", "").replace("_", "")
+    if read_as != UNNAMED and words.isalnum() and len(name) <= _LONGEST:
+        page.warn(
+            Code.INVALID_NAME,
+            mark,
+            f"'{name}' is not a valid name; it was read as '{read_as}'",
+            f"write '{read_as}'",
+            replace(mark, read_as),
+        )
+        return read_as
+    page.error(
+        Code.INVALID_NAME,
+        mark,
+        f"'{name}' is not a valid name",
+        "use small letters, digits and _, at most 64, starting with a letter",
+    )
+    return UNNAMED
+
+
+def is_name(name: str) -> bool:
+    """Return whether a text is a valid tool or skill name: `[a-z][a-z0-9_]{0,63}`."""
+    return (
+        0 < len(name) <= _LONGEST
+        and name.isascii()
+        and name.replace("_", "").isalnum()
+        and name[0].isalpha()
+        and name == name.lower()
+    )
+
+
+def mended_name(text: str) -> str:
+    """Convert words, kebab or camel case into a snake-case name."""
+    out = ""
+    text = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    for at, char in enumerate(text):
+        if char.isupper() and at and (text[at - 1].islower() or text[at - 1].isdigit()):
+            out += "_"
+        out += char.lower() if char.isalnum() and char.isascii() else "_"
+    name = "_".join(part for part in out.split("_") if part)[:_LONGEST]
+    return name if is_name(name) else UNNAMED

@@ -1,13 +1,67 @@
-"""The page being read: its lines and the diagnostics about them."""
+"""The page being read: its decoded text, its lines, its names, and the diagnostics about them."""
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from toolmd._parse.source.places import NameKind, NamePlace, Places
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Edit, Severity
+from toolmd._types.schema import Parameter
 from toolmd._types.source import Position, Span
+
+NameKind = Literal["definition", "parameter", "variable", "section", "example"]
+
+
+class NamePlace(NamedTuple):
+    """A name where it is declared or used."""
+
+    kind: NameKind
+    """A `definition` is a tool, a skill or a prompt; a `section` is one of a workflow."""
+    name: str
+    """As the spec has it."""
+    place: Position
+    """Exactly the name as the file writes it."""
+    owner: str = ""
+    """The definition that a parameter belongs to; empty for the file's own."""
+    declares: bool = False
+
+
+class CodePlace(NamedTuple):
+    """An expression, and the position where the search for its first token begins."""
+
+    source: str
+    line: int
+    column: int
+
+
+@dataclass(slots=True)
+class Places:
+    """What a file names, also if the file has errors."""
+
+    names: list[NamePlace] = field(default_factory=list)
+    expressions: list[CodePlace] = field(default_factory=list)
+    parameters: tuple[Parameter, ...] = ()
+    """The parameters that could be read."""
+
+
+def located(
+    lines: Sequence[str], texts: Iterable[str], line: int, column: int
+) -> Iterator[Position | None]:
+    """Yield the position of each text, in order, at or after a position; None for the rest.
+
+    Expressions wrap over lines, so each search continues where the last one ended.
+    """
+    number, at = line, column - 1
+    for text in texts:
+        while 0 < number <= len(lines) and (found := lines[number - 1].find(text, at)) < 0:
+            number, at = number + 1, 0
+        if not 0 < number <= len(lines):
+            yield None
+            continue
+        at = found + len(text)
+        yield Position(number, found + 1, at + 1)
+
 
 _FURTHEST = 20
 """The number of lines below a key within which its value is searched."""
@@ -163,3 +217,36 @@ def replace(mark: Mark, text: str) -> tuple[Edit, ...]:
 def insert_below(line: int, text: str) -> tuple[Edit, ...]:
     """Build the fix that inserts a whole line below `line`."""
     return (Edit(line + 1, 1, line + 1, 1, text + "\n"),)
+
+
+MAX_BYTES = 64 * 1024
+
+
+def decode(data: bytes, path: str) -> tuple[str | None, tuple[Diagnostic, ...]]:
+    """Decode the bytes of a definition.
+
+    Returns:
+        The text, or None and the diagnostic if the file is too large or not UTF-8.
+    """
+    page = Page(path, [])
+    if len(data) > MAX_BYTES:
+        page.error(
+            Code.FILE_TOO_LARGE,
+            Mark("", 1, 1),
+            f"the file has {len(data):,} bytes; at most {MAX_BYTES:,} are read",
+            "split it, or move its prose elsewhere",
+        )
+        return None, tuple(page.diagnostics)
+    try:
+        return data.decode("utf-8"), ()
+    except UnicodeDecodeError as error:
+        before = data[: error.start]
+        line = before.count(b"\n") + 1
+        column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")) + 1
+        page.error(
+            Code.NOT_UTF8,
+            Mark("", line, column),
+            f"the file is not UTF-8: byte {data[error.start]:#04x} at offset {error.start}",
+            "save it as UTF-8",
+        )
+        return None, tuple(page.diagnostics)

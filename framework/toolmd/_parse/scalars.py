@@ -4,7 +4,7 @@ import math
 
 from pydantic import JsonValue
 
-from toolmd._parse.words.keys import fold, plain, value_text, without_invisible
+from toolmd._parse.words import fold, plain, value_text, without_invisible
 from toolmd._types.call_spec import Batch, Rate
 from toolmd._types.schema import Schema
 from toolmd._validation.strict_json import JsonError, read_json
@@ -115,14 +115,14 @@ def size(text: str) -> int | None:
 
 
 def rate(text: str) -> Rate | None:
-    """Read `3/s`, `100/min` or `5 per 10 seconds` as calls and seconds."""
+    """Read `3/s`, `100/min` or `5 per 10 seconds` as calls and seconds; no hours and days."""
     head, sep, tail = plain(text).lower().partition("/")
     if not sep:
         head, sep, tail = plain(text).lower().partition(" per ")
     calls = whole(head.strip().removesuffix("calls").removesuffix("requests"))
     tail = tail.strip()
     per = duration(tail if tail[:1].isdigit() else f"1{tail}") if sep else None
-    return Rate(calls=calls, per_s=per) if calls and per else None
+    return Rate(calls=calls, per_s=per) if calls and per and per < _SECONDS["h"] else None
 
 
 def batch(text: str) -> Batch | None:

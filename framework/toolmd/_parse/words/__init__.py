@@ -1,1 +1,0 @@
-"""Words as people write them: keys, names, numbers, lists."""

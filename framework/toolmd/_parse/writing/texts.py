@@ -1,0 +1,358 @@
+"""Format specs as canonical markdown, and write the first text of a new definition."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields as fields_of
+from typing import Any
+
+from toolmd._parse.fields.table import LIMITS, SAFETY, SKILL, SKILL_METADATA, TOOL_METADATA
+from toolmd._parse.writing.fields import (
+    behind,
+    code,
+    fields_text,
+    indented,
+    parameters_text,
+    shape_lines,
+)
+from toolmd._types.call_spec import Limits, Safety, seconds
+from toolmd._types.prompt import PromptSpec
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.skill import (
+    STEP_KEYS,
+    Argument,
+    Expression,
+    OnError,
+    Output,
+    SkillSpec,
+    Step,
+    Template,
+    Value,
+    Values,
+    WorkflowSection,
+    value_text,
+    way_json,
+)
+from toolmd._types.source import Source
+from toolmd._types.tool import Example, ToolSpec
+
+_LINE = 88
+_KNOWN = (
+    "Metadata",
+    "When to use",
+    "Parameters",
+    "Returns",
+    "Rules",
+    "Safety",
+    "Limits",
+    "Examples",
+)
+
+
+def tool_text(spec: ToolSpec) -> str:
+    """Return the canonical text; it parses to the same spec."""
+    blocks = [*head(spec)]
+    blocks += section("Metadata", spec, "\n".join([*metadata(spec), *extra_lines(spec)]))
+    if spec.when_to_use:
+        blocks += ["## When to use", spec.when_to_use]
+    blocks += section("Parameters", spec, *parameters_text(spec.parameters))
+    if not spec.parameters:
+        blocks.append("None")
+    blocks += section("Returns", spec, "\n".join(shape_lines(spec.returns)))
+    rules = "\n".join(f"- {code(rule.expression)}: {rule.message}" for rule in spec.rules)
+    blocks += optional_section("Rules", spec, rules)
+    for title, part, table in (("Safety", spec.safety, SAFETY), ("Limits", spec.limits, LIMITS)):
+        blocks += optional_section(title, spec, "\n".join(_lines(part, table)))
+    blocks += optional_section("Examples", spec, *map(_example, spec.examples))
+    blocks += others(spec, _KNOWN)
+    return "\n\n".join(blocks) + "\n"
+
+
+def head(spec: ToolSpec | SkillSpec | PromptSpec) -> Iterator[str]:
+    """Yield the front matter if needed, the title, the description and the notes."""
+    foreign = {k: v for k, v in spec.extra.items() if not isinstance(v, str)}
+    if foreign:
+        lines = [
+            f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in foreign.items()
+        ]
+        yield "\n".join(["---", *lines, "---"])
+    yield f"# {spec.title}"
+    yield spec.description
+    if spec.notes:
+        yield spec.notes
+
+
+def metadata(spec: ToolSpec) -> Iterator[str]:
+    """Yield the fields of Metadata; a switch that is off is left out."""
+    said = dict(spec)
+    for off in ("requires_auth", "read_only"):
+        said[off] = said[off] or None
+    if spec.idempotent == "no":
+        said["idempotent"] = None
+    if spec.unknown_parameters == "reject":
+        said["unknown_parameters"] = None
+    return fields_text(said, TOOL_METADATA)
+
+
+def extra_lines(spec: ToolSpec | SkillSpec | PromptSpec) -> Iterator[str]:
+    """Yield the metadata with unknown names."""
+    for key, value in spec.extra.items():
+        if isinstance(value, str):
+            yield f"- **{key.replace('_', ' ').title()}**:{behind(value)}"
+
+
+def section(title: str, spec: ToolSpec | SkillSpec | PromptSpec, *blocks: str) -> list[str]:
+    """Return a section's heading, its prose and its blocks."""
+    return [b for b in (f"## {title}", spec.sections.get(title, ""), *blocks) if b]
+
+
+def optional_section(
+    title: str, spec: ToolSpec | SkillSpec | PromptSpec, *blocks: str
+) -> list[str]:
+    """Return a section, or an empty list if it has no content."""
+    found = section(title, spec, *blocks)
+    return found if len(found) > 1 else []
+
+
+def others(spec: ToolSpec | SkillSpec | PromptSpec, known: tuple[str, ...]) -> Iterator[str]:
+    """Yield the sections of prose."""
+    for title, prose in spec.sections.items():
+        if title not in known:
+            yield f"## {title}".rstrip()
+            if prose:
+                yield prose
+
+
+def _lines(part: Safety | Limits, table: Any) -> list[str]:
+    said = {field.name: getattr(part, field.name) for field in fields_of(part)}
+    return [*fields_text(said, table)]
+
+
+def _example(example: Example) -> str:
+    blocks = [f"### {example.title}", _json(example.arguments)]
+    if example.has_result:
+        blocks.append(_json(example.result))
+    if example.error is not None:
+        blocks.append(f"- **Error**: {example.error}")
+    return "\n\n".join(blocks)
+
+
+def _json(value: Any) -> str:
+    return f"```json\n{_pretty(value, 0)}\n```"
+
+
+def _pretty(value: Any, by: int) -> str:
+    """Format JSON with each field on its own line, unless all of it fits on one."""
+    short = json.dumps(value, ensure_ascii=False)
+    if by + len(short) <= _LINE or not isinstance(value, (dict, list)):
+        return short
+    inner = " " * (by + 2)
+    if isinstance(value, dict):
+        lines = [
+            f"{inner}{json.dumps(k, ensure_ascii=False)}: {_pretty(v, by + 2)}"
+            for k, v in value.items()
+        ]
+    else:
+        lines = [f"{inner}{_pretty(v, by + 2)}" for v in value]
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    return f"{opening}\n" + ",\n".join(lines) + f"\n{' ' * by}{closing}"
+
+
+_OF_A_SKILL = tuple(table.name for table in SKILL)
+_OUTPUT_TYPES = {"success": "boolean", "message": "string", "data": "object", "error": "string"}
+
+
+def skill_text(spec: SkillSpec) -> str:
+    """Return the canonical text; it parses to the same spec."""
+    said = dict(spec)
+    for flag in ("durable", "model_invocation", "user_invocable"):
+        said[flag] = None if said[flag] else False
+    metadata = [*fields_text(said, SKILL_METADATA), *extra_lines(spec)]
+    blocks = [*head(spec), *section("Metadata", spec, "\n".join(metadata))]
+    if spec.when_to_use:
+        blocks += ["## When to use", spec.when_to_use]
+    blocks += [b for b in ("## Workflow", spec.workflow) if b]
+    for part in spec.workflow_sections:
+        blocks += [f"### {part.name}"] if part.name else []
+        blocks.append(_steps(part.steps))
+    blocks += section("Input Schema", spec, *parameters_text(spec.parameters))
+    if not spec.parameters:
+        blocks.append("None")
+    blocks += section("Output Schema", spec, "\n".join(_output(spec)))
+    blocks += others(spec, _OF_A_SKILL)
+    return "\n\n".join(blocks) + "\n"
+
+
+def _output(spec: SkillSpec) -> Iterator[str]:
+    yield "- **Type**: object (SkillResult)"
+    for name, kind in _OUTPUT_TYPES.items():
+        first, _, rest = getattr(spec.output, name).partition("\n\n")
+        yield f"- **{name.title()}**: {kind}" + (f" - {first}" if first else "")
+        if rest:
+            yield "\n" + indented(rest, 2) + "\n"
+
+
+def _steps(steps: tuple[Step, ...]) -> str:
+    texts = []
+    for number, step in enumerate(steps, 1):
+        sign = f"{number}. "
+        texts.append(sign + indented("\n".join(_step(step)), len(sign))[len(sign) :])
+    loose = any(step.acts for step in steps)
+    return ("\n\n" if loose else "\n").join(texts)
+
+
+def _step(step: Step) -> Iterator[str]:
+    first, _, rest = step.text.partition("\n\n")
+    own = _own_action(step)
+    if own is not None:
+        yield own
+    elif not step.acts and ". " not in step.title:
+        yield step.title + (f". {first}" if first else "")
+    else:
+        joint = "" if first[:1] in ",;" else " " if first[:1].islower() else ". "
+        joint = joint if first else "."
+        yield f"**{step.title}**{joint}{first}"
+    if rest or (own is not None and first):
+        yield ""
+        yield rest if own is None else step.text
+        yield ""
+    for key, lines in _keys(step):
+        if own is not None and key == step.title:
+            yield from lines[1:]
+        else:
+            yield f"- **{key}**:{lines[0]}"
+            yield from (f"  {line}" for line in lines[1:])
+
+
+def _own_action(step: Step) -> str | None:
+    """Return the first line of a step that is itself its action: `**Return**:`."""
+    for key, lines in _keys(step):
+        if key == step.title and STEP_KEYS[key].acts:
+            return f"**{key}**:{lines[0]}"
+    return None
+
+
+def _keys(step: Step) -> Iterator[tuple[str, list[str]]]:
+    """Yield each key with the text after its colon and the lines below it."""
+    for key in step.keys:
+        first, *below = WRITERS[key.kind](key.value(step))
+        if key.name == "Return" and step.message:
+            first = value_text(step.message)
+        yield key.name, [f" {first}" if first else "", *below]
+
+
+def _arguments(arguments: tuple[Argument, ...]) -> list[str]:
+    return [line for a in arguments for line in _value_lines(f"- {a.name}:", a.value)]
+
+
+def _value_lines(lead: str, value: Value) -> list[str]:
+    if not isinstance(value, Values):
+        return [f"{lead} {value_text(value)}".rstrip()]
+    below = _arguments(value.fields) + [f"- {value_text(item)}" for item in value.items]
+    return [lead, *(f"  {line}" for line in below)]
+
+
+def _retry(value: OnError) -> str:
+    return f"retry {value.retries} times, then " if value.retries else ""
+
+
+WRITERS: Mapping[str, Callable[[Any], list[str]]] = {
+    "callee": lambda use: [use.name],
+    "arguments": lambda arguments: ["", *_arguments(arguments)],
+    "count": lambda number: [str(number)],
+    "condition": lambda value: [code(value.cel)],
+    "expression": lambda value: [code(value.cel)],
+    "question": lambda value: [value_text(value)],
+    "data": lambda arguments: ["", *_arguments(arguments)],
+    "text": lambda value: [value_text(value)],
+    "name": lambda value: [value],
+    "loop": lambda loop: [f"{loop.name} in {code(loop.over.cel)}"],
+    "way": lambda way: [way_json(way)],
+    "choice": lambda way: [way_json(way)],
+    "failure": lambda value: [_retry(value) + way_json(value.then)],
+    "call": lambda use: [use.name, *_arguments(use.arguments)],
+    "duration": lambda value: [seconds(value)],
+    "moment": lambda at: [seconds(at) if isinstance(at, float) else code(at.cel)],
+}
+"""The kinds of values, each with the text after the colon and the lines below."""
+
+
+_OF_A_PROMPT = ("Metadata", "Arguments", "Prompt")
+
+
+def prompt_text(spec: PromptSpec) -> str:
+    """Return the canonical text; it parses to the same spec."""
+    metadata = [f"- **Name**: {spec.name}", *extra_lines(spec)]
+    blocks = [*head(spec), *section("Metadata", spec, "\n".join(metadata))]
+    blocks += optional_section("Arguments", spec, *parameters_text(spec.parameters))
+    blocks += ["## Prompt", spec.text, *others(spec, _OF_A_PROMPT)]
+    return "\n\n".join(blocks) + "\n"
+
+
+_TEXT = Parameter(
+    name="text",
+    shape=Schema(types=("string",), description="What to do it with"),
+    required=True,
+)
+_GIVEN = Parameter(
+    name="text", shape=Schema(types=("string",), description="What was given"), required=True
+)
+_RETURNS = Schema(types=("object",), description="What comes back", properties=(_GIVEN,))
+
+
+def new_text(kind: str, name: str) -> str:
+    """Return the canonical text of a new `tool`, `skill` or `prompt` of this snake-case name."""
+    title = name.replace("_", " ").replace("-", " ").title()
+    write = {"tool": _tool, "skill": _skill, "prompt": _prompt}[kind]
+    return write(name.replace("-", "_"), title)
+
+
+def _tool(name: str, title: str) -> str:
+    return tool_text(
+        ToolSpec(
+            **_head(name, title) | {"returns": _RETURNS},
+            description="Say in one sentence what the tool does and for whom.",
+            when_to_use="Say when a model should call it, and when not.",
+        )
+    )
+
+
+def _skill(name: str, title: str) -> str:
+    answer = Argument(name="text", value=Template(parts=(Expression(cel="text"),), code=True))
+    return skill_text(
+        SkillSpec(
+            **_head(name, title),
+            description="Say in one sentence what the skill achieves and for whom.",
+            output=Output(
+                success="Whether it was done",
+                message="What was done",
+                data="Contains text",
+                error="What went wrong",
+            ),
+            workflow="Say how the steps serve the goal.",
+            workflow_sections=(
+                WorkflowSection(name="", steps=(Step(id="1", title="Return", returns=(answer,)),)),
+            ),
+        )
+    )
+
+
+def _prompt(name: str, title: str) -> str:
+    kept = ("name", "title", "parameters", "source")
+    return prompt_text(
+        PromptSpec(
+            **{key: value for key, value in _head(name, title).items() if key in kept},
+            description="Say in one sentence what the prompt is for.",
+            text="Say what the model should do with {text}.",
+        )
+    )
+
+
+def _head(name: str, title: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "title": title,
+        "version": "1.0.0",
+        "category": "general",
+        "parameters": (_TEXT,),
+        "source": Source("", 1),
+    }

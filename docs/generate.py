@@ -32,8 +32,9 @@ NOTE = "<!-- Written by `make docs`; change the code instead. -->\n\n"
 FIELDS = """# Fields
 
 Each field of a definition, written as `- **Name**: value`. A field marked *restricts* restricts
-calls. If it can't be read, the tool does not load. The last column has other names of the field. A
-name in *italics* is read with a warning and a fix, and so is a misspelt name.
+calls. If it can't be read, the tool does not load. Other words that people use for a field, such as
+`Max` for Maximum, are read as the field. `toolmd check` warns where the word is unusual, and
+`toolmd fmt` writes the name of this page.
 """
 EXPRESSIONS = f"""# Expressions
 
@@ -75,9 +76,9 @@ Every problem that `toolmd check` can report. The codes are stable; the messages
 CONFIGURATION = """# Configuration
 
 Every setting of a project, and every environment variable. Write settings in `toolmd.toml`, or in
-`[tool.toolmd]` of `pyproject.toml`; one such as `safety.floor` belongs in the table `safety`. The
-command line overrides the environment, which overrides the file, which overrides the default. A
-variable holds a list as words by commas or as JSON, and a table as JSON.
+`[tool.toolmd]` of `pyproject.toml`; one such as `safety.floor` belongs in the table `safety`. Each
+has a variable, such as `TOOLMD_SAFETY_FLOOR`, which holds a list as words by commas or as JSON, and
+a table as JSON. The command line overrides the environment, which overrides the file.
 """
 VARIABLES = {
     "TOOLMD_TOKEN": "The token of requests over HTTP; without it, each start creates one.",
@@ -130,11 +131,9 @@ def _field_table(rows: Iterable[Row]) -> str:
         fits = f" For {' and '.join(field.fits)}." if field.fits else ""
         default = f" Default: {field.default}." if field.default else ""
         mark = " *restricts*" if field.restricts else ""
-        names = (*field.aliases, *(f"*{synonym}*" for synonym in field.synonyms))
-        meaning = f"{field.says}{choices}{fits}{default}{mark}"
-        return f"**{field.name}**", meaning, ", ".join(names)
+        return f"**{field.name}**", f"{field.says}{choices}{fits}{default}{mark}"
 
-    return table(("field", "meaning", "also"), map(row, rows))
+    return table(("field", "meaning"), map(row, rows))
 
 
 def expressions_page() -> str:
@@ -189,10 +188,9 @@ def configuration_page() -> str:
         field = holder.__dataclass_fields__[key.rpartition(".")[2]]
         default = field.default_factory() if callable(field.default_factory) else field.default
         shown = "unset" if default is None else f"`{_toml(default)}`"
-        variable = config.PREFIX + key.upper().replace(".", "_")
-        return f"`{key}`", says[f"{holder.__name__}.{field.name}"], shown, f"`{variable}`"
+        return f"`{key}`", says[f"{holder.__name__}.{field.name}"], shown
 
-    head = ("setting", "meaning", "default", "variable")
+    head = ("setting", "meaning", "default")
     parts.append(table(head, map(row, values.READERS)))
     others = {config.LOAD_PLUGINS: attribute_docs(config)["LOAD_PLUGINS"], **VARIABLES}
     rows = [(f"`{name}`", text) for name, text in others.items()]

@@ -19,6 +19,14 @@ A token may `call`, `decide` or `operate`, as `toolmd tokens new` and `serve.tok
 `operate` it sees the pending calls, runs and events of all users, otherwise those of its own user.
 A request that needs another right is a 403 `not_permitted`, with the members `needs` and `may`.
 """
+ROUTES = """## Routes
+
+A right stands in italics behind the operations that need it. `/openapi.json` has the schema of each
+answer. These routes take no arguments beside their path:
+
+| route | does |
+|---|---|
+"""
 PROBLEMS = """## Problems
 
 A failed request returns problem details (RFC 9457): `type`, `title`, `status`, `detail`, and a
@@ -62,31 +70,27 @@ def http_page() -> str:
     codes = "".join(
         f"| {n} | {', '.join(f'`{c}`' for c in known)} |\n" for n, known in CODES.items()
     )
-    return "\n".join(
-        [HEAD, "## Routes\n", *map(_route, OPERATIONS), PROBLEMS + codes, EVENTS + events]
-    )
+    sections = [_route(operation) for operation in OPERATIONS]
+    rows = "".join(one for one in sections if one.startswith("|"))
+    others = [one for one in sections if not one.startswith("|")]
+    return "\n".join([HEAD, ROUTES + rows, *others, PROBLEMS + codes, EVENTS + events])
 
 
 def _route(operation: Operation) -> str:
+    """Return a section of the page, or a row of its table if a line says it all."""
     mark = "" if operation.needs == ANY else f" *{operation.needs}*"
+    path = f"`{operation.method} {operation.path}`"
     summary, details = describe_text(operation, with_right=False)
-    parts = [f"### `{operation.method} {operation.path}`", f"{summary}{mark}"]
-    if details:
-        parts.append(details)
-    document = describe(operation)
     items = [
         f"- `?{one['name']}=`: {one['description']}"
-        for one in document["parameters"]
+        for one in describe(operation)["parameters"]
         if one["in"] == "query"
     ]
     if operation.body is not None:
         for name, field in operation.body.model_fields.items():
             needed = ", required" if field.is_required() else ""
             items.append(f"- `{name}`{needed}: {field.description}")
-    if items:
-        parts.append("\n".join(items))
-    gives = f"`{operation.gives}`" if operation.gives else str(int(operation.status))
-    own = sorted({404, *operation.problems} & {int(one) for one in document["responses"]})
-    problems = ", ".join(map(str, own))
-    parts.append(f"Returns {gives}; or {problems}." if problems else f"Returns {gives}.")
-    return "\n\n".join(parts) + "\n"
+    if not details and not items:
+        return f"| {path} | {summary}{mark} |\n"
+    parts = [f"### {path}", f"{summary}{mark}", details, "\n".join(items)]
+    return "\n\n".join(filter(None, parts)) + "\n"

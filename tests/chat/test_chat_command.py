@@ -209,7 +209,7 @@ ANSWERS = [
     (["n"], []),
     ([""], []),
     (["number=5"], ["plant_tree oak 5"]),
-    (["edit kind=sweet chestnut number=1"], ["plant_tree sweet chestnut 1"]),
+    (["edit kind='sweet chestnut' number=1"], ["plant_tree sweet chestnut 1"]),
     (["respond The ground is frozen"], []),
     (["Yes, that\N{RIGHT SINGLE QUOTATION MARK}s correct."], ["plant_tree oak 3"]),
     (["sure, go ahead!"], ["plant_tree oak 3"]),

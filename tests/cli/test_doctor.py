@@ -70,7 +70,7 @@ def test_the_doctor_tries_the_engine_of_the_runs(project) -> None:
         for done in (well, full)
     ]
     assert [sign["state"] for sign in found] == ["ok", "bad"]
-    assert found[0]["found"] == "sqlite: a test skill ran in a store of its own"
+    assert found[0]["found"] == "sqlite: a store was made beside it, and read"
     assert "see `state`" in found[1]["remedy"]
     assert sorted(path.name for path in (project.folder / ".toolmd").glob("trial-*")) == []
 

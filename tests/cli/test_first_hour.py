@@ -154,7 +154,7 @@ def test_a_command_that_reads_stdin_says_so_and_ctrl_c_ends_it(project, words: s
     assert code == 130
 
 
-@pytest.mark.parametrize(("words", "sign"), [("serve", "print-config"), ("lsp", "editor.md")])
+@pytest.mark.parametrize(("words", "sign"), [("serve", "mcp.md"), ("lsp", "editor.md")])
 def test_ctrl_c_ends_a_command_that_waits_on_a_pipe(project, words: str, sign: str) -> None:
     _, code = interrupted(project.folder, words, sign)
 

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from toolmd._cli.verbs.importing import tell_imported
+from toolmd._cli.verbs.importing import merged
+from toolmd._types.imported import Note
 
 FUNCTION = {
     "name": "delete_account",
@@ -118,9 +119,7 @@ def test_a_key_that_each_draft_loses_takes_one_line(shop) -> None:
     assert sum("`url` is not kept" in note["text"] for note in told["notes"]) == 7
 
 
-def test_notes_on_lines_of_the_source_stay_apart(capsys) -> None:
-    texts = [f"`x{at % 2}` is not kept: {at}" for at in range(14)]
-    notes = [{"definition": "a", "path": "", "text": text, "line": 3} for text in texts]
-    tell_imported({"files": {}, "notes": notes, "refused": []}, [], json=True)
+def test_notes_on_lines_of_the_source_stay_apart() -> None:
+    notes = [Note("a", "", f"`x{at % 2}` is not kept: {at}", 3) for at in range(14)]
 
-    assert capsys.readouterr().err.count("is not kept") == 14
+    assert sum("is not kept" in line for line in merged(notes)) == 14

@@ -220,12 +220,10 @@ def test_a_call_that_is_not_pending_is_not_found(florist, words):
     assert "help: toolmd pending lists the calls that wait" in typed.err
 
 
-def test_a_pending_calls_id_in_place_of_a_runs_is_explained(florist):
-    florist("handle", stdin=REPLY)
-    typed = florist("runs", "cancel", held(florist))
+def test_an_unknown_run_is_not_found(florist):
+    typed = florist("runs", "cancel", "x")
     assert typed.code == 5
-    assert f"{held(florist)} is a pending call, not a run" in typed.err
-    assert "there is no run 'x'" in florist("runs", "cancel", "x").err
+    assert "there is no run 'x'" in typed.err
 
 
 def test_a_page_of_pending_calls_names_the_next_and_json_has_all(florist):

@@ -27,7 +27,7 @@ FORBIDDEN = {
     "plugins": NOTHING_NEEDED | SKILLS | {"asyncio"},
     "check": NOTHING_NEEDED | SKILLS | {"asyncio"},
     "list": (NOTHING_NEEDED | SKILLS | {"asyncio"}) - {"pydantic"},
-    "show sell_flowers": (NOTHING_NEEDED | SKILLS | {"asyncio"}) - {"pydantic"},
+    "show sell_flowers --json": (NOTHING_NEEDED | SKILLS | {"asyncio"}) - {"pydantic"},
     "call sell_flowers kind=rose number=2": NOTHING_NEEDED | SKILLS,
     "call sell_flowers kind=rose number=2 --confidence 0.9 --user ana --context shop=1 --json": (
         NOTHING_NEEDED | SKILLS

@@ -21,6 +21,7 @@ from toolmd._types.code import Code
 from toolmd._types.result import Result
 from toolmd._types.skill import STEP_KEYS, SkillSpec
 from toolmd._types.tool import ToolSpec
+from toolmd.config import PREFIX
 from toolmd.config.values import READERS
 
 ROOT = Path(__file__).parents[2]
@@ -88,7 +89,9 @@ def test_every_variable_that_the_code_reads_is_documented() -> None:
     for file in (ROOT / "framework").rglob("*.py"):
         read |= set(re.findall(r"\bTOOLMD_[A-Z_]+\b", file.read_text("utf-8")))
 
-    assert read - {"TOOLMD_"} <= set(re.findall(r"`(TOOLMD_\w+)`", page("configuration.md")))
+    of_settings = {PREFIX + key.upper().replace(".", "_") for key in READERS}
+    told = set(re.findall(r"`(TOOLMD_\w+)`", page("configuration.md")))
+    assert read - {PREFIX} <= told | of_settings
 
 
 def test_every_command_has_a_section() -> None:

@@ -62,14 +62,12 @@ PROJECT = {
     "tools_md/one.tool.md": TOOL.format(title="One", name="one"),
     "skills_md/walk.skill.md": SKILL,
     "api.json": json.dumps(API),
-    "out.svg": "an older picture",
 }
 COMMANDS = {
     "new": (PROJECT, ["new", "tool", "greet"]),
     "init": ({}, ["init"]),
     "fmt": (PROJECT, ["fmt", "tools_md"]),
     "import": (PROJECT, ["import", "openai", "api.json", "--force"]),
-    "graph": (PROJECT, ["graph", "walk", "-o", "out.svg"]),
 }
 
 AT_ONCE = ("new", "import")

@@ -6,7 +6,6 @@ first, second, fourth … one for each place), and those that ended the process,
 `timeout-…` or `oom-…`. `fuzz.py TARGET FILE` runs one of them again.
 """
 
-import random
 import sys
 import time
 import traceback
@@ -15,7 +14,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import atheris
-from line_mutator import mutate_lines
 
 with atheris.instrument_imports(include=["toolmd"]):
     import expression_target
@@ -67,13 +65,7 @@ def main(target: str, *rest: str) -> None:
         str(corpus),
     ]
 
-    def mutate(data: bytes, most: int, seed: int) -> bytes:
-        chance = random.Random(seed)
-        if chance.random() < 0.5:
-            return atheris.Mutate(data, most)
-        return mutate_lines(data, chance, known)[:most]
-
-    atheris.Setup([sys.argv[0], *options], _surviving(one, folder), custom_mutator=mutate)
+    atheris.Setup([sys.argv[0], *options], _surviving(one, folder))
     atheris.Fuzz()
 
 

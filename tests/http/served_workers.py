@@ -78,7 +78,11 @@ class ServedByMany(Served):
     def children(self) -> set[int]:
         """Return the process ids of the servers."""
         pid = self.process.pid
-        return {*map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split())}
+        all_ = Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()
+        # Python's tracker of shared resources is another child.
+        return {
+            int(one) for one in all_ if b"spawn_main" in Path(f"/proc/{one}/cmdline").read_bytes()
+        }
 
     def answering(self) -> set[int]:
         """Return the process ids of the servers, once each has answered a call."""

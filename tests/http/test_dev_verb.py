@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from toolmd._auth.server import bound_socket
-from toolmd._cli.serving import PORT
+from toolmd._cli.frame import PORT
 
 TOKEN = "a-token-that-stays-over-restarts"
 

@@ -83,7 +83,6 @@ def test_the_engine_starts_with_the_first_durable_skill(
             await asyncio.to_thread(workspace.reload)
             await asyncio.to_thread(wait_for_engine)
             await resuming.stop(10)
-            await resuming.ended()
 
     asyncio.run(asyncio.wait_for(main(), 60))
 
@@ -97,7 +96,6 @@ def test_a_server_that_waits_for_a_skill_stops_at_once(
         with Workspace.open(project_of(tmp_path)) as workspace:
             resuming = Resuming(workspace)
             await resuming.stop(60)
-            await resuming.ended()
 
     asyncio.run(asyncio.wait_for(main(), 30))
 

@@ -1,13 +1,10 @@
 """The messages of `toolmd serve` before it serves."""
 
-import json
 import os
 import socket
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,69 +15,6 @@ def serve(project: Path, *words: str, **variables: str) -> subprocess.CompletedP
         capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL,
         env={**os.environ, "TOOLMD_LOAD_PLUGINS": "", "NO_COLOR": "1", **variables},
     )  # fmt: skip
-
-
-def config(project: Path, host: str, *words: str) -> Any:
-    done = serve(project, "--print-config", host, *words)
-    assert done.returncode == 0, done.stderr
-    return tomllib.loads(done.stdout) if host == "codex" else json.loads(done.stdout)
-
-
-def test_a_host_names_the_server_as_its_folder_without_signs_at_the_ends(project: Path) -> None:
-    folder = project / "(my garden) ü"
-    (folder / "tools_md").mkdir(parents=True)
-    assert list(config(folder, "claude")["mcpServers"]) == ["my-garden"]
-
-
-@pytest.mark.parametrize(("host", "key"), [("claude", "mcpServers"), ("cursor", "mcpServers"),
-                                           ("vscode", "servers"), ("gemini", "mcpServers"),
-                                           ("codex", "mcp_servers")])  # fmt: skip
-def test_a_hosts_settings_name_the_command(project: Path, host: str, key: str) -> None:
-    ((_, server),) = config(project, host, "--user", "ana", "--context", "patient=p1")[key].items()
-
-    assert Path(server["command"]).name.startswith(("toolmd", "__main__"))
-    assert server["args"] == [
-        "serve", "--transport", "stdio", "--project", str(project),
-        "--user", "ana", "--context", "patient=p1",
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("host", "key", "token"),
-    [("claude", "mcpServers", "${TOOLMD_TOKEN}"), ("cursor", "mcpServers",
-     "${env:TOOLMD_TOKEN}"), ("vscode", "servers", "${input:toolmd-token}")],
-)  # fmt: skip
-def test_a_hosts_settings_never_contain_the_token(
-    project: Path, host: str, key: str, token: str
-) -> None:
-    ((_, server),) = config(project, host, "--transport", "http")[key].items()
-
-    assert server["url"] == "http://127.0.0.1:8787/mcp"
-    assert server["headers"] == {"Authorization": f"Bearer {token}"}
-
-
-def test_gemini_reads_the_token_from_the_environment(project: Path) -> None:
-    ((_, server),) = config(project, "gemini", "--transport", "http")["mcpServers"].items()
-
-    assert server["httpUrl"] == "http://127.0.0.1:8787/mcp"
-    assert server["headers"] == {"Authorization": "Bearer ${TOOLMD_TOKEN}"}
-
-
-def test_codex_reads_the_token_from_the_environment(project: Path) -> None:
-    ((_, server),) = config(project, "codex", "--transport", "http")["mcp_servers"].items()
-
-    assert server == {
-        "url": "http://127.0.0.1:8787/mcp",
-        "bearer_token_env_var": "TOOLMD_TOKEN",
-    }
-
-
-def test_settings_in_toml_hold_any_path(project: Path) -> None:
-    folder = project / 'my "garden" \\ ü 🌷'
-    (folder / "tools_md").mkdir(parents=True)
-    ((_, server),) = config(folder, "codex")["mcp_servers"].items()
-
-    assert str(folder) in server["args"]
 
 
 def test_without_the_sdk_the_remedy_is_named(project: Path) -> None:

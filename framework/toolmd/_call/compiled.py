@@ -41,6 +41,8 @@ class CompiledTool:
         self.holds_sensitive = any(p.shape.holds_sensitive for p in spec.parameters)
         """Whether its arguments may contain Sensitive values."""
         self.ignores_unknown = spec.unknown_parameters == "ignore"
+        self.keeps_words = spec.read_only and not reads_words(spec)
+        """Whether the user's words still count after a call: a lookup fulfils no wish."""
         self.is_keyed = spec.idempotent == "keyed"
 
     def hiding(self, arguments: Mapping[str, object]) -> AbstractContextManager[None]:

@@ -205,7 +205,7 @@ class Dispatcher:
                 ):
                     # It waited for the disk: the call lost its turn, and other calls may have too.
                     await limits.wait_again(call)
-                if call.caller.conversation is not None:
+                if call.caller.conversation is not None and not tool.keeps_words:
                     await self._words.use(call)
                 if self._before is not None:
                     self._observe(self._before, call, tool.bound)

@@ -14,13 +14,14 @@ from toolmd._call.batch import in_pieces, joined, skipped_note
 from toolmd._call.context import CallContext, CallServices
 from toolmd._call.cut import UNBOUND, Remarks, bounds_of, build_result
 from toolmd._call.denial import AGAIN_MS, CallDenied, deny
-from toolmd._call.limits import CallLimits, DeadlineError, InterruptedCallError, Timing, within
+from toolmd._call.limits import CallLimits, Timing
 from toolmd._call.result import AnswerError, answer_of, as_json, lifted
 from toolmd._call.threads import CALLS, in_daemon_thread, is_from_outside
 from toolmd._egress import DomainNotApprovedError
 from toolmd._types.asked import Asked, InputRequiredError
 from toolmd._types.call import Call
 from toolmd._types.call_spec import DEFAULT_TIMEOUT_S, ToolCallSpec
+from toolmd._types.not_sent import NotSentError
 from toolmd._types.registry import Binding, BoundTool, Implementation
 from toolmd._types.result import Event, EventListener, Failure, Outcome, Result
 from toolmd._types.verdict import Problem
@@ -35,6 +36,42 @@ from toolmd.errors import (
     hiding,
     logged,
 )
+
+
+class DeadlineError(Exception):
+    """The deadline passed before the implementation returned."""
+
+    def __init__(self, seconds: float, *, unsent: bool = False) -> None:
+        super().__init__(f"did not answer within {seconds:.3g} s")
+        self.seconds = seconds
+        self.unsent = unsent
+        """Whether the implementation waited for its server, and sent nothing."""
+
+
+class InterruptedCallError(DeadlineError):
+    """The call began, and its outcome can't be learned any more."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(0.0)
+        self._why = why
+
+    def __str__(self) -> str:
+        return self._why
+
+
+@contextlib.asynccontextmanager
+async def within(seconds: float) -> AsyncIterator[None]:
+    """Limit a block of the running task to `seconds`. Raises DeadlineError."""
+    until = asyncio.timeout(seconds)
+    try:
+        async with until:
+            yield
+    except (TimeoutError, NotSentError) as error:
+        if not until.expired():
+            raise
+        unsent = isinstance(error, NotSentError) or isinstance(error.__cause__, NotSentError)
+        raise DeadlineError(seconds, unsent=unsent) from None
+
 
 API_OFFLINE = "api_offline"
 _TOO_MANY = 429

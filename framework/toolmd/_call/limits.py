@@ -16,7 +16,6 @@ from toolmd._store import LEASE_S
 from toolmd._store.store import Store
 from toolmd._types.call import Call
 from toolmd._types.call_spec import DEFAULT_TIMEOUT_S, Limits
-from toolmd._types.not_sent import NotSentError
 from toolmd._types.result import Event, EventListener, Result
 from toolmd.errors import logged
 
@@ -57,41 +56,6 @@ class Timing(NamedTuple):
 
 
 MACHINE = Timing()
-
-
-class DeadlineError(Exception):
-    """The deadline passed before the implementation returned."""
-
-    def __init__(self, seconds: float, *, unsent: bool = False) -> None:
-        super().__init__(f"did not answer within {seconds:.3g} s")
-        self.seconds = seconds
-        self.unsent = unsent
-        """Whether the implementation waited for its server, and sent nothing."""
-
-
-class InterruptedCallError(DeadlineError):
-    """The call began, and its outcome can't be learned any more."""
-
-    def __init__(self, why: str) -> None:
-        super().__init__(0.0)
-        self._why = why
-
-    def __str__(self) -> str:
-        return self._why
-
-
-@asynccontextmanager
-async def within(seconds: float) -> AsyncIterator[None]:
-    """Limit a block of the running task to `seconds`. Raises DeadlineError."""
-    until = asyncio.timeout(seconds)
-    try:
-        async with until:
-            yield
-    except (TimeoutError, NotSentError) as error:
-        if not until.expired():
-            raise
-        unsent = isinstance(error, NotSentError) or isinstance(error.__cause__, NotSentError)
-        raise DeadlineError(seconds, unsent=unsent) from None
 
 
 class PlaceLostError(Exception):

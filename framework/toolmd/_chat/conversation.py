@@ -36,11 +36,6 @@ MAX_MENDS = 2
 TIMEOUT_S = 120.0
 IN_A_REPLY = 32
 """Calls that one reply may make (the `size` check)."""
-MAX_SAID = 8
-"""How many of the user's messages since the last change count for intent and verbatim values.
-
-Several count, so that a question back ("At what time?") does not void the earlier message.
-"""
 _CUT: dict[str, Stop] = {"length": "length", "content_filter": "content_filter"}
 
 
@@ -129,8 +124,9 @@ class Conversation:
         self._on_text, self._on_result = on_text, on_result or (lambda _: None)
         self._streams = stream and dialect == NATIVE
         self._max_rounds, self._max_calls, self._max_mends = max_rounds, max_calls, max_mends
-        self._said: list[str] = []
         self._confirmations = Decider(workspace, confirm, user)
+        self._message = ""
+        """The user's newest message; the call pipeline knows those before it."""
         self._busy = False
         if dialect != NATIVE and not workspace.system_prompt(dialect):
             raise ConfigError(
@@ -175,13 +171,13 @@ class Conversation:
         self._busy = True
         before = len(self.messages)
         self.messages.append({"role": "user", "content": message})
-        self._said.append(message)
+        self._message = message
         work = _Work()
         try:
             stopped = await self._go_on(work)
         except BaseException:
             if len(self.messages) == before + 1:
-                self._withdraw()
+                self.messages.pop()
             raise
         finally:
             self._busy = False
@@ -189,16 +185,9 @@ class Conversation:
             message, conversation=self._name, user=self._user
         )
         crisis = heard or any(result.crisis for result in work.results)
-        if crisis or any(map(self._has_done, work.results)):
-            self._said.clear()
         return work.exchange(stopped, crisis=crisis)
 
     say_sync = sync_of(say, at="_workspace._project")
-
-    def _withdraw(self) -> None:
-        """Remove a message that the model did not get, so that it can be sent again."""
-        self.messages.pop()
-        self._said.pop()
 
     async def _go_on(self, work: _Work) -> Stop:
         """Ask the model until it answers, or until a limit is reached."""
@@ -260,7 +249,7 @@ class Conversation:
         return await self._workspace.handle(
             self._reply(choice),
             self._dialect,
-            message="\n".join(self._said[-MAX_SAID:]),
+            message=self._message,
             user=self._user,
             context=self._context,
             conversation=self._name,
@@ -289,8 +278,3 @@ class Conversation:
         # Some endpoints reject a message without text.
         if words:
             self.messages.append({"role": "assistant", "content": words})
-
-    def _has_done(self, result: Result) -> bool:
-        """Return whether a call may have changed something, and so met the user's request."""
-        bound = self._workspace.tools.get(result.tool)
-        return result.outcome in {"ok", "unknown"} and not (bound and bound.spec.read_only)

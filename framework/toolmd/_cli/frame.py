@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from toolmd._workspace import Workspace
 
 
+PORT = 8787
+"""The default port of a server."""
+
+
 class ExitCode(IntEnum):
     """Exit codes; they are stable, because scripts branch on them."""
 
@@ -275,11 +279,9 @@ def open_workspace(folder: Path | None, *, traces: bool = False) -> "Iterator[Wo
     project's Python go to stderr too.
     """
     with screen.stdout_for_data(), nullcontext() if traces else screen.log_in_lines():
-        with screen.busy("Reading the definitions"):
-            from toolmd._workspace import Workspace
+        from toolmd._workspace import Workspace
 
-            workspace = Workspace.open(folder)
-        with workspace:
+        with Workspace.open(folder) as workspace:
             try:
                 yield workspace
             except Exception as error:

@@ -36,7 +36,7 @@ def exit_code(result: Result) -> ExitCode:
     return _CODES[result.outcome]
 
 
-def call_answer(result: Result, *, again: bool = False, more: Iterable[str] = ()) -> Answer:
+def call_answer(result: Result, *, again: bool = False) -> Answer:
     """Return the answer of a call; with `again`, suggest the same command with --yes."""
     lines: list[str] = []
     if not result.success:
@@ -52,7 +52,7 @@ def call_answer(result: Result, *, again: bool = False, more: Iterable[str] = ()
         if rest := result.truncated.get("next"):
             lines.append(f"note: for the rest, call it with {json.dumps(rest, ensure_ascii=False)}")
     text = data_text(result.data) if result.success else None
-    return Answer(result.to_dict(), text, [*lines, *more], exit_code(result))
+    return Answer(result.to_dict(), text, lines, exit_code(result))
 
 
 def data_text(data: Any) -> str | None:
@@ -80,6 +80,8 @@ def _failure(result: Result, *, again: bool) -> Iterator[str]:
         if asked.id:
             again = again and result.outcome == "confirm"
             yield f"help: {first if again else ''}toolmd confirm {asked.id}"
+    if failure and failure.code == "confirmation_not_found":
+        yield "help: toolmd pending lists the calls that wait, and the questions of runs"
     if failure and failure.retry_after_ms is not None:
         yield f"help: try again in {_duration(failure.retry_after_ms)}"
 

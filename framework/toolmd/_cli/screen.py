@@ -214,35 +214,6 @@ def _cut(text: str, room: int) -> str:
 
 
 @contextmanager
-def busy(doing: str) -> Iterator[None]:
-    """Show a spinner on a terminal when the work takes more than half a second."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from threading import Timer
-
-    shown: list[Any] = []
-
-    def show() -> None:
-        from rich.console import Console
-
-        status = Console(stderr=True).status(f"{doing} …")
-        shown.append(status)
-        status.start()
-
-    timer = Timer(0.5, show)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        timer.join()
-        for status in shown:
-            status.stop()
-
-
-@contextmanager
 def log_in_lines() -> Iterator[None]:
     """Write each record to stderr as a line: the error, its reason, and the line of Python."""
     handler = _Lines()

@@ -1,27 +1,29 @@
 """Serve a project over stdio or HTTP: the token, the port, reloads, runs and the end."""
 
+import asyncio
 import errno
+import logging
 import os
 import re
 import signal
 import socket
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
-from contextlib import (
-    AbstractContextManager,
-    asynccontextmanager,
-    contextmanager,
-    nullcontext,
-    suppress,
-)
-from functools import partial
-from typing import Any, NamedTuple
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from toolmd._cli.frame import ExitCode, stop
+from toolmd._cli.frame import PORT, ExitCode, stop
 from toolmd._cli.screen import err
 from toolmd._types.call import Caller
 from toolmd.errors import ToolmdError
+
+if TYPE_CHECKING:
+    from toolmd._types.settings import Right, Settings
+
+NEXT_PORTS = 20
+"""The number of ports to try after the default one."""
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def end_at_interrupt(close: Callable[[], None]) -> None:
@@ -45,22 +47,22 @@ def end_at_interrupt(close: Callable[[], None]) -> None:
         signal.signal(number, ended)
 
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
-
-def following(workspace: Any, *, follow: bool) -> AbstractContextManager[Any]:
+@contextmanager
+def following(workspace: Any, *, follow: bool) -> Iterator[None]:
     """Reload when files change, if `follow` is True."""
     if not follow:
-        return nullcontext()
+        yield
+        return
     from toolmd._watch import Watcher
 
-    return Watcher(workspace)
+    with Watcher(workspace) as watcher:
+        if watcher.problem:
+            err(f"note: {watcher.problem}")
+        yield
 
 
 def reload_at_hangup(workspace: Any) -> None:
     """Reload the definitions at SIGHUP, on systems with that signal."""
-    import asyncio
-
     loop = asyncio.get_running_loop()
     under_way: set[Any] = set()
 
@@ -81,8 +83,6 @@ class Resuming:
 
     def __init__(self, workspace: Any) -> None:
         """Begin to watch; call it in the serving loop."""
-        import asyncio
-
         self._workspace = workspace
         self._changed = asyncio.Event()
         loop = asyncio.get_running_loop()
@@ -92,8 +92,6 @@ class Resuming:
 
     async def stop(self, limit_s: float) -> None:
         """Stop the runs once their engine has started: on a closed store it would try for long."""
-        import asyncio
-
         until = time.monotonic() + limit_s
         self._end()
         if not self._is_starting:
@@ -101,321 +99,160 @@ class Resuming:
         await asyncio.wait({self._task}, timeout=limit_s)
         await self._workspace.runs.stop(max(until - time.monotonic(), 0.1))
 
-    async def ended(self) -> None:
-        """Wait for the start, and raise what it raised."""
-        import asyncio
-
-        with suppress(asyncio.CancelledError):
-            await self._task
-
     async def _run(self) -> None:
-        while not await self._workspace.runs.may_be_due():
-            await self._changed.wait()
-            self._changed.clear()
-        self._is_starting = True
-        await self._workspace.runs.start()
+        try:
+            while not await self._workspace.runs.may_be_due():
+                await self._changed.wait()
+                self._changed.clear()
+            self._is_starting = True
+            await self._workspace.runs.start()
+        except Exception:
+            logging.getLogger(__name__).exception("no run is executed: the engine did not start")
 
 
 class McpApp:
     """An ASGI app for `/mcp`; enter `running` around the server."""
 
-    def __init__(self, workspace: Any, *, at_once: bool = False, key: bytes | None = None) -> None:
-        """Prepare to serve `workspace`; `key` is the secret that several processes share.
-
-        The SDK takes a second to import, so it is imported at the first request, or at the start
-        if `at_once` is True.
-        """
-        import asyncio
-
+    def __init__(self, workspace: Any, key: bytes | None = None) -> None:
+        """Prepare to serve `workspace`; `key` is the secret that several processes share."""
         self._workspace = workspace
-        self._at_once = at_once
         self._key = key
-        self._wanted = asyncio.Event()
-        self._decided = asyncio.Event()
-        self._closing = asyncio.Event()
-        self._endpoint: Any = None
         self._server: Any = None
-        self._problem = ""
-
-    def route(self) -> Any:
-        """Return the route of this app."""
-        from starlette.routing import Route
-
-        return Route("/mcp", endpoint=self)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Serve within this context, once."""
-        import asyncio
-
-        end = self._workspace.on_change(lambda *_: self.changed_soon())
-        if self._at_once:
-            self._wanted.set()
+        """Serve within this context, once; requests wait until the SDK is imported."""
+        loop = asyncio.get_running_loop()
+        self._endpoint: asyncio.Future[Any] = loop.create_future()
+        closing = asyncio.Event()
+        end = self._workspace.on_change(lambda *_: self._server and self._server.changed_soon())
         # The task that opens the SDK's contexts must also close them.
-        task = asyncio.get_running_loop().create_task(self._serve())
+        task = loop.create_task(self._serve(closing))
         try:
-            if self._at_once:
-                await self._decided.wait()
             yield
         finally:
             end()
-            self._wanted.set()
-            self._closing.set()
+            closing.set()
             await task
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one authenticated request."""
-        self._wanted.set()
-        await self._decided.wait()
-        if self._endpoint is None:
+        try:
+            answer = await asyncio.shield(self._endpoint)
+        except ToolmdError as error:
             from toolmd._http.operations import ApiError
 
-            answer = ApiError(503, "no_mcp", self._problem).answer()
-            await answer(scope, receive, send)
-            return
-        await self._endpoint(scope, receive, send)
-
-    def changed_soon(self) -> None:
-        """Notify the clients of a new snapshot; any thread may call this."""
-        if self._server is not None:
-            self._server.changed_soon()
+            answer = ApiError(503, "no_mcp", str(error)).answer()
+        await answer(scope, receive, send)
 
     def close(self) -> None:
         """End every stream."""
         if self._server is not None:
             self._server.changes.close()
 
-    async def _serve(self) -> None:
-        import asyncio
-
-        await self._wanted.wait()
-        if self._closing.is_set():
-            return
+    async def _serve(self, closing: asyncio.Event) -> None:
         try:
-            endpoint = await asyncio.to_thread(_load)
+            endpoint = await asyncio.to_thread(self._load)
         except ToolmdError as error:
-            self._problem = str(error)
-            self._decided.set()
+            self._endpoint.set_exception(error)
+            self._endpoint.exception()  # Without a request, nobody asks for it.
             return
-        server_type, endpoint_type, who = endpoint
-        self._server = server_type(self._workspace, who, self._key)
-        opened = endpoint_type(self._server, stateless=self._key is not None)
-        async with opened.running():
-            self._endpoint = opened
-            self._decided.set()
-            await self._closing.wait()
+        async with endpoint.running():
+            self._endpoint.set_result(endpoint)
+            await closing.wait()
+
+    def _load(self) -> Any:
+        # The SDK takes a second to import.
+        from toolmd._mcp import require_sdk
+
+        require_sdk()
+        from toolmd._mcp.callers import TokenCaller
+        from toolmd._mcp.http import McpEndpoint
+        from toolmd._mcp.server import McpServer
+
+        self._server = McpServer(self._workspace, TokenCaller(), self._key)
+        return McpEndpoint(self._server, stateless=self._key is not None)
 
 
-def _load() -> tuple[Any, Any, Any]:
-    from toolmd._mcp import require_sdk
+class HttpPlan(NamedTuple):
+    """What to serve, where and for whom; other processes can receive it."""
 
-    require_sdk()
-    from toolmd._mcp.callers import TokenCaller
-    from toolmd._mcp.http import McpEndpoint
-    from toolmd._mcp.server import McpServer
-
-    return McpServer, McpEndpoint, TokenCaller()
-
-
-PORT = 8787
-"""The default port."""
-NEXT_PORTS = 20
-"""The number of ports to try after the default one."""
-
-
-class Told(NamedTuple):
-    """Where the end of a server is shown, and who may force it."""
-
-    tell: Callable[[str], None]
-    by_parent: bool = False
-    """Whether a second signal is for the parent of this process to act on."""
-
-
-ON_STDERR = Told(err)
-
-
-class Entrance(NamedTuple):
-    """The address that a server listens at, and the tokens that it accepts."""
-
-    listening: socket.socket
-    port: int
-    addresses: Any
-    tokens: Any
+    folder: str | None
+    overrides: dict[str, str]
+    caller: Caller
+    """The caller of the token of this start."""
+    host: str
+    port: int | None
+    """None picks the first free port from PORT on."""
+    may: "tuple[Right, ...] | None" = None
+    """The rights of the token of this start, if they are stated."""
+    allowed: tuple[str, ...] = ()
+    """More accepted values of the header Host."""
+    follow: bool = False
+    """Whether to reload when a file is saved."""
+    reads_tokens: bool = True
+    """Whether the tokens of the settings count."""
+    token: str | None = None
+    """The token of this start; None if the settings list tokens."""
     key: bytes | None = None
-    """The secret that several processes of one address share."""
+    """The secret that several processes share; None for one process."""
+
+    @property
+    def url(self) -> str:
+        """The address of the server."""
+        from toolmd._auth.authentication import with_port
+
+        return f"http://{with_port(self.host, self.port or 0)}"
+
+    @property
+    def first_request(self) -> str:
+        """A command that lists the tools over HTTP."""
+        shown = "$TOOLMD_TOKEN" if "TOOLMD_TOKEN" in os.environ else self.token or "TOKEN"
+        return f'curl -H "Authorization: Bearer {shown}" {self.url}/api/tools'
 
 
-def own_token(caller: tuple[str | None, Mapping[str, str]], *, known: bool) -> str | None:
-    """Return the token of this start; None if the settings list tokens.
-
-    `caller` are the user and the context of the command line.
-    """
+def enter(plan: HttpPlan, settings: "Settings") -> tuple[HttpPlan, socket.socket]:
+    """Choose the token and bind the port; return both with the plan, or stop with the reason."""
+    is_known = plan.reads_tokens and bool(settings.serve.tokens)
+    given = os.environ.get("TOOLMD_TOKEN")
+    stated = plan.caller.user is not None or plan.caller.context or plan.may is not None
+    if is_known and (given is not None or stated):
+        what = "the settings name tokens (serve.tokens), each with its user and what it may"
+        stop(ExitCode.USAGE, what, "omit --user, --context, --may and TOOLMD_TOKEN")
     from toolmd._auth import fresh_token
     from toolmd._auth.tokens import SHORTEST
 
-    given = os.environ.get("TOOLMD_TOKEN")
-    if known:
-        if given is not None or any(caller):
-            what = "the settings name tokens (serve.tokens), and each names its user"
-            stop(ExitCode.USAGE, what, "omit --user, --context and TOOLMD_TOKEN")
-        return None
-    if given is None:
-        return fresh_token()
-    if len(given) < SHORTEST or not re.fullmatch(r"[\x21-\x7e]+", given):
+    if given is not None and (len(given) < SHORTEST or not re.fullmatch(r"[\x21-\x7e]+", given)):
         stop(
             ExitCode.USAGE,
             f"TOOLMD_TOKEN must be at least {SHORTEST} visible ASCII characters",
             'python -c "import secrets; print(secrets.token_urlsafe(32))" makes one',
         )
-    return given
+    listening = _listen(plan.host, plan.port)
+    token = None if is_known else given or fresh_token()
+    return plan._replace(port=listening.getsockname()[1], token=token), listening
 
 
-def first_request(url: str, token: str | None) -> str:
-    """Return a command that lists the tools over HTTP.
-
-    Args:
-        url: The address of the server.
-        token: The token of this start; None if the settings list tokens.
-    """
-    shown = "$TOOLMD_TOKEN" if "TOOLMD_TOKEN" in os.environ else token or "TOKEN"
-    return f'curl -H "Authorization: Bearer {shown}" {url}/api/tools'
-
-
-def listen(host: str, port: int | None) -> socket.socket:
-    """Bind the port, or without one the first free port from PORT on; stop if there is none."""
+def _listen(host: str, port: int | None) -> socket.socket:
     from toolmd._auth.authentication import with_port
     from toolmd._auth.server import bound_socket
 
     wanted = PORT if port is None else port
-    tries = NEXT_PORTS if port is None else 1
-    for number in range(wanted, wanted + tries):
+    last = wanted + (NEXT_PORTS if port is None else 1) - 1
+    for number in range(wanted, last + 1):
         try:
             bound = bound_socket(host, number)
         except OSError as error:
-            if number == wanted + tries - 1:
-                place = with_port(host, wanted)
-                taken = error.errno == errno.EADDRINUSE
+            if number < last:
+                continue
+            help_ = "--host needs an address of this machine, such as 127.0.0.1"
+            if error.errno == errno.EADDRINUSE:
                 help_ = "another program uses that port; --port 0 picks a free one"
-                if not taken:
-                    help_ = "--host needs an address of this machine, such as 127.0.0.1"
-                stop(ExitCode.NOT_FOUND, f"{place}: {error.strerror}", help_)
-            continue
+            stop(ExitCode.NOT_FOUND, f"{with_port(host, wanted)}: {error.strerror}", help_)
         if number != wanted:
             err(f"note: port {wanted} is in use, so the port is {number}")
         return bound
     raise AssertionError("the last try returns or ends")
-
-
-def run(serving: Coroutine[Any, Any, None]) -> None:
-    """Run a server until it ends, on uvloop where that is installed."""
-    import asyncio
-
-    try:
-        from uvloop import new_event_loop
-    except ImportError:
-        asyncio.run(serving)
-        return
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(serving)
-
-
-async def serve_workspace(
-    workspace: Any,
-    place: Entrance,
-    event_source: Any,
-    *,
-    mcp_at_once: bool = False,
-    ready: Callable[[], None] = lambda: None,
-    started: Callable[[], None] = lambda: None,
-    told: Told = ON_STDERR,
-) -> None:
-    """Serve API, console and MCP until a signal.
-
-    `ready` is called in the serving loop before anything is served, `started` after that.
-    """
-    from toolmd._auth.server import Drain, serve
-    from toolmd._http.app import Server
-    from toolmd._workspace.gauges import watch_state
-
-    mcp = McpApp(workspace, at_once=mcp_at_once, key=place.key)
-
-    @asynccontextmanager
-    async def running() -> AsyncIterator[None]:
-        async with mcp.running():
-            started()
-            yield
-
-    server = Server(
-        workspace,
-        event_source,
-        addresses=place.addresses,
-        tokens=place.tokens,
-        port=place.port,
-        key=place.key,
-        beside=[(mcp.route(), running)],
-    )
-
-    def begin() -> None:
-        server.drain()
-        mcp.close()
-
-    ready()
-    watch_state(workspace)
-    resuming = Resuming(workspace)
-    settings = workspace.settings.serve
-    drain = Drain(begin, resuming.stop, *told)
-    await serve(server.app, place.listening, settings=settings, drain=drain)
-    await resuming.ended()
-
-
-EACH_HAS_RIGHTS = (
-    "the settings name tokens (serve.tokens), and each names what it may",
-    "omit --may",
-)
-
-
-class HttpPlan(NamedTuple):
-    """What to serve, where and for whom; JSON can hold it."""
-
-    folder: str | None
-    overrides: dict[str, str]
-    user: str | None
-    """The user of the token of this start."""
-    context: dict[str, str]
-    may: list[Any] | None
-    """The rights of the token of this start, if they are stated."""
-    host: str
-    port: int
-    allowed: list[str]
-    """More accepted values of the header Host."""
-    follow: bool
-    """Whether to reload when a file is saved."""
-    token: str | None = None
-    """The token of this start; None if the settings list tokens."""
-    key: str | None = None
-    """The secret that several processes share, in hex; None for one process."""
-
-
-def open_entrance(plan: HttpPlan, settings: Any) -> tuple[HttpPlan, socket.socket]:
-    """Bind the port, print the address and the token, and return both."""
-    from toolmd._auth.authentication import with_port
-
-    known = settings.serve.tokens
-    if known and plan.may is not None:
-        stop(ExitCode.USAGE, *EACH_HAS_RIGHTS)
-    own = own_token((plan.user, plan.context), known=bool(known))
-    listening = listen(plan.host, plan.port)
-    port = listening.getsockname()[1]
-    url = f"http://{with_port(plan.host, port)}"
-    err(f"MCP at {url}/mcp")
-    if own is not None and "TOOLMD_TOKEN" not in os.environ:
-        err(f"Token: {own}")
-    if known:
-        err(f"Tokens of the settings: {', '.join(sorted({one.user for one in known}))}")
-    err(f"API at {url}/api; try: {first_request(url, own)}")
-    if own is not None and plan.may is None:
-        err("note: the token may call tools; with --may call,decide a person may also confirm")
-    return plan._replace(port=port, token=own), listening
 
 
 @contextmanager
@@ -433,38 +270,68 @@ def opened(plan: HttpPlan) -> Iterator[tuple[Any, Any]]:
 def serve_plan(
     plan: HttpPlan,
     listening: socket.socket,
-    serves: tuple[Any, Any],
+    workspace: Any,
+    source: Any,
     *,
-    started: Callable[[], None] = lambda: None,
-    told: Told = ON_STDERR,
+    begins: Callable[[], None] = lambda: None,
+    is_worker: bool = False,
 ) -> None:
-    """Serve until a signal.
+    """Serve API, console and MCP until a signal.
 
     Args:
         plan: What to serve; its port is that of the socket.
         listening: The bound socket.
-        serves: The workspace and the source of its events, as `opened` returns them.
-        started: Called when the server answers.
-        told: Where the end of the server is shown.
+        workspace: The open workspace.
+        source: The source of its events.
+        begins: Called in the serving loop before anything is served.
+        is_worker: Whether a parent process acts on a second signal.
     """
     from toolmd._auth import Addresses, Tokens
+    from toolmd._auth.server import Drain, serve
+    from toolmd._http.app import Server
+    from toolmd._workspace.gauges import watch_state
 
-    workspace, source = serves
-    tokens = Tokens(
-        lambda: workspace.settings.serve.tokens,
-        own=plan.token,
-        caller=Caller(plan.user, plan.context),
-        may=plan.may or ["call"],
-    )
-    addresses = Addresses.of(plan.host, plan.port, plan.allowed)
-    key = None if plan.key is None else bytes.fromhex(plan.key)
-    entrance = Entrance(listening, plan.port, addresses, tokens, key)
-    with following(workspace, follow=plan.follow):
-        ready = partial(reload_at_hangup, workspace)
-        serving = serve_workspace(
-            workspace, entrance, source, mcp_at_once=True, ready=ready, started=started, told=told
+    def known() -> Any:
+        return workspace.settings.serve.tokens if plan.reads_tokens else ()
+
+    def tell(text: str) -> None:
+        err(f"server process {os.getpid()}: {text}" if is_worker else text)
+
+    async def main() -> None:
+        mcp = McpApp(workspace, plan.key)
+        server = Server(
+            workspace,
+            source,
+            addresses=Addresses.of(plan.host, plan.port or 0, plan.allowed),
+            tokens=Tokens(known, own=plan.token, caller=plan.caller, may=plan.may or ("call",)),
+            port=plan.port or 0,
+            key=plan.key,
+            mcp=mcp,
         )
-        run(serving)
+
+        def end_streams() -> None:
+            server.drain()
+            mcp.close()
+
+        begins()
+        reload_at_hangup(workspace)
+        watch_state(workspace)
+        drain = Drain(end_streams, Resuming(workspace).stop, tell, is_worker)
+        await serve(server.app, listening, settings=workspace.settings.serve, drain=drain)
+
+    with following(workspace, follow=plan.follow):
+        run(main())
+
+
+def run(serving: Coroutine[Any, Any, None]) -> None:
+    """Run a server until it ends, on uvloop where that is installed."""
+    try:
+        from uvloop import new_event_loop
+    except ImportError:
+        asyncio.run(serving)
+        return
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(serving)
 
 
 def tell_losses(workspace: Any) -> None:

@@ -71,39 +71,6 @@ async def say_hello(name: str) -> dict[str, str]:
     return {"greeting": f"Hello, {name}!"}
 '''
 
-_TEST = '''\
-"""Test say_hello against its definition."""
-
-from pathlib import Path
-
-from toolmd import Workspace
-
-PROJECT = Path(__file__).parents[1]
-
-
-def test_say_hello_greets_by_name(tmp_path: Path) -> None:
-    # A state folder of its own: the project's data, confirmations and audit stay as they are.
-    with Workspace.open(PROJECT, overrides={"state": tmp_path}) as workspace:
-        result = workspace.call_sync("say_hello", {"name": "Ana"})
-
-    assert result.data == {"greeting": "Hello, Ana!"}
-
-
-def test_say_hello_denies_a_name_that_is_not_text() -> None:
-    with Workspace.open(PROJECT) as workspace:
-        result = workspace.call_sync("say_hello", {"name": 7})
-
-    assert result.error is not None
-    assert result.error.code == "invalid_arguments"
-'''
-
-FIRST_TOOL = {
-    "tools_md/say-hello.tool.md": _MARKDOWN,
-    "tools_md/say_hello.py": _FIRST_PYTHON,
-    "tests/test_say_hello.py": _TEST,
-}
-
-
 _PYTHON = {
     "string": "str",
     "number": "float",
@@ -112,6 +79,17 @@ _PYTHON = {
     "object": "dict[str, Any]",
     "null": "None",
 }
+
+
+def first_files() -> dict[str, str]:
+    """Return the files of the first tool: path below the project, and text."""
+    spec, _ = parse(_MARKDOWN, "say-hello.tool.md")
+    assert isinstance(spec, ToolSpec)
+    return {
+        "tools_md/say-hello.tool.md": _MARKDOWN,
+        "tools_md/say_hello.py": _FIRST_PYTHON,
+        "tests/test_say_hello.py": test_text(spec),
+    }
 
 
 def definition_files(kind: str, name: str, folder: str) -> dict[str, str]:

@@ -1,13 +1,14 @@
-"""Read and accept the tools of servers and the operations of services."""
+"""Read the sources of an import: files, URLs, modules, and the tools of running servers."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from toolmd._cli.files import STDIN, definitions_among, shown
 from toolmd._cli.frame import ExitCode, stop
 from toolmd._cli.screen import read_stdin
-from toolmd._types.imported import Draft, Imported
+from toolmd._types.imported import Draft, Imported, Note
 from toolmd._types.remote_tool import read_remote_tool
 from toolmd.config import find_project, load_settings
 from toolmd.errors import NotFoundError, UnreachableError
@@ -16,6 +17,55 @@ WANTED = "the definitions to import"
 _SKILL_FILE = "SKILL.md"
 _PROMPTS = ("*.md", "*.prompt", "*.prompty")
 _FETCH_S = 30
+_URLS = ("http://", "https://")
+
+
+@dataclass
+class Import:
+    """The files of one import, and what is reported of them."""
+
+    files: dict[str, str | bytes] = field(default_factory=dict)
+    """The content of each file by its path below the folder of definitions."""
+    executable: set[str] = field(default_factory=set)
+    notes: list[Note] = field(default_factory=list)
+    refused: list[Note] = field(default_factory=list)
+    folder: Path | None = None
+    """Where the files belong; None for the project's folder."""
+    tables: list[Any] = field(default_factory=list)
+    """The tables of servers and services for the settings."""
+    published: dict[str, str] = field(default_factory=dict)
+    """The definition of each remote tool or operation, by its name there."""
+
+    def add(self, imported: Imported) -> bool:
+        """Add the drafts of one document; of two with the same name, keep the first.
+
+        Returns:
+            Whether a draft was added.
+        """
+        before = len(self.files)
+        for draft in imported.drafts:
+            file = f"{draft.name.replace('_', '-')}.{draft.kind}.md"
+            if file in self.files:
+                said = f"a second {draft.kind} of this name; the first one was imported"
+                self.refused.append(Note(draft.name, "", said))
+            self.files.setdefault(file, draft.text)
+        self.notes += imported.notes
+        self.refused += imported.refused
+        return len(self.files) > before
+
+    def add_folder(self, source: str, name: str) -> None:
+        """Add the files of a SKILL.md's folder, which are copied next to its definition."""
+        from toolmd._workspace.skill_folders import SKILL_FILE, read_folder
+
+        file, stem = Path(source), name.replace("_", "-")
+        if file.name != SKILL_FILE or not file.is_file():
+            return
+        found = read_folder(file.parent)
+        for path, place in found.files.items():
+            self.files[f"{stem}/{path}"] = place.read_bytes()
+            if place.stat().st_mode & 0o100:
+                self.executable.add(f"{stem}/{path}")
+        self.notes += [Note(name, "", text) for text in found.left_out]
 
 
 def texts_of(kind: str, source: str) -> Iterator[tuple[str, str]]:
@@ -37,7 +87,7 @@ def texts_of(kind: str, source: str) -> Iterator[tuple[str, str]]:
             yield str(file), _decoded(file.read_bytes(), str(file))
     elif path.is_file():
         yield source, _decoded(path.read_bytes(), source)
-    elif kind == "openapi" and source.startswith(("http://", "https://")):
+    elif kind == "openapi" and source.startswith(_URLS):
         yield source, _decoded(_fetched(source), source)
     elif kind == "mcp" and _is_server(source):
         from toolmd._gateway.live import list_tools
@@ -70,9 +120,7 @@ def _is_server(source: str) -> bool:
     import shlex
     import shutil
 
-    from toolmd._gateway.live import is_url
-
-    if is_url(source):
+    if source.startswith(_URLS):
         return True
     try:
         words = shlex.split(source)
@@ -89,134 +137,36 @@ def _decoded(data: bytes, name: str) -> str:
         stop(ExitCode.FINDINGS, f"{name}: byte {error.start} is not UTF-8", help_)
 
 
-_URLS = ("http://", "https://")
-
-
-def read_document(
-    source: str, folder: Path | None, named: str, only: list[str]
-) -> tuple[Imported, list[Any], Mapping[str, Mapping[str, str]]]:
-    """Return the drafts of a document, the tables of its services, and their operations."""
-    from toolmd._import.openapi import read_service
+def read_document(source: str, folder: Path | None, named: str, only: list[str]) -> Import:
+    """Read the operations of a document, with the tables of its services."""
+    from toolmd._import.openapi import definitions_of, read_service
 
     ((name, text),) = texts_of("openapi", source)
     imported, tables = read_service(text, name, named, only)
-    place = _document_of(name, folder)
-    made = [table._replace(document=place) for table in tables]
-    return imported, made, _published_of(text, imported.drafts)
-
-
-def _document_of(name: str, folder: Path | None) -> str:
-    """Return a document's path or URL as the settings name it; empty for standard input."""
-    if name.startswith(_URLS):
-        return name
-    path, root = Path(name).absolute(), load_settings(folder).root.absolute()
-    if not path.exists():
-        return ""  # standard input
-    return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
-
-
-def _published_of(text: str, drafts: Sequence[Draft]) -> Mapping[str, Mapping[str, str]]:
-    """Return what a document says of each operation that a draft calls, by service."""
-    from toolmd._gateway.services import key_of
-    from toolmd._import.openapi import definitions_of
-    from toolmd._types.operation import read_operation
-
-    published = definitions_of(text)
-    found: dict[str, dict[str, str]] = {}
-    for draft in drafts:
-        operation = read_operation(draft.implemented_by)
-        if operation is not None and (key := key_of(operation)) in published:
-            found.setdefault(operation.service, {})[key] = published[key]
+    place = name
+    if not name.startswith(_URLS):
+        path, root = Path(name).absolute(), load_settings(folder).root.absolute()
+        place = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+        place = place if path.exists() else ""  # standard input
+    placed = [table._replace(document=place) for table in tables]
+    found = Import(tables=placed, published=dict(definitions_of(text)))
+    found.add(imported)
     return found
 
 
-def accept_operations(
-    published: Mapping[str, Mapping[str, str]], folder: Path | None, left_out: Iterable[Draft]
-) -> None:
-    """Accept the imported operations: calls are denied once the document changes them.
-
-    The operations of the drafts that were left out are not accepted.
-    """
-    from toolmd._gateway.services import Services, key_of
-    from toolmd._store.store import Store
-    from toolmd._types.operation import read_operation
-
-    if not published:
-        return
-    settings = load_settings(folder)
-    store = Store(settings.store, settings.state)
-    try:
-        operations = [read_operation(draft.implemented_by) for draft in left_out]
-        unwritten = {(one.service, key_of(one)) for one in operations if one is not None}
-        for name, definitions in published.items():
-            accepted = {
-                key: one for key, one in definitions.items() if (name, key) not in unwritten
-            }
-            Services(settings, store).accept(name, accepted)
-    finally:
-        store.close()
-
-
-def services_of(settings: Any, document: str) -> list[str]:
-    """Return the services of one document; the first has the name that the others begin with."""
-    tables = settings.services.items()
-    return sorted(name for name, table in tables if document and table.document == document)
-
-
-def look_at_service(
-    settings: Any, name: str, operations: Mapping[str, Mapping[str, str]], *, accept: bool
-) -> dict[str, Any]:
-    """Read a service's document; return its state as `look_at_server` does.
-
-    An operation without a file is listed with the first service of its document only.
-
-    Args:
-        settings: The project's settings.
-        name: The service's name there.
-        operations: By service, the tool of each operation that a file names.
-        accept: Whether to accept the operations with a file as they are now.
-    """
-    from toolmd._gateway.services import Services
-    from toolmd._import.json_text import UnreadableSourceError
+def published_in(settings: Any, document: str) -> dict[str, str]:
+    """Read the operations of a service's document; empty for a service without one."""
     from toolmd._import.openapi import definitions_of
-    from toolmd._store.store import Store
 
-    document, published = settings.services[name].document, None
-    row: dict[str, Any] = {"server": name, "state": "running", "problem": None, "tools": []}
-    try:
-        if document:
-            place = document if document.startswith(_URLS) else str(settings.root / document)
-            ((_, text),) = texts_of("openapi", place)
-            published = definitions_of(text)
-    except (NotFoundError, UnreachableError, UnreadableSourceError) as error:
-        return {**row, "state": "unreachable", "problem": str(error)}
-    same = services_of(settings, document)
-    elsewhere = {key for one in same if one != name for key in operations.get(one, ())}
-    if same and name != same[0]:
-        elsewhere |= set(published or ())
-    store = Store(settings.store, settings.state)
-    try:
-        files, services = operations.get(name, {}), Services(settings, store)
-        found = services.look(name, files, published, elsewhere=elsewhere, accept=accept)
-        return {**row, "tools": found}
-    finally:
-        store.close()
-
-
-class Live(NamedTuple):
-    """What a live server has, as far as no file names it."""
-
-    server: Any
-    """Its table."""
-    imported: Imported
-    definitions: Mapping[str, str]
-    """The definition of each tool that is imported, by the server's name of it."""
+    place = document if document.startswith(_URLS) else str(settings.root / document)
+    ((_, text),) = texts_of("openapi", place)
+    return dict(definitions_of(text))
 
 
 def read_live_server(
     name: str, url: str, command: list[str], folder: Path | None, *, force: bool
-) -> Live:
-    """Start or reach a server and read its tools.
+) -> Import:
+    """Start or reach a server, and read its tools as far as no file names them.
 
     Without a URL and a command, the server is that of the settings. With `force`, drafts that
     wait for a decision are written again.
@@ -229,69 +179,60 @@ def read_live_server(
     settings = load_settings(folder) if folder or find_project(here) else None
     known = settings.servers.get(name) if settings is not None else None
     given = table_of(url, command) if url or command else None
-    if given is None and known is None:
-        help_ = "name its --url, or its command after `--`"
-        stop(ExitCode.USAGE, f"the settings have no server {name!r}", help_)
     if given and known and (given.url, given.command) != (known.url, known.command):
         help_ = "leave out the command, change the table in the settings, or take another name"
         stop(ExitCode.USAGE, f"the settings have another server {name!r}", help_)
-    table = known or given
-    assert table is not None
+    if (table := known or given) is None:
+        help_ = "name its --url, or its command after `--`"
+        stop(ExitCode.USAGE, f"the settings have no server {name!r}", help_)
     server = LiveServer(name, table)
     imported, definitions = read_live(server, settings.root if settings is not None else here)
-    there = _there(folder, waiting=not force) if settings is not None else {}
-    drafts = tuple(one for one in imported.drafts if _tool_of(one) not in there.get(name, ()))
-    new = {_tool_of(one) for one in drafts}
-    added = {tool: text for tool, text in definitions.items() if tool in new}
-    named = {"", *(one.name for one in drafts)}
-    notes = tuple(note for note in imported.notes if note.definition in named and drafts)
-    return Live(server, Imported(drafts, notes, imported.refused), added)
+    there = _named_by_files(folder, waiting=not force) if settings is not None else set()
+    drafts = tuple(one for one in imported.drafts if one.implemented_by not in there)
+    names = {"", *(one.name for one in drafts)}
+    notes = tuple(note for note in imported.notes if note.definition in names and drafts)
+    found = Import(tables=[server], published=dict(definitions))
+    found.add(Imported(drafts, notes, imported.refused))
+    return found
 
 
-def accept_tools(live: Live, folder: Path | None, left_out: Iterable[Draft]) -> None:
-    """Accept the imported definitions: calls are denied once the server changes them.
-
-    The definitions of the drafts that were left out are not accepted.
-    """
-    from toolmd._gateway.servers import Servers
-    from toolmd._store.store import Store
-
-    settings = load_settings(folder)
-    store = Store(settings.store, settings.state)
-    try:
-        unwritten = {_tool_of(one) for one in left_out}
-        accepted = {name: one for name, one in live.definitions.items() if name not in unwritten}
-        Servers(settings, store).accept(live.server.name, accepted)
-    finally:
-        store.close()
-
-
-def _tool_of(draft: Draft) -> str:
-    """Return the server's tool that a draft names."""
-    remote = read_remote_tool(draft.implemented_by)
-    return remote.tool if remote is not None else ""
-
-
-def _there(folder: Path | None, *, waiting: bool) -> Mapping[str, set[str]]:
-    """Return the tools that files of the project name already, by server.
+def _named_by_files(folder: Path | None, *, waiting: bool) -> set[str]:
+    """Return the tools of servers that files of the project name already.
 
     A draft that waits for a decision is no tool yet: it counts if `waiting` is True.
     """
     from toolmd._workspace import Workspace
 
-    found: dict[str, set[str]] = {}
     with Workspace.open(folder) as workspace:
-        for tool in workspace.tools.values():
-            remote = read_remote_tool(tool.spec.implemented_by)
-            if remote is not None:
-                found.setdefault(remote.server, set()).add(remote.tool)
+        named = [tool.spec.implemented_by for tool in workspace.tools.values()]
         settings = workspace.settings
-        folders = [settings.root / place for place in settings.tools if waiting]
-        for file in definitions_among(str(one) for one in folders if one.is_dir()):
-            text = file.read_text("utf-8", errors="replace") if file.is_file() else ""
-            if (remote := read_remote_tool(Draft("tool", "", text).implemented_by)) is not None:
-                found.setdefault(remote.server, set()).add(remote.tool)
-    return found
+    folders = [settings.root / place for place in settings.tools if waiting]
+    for file in definitions_among(str(one) for one in folders if one.is_dir()):
+        text = file.read_text("utf-8", errors="replace") if file.is_file() else ""
+        named.append(Draft("tool", "", text).implemented_by)
+    return {str(read_remote_tool(one)) for one in named if one}
+
+
+def accept_written(found: Import, folder: Path | None) -> None:
+    """Accept what the written files call: calls are denied once a server or a document changes."""
+    from toolmd._gateway.pins import pin_of
+    from toolmd._store.store import Store
+
+    if not found.published:
+        return
+    settings = load_settings(folder)
+    accepted: dict[str, dict[str, str]] = {}
+    for text in found.files.values():
+        named = Draft("tool", "", text).implemented_by if isinstance(text, str) else ""
+        place, name = pin_of(named, settings.services) or ("", "")
+        if name in found.published:
+            accepted.setdefault(place, {})[name] = found.published[name]
+    store = Store(settings.store, settings.state)
+    try:
+        for place, definitions in accepted.items():
+            store.pins.accept(place, definitions)
+    finally:
+        store.close()
 
 
 def add_table(table: Any, folder: Path | None) -> str:

@@ -14,9 +14,9 @@ import httpx
 
 from toolmd._egress import Approved, open_client
 from toolmd._gateway.errors import UnsentCallError
-from toolmd._gateway.pins import changed_diagnostic, diagnostic, unset_diagnostic
+from toolmd._gateway.pins import changed_diagnostic, diagnostic, name_of, unset_diagnostic
 from toolmd._gateway.requests import IN_BODY, Problem, Slot, encoder_of, pair, slots_of
-from toolmd._gateway.services import Services, name_of
+from toolmd._gateway.services import Services
 from toolmd._types.call_spec import CallSpec, ToolCallSpec
 from toolmd._types.code import Code
 from toolmd._types.context import Context

@@ -1,13 +1,17 @@
 """Compare what a server or a service has with what was accepted, and report the difference."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from toolmd._store.records import Pin
+from toolmd._store.store import Store
 from toolmd._types.call_spec import CallSpec
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
+from toolmd._types.operation import Operation, read_operation
+from toolmd._types.remote_tool import read_remote_tool
+from toolmd._types.settings import ServiceSettings
 from toolmd._types.source import Span
 
 _KEYS = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
@@ -81,32 +85,70 @@ def _folded(name: str) -> str:
     return "".join(sign for sign in name if sign.isalnum()).casefold()
 
 
-def row_of(
-    tool: str, file: str | None, pin: Pin | None, before: Pin | None = None, seen: str = ""
-) -> dict[str, Any]:
-    """Return the state of one tool or operation for an operator.
+def pin_of(named_by: str, services: Mapping[str, ServiceSettings]) -> tuple[str, str] | None:
+    """Return where the pin of an Implemented By is: its server or service, and its name there."""
+    if (remote := read_remote_tool(named_by)) is not None:
+        return remote.server, remote.tool
+    if (operation := read_operation(named_by)) is not None:
+        return f"[services.{name_of(operation, services)}]", key_of(operation)
+    return None
+
+
+def name_of(operation: Operation, tables: Mapping[str, ServiceSettings]) -> str:
+    """Return the name of an operation's service: its own, or that of the only one."""
+    return operation.service or (next(iter(tables)) if len(tables) == 1 else "")
+
+
+def key_of(operation: Operation) -> str:
+    """Return the key of an operation in its document: `GET /pets/{id}`."""
+    return f"{operation.method} {operation.path}"
+
+
+def look(
+    store: Store,
+    place: str,
+    files: Mapping[str, str],
+    seen: Mapping[str, str],
+    *,
+    elsewhere: Collection[str] = (),
+    accept: bool = False,
+) -> list[dict[str, Any]]:
+    """Compare what a server or a service has with what was accepted; it blocks.
 
     Args:
-        tool: Its name.
-        file: The name of the tool of the project; None where no file names it.
-        pin: What is accepted now.
-        before: What was accepted before; the changes are those that were accepted.
-        seen: Its definition now, where nothing was accepted yet.
+        store: The project's store.
+        place: The server or service, as `pin_of` names it.
+        files: The tool of the project for each name there that a file names.
+        seen: The definitions now, by name.
+        elsewhere: Names that belong to another service.
+        accept: Whether to accept the definitions with a file as they are now.
 
     Returns:
-        `tool`, `file`, `state` (`accepted`, `changed` or `closed`) and `changes`.
+        For each name `tool`, `file`, `state` (`accepted`, `changed` or `closed`) and `changes`,
+        which with `accept` are those that were accepted.
     """
-    row = {"tool": tool, "file": file, "state": "closed", "changes": list[str]()}
-    if pin is not None and not pin.is_changed:
-        changes = differences(before.accepted, pin.accepted) if before is not None else ()
-        return {**row, "state": "accepted", "changes": list(changes)}
-    if pin is not None:
-        return {**row, "state": "changed", "changes": list(differences(pin.accepted, pin.seen))}
-    return (
-        row
-        if file is None
-        else {**row, "state": "changed", "changes": list(differences("{}", seen))}
-    )
+    before = store.pins.of(place)
+    if accept:
+        store.pins.accept(place, {name: seen.get(name, "") for name in files})
+    pins = store.pins.see(place, seen, files)
+    rows: list[dict[str, Any]] = []
+    for name in {**files, **seen}:
+        if name in files:
+            changes = _changes_of(before.get(name), pins.get(name), seen.get(name, ""))
+            state = "accepted" if (pin := pins.get(name)) and not pin.is_changed else "changed"
+            rows.append({"tool": name, "file": files[name], "state": state, "changes": changes})
+        elif name not in elsewhere:
+            rows.append({"tool": name, "file": None, "state": "closed", "changes": []})
+    return rows
+
+
+def _changes_of(before: Pin | None, pin: Pin | None, seen: str) -> list[str]:
+    """Return the differences that wait, or those that were accepted now."""
+    if pin is None:
+        return [*differences("{}", seen)]
+    if pin.is_changed:
+        return [*differences(pin.accepted, pin.seen)]
+    return [] if before is None else [*differences(before.accepted, pin.accepted)]
 
 
 def changed_diagnostic(

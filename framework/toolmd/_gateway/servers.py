@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from toolmd._gateway.errors import LostAnswerError, NotStartedError
-from toolmd._gateway.pins import row_of
+from toolmd._gateway.pins import look
 from toolmd._store.records import Pin
 from toolmd._store.store import Store
 from toolmd._types.asked import Asked
-from toolmd._types.remote_tool import RemoteTool, read_remote_tool
+from toolmd._types.remote_tool import RemoteTool
 from toolmd._types.settings import ServerSettings, Settings
 from toolmd.errors import ConfigError, NotFoundError, SuspendedToolError, did_you_mean
 
@@ -130,15 +130,6 @@ class Servers:
         """Note the tools that a server lists now, and return its pins; it blocks."""
         return self._store.pins.see(name, listing.definitions, self._wanted.get(name, ()))
 
-    def pins(self, name: str) -> Mapping[str, "Pin"]:
-        """Return the pins of a server; it blocks."""
-        return self._store.pins.of(name)
-
-    def accept(self, name: str, definitions: Mapping[str, str]) -> None:
-        """Accept these definitions of a server's tools; it blocks."""
-        self._store.pins.accept(name, definitions)
-        self._checked.pop(name, None)
-
     def may_answer(self, asked: Asked) -> bool:
         """Return whether this process can answer a question: another one may have the session."""
         pool: Any = sys.modules.get("toolmd._gateway.pool")
@@ -176,26 +167,18 @@ async def look_at_server(
         accept: Whether to accept the tools with a file as they are now.
 
     Returns:
-        `server`, `state` (`running` or `unreachable`), `problem`, and `tools`: a list of `tool`,
-        `file`, `state` (`accepted`, `changed` or `closed`) and `changes`, which with `accept` are
-        those that were accepted.
+        `server`, `state` (`running` or `unreachable`), `problem`, and as `tools` what `look`
+        returns.
 
     Raises:
         NotFoundError: The settings have no such server.
         ConfigError: The package mcp is not installed.
     """
     servers = Servers(settings, store := Store(settings.store, settings.state))
-    for tool, own in files.items():
-        if (remote := read_remote_tool(f"mcp {name} {tool}")) is not None and own:
-            servers.want(remote)
-    before: Mapping[str, Pin] = {}
     try:
         listing = await (await servers.session(name, None)).listing()
-        if accept:
-            before = await asyncio.to_thread(store.pins.of, name)
-            known = {tool: listing.definitions.get(tool, "") for tool in files}
-            await asyncio.to_thread(servers.accept, name, known)
-        pins = await asyncio.to_thread(servers.see, name, listing)
+        seen = listing.definitions
+        tools = await asyncio.to_thread(look, store, name, files, seen, accept=accept)
     except ImportError:
         message = "an MCP server needs the package mcp: pip install 'toolmd[mcp]'"
         raise ConfigError(message) from None
@@ -204,10 +187,4 @@ async def look_at_server(
     finally:
         await asyncio.to_thread(servers.close)
         store.close()
-    found = listing.definitions
-    kept = {tool: pins.get(tool) for tool in files}
-    tools = [
-        row_of(tool, files.get(tool), kept.get(tool), before.get(tool), found.get(tool, ""))
-        for tool in dict.fromkeys([*files, *found])
-    ]
     return {"server": name, "state": "running", "problem": None, "tools": tools}

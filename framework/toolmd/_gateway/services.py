@@ -5,7 +5,7 @@ import time
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
-from toolmd._gateway.pins import differences, row_of
+from toolmd._gateway.pins import differences, key_of, look, name_of
 from toolmd._types.operation import Operation
 from toolmd._types.settings import ServiceSettings, Settings
 from toolmd.errors import SuspendedToolError
@@ -72,39 +72,22 @@ class Services:
         elsewhere: Collection[str] = (),
         accept: bool = False,
     ) -> list[dict[str, Any]]:
-        """Compare a service with what was accepted; it blocks.
+        """Return the rows of `pins.look` for a service's table and its operations; it blocks.
 
-        Args:
-            name: The name of its table.
-            files: The tool of each operation that a file names, by `METHOD /path`.
-            published: The operations of its document; None for a service without one.
-            elsewhere: Operations of the document that belong to another service.
-            accept: Whether to accept the table and the operations as they are now.
-
-        Returns:
-            For the table and each operation `tool`, `file`, `state` (`accepted`, `changed` or
-            `closed`) and `changes`, which with `accept` are those that were accepted.
+        `published` are the operations of its document; None for a service without one.
         """
-        before = self._store.pins.of(f"[services.{name}]")
         if accept:
-            if published is not None:
-                self.accept(name, {key: published.get(key, "") for key in files})
             self._store.pins.accept(_TABLES, {name: self._text(name)})
-        table, known = self._seen(name)
-        rows = [row_of(f"[services.{name}]", None, table)]
-        if published is not None:
-            known = self._store.pins.see(f"[services.{name}]", published, files)
-            rows += [
-                row_of(key, files.get(key), known.get(key), before.get(key))
-                for key in {**files, **published}
-                if key in files or key not in elsewhere
-            ]
-        return rows
-
-    def accept(self, name: str, published: Mapping[str, str]) -> None:
-        """Accept these definitions of a service's operations; it blocks."""
-        self._store.pins.accept(f"[services.{name}]", published)
-        self._read.pop(name, None)
+        table, _ = self._seen(name)
+        assert table is not None  # a table that is wanted is pinned
+        changes = [*differences(table.accepted, table.seen)] if table.is_changed else []
+        state = "changed" if table.is_changed else "accepted"
+        place = f"[services.{name}]"
+        row: dict[str, Any] = {"tool": place, "file": None, "state": state, "changes": changes}
+        if published is None:
+            return [row]
+        return [row, *look(self._store, place, files, published, elsewhere=elsewhere,
+                           accept=accept)]  # fmt: skip
 
     def _known(self, name: str, seconds: float) -> "tuple[Pin | None, Mapping[str, Pin]]":
         since, read = self._read.get(name, (0.0, (None, {})))
@@ -125,16 +108,6 @@ class Services:
         auth = [[one.kind, *one.variables, one.name] for one in table.auth]
         meant = {"url": table.url, "headers": dict(table.headers), "auth": auth}
         return json.dumps(meant, sort_keys=True)
-
-
-def name_of(operation: Operation, tables: Mapping[str, ServiceSettings]) -> str:
-    """Return the name of an operation's service: its own, or that of the only one."""
-    return operation.service or (next(iter(tables)) if len(tables) == 1 else "")
-
-
-def key_of(operation: Operation) -> str:
-    """Return the key of an operation in its document: `GET /pets/{id}`."""
-    return f"{operation.method} {operation.path}"
 
 
 def _of(known: "Mapping[str, Pin]", operation: Operation) -> "Pin | None":

@@ -1,7 +1,7 @@
 """Assemble the app behind authentication: the API, the console, and others such as MCP."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 
 from starlette.routing import Route
@@ -13,8 +13,6 @@ from toolmd._http.console import console_routes, page
 from toolmd._http.events import EventSource
 from toolmd._http.operations import Routes
 from toolmd._workspace import Workspace
-
-Running = Callable[[], AbstractAsyncContextManager[None]]
 
 
 class Server:
@@ -29,7 +27,7 @@ class Server:
         tokens: Tokens,
         port: int,
         key: bytes | None = None,
-        beside: Sequence[tuple[Route, Running]] = (),
+        mcp: Any = None,
     ) -> None:
         """Assemble the app.
 
@@ -40,12 +38,12 @@ class Server:
             tokens: The accepted bearer tokens.
             port: The port, which is part of the cookie's name.
             key: The secret of several processes, whose sessions of browsers count for all.
-            beside: Other routes that need the right to call, such as MCP, and their contexts.
+            mcp: The ASGI app of `/mcp`, whose context `running` is open while the server runs.
         """
         sessions = Sessions(port, key)
         self.api = Api(workspace, event_source, tokens, sessions)
-        self._beside = [running for _, running in beside]
-        others = [("call", route) for route, _ in beside]
+        self._mcp = mcp
+        others = [] if mcp is None else [("call", Route("/mcp", endpoint=mcp))]
         routes = [*self.api.routes(), *others, *console_routes()]
         self.routes = Routes(routes, self._running)
         self.app = Authentication(
@@ -66,8 +64,5 @@ class Server:
     @asynccontextmanager
     async def _running(self, app: Any) -> AsyncIterator[None]:
         del app
-        async with AsyncExitStack() as stack:
-            await stack.enter_async_context(self.api.running())
-            for running in self._beside:
-                await stack.enter_async_context(running())
+        async with self.api.running(), nullcontext() if self._mcp is None else self._mcp.running():
             yield

@@ -1,9 +1,17 @@
 """A person's decision on a pending call, and the approver, who takes it."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, Self
 
 from toolmd._types.brief import brief
+
+_YES = (
+    r"y|yes|yeah|yep|sure|ok|okay|correct|right|(?:that'?s|that is) (?:correct|right)"
+    "|go ahead|do it"
+)
+_NO = r"n|no|nope|don'?t|do not|leave it|cancel|stop"
+_POLITE = r"please|thanks|thank you"
 
 
 class Decision(NamedTuple):
@@ -33,6 +41,20 @@ class Decision(NamedTuple):
     def reject(cls) -> Self:
         """Reject the call, so that it never runs."""
         return cls("reject")
+
+    @classmethod
+    def from_words(cls, words: str) -> Self | None:
+        """Return the decision of a plain yes or no; None for words that say more than that.
+
+        Args:
+            words: What a person wrote, such as `Yes, that's correct.`; empty words reject.
+        """
+        plain = words.strip().casefold().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+        for meaning, decision in ((_YES, cls.approve()), (_NO, cls.reject())):
+            one = rf"(?:{meaning})(?:[\s,.!;]+(?:{meaning}|{_POLITE}))*[.!]*"
+            if re.fullmatch(one, plain):
+                return decision
+        return None if plain else cls.reject()
 
     @classmethod
     def respond(cls, text: str) -> Self:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolmd._call.audit.chain import (
+from toolmd._call.audit.log import (
     DamagedError,
     Record,
     beginning,

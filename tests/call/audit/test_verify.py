@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from audit_project import Project, record
 
-from toolmd._call.audit.chain import beginning, next_line
+from toolmd._call.audit.log import beginning, next_line
 from toolmd._call.audit.reader import CHANGED, CUT, GONE, UNKNOWN, AuditReader, Verified
 from toolmd._store import STORE_FILE
 from toolmd._types.settings import Settings

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from virtual_time import leap
 
-from toolmd._call.limits import DeadlineError, within
+from toolmd._call.invoke import DeadlineError, within
 from toolmd._types.call_spec import DEFAULT_TIMEOUT_S
 
 LONG = 3600.0

@@ -6,17 +6,18 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from toolmd._call.audit.chain import (
+from toolmd._call.audit.log import (
+    AUDIT_FOLDER,
     DamagedError,
     Record,
     beginning,
     files_in,
     follows,
+    is_unnoted,
     lines,
     lines_backward,
     parsed,
 )
-from toolmd._call.audit.log import AUDIT_FOLDER, is_unnoted
 from toolmd._store import MEMORY, STORE_FILE
 from toolmd._store.store import Store
 from toolmd._types.audit import ChainLine

@@ -35,7 +35,7 @@ from toolmd._cli.screen import (
     read_stdin,
     table,
 )
-from toolmd.errors import SEE_NAMES, NotFoundError
+from toolmd.errors import SEE_NAMES
 
 PAGE = 50
 """The default number of calls in a list."""
@@ -274,7 +274,7 @@ def confirm(
         confirmation_id, edit, user=user, on_event=partial(show_progress, json=json)
     )
     warn_of_earlier(workspace, [result.tool])
-    return call_answer(result, more=_explained(workspace, confirmation_id, result))
+    return call_answer(result)
 
 
 def _edit(workspace: Any, confirmation_id: str, words: list[str]) -> dict[str, Any] | None:
@@ -309,7 +309,7 @@ def reject(workspace: Any, confirmation_id: IdArgument, *, user: DeciderOption =
         line = f"rejected; the run now waits for: {printable(following.prompt)}"
         lines = [line, f"help: toolmd confirm {following.id}, or reject"]
         return Answer(result.to_dict(), lines=lines, code=ExitCode.UNCONFIRMED)
-    return call_answer(result, more=_explained(workspace, confirmation_id, result))
+    return call_answer(result)
 
 
 def respond(
@@ -332,24 +332,7 @@ def respond(
     if text == "-":
         text = read_stdin("the answer").decode(errors="replace").rstrip("\r\n")
     result = workspace.confirmations.respond_sync(confirmation_id, text, user=user)
-    return call_answer(result, more=_explained(workspace, confirmation_id, result))
-
-
-def _explained(workspace: Any, given: str, result: Any) -> list[str]:
-    """Return how to answer the run of an unknown id, or which command lists the known ones."""
-    if result.error is None or result.error.code != "confirmation_not_found":
-        return []
-    try:
-        view = workspace.runs.get_sync(given)
-    except NotFoundError:
-        return ["help: toolmd pending lists the calls that wait, and the questions of runs"]
-    lines = []
-    for question in view.questions:
-        if question.asks:
-            lines.append(f"{given} is a run; it asks: {printable(question.prompt)}")
-            lines.append(f"help: toolmd confirm {given}/{question.key}, or reject")
-    nothing = f"{given} is a run, which asks nothing now; its state is {view.state}"
-    return lines or [nothing, f"help: toolmd runs show {given}"]
+    return call_answer(result)
 
 
 def accept(

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from json import dumps
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 
@@ -13,18 +13,15 @@ from toolmd._cli.frame import (
     ContextOption,
     ExitCode,
     JsonOption,
-    ProjectOption,
     UserOption,
     complain,
     context_of,
-    open_workspace,
-    stop,
 )
 from toolmd._cli.screen import (
     err,
+    for_people,
     interactive,
     out,
-    out_json,
     paint,
     printable,
     read_stdin,
@@ -72,6 +69,7 @@ StreamOption = Annotated[
 
 
 def chat(
+    workspace: Any,
     message: MessageArgument = None,
     *,
     model: ModelOption = None,
@@ -82,7 +80,6 @@ def chat(
     context: ContextOption = None,
     stream: StreamOption = None,
     json: JsonOption = False,
-    project: ProjectOption = None,
 ) -> None:
     """Talk with a model that may call the project's tools.
 
@@ -93,18 +90,18 @@ def chat(
     Exit codes: 0 answered, 1 an incomplete answer or an error of the endpoint, 2 no model or key,
     4 a call waits for a person, 5 no endpoint answers.
     """
-    with open_workspace(project) as workspace:
-        options = {
-            "model": model,
-            "base_url": base_url,
-            "dialect": dialect,
-            "system": system,
-            "user": user,
-            "context": context_of(context),
-            "stream": (stdout().isatty() if stream is None else stream) and not json,
-        }
-        code = _Talk(workspace, options, json=json).run(message)
-    raise typer.Exit(code)
+    options = {
+        "model": model,
+        "base_url": base_url,
+        "dialect": dialect,
+        "system": system,
+        "user": user,
+        "context": context_of(context),
+        "stream": (stdout().isatty() if stream is None else stream) and not json,
+    }
+    if message == "-":
+        message = read_stdin("the message").decode(errors="replace")
+    raise typer.Exit(_Talk(workspace, options, json=json).run(message))
 
 
 class _Talk:
@@ -131,56 +128,45 @@ class _Talk:
         self._runner = asyncio.Runner()
 
     def run(self, message: str | None) -> int:
-        """Send the message or each line; return the exit code."""
+        """Send the message, or each line: of a terminal until Ctrl-D, of a file until its end.
+
+        Returns the exit code. On a terminal, an error or a Ctrl-C ends only the answer.
+        """
+        lasts = message is None and sys.stdin.isatty()
+        code = int(ExitCode.DONE)
         with self._runner:
             try:
-                if message is not None:
-                    if message == "-":
-                        message = read_stdin("the message").decode(errors="replace")
-                    return self._once(message)
-                return self._each(lasting=sys.stdin.isatty())
+                lines = _lines() if message is None else iter([message])
+                while (line := self._next(lines)) is not None:
+                    try:
+                        exchange = self._say(line)
+                    except KeyboardInterrupt:
+                        if not lasts:
+                            raise
+                        err("stopped; Ctrl-D exits")
+                    except ModelError as error:
+                        wrong = ExitCode.FINDINGS
+                        if error.code in UNREACHABLE:
+                            wrong = ExitCode.NOT_FOUND
+                        complain(wrong, str(error))
+                        if not lasts:
+                            return wrong
+                    else:
+                        if self._json:
+                            out(dumps(exchange.to_dict(), ensure_ascii=False))
+                        last = int(_exit_code(exchange))
+                        # A message's code is that of its last answer, a file's the worst one.
+                        code = code if lasts else last if message is not None else max(code, last)
+            except KeyboardInterrupt:
+                err()
+                return code if lasts else ExitCode.INTERRUPTED
             finally:
                 self._runner.run(self._conversation.aclose())
                 self._runner.run(self._workspace.aclose())
-
-    def _once(self, message: str) -> int:
-        try:
-            exchange = self._say(message)
-            while self._queued:
-                exchange = self._say(self._queued.pop(0))
-        except KeyboardInterrupt:
-            err("stopped")
-            return ExitCode.INTERRUPTED
-        except ModelError as error:
-            _fail(error)
-        if self._json:
-            out_json(exchange.to_dict())
-        return _exit_code(exchange)
-
-    def _each(self, *, lasting: bool) -> int:
-        """Send each line: of a terminal until Ctrl-D, of a file until its end or an error."""
-        code = int(ExitCode.DONE)
-        try:
-            typed = _lines()
-            while (line := self._queued.pop(0) if self._queued else next(typed, None)) is not None:
-                try:
-                    exchange = self._say(line)
-                except KeyboardInterrupt:
-                    if not lasting:
-                        raise
-                    err("stopped; Ctrl-D exits")
-                except ModelError as error:
-                    if not lasting:
-                        _fail(error)
-                    complain(_code(error), str(error))
-                else:
-                    if self._json:
-                        out(dumps(exchange.to_dict(), ensure_ascii=False))
-                    code = code if lasting else max(code, _exit_code(exchange))
-        except KeyboardInterrupt:
-            err()
-            return code if lasting else ExitCode.INTERRUPTED
         return code
+
+    def _next(self, lines: Iterator[str]) -> str | None:
+        return self._queued.pop(0) if self._queued else next(lines, None)
 
     def _say(self, message: str) -> Any:
         try:
@@ -192,8 +178,7 @@ class _Talk:
 
     def _show(self, words: str) -> None:
         """Write the model's words, without control characters on a terminal."""
-        if stdout().isatty():
-            words = "\n".join(map(printable, words.split("\n")))
+        words = for_people(words)
         stdout().write(words)
         stdout().flush()
         self._in_line = not words.endswith("\n")
@@ -234,14 +219,6 @@ class _Talk:
             self._queued.append(decision)
             return None
         return decision
-
-
-def _fail(error: ModelError) -> NoReturn:
-    stop(_code(error), str(error))
-
-
-def _code(error: ModelError) -> ExitCode:
-    return ExitCode.NOT_FOUND if error.code in UNREACHABLE else ExitCode.FINDINGS
 
 
 def _tell(exchange: Any) -> None:

@@ -2,7 +2,6 @@
 
 import difflib
 import sys
-from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -13,7 +12,7 @@ from toolmd._cli.diagnostics import REPORTS, concise, fix_files, lines_below, su
 from toolmd._cli.files import STDIN, definitions_among, replace_file
 from toolmd._cli.frame import Answer, ExitCode, stop
 from toolmd._cli.names import named, wanted_python
-from toolmd._cli.screen import Paint, busy, counted, err, help_line, paint, printable
+from toolmd._cli.screen import Paint, counted, err, help_line, paint, printable
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd.config import find_project, load_settings
 
@@ -57,16 +56,15 @@ def check(
     if json and output_format not in (OutputFormat.FULL, OutputFormat.JSON):
         what = f"--json and --output-format {output_format.value} are two forms"
         stop(ExitCode.USAGE, what, "give one of them")
-    with nullcontext() if paths == [STDIN] else busy("Checking"):
+    found = find(paths or (), project)
+    for _ in range(_MOST_PASSES if fix and found.lines is None else 0):
+        fixed = fix_files(found.diagnostics, found.root)
+        for file in fixed:
+            codes = ", ".join(dict.fromkeys(file.codes))
+            err(f"{paint('fixed', 'green', sys.stderr)} {file.path}: {codes}")
+        if not fixed:
+            break
         found = find(paths or (), project)
-        for _ in range(_MOST_PASSES if fix and found.lines is None else 0):
-            fixed = fix_files(found.diagnostics, found.root)
-            for file in fixed:
-                codes = ", ".join(dict.fromkeys(file.codes))
-                err(f"{paint('fixed', 'green', sys.stderr)} {file.path}: {codes}")
-            if not fixed:
-                break
-            found = find(paths or (), project)
     report = REPORTS[output_format](found.diagnostics, found.lines or lines_below(found.root))
     bare = _without_python([*found.without_python])
     lines = [bare] if bare else []
@@ -161,13 +159,12 @@ def fmt(
         changes = dry and one.state == "changes"
         return Answer({**value, "text": one.text}, text, code=int(changes))
     done = []
-    with busy("Formatting"):
-        for path in definitions_among(paths or ()):
-            one = _formatted(read_alone(str(path)))
-            if one.state == "changes" and not dry:
-                replace_file(path, one.text)
-                one = one._replace(state="written")
-            done.append(one)
+    for path in definitions_among(paths or ()):
+        one = _formatted(read_alone(str(path)))
+        if one.state == "changes" and not dry:
+            replace_file(path, one.text)
+            one = one._replace(state="written")
+        done.append(one)
     reports = [text for one in done if (text := _report(one, diff=diff)) is not None]
     changed = sum(one.state in {"changes", "written"} for one in done)
     broken = sum(one.state == "broken" for one in done)
@@ -246,8 +243,7 @@ def try_examples(
     """
     from toolmd._workspace import examples
 
-    with busy("Running the examples"):
-        tried = examples.try_examples(project, names or ())
+    tried = examples.try_examples(project, names or ())
     rows = []
     for one in tried:
         mark = paint("ok  ", "green") if one.passed else paint("FAIL", "red")

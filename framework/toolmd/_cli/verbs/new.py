@@ -4,120 +4,84 @@ import keyword
 import os
 import re
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from toolmd._cli.files import definitions_among, replace_file
-from toolmd._cli.frame import ExitCode, JsonOption, ProjectOption, stop
-from toolmd._cli.screen import err, out, out_json, paint
+from toolmd._cli.files import definitions_among, replace_file, write_all
+from toolmd._cli.frame import Answer, ExitCode, stop
+from toolmd._cli.screen import err, paint
 from toolmd.config import OWN_FILE, find_project, load_settings
 
 _ELSE = "choose another name, or move that file away; nothing was written"
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="In snake_case or kebab-case.")]
-GROUP = typer.Typer(help="Write a new tool, skill, prompt or plugin.", no_args_is_help=True)
 
 
 def init(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Created if it does not exist.")] = (
         Path()
     ),
-    *,
-    json: JsonOption = False,
-) -> None:
+) -> Answer:
     """Create a project, with a first tool that works."""
-    from toolmd._cli import templates
+    from toolmd._cli.templates import FIRST_NAME, first_files
 
     root = folder.expanduser().resolve()
     if root.exists() and not root.is_dir():
         stop(ExitCode.USAGE, f"{folder}: not a folder", "name a folder")
     if root.exists() and find_project(root) == root:
         stop(ExitCode.USAGE, f"{folder}: already a project", "`toolmd new tool NAME` adds a tool")
-    files = {OWN_FILE: 'tools = ["tools_md"]\nskills = ["skills_md"]\n'}
-    files |= templates.FIRST_TOOL
-    _refuse_to_overwrite(root, files)
-    (root / "skills_md").mkdir(parents=True, exist_ok=True)
-    _ignore(root / ".gitignore", ".toolmd/")
-    # Write the settings' file last: it makes the folder a project.
-    made = make_files(root, files)
+    files = {OWN_FILE: 'tools = ["tools_md"]\nskills = ["skills_md"]\n', **first_files()}
     inside = "" if root == Path.cwd() else f"cd {folder} && "
-    _tell(made, f"{inside}toolmd check && toolmd call {templates.FIRST_NAME} name=Ana", json)
-
-
-def _ignore(file: Path, line: str) -> None:
-    known = file.read_text("utf-8") if file.is_file() else ""
-    if line not in known.splitlines():
+    call = f"{inside}toolmd check && toolmd call {FIRST_NAME} name=Ana"
+    answer = _written(root, files, call)
+    (root / "skills_md").mkdir(parents=True, exist_ok=True)
+    ignored = root / ".gitignore"
+    known = ignored.read_text("utf-8") if ignored.is_file() else ""
+    if ".toolmd/" not in known.splitlines():
         ending = "" if known.endswith("\n") or not known else "\n"
-        replace_file(file, f"{known}{ending}{line}\n")
+        replace_file(ignored, f"{known}{ending}.toolmd/\n")
+    return answer
 
 
-@GROUP.command("tool")
-def new_tool(
-    name: NameArgument,
-    *,
-    json: JsonOption = False,
-    project: ProjectOption = None,
-) -> None:
+def new_tool(name: NameArgument, *, project: Path | None) -> Answer:
     """Write a tool: its markdown, its Python and a test.
 
     Where the folder has a function of that name, only its markdown is written, as a draft of it.
     """
-    _new("tool", name, project, json)
+    return _new("tool", name, project)
 
 
-@GROUP.command("skill")
-def new_skill(
-    name: NameArgument,
-    *,
-    json: JsonOption = False,
-    project: ProjectOption = None,
-) -> None:
+def new_skill(name: NameArgument, *, project: Path | None) -> Answer:
     """Write a skill with steps, and a test."""
-    _new("skill", name, project, json)
+    return _new("skill", name, project)
 
 
-@GROUP.command("prompt")
-def new_prompt(
-    name: NameArgument,
-    *,
-    json: JsonOption = False,
-    project: ProjectOption = None,
-) -> None:
+def new_prompt(name: NameArgument, *, project: Path | None) -> Answer:
     """Write a prompt, which people choose over MCP."""
-    _new("prompt", name, project, json)
+    return _new("prompt", name, project)
 
 
-@GROUP.command("plugin")
 def new_plugin(
     name: NameArgument,
     folder: Annotated[
         Path | None, typer.Option("--dir", help="The parent folder; default: the current one.")
     ] = None,
-    *,
-    json: JsonOption = False,
-) -> None:
+) -> Answer:
     """Write an installable package of tools."""
+    from toolmd._cli.templates import package_files
+
     snake = checked_name(name)
     if snake in {*sys.stdlib_module_names, "toolmd"}:
         what = f"{name!r} would never be imported: another package has that name"
         stop(ExitCode.USAGE, what, f"choose another name, such as {snake}_tools")
     root = (folder or Path()) / snake.replace("_", "-")
-    from toolmd._cli.templates import package_files
-
-    made = make_files(root, package_files(snake))
-    _tell(made, f"cd {root} && toolmd check && pip install -e .", json)
+    return _written(root, package_files(snake), f"cd {root} && toolmd check && pip install -e .")
 
 
-def _new(
-    kind: str,
-    name: str,
-    project: Path | None,
-    json: bool,  # noqa: FBT001 - each verb hands on what was typed
-) -> None:
+def _new(kind: str, name: str, project: Path | None) -> Answer:
     from toolmd._cli.templates import definition_files
 
     settings = load_settings(project)
@@ -126,17 +90,21 @@ def _new(
     if not folders:
         help_ = f'set {within}s = ["{within}s_md"]'
         stop(ExitCode.USAGE, f"the project has no folder of {within}s", help_)
-    snake = checked_name(name)
-    _refuse_a_second(settings.root, (*settings.tools, *settings.skills), snake)
+    snake, root = checked_name(name), settings.root
+    folders_there = [str(root / one) for one in (*settings.tools, *settings.skills)
+                     if (root / one).is_dir()]  # fmt: skip
+    for file in definitions_among(folders_there):
+        # Of two files of one name, only one would load.
+        if file.name.partition(".")[0].replace("-", "_") == snake:
+            stop(ExitCode.USAGE, f"{os.path.relpath(file)} exists already", _ELSE)
     files = definition_files(kind, snake, folders[0])
-    there = _holder(settings.root / folders[0], snake) if kind == "tool" else ""
-    if not there:
-        made = make_files(settings.root, files)
-        _tell(made, f"describe the {kind} in {made[0]}, then run toolmd check", json)
-        return
-    made = make_files(settings.root, {next(iter(files)): _draft(there, snake)})
-    what = f"the function that {os.path.relpath(there, settings.root / folders[0])} has"
-    _tell(made, f"review the draft of {what}, then run toolmd check", json)
+    definition = next(iter(files))
+    if kind == "tool" and (module := _holder(root / folders[0], snake)):
+        what = f"the function that {os.path.relpath(module, root / folders[0])} has"
+        after = f"review the draft of {what}, then run toolmd check"
+        return _written(root, {definition: _draft(module, snake)}, after)
+    place = os.path.relpath(root / definition)
+    return _written(root, files, f"describe the {kind} in {place}, then run toolmd check")
 
 
 def _draft(module: str, function: str) -> str:
@@ -161,12 +129,15 @@ def _holder(folder: Path, function: str) -> str:
     return str(folder.joinpath(*found[0].parts)) if found else ""
 
 
-def _refuse_a_second(root: Path, folders: Iterable[str], snake: str) -> None:
-    """Stop if another folder has a file of this name: only one of the two would load."""
-    there = [str(root / folder) for folder in folders if (root / folder).is_dir()]
-    for file in definitions_among(there):
-        if file.name.partition(".")[0].replace("-", "_") == snake:
-            stop(ExitCode.USAGE, f"{os.path.relpath(file)} exists already", _ELSE)
+def _written(root: Path, files: dict[str, str], after: str) -> Answer:
+    """Write new files, or none if one exists; show them and the next command."""
+    for path in files:
+        if (root / path).exists():
+            stop(ExitCode.USAGE, f"{os.path.relpath(root / path)} exists already", _ELSE)
+    write_all({root / path: text for path, text in files.items()}, force=False)
+    paths = [os.path.relpath(root / path) for path in files]
+    text = "\n".join(f"{paint('made', 'green')} {path}" for path in paths)
+    return Answer({"written": paths, "next": after}, text, [f"Next: {after}"])
 
 
 def checked_name(name: str) -> str:
@@ -182,28 +153,3 @@ def checked_name(name: str) -> str:
     if keyword.iskeyword(snake):
         stop(ExitCode.USAGE, f"{name!r} is a keyword of Python", "choose another name")
     return snake
-
-
-def make_files(root: Path, files: dict[str, str]) -> list[str]:
-    """Write new files and return their paths; if one exists, write none."""
-    from toolmd._cli.files import write_all
-
-    _refuse_to_overwrite(root, files)
-    write_all({root / path: text for path, text in files.items()}, force=False)
-    return [os.path.relpath(root / path) for path in files]
-
-
-def _refuse_to_overwrite(root: Path, files: dict[str, str]) -> None:
-    for path in files:
-        if (root / path).exists():
-            stop(ExitCode.USAGE, f"{os.path.relpath(root / path)} exists already", _ELSE)
-
-
-def _tell(made: list[str], after: str, json: bool) -> None:  # noqa: FBT001 - as above
-    """Show the written files and the next command."""
-    if json:
-        out_json({"written": made, "next": after})
-        return
-    for path in made:
-        out(f"{paint('made', 'green', sys.stdout)} {path}")
-    err(f"Next: {after}")

@@ -2,8 +2,8 @@
 
 import datetime as dt
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import partial
+from json import dumps
 from typing import Annotated, Any
 
 import typer
@@ -15,12 +15,12 @@ from toolmd._cli.frame import (
     ExitCode,
     WordsArgument,
     YesOption,
+    agreed,
     given_arguments,
     stop,
 )
 from toolmd._cli.names import known_skill, named
-from toolmd._cli.screen import printable, table
-from toolmd.errors import NotFoundError
+from toolmd._cli.screen import Paint, err, interactive, paint, printable, table
 
 PAGE = 50
 """The default number of runs in a list."""
@@ -55,7 +55,6 @@ def run(
     4 a question was not answered, 5 unknown skill.
     """
     from toolmd._cli.results import run_answer, warn_of_earlier
-    from toolmd._cli.steps import answer, steps_of
 
     begins = None if at is None else _future(at)
     bound = known_skill(workspace, skill)
@@ -69,15 +68,39 @@ def run(
     if begins is not None:
         told = run_answer(workspace.run_sync(bound.name, inputs, **stated, at=begins))
         return told._replace(text=told.value.get("run_id"))
-    with steps_of(spec, json=sys.stderr if json else None) as steps:
-        result = workspace.run_sync(
-            bound.name,
-            inputs,
-            **stated,
-            ask=lambda question: answer(question, steps, yes=yes),
-            on_event=steps.tell,
-        )
+    ask, on_event = partial(_answer, yes=yes), partial(_show, json=json)
+    result = workspace.run_sync(bound.name, inputs, **stated, ask=ask, on_event=on_event)
     return run_answer(result, stored=stored)
+
+
+def _answer(question: Any, *, yes: bool) -> bool | None:
+    """Answer a run's question: by --yes, on the terminal, or not at all (None).
+
+    Only a person knows whether an interrupted call took effect, so --yes does not answer that.
+    """
+    yes = yes and not question.asks_outcome
+    return agreed(question.prompt, yes=yes) if yes or interactive() else None
+
+
+_MARKS: dict[str, tuple[str, Paint]] = {
+    "done": ("done", "green"),
+    "skipped": ("skip", "dim"),
+    "failed": ("fail", "red"),
+    "undone": ("undo", "yellow"),
+    "kept": ("kept", "yellow"),
+    "progress": ("  ..", "dim"),
+}
+
+
+def _show(event: Any, *, json: bool) -> None:
+    """Write the event of a run to stderr: a line for each step that ends, or each as JSON."""
+    if json:
+        err(dumps(event.to_dict(), ensure_ascii=False))
+        sys.stderr.flush()
+    elif event.kind in _MARKS:
+        word, how = _MARKS[event.kind]
+        text = f": {event.text}" if event.text else ""
+        err(f"{paint(word, how, sys.stderr)}  {event.step}  {printable(event.title + text)}")
 
 
 def _future(text: str) -> dt.datetime:
@@ -124,8 +147,7 @@ def show_run(workspace: Any, run_id: IdArgument) -> Answer:
     """Show a run step by step. Exit code 5: unknown run."""
     from toolmd._cli.results import record_words
 
-    with _known(workspace, run_id):
-        view = workspace.runs.get_sync(run_id)
+    view = workspace.runs.get_sync(run_id)
     lines = [f"{view.id}  {view.skill}  {view.state}"]
     for entry in view.entries:
         step, outcome = record_words(entry)
@@ -145,15 +167,9 @@ def resume(workspace: Any, run_id: IdArgument, *, yes: YesOption = False, json: 
     run.
     """
     from toolmd._cli.results import run_answer
-    from toolmd._cli.steps import answer, steps_of
 
-    with _known(workspace, run_id):
-        skill = workspace.runs.trace_sync(run_id).skill
-    with steps_of(skill, json=sys.stderr if json else None) as steps:
-        result = workspace.runs.resume_sync(
-            run_id, ask=lambda question: answer(question, steps, yes=yes), on_event=steps.tell
-        )
-    return run_answer(result)
+    ask, on_event = partial(_answer, yes=yes), partial(_show, json=json)
+    return run_answer(workspace.runs.resume_sync(run_id, ask=ask, on_event=on_event))
 
 
 def cancel(workspace: Any, run_id: IdArgument) -> Answer:
@@ -163,8 +179,7 @@ def cancel(workspace: Any, run_id: IdArgument) -> Answer:
     """
     from toolmd._cli.results import run_answer
 
-    with _known(workspace, run_id):
-        result = workspace.runs.cancel_sync(run_id)
+    result = workspace.runs.cancel_sync(run_id)
     if result.error is None and not result.success:
         return run_answer(result)
     cancelled = result.error is not None and result.error.code == "cancelled"
@@ -186,8 +201,7 @@ def resolve(
     """
     from toolmd._cli.results import run_answer
 
-    with _known(workspace, run_id):
-        asked = workspace.runs.get_sync(run_id).questions
+    asked = workspace.runs.get_sync(run_id).questions
     keys = [question.key for question in asked if question.asks_outcome]
     if not keys:
         help_ = (
@@ -196,18 +210,3 @@ def resolve(
         )
         stop(ExitCode.NOT_FOUND, f"run {run_id} has no uncertain call", help_)
     return run_answer(workspace.runs.answer_sync(run_id, done, key=keys[0]))
-
-
-@contextmanager
-def _known(workspace: Any, given: str) -> Iterator[None]:
-    """Exit with an explanation where the unknown run `given` is a pending call or a question."""
-    try:
-        yield
-    except NotFoundError:
-        if workspace.confirmations.get_sync(given) is None:
-            raise
-        run_id = given.partition("/")[0] if "/" in given else ""
-        what = f"a question of run {run_id}" if run_id else "a pending call"
-        shows = f"; toolmd runs show {run_id} shows the run" if run_id else ""
-        help_ = f"toolmd confirm {given}, or reject{shows}"
-        stop(ExitCode.NOT_FOUND, f"{given} is {what}, not a run", help_)

@@ -1,54 +1,46 @@
 """The verbs that serve: serve, dev, worker and lsp."""
 
 import os
-import re
-import shutil
 import signal
 import sys
 import time
 from collections import deque
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from toolmd._cli.diagnostics import full, lines_below
 from toolmd._cli.frame import (
+    PORT,
     ContextOption,
     ExitCode,
-    ProjectOption,
     UserOption,
     context_of,
     open_workspace,
     rights_of,
     stop,
 )
-from toolmd._cli.screen import counted, err, out, out_json, paint, printable, stdout_for_data
-from toolmd._cli.serving import (
-    PORT,
-    Entrance,
-    HttpPlan,
-    end_at_interrupt,
-    first_request,
-    following,
-    listen,
-    open_entrance,
-    opened,
-    own_token,
-    reload_at_hangup,
-    run,
-    serve_plan,
-    serve_workspace,
-    tell_losses,
+from toolmd._cli.screen import (
+    counted,
+    err,
+    help_line,
+    out,
+    paint,
+    printable,
+    stdout_for_data,
 )
 from toolmd._types.call import Caller
 from toolmd._types.code import Code
 from toolmd.config import load_settings
 from toolmd.errors import ToolmdError
 
+if TYPE_CHECKING:
+    # `--help` must not import asyncio.
+    from toolmd._cli.serving import HttpPlan
+
 Transport = Literal["stdio", "http"]
-Host = Literal["claude", "vscode", "cursor", "codex", "gemini"]
 MOST_WORKERS = 256
 
 TransportOption = Annotated[
@@ -91,9 +83,6 @@ WorkersOption = Annotated[
         metavar="N", min=1, max=MOST_WORKERS, help="The number of server processes (http)."
     ),
 ]
-PrintConfigOption = Annotated[
-    Host | None, typer.Option(help="Print the settings for this host, and exit.")
-]
 
 
 def serve(
@@ -108,9 +97,7 @@ def serve(
     trust_edits: TrustEditsOption = False,
     follow: FollowOption = None,
     workers: WorkersOption = 1,
-    line: Annotated[int | None, typer.Option(hidden=True)] = None,
-    print_config: PrintConfigOption = None,
-    project: ProjectOption = None,
+    project: Path | None,
 ) -> None:
     """Serve the tools and skills to MCP hosts, and over HTTP to other programs.
 
@@ -121,42 +108,38 @@ def serve(
     pip install 'toolmd[mcp,server]'.
     """
     overrides = {"trust_edits": "true"} if trust_edits else {}
-    facts = context_of(context)
-    if print_config is not None:
-        _print_config(print_config, project, transport, (host, port), (user, facts, trust_edits))
-        return
+    caller = Caller(user, context_of(context))
     from toolmd._mcp import require_sdk
 
     require_sdk()
-    if line is not None:
-        from toolmd._cli.workers import serve_as_member
+    if transport == "http":
+        from toolmd._cli.serving import HttpPlan
 
-        serve_as_member(line)
-    elif transport == "stdio":
-        if workers > 1:
-            what = f"a host on stdio starts one process, not {workers}"
-            stop(ExitCode.USAGE, what, "omit --workers, or add --transport http")
-        _over_stdio(project, overrides, (user, facts), follow=follow is not False)
+        rights = None if may is None else rights_of(may)
+        folder = None if project is None else str(project)
+        plan = HttpPlan(folder, overrides, caller, host, port, rights, tuple(allow_host or ()),
+                        follow is True)  # fmt: skip
+        _over_http(plan, workers)
+    elif workers > 1:
+        what = f"a host on stdio starts one process, not {workers}"
+        stop(ExitCode.USAGE, what, "omit --workers, or add --transport http")
     else:
-        rights = None if may is None else [*rights_of(may)]
-        place = None if project is None else str(project)
-        _over_http(
-            HttpPlan(place, overrides, user, facts, rights, host, port, allow_host or [],
-                     follow is True),
-            workers,
-        )  # fmt: skip
+        _over_stdio(project, overrides, caller, follow=follow is not False)
 
 
 def _over_stdio(
-    folder: Any,
-    overrides: dict[str, str],
-    whose: tuple[str | None, dict[str, str]],
-    *,
-    follow: bool,
+    folder: Path | None, overrides: dict[str, str], caller: Caller, *, follow: bool
 ) -> None:
     import asyncio
 
-    from toolmd._cli.serving import Resuming, run
+    from toolmd._cli.serving import (
+        Resuming,
+        end_at_interrupt,
+        following,
+        reload_at_hangup,
+        run,
+        tell_losses,
+    )
     from toolmd._mcp.stdio import serve_stdio
     from toolmd._workspace import Workspace
 
@@ -166,7 +149,7 @@ def _over_stdio(
     with workspace:
         if sys.stdin.isatty():
             err("An MCP host starts this command and talks to it over stdio; Ctrl-C stops it.")
-            err("help: toolmd serve --print-config claude shows the settings of such a host")
+            err("help: docs/how-to/mcp.md shows the settings of hosts")
 
         def ready(server: Any, requests: Any) -> None:
             workspace.on_change(lambda *_: server.changed_soon())
@@ -186,91 +169,54 @@ def _over_stdio(
             end_at_interrupt(end)
 
         with following(workspace, follow=follow):
-            run(serve_stdio(workspace, Caller(*whose), ready=ready))
+            run(serve_stdio(workspace, caller, ready=ready))
 
 
-def _over_http(plan: HttpPlan, workers: int) -> None:
+def _over_http(plan: "HttpPlan", workers: int) -> None:
+    from toolmd._cli.serving import enter, opened, serve_plan, tell_losses
     from toolmd._http import require_server
-    from toolmd._store import is_postgres
-
-    require_server()
-    if workers > 1:
-        _over_processes(plan, workers)
-    with opened(plan) as serves:
-        settings = serves[0].settings
-        tell_losses(serves[0])
-        if is_postgres(settings.store):
-            from toolmd._store.store import shared_secret
-
-            # Servers of other machines may get the next request of a client.
-            plan = plan._replace(key=shared_secret(settings.store, settings.state))
-        plan, listening = open_entrance(plan, settings)
-        serve_plan(plan, listening, serves)
-
-
-def _over_processes(plan: HttpPlan, workers: int) -> NoReturn:
-    import asyncio
-
-    from toolmd._cli.workers import Supervisor
-    from toolmd._store import MEMORY
+    from toolmd._store import MEMORY, is_postgres
     from toolmd._store.store import shared_secret
 
-    if sys.platform == "win32":
-        what = "several server processes need sockets that processes can share, as on Linux"
-        stop(ExitCode.USAGE, what, "omit --workers")
-    settings = load_settings(plan.folder, overrides=plan.overrides)
-    if settings.store == MEMORY:
-        what = f'{workers} processes can\'t share their state in memory (store = "memory")'
-        stop(ExitCode.USAGE, what, 'set store = "sqlite", or a postgresql:// URL')
-    plan, listening = open_entrance(plan, settings)
-    secret = shared_secret(settings.store, settings.state)
-    plan = plan._replace(folder=str(settings.root), key=secret)
+    require_server()
+    # With several processes, this one finds what is wrong before any of them starts.
+    with opened(plan) as (workspace, source):
+        settings = workspace.settings
+        if workers > 1 and sys.platform == "win32":
+            what = "several server processes need sockets that processes can share, as on Linux"
+            stop(ExitCode.USAGE, what, "omit --workers")
+        if workers > 1 and settings.store == MEMORY:
+            what = f'{workers} processes can\'t share their state in memory (store = "memory")'
+            stop(ExitCode.USAGE, what, 'set store = "sqlite", or a postgresql:// URL')
+        tell_losses(workspace)
+        if workers > 1 or is_postgres(settings.store):
+            # Another process, perhaps of another machine, may get a client's next request.
+            secret = shared_secret(settings.store, settings.state)
+            plan = plan._replace(folder=str(settings.root), key=bytes.fromhex(secret))
+        plan, listening = enter(plan, settings)
+        err(f"MCP at {plan.url}/mcp")
+        if plan.token is None:
+            users = sorted({one.user for one in settings.serve.tokens})
+            err(f"Tokens of the settings: {', '.join(users)}")
+        elif "TOOLMD_TOKEN" not in os.environ:
+            err(f"Token: {plan.token}")
+        err(f"API at {plan.url}/api; try: {plan.first_request}")
+        if plan.token is not None and plan.may is None:
+            err("note: the token may call tools; with --may call,decide a person may also confirm")
+        if workers == 1:
+            serve_plan(plan, listening, workspace, source)
+            return
+    from toolmd._cli.workers import keep_workers
 
-    async def run() -> int:
-        return await Supervisor(plan, listening, workers, settings.serve).run()
-
-    raise typer.Exit(asyncio.run(run()))
-
-
-def _print_config(
-    host: Host,
-    folder: Path | None,
-    transport: Transport,
-    place: tuple[str, int],
-    caller: tuple[str | None, dict[str, str], bool],
-) -> None:
-    from toolmd._auth.authentication import with_port
-    from toolmd._mcp.hosts import TOML_HOSTS, as_toml, over_http, over_stdio
-
-    def show(settings: dict[str, Any]) -> None:
-        if host in TOML_HOSTS:
-            out(as_toml(settings))
-        else:
-            out_json(settings)
-
-    root = load_settings(folder).root
-    name = re.sub(r"[^A-Za-z0-9_-]+", "-", root.name).strip("-") or "toolmd"
-    if transport == "http":
-        if not place[1]:
-            stop(ExitCode.USAGE, "a host needs a fixed port", "name one with --port")
-        show(over_http(host, name, f"http://{with_port(*place)}/mcp"))
-        return
-    user, facts, trust_edits = caller
-    words = ["serve", "--transport", "stdio", "--project", str(root)]
-    words += ["--user", user] if user is not None else []
-    for fact, value in facts.items():
-        words += ["--context", f"{fact}={value}"]
-    words += ["--trust-edits"] if trust_edits else []
-    command = shutil.which("toolmd") or str(Path(sys.argv[0]).resolve())
-    show(over_stdio(host, name, command, words))
+    raise typer.Exit(keep_workers(plan, listening, workers, settings.serve))
 
 
 class LiveReport:
-    """A report of each new snapshot: its new findings, and how many there are."""
+    """A report of each new snapshot: what changed, and its new findings."""
 
     def __init__(self, workspace: Any) -> None:
         self._workspace = workspace
-        self._told: frozenset[Any] | None = None
+        self._reported: frozenset[Any] | None = None
         """The findings that were reported last; None before the first report."""
         self._changes: deque[tuple[Any, Any]] = deque()
 
@@ -284,52 +230,48 @@ class LiveReport:
         A save may give two snapshots before one check.
         """
         changes = [self._changes.popleft() for _ in range(len(self._changes))]
+        known = self._reported or frozenset()
+        if not changes and self._reported == frozenset(found):
+            return
+        self._reported = frozenset(found)
+        fresh = [one for one in found if one not in known]
+        edits: list[Any] = []
+        words = ""
         if changes:
-            self._tell(changes[0][0], changes[-1][1], found)
-        elif self._told is None or self._told != frozenset(found):
-            self._report("", found)
-
-    def _tell(self, old: Any, new: Any, found: tuple[Any, ...]) -> None:
-        before, after = _named(old), _named(new)
-        parts = {
-            "new": sorted(after.keys() - before.keys()),
-            "gone": sorted(before.keys() - after.keys()),
-            "changed": sorted(n for n in after.keys() & before.keys() if after[n] != before[n]),
-        }
-        said = "; ".join(f"{what}: {_few(names)}" for what, names in parts.items() if names)
-        known = {(edit.name, edit.weakened) for edit in old.pending_changes}
-        waiting = [e for e in new.pending_changes if (e.name, e.weakened) not in known]
-        self._report(said or "read again", found, besides=Code.WEAKENED_POLICY)
-        for edit in waiting:
+            (old, _), (_, new) = changes[0], changes[-1]
+            words = f"{_difference(old, new)}: "
+            pending = {(edit.name, edit.weakened) for edit in old.pending_changes}
+            edits = [e for e in new.pending_changes if (e.name, e.weakened) not in pending]
+            # An edit that waits is shown as its difference.
+            fresh = [one for one in fresh if one.code != Code.WEAKENED_POLICY]
+        if fresh:
+            err(full(fresh, lines_below(self._workspace.settings.root)))
+        at = paint(time.strftime("%H:%M:%S"), "dim", sys.stderr)
+        tools = counted(len(self._workspace.tools), "tool")
+        skills = counted(len(self._workspace.skills), "skill")
+        wrong = paint(counted(len(found), "finding"), "yellow", sys.stderr) if found else "all well"
+        err(f"{at} {printable(words)}{tools}, {skills}, {wrong}")
+        for edit in edits:
             err(paint(f"{edit.name}: this edit weakens its policy, so it waits", "yellow"))
             for line in edit.diff.splitlines():
                 err(f"  {paint(printable(line), 'red' if line[0] == '-' else 'green')}")
-            err(f"{paint('help', 'cyan', sys.stderr)}: toolmd accept {edit.name}")
-
-    def _report(self, said: str, found: tuple[Any, ...], besides: str = "") -> None:
-        """Report the findings that are new, but for those of a code that is reported `besides`."""
-        workspace = self._workspace
-        told = self._told or frozenset()
-        fresh = [one for one in found if one not in told and one.code != besides]
-        self._told = frozenset(found)
-        tools = counted(len(workspace.tools), "tool")
-        skills = counted(len(workspace.skills), "skill")
-        at = paint(time.strftime("%H:%M:%S"), "dim", sys.stderr)
-        lead = f"{at} {printable(said)}: " if said else f"{at} "
-        wrong = paint(counted(len(found), "finding"), "yellow", sys.stderr) if found else "all well"
-        if fresh:
-            err(full(fresh, lines_below(workspace.settings.root)))
-        err(f"{lead}{tools}, {skills}, {wrong}")
+            err(help_line(f"toolmd accept {edit.name}"))
 
 
-def _named(registry: Any) -> dict[str, Any]:
-    bound = (*registry.tools.values(), *registry.skills.values())
-    return {one.name: (one.hash, one.stale, one.target) for one in bound}
-
-
-def _few(names: list[str]) -> str:
-    shown = ", ".join(names[:5])
-    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"  # noqa: PLR2004
+def _difference(old: Any, new: Any) -> str:
+    """Return which definitions are new, gone or changed: `new: pay; gone: refund`."""
+    before, after = (
+        {one.name: (one.hash, one.stale, one.target)
+         for one in (*registry.tools.values(), *registry.skills.values())}
+        for registry in (old, new)
+    )  # fmt: skip
+    groups = {
+        "new": after.keys() - before.keys(),
+        "gone": before.keys() - after.keys(),
+        "changed": {name for name in after.keys() & before.keys() if after[name] != before[name]},
+    }
+    lists = (f"{kind}: {', '.join(sorted(names))}" for kind, names in groups.items() if names)
+    return "; ".join(lists) or "read again"
 
 
 DevPortOption = Annotated[
@@ -352,10 +294,8 @@ def dev(
     open_: Annotated[bool, typer.Option("--open", help="Open the console in the browser.")] = False,
     user: UserOption = None,
     context: ContextOption = None,
-    trust_edits: Annotated[
-        bool, typer.Option("--trust-edits", help="Make edits that weaken a policy live at once.")
-    ] = False,
-    project: ProjectOption = None,
+    trust_edits: TrustEditsOption = False,
+    project: Path | None,
 ) -> None:
     """Watch the files, and serve console, API and MCP.
 
@@ -366,68 +306,39 @@ def dev(
     if not _is_loopback(host):
         help_ = "`toolmd serve --transport http --host` is for other machines"
         stop(ExitCode.USAGE, f"dev listens only on this machine, not on {host}", help_)
-    from toolmd._auth import ALL_RIGHTS, Addresses, Tokens
-    from toolmd._auth.authentication import with_port
+    from toolmd._auth import ALL_RIGHTS
+    from toolmd._cli.serving import HttpPlan, enter, opened, serve_plan
     from toolmd._http import require_server
 
     require_server()
     # Check the settings first: the link must not lead to a project that can't be read.
-    folder = load_settings(project).root
-    caller = Caller(user, context_of(context))
-    token = own_token((user, caller.context), known=False)
-    assert token is not None
-    listening = listen(host, port)
-    bound = listening.getsockname()[1]
-    url = f"http://{with_port(host, bound)}"
-    tokens = Tokens(own=token, caller=caller, may=ALL_RIGHTS)
-    link = _shown(url, token)
-    place = Entrance(listening, bound, Addresses.of(host, bound), tokens)
+    settings = load_settings(project)
     # No balancer is in front of it.
-    overrides = {"serve.drain_grace": "0"}
-    if trust_edits:
-        overrides["trust_edits"] = "true"
-    _serve(folder, overrides, place, link if open_ else "")
-
-
-def _shown(url: str, token: str) -> str:
-    """Print the addresses, and return the link to the console."""
-    link = f"{url}/enter#token={token}"
+    overrides = {"serve.drain_grace": "0"} | ({"trust_edits": "true"} if trust_edits else {})
+    plan = HttpPlan(
+        str(settings.root), overrides, Caller(user, context_of(context)), host, port,
+        tuple(ALL_RIGHTS), follow=True, reads_tokens=False,
+    )  # fmt: skip
+    plan, listening = enter(plan, settings)
+    link = f"{plan.url}/enter#token={plan.token}"
     out(f"{paint('Console', 'bold')}  {link}")
-    out(f"API      {url}/api    MCP  {url}/mcp")
-    out(f"Token: {token}")
-    out(f"Try      {first_request(url, token)}")
+    out(f"API      {plan.url}/api    MCP  {plan.url}/mcp")
+    out(f"Token: {plan.token}")
+    out(f"Try      {plan.first_request}")
     sys.stdout.flush()
-    return link
-
-
-def _serve(folder: Any, overrides: dict[str, str], place: Entrance, open_link: str) -> None:
-    from toolmd._http.events import PLUGIN, EventSource, Feed
-    from toolmd._watch import Watcher
-    from toolmd._workspace import Workspace
-
-    event_source = EventSource(Feed())
-    with Workspace.open(folder, overrides=overrides, plugins={PLUGIN: event_source}) as workspace:
+    with opened(plan) as (workspace, source):
         report = LiveReport(workspace)
         workspace.on_change(report.changed)
         workspace.on_checked(report.checked)
 
-        async def serve() -> None:
-            watcher = Watcher(workspace)
-            # Watch before the first check, whose imports may take long.
-            watcher.start()
-            if watcher.problem:
-                err(f"note: {watcher.problem}")
+        def begin() -> None:
             workspace.check_soon()
-            if open_link:
+            if open_:
                 import webbrowser
 
-                webbrowser.open(open_link)
-            try:
-                await serve_workspace(workspace, place, event_source)
-            finally:
-                watcher.stop()
+                webbrowser.open(link)
 
-        run(serve())
+        serve_plan(plan, listening, workspace, source, begins=begin)
     err("Stopped.")
 
 
@@ -442,7 +353,7 @@ POLL_S = 0.2
 """How often the main thread looks for a signal, in seconds."""
 
 
-def worker(*, project: ProjectOption = None) -> None:
+def worker(*, project: Path | None) -> None:
     """Execute the runs that other processes left unfinished, and those that are due.
 
     Several workers may share one engine. SIGINT or SIGTERM stops it: calls in flight finish
@@ -491,4 +402,6 @@ def lsp() -> None:
     if sys.stdin.isatty():
         err("An editor starts this command and talks to it over stdio; Ctrl-C stops it.")
         err("help: docs/how-to/editor.md shows the settings of editors")
+    from toolmd._cli.serving import end_at_interrupt
+
     serve_editor(ready=end_at_interrupt)

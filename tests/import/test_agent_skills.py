@@ -194,3 +194,30 @@ def test_a_line_that_no_part_of_the_skill_keeps_is_noted(line: str) -> None:
     assert [note.text for note in found.notes if note.text.startswith("not kept")] == [
         f'not kept: "{line.rsplit(chr(10), maxsplit=1)[-1].strip()}"'
     ]
+
+
+def test_inputs_and_tools_as_lists_of_maps_are_read_by_their_names() -> None:
+    text = (
+        "---\nname: greet\ninputs:\n  - name: firstName\n    kind: string\n    default: Jane\n"
+        "  - name: age\n    kind: integer\n    default: 5\n    required: true\n"
+        "tools:\n  - name: get_weather\n    kind: function\n---\n# Greet\n\nSay hello.\n"
+    )
+    read = skill(text)
+    first, age = read.parameters
+    assert (first.name, first.shape.default, first.required) == ("firstName", "Jane", False)
+    assert (age.shape.types, age.shape.default, age.required) == (("integer",), 5, True)
+    assert read.allowed_tools == ("get_weather",)
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("create-readme.prompt.md", "create_readme"),
+        ("csharp.instructions.md", "csharp"),
+        ("skills/deploy/SKILL.md", "role"),
+        ("SKILL.md", "role"),
+    ],
+)
+def test_a_file_without_a_name_in_its_front_matter_gives_its_own(path: str, name: str) -> None:
+    (draft,) = read_source("agentskills", "# Role\n\nDo this.\n", path).drafts
+    assert draft.name == name

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from toolmd._import import read_source
-from toolmd._import.json_text import UnreadableSourceError
+from toolmd._import.functions import UnreadableSourceError
 from toolmd._parse import parse_tool
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.source import Source

@@ -260,4 +260,4 @@ def test_shapes_that_refer_to_each_other_are_read_in_bounded_time() -> None:
     read = imported({"$ref": "#/$defs/D0"}, **{"$defs": {**defs, "D16": TEXT}})
 
     assert read.drafts or read.refused
-    assert time.process_time() - began < 90  # a slow machine takes 30
+    assert time.process_time() - began < 10

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.command import run_command
 
 from toolmd import Workspace, parse_tool
-from toolmd._import.json_text import UnreadableSourceError
+from toolmd._import.functions import UnreadableSourceError
 from toolmd._import.openapi import read_service
 from toolmd.config.origin import Origin
 from toolmd.config.services import read_services

@@ -6,9 +6,7 @@ import pytest
 
 from toolmd._dialect import system_prompt
 from toolmd._export.function import in_words
-from toolmd._export.targets import export
 from toolmd._import.json_schema import SchemaReader
-from toolmd._import.sentences import keywords_back
 from toolmd._load.weakening import SCHEMA
 from toolmd._parse import parse_tool, tool_text
 from toolmd._parse.fields.table import UNSUPPORTED
@@ -100,8 +98,6 @@ WORDS: dict[str, tuple[list[str], str]] = {
 """The phrases of a keyword, and its sentence; empty where no export needs one."""
 OF_A_RESULT = {"to_model"}
 """The keywords of a tool's result; the others are of its parameters."""
-OF_THE_HOST = {"sensitive", "sent_in"}
-"""The keywords that no model reads."""
 UNSAMPLED = {"min_length", "max_length", "pattern"}
 """A sample ignores patterns and lengths."""
 RESTRICTING = sorted(name for name, row in KEYWORDS.items() if row.fits)
@@ -193,17 +189,6 @@ def test_a_keyword_is_written_as_json_schema_and_imported_back(name: str) -> Non
     assert KEYWORDS[name].word in shape.json_schema
     assert reader.result(shape.json_schema) == shape
     assert lost == []
-
-
-@pytest.mark.parametrize("target", ["openai", "mcp"])
-@pytest.mark.parametrize("name", sorted({*KEYWORDS} - OF_A_RESULT - OF_THE_HOST))
-def test_an_exported_keyword_is_imported_back(name: str, target: str) -> None:
-    (item,) = export(target, [tool(name)]).items
-    exported = item["inputSchema"] if target == "mcp" else item["function"]["parameters"]
-    schema = keywords_back(exported, strict=target == "openai")
-    (parameter,) = SchemaReader(schema, lambda *_: None).parameters(schema)
-
-    assert getattr(parameter.shape, name) == CASES[name].value
 
 
 @pytest.mark.parametrize("name", RESTRICTING)

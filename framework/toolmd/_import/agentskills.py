@@ -7,12 +7,18 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
-from toolmd._import.differences import shown
-from toolmd._import.escaping import fenced, first_and_rest, one_line, plain_line, prose
-from toolmd._import.finish import known_title
-from toolmd._import.names import title_of, tool_name, words_of
+from toolmd._import.names import (
+    fenced,
+    first_and_rest,
+    one_line,
+    plain_line,
+    prose,
+    title_of,
+    tool_name,
+    words_of,
+)
 from toolmd._import.policy import Policy, restricting
-from toolmd._import.report import ImportReport
+from toolmd._import.report import ImportReport, known_title, shown
 from toolmd._parse.blocks import Part, with_headings
 from toolmd._parse.blocks import prose as written
 from toolmd._parse.document.front_matter import read_front_matter
@@ -102,7 +108,8 @@ def _skill(
     metadata = said["metadata"] if isinstance(said.get("metadata"), dict) else {}
     rest = parts[1:]
     heading = heading_text(rest[0].heading.text) if rest and rest[0].level == 1 else ""
-    called = metadata.get("toolmd-name") or said.get("name") or heading or _folder(path)
+    file, folder = _file_names(path)
+    called = metadata.get("toolmd-name") or said.get("name") or file or heading or folder
     name = tool_name(str(called))
     if not name:
         report.reject(str(called), "the name contains no letter that a skill's name may have")
@@ -110,7 +117,7 @@ def _skill(
     head = parts[0].blocks + (rest[0].blocks if heading else [])
     body = written(head)
     if not said.get("name"):
-        report.note(name, "", "no name in the front matter: taken from the title or the folder")
+        report.note(name, "", "no name in the front matter: taken from the file or the title")
     first, more = first_and_rest(str(said.get("description") or ""))
     if not first:
         first, body = first_and_rest(body)
@@ -122,9 +129,11 @@ def _skill(
     return skill
 
 
-def _folder(path: str) -> str:
+def _file_names(path: str) -> tuple[str, str]:
+    """Return the names of the file, by which people start it, and of the folder of a SKILL.md."""
     pure = PurePath(path)
-    return pure.parent.name if pure.stem.upper() == "SKILL" and pure.parent.name else pure.stem
+    own = pure.name.partition(".")[0]
+    return ("", pure.parent.name or own) if own.upper() == "SKILL" else (own, "")
 
 
 def _without(body: str, description: str) -> str:
@@ -183,13 +192,20 @@ def _policy(skill: _Skill, said: dict[str, Any]) -> None:
 
 
 def _inputs(said: Any) -> str:
-    """Return bullets for the inputs of a prompty file: a type, or a map with it, for each."""
+    """Return bullets for the inputs of a prompty file: a map, or a list of maps with names."""
+    if isinstance(said, list):
+        said = {one.get("name"): one for one in said if isinstance(one, dict)}
     lines = []
     for name, known in said.items() if isinstance(said, dict) else ():
         given = known if isinstance(known, dict) else {"type": known}
-        kind = given.get("type") if isinstance(given.get("type"), str) else "any"
+        kind = given.get("type", given.get("kind"))
+        kind = kind if isinstance(kind, str) else "any"
         needed = "required" if boolean(str(given.get("required"))) else "optional"
-        default = f", default {json.dumps(given['default'])}" if "default" in given else ""
+        value = given.get("default")
+        if isinstance(value, str) and kind in {"integer", "number", "boolean", "array", "object"}:
+            default = f", default {one_line(value)}"
+        else:
+            default = f", default {json.dumps(value)}" if "default" in given else ""
         about = f": {plain_line(str(given['description']))}" if given.get("description") else ""
         lines.append(f"- `{name}` ({kind}, {needed}{default}){about}")
     return "\n".join(lines)
@@ -198,7 +214,9 @@ def _inputs(said: Any) -> str:
 def _words(listed: Any) -> list[str]:
     """Return the words of a list, or of a text with commas or spaces between them."""
     if isinstance(listed, list):
-        return [one_line(str(item)) for item in listed]
+        named = (one.get("name", next(iter(one), "")) if isinstance(one, dict) else one
+                 for one in listed)  # fmt: skip
+        return [one_line(str(one)) for one in named]
     text = one_line(str(listed or ""))
     parts = [part.strip() for part in split_outside(text, ",")]
     return [part for part in parts if part] if len(parts) > 1 else split_words(text)

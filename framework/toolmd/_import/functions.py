@@ -1,19 +1,43 @@
-"""Convert a function of a model API (name, description, JSON Schema) to a tool."""
+"""Read functions of models' APIs: a name, a description, and a JSON Schema of the arguments."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from toolmd._import.escaping import first_and_rest, plain_line, prose
 from toolmd._import.flatten import TellUnheld
 from toolmd._import.json_schema import SchemaReader
-from toolmd._import.names import RESULTS, title_of, tool_name
+from toolmd._import.names import RESULTS, first_and_rest, plain_line, prose, title_of, tool_name
 from toolmd._import.policy import Policy
 from toolmd._import.report import ImportReport
-from toolmd._import.sentences import keywords_back, nullable_back
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.source import Source
 from toolmd._types.tool import ToolSpec
+from toolmd._validation.strict_json import JsonError
+from toolmd._validation.strict_json import read_json as read_strictly
+from toolmd.errors import ToolmdError
+
+MAX_BYTES = 8 << 20
+_MAX_DEPTH = 256
+
+
+class UnreadableSourceError(ToolmdError):
+    """The source can't be read; the message has the place of the error."""
+
+
+def read_json(text: str) -> Any:
+    """Return the value; raises UnreadableSourceError with line and column.
+
+    A key that occurs twice in an object is an error: one of both may restrict.
+    """
+    if len(text) > MAX_BYTES:
+        raise UnreadableSourceError(f"over {MAX_BYTES >> 20} MiB: pass only the tools")
+    try:
+        return read_strictly(text.removeprefix("\ufeff"), depth=_MAX_DEPTH, halves=True)
+    except JsonError as error:
+        raise UnreadableSourceError(
+            f"line {error.line}, column {error.column}: not valid JSON: {error.reason}"
+        ) from None
+
 
 SCHEMAS = (
     *("parameters", "input_schema", "inputSchema", "parametersJsonSchema"),
@@ -42,13 +66,13 @@ def add_function(  # noqa: PLR0913 - what the sources of functions state, by key
     line: int = 0,
     also: Collection[str] = (),
     policy: Iterable[Policy] = (),
-    places: Mapping[str, str | None] | None = None,
+    change: Callable[[Parameter], Parameter] | None = None,
     **known: Any,
 ) -> None:
     """Add the tool of one function to the report; `known` are fields that the source states.
 
-    `places` are where arguments are sent, by their names, and `policy` what the source says of the
-    tool elsewhere. A key that neither this function nor its caller reads (`also`) gets a note, or
+    `change` completes a parameter by what the source says elsewhere, and `policy` restricts calls.
+    A key that neither this function nor its caller reads (`also`) gets a note, or
     becomes a field if it restricts.
     """
     name = tool_name(entry["name"])
@@ -69,13 +93,9 @@ def add_function(  # noqa: PLR0913 - what the sources of functions state, by key
     policy = [*policy, *report.note_unread(name, unread, line)]
     if said is None:
         return
-    if places is not None:
-        said["parameters"] = tuple(_sent(one, places) for one in said["parameters"])
+    if change is not None:
+        said["parameters"] = tuple(map(change, said["parameters"]))
     report.add_tool(ToolSpec(**{**said, **known}), line, policy)
-
-
-def _sent(one: Parameter, places: Mapping[str, str | None]) -> Parameter:
-    return replace(one, shape=replace(one.shape, sent_in=places.get(one.name)))
 
 
 def read_function(
@@ -105,7 +125,7 @@ def read_function(
         report.note(name, path, text, line)
 
     schema = _arguments(entry, tell)
-    schema = keywords_back(nullable_back(schema) if strict else schema, strict=strict)
+    schema = nullable_back(schema) if strict else schema
     reader = SchemaReader(schema, tell)
     try:
         parameters = reader.parameters(schema)
@@ -187,3 +207,49 @@ def without_confidence(schema: Mapping[str, Any], tell: Any) -> Mapping[str, Any
         if isinstance(required, list)
         else [],
     }
+
+
+def nullable_back(schema: Any) -> Any:
+    """Return a strict schema whose nullable properties are optional, as strict mode means them."""
+    if isinstance(schema, list):
+        return [nullable_back(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {
+        key: value
+        if key in {"enum", "const", "default", "examples", "properties"}
+        else nullable_back(value)
+        for key, value in schema.items()
+    }
+    if isinstance(schema.get("properties"), dict):
+        fields: dict[str, Any] = {}
+        needed = schema.get("required")
+        needed, required = needed if isinstance(needed, list) else [], []
+        for name, field in schema["properties"].items():
+            bare = without_null(field)
+            fields[name] = nullable_back(field if bare is None else bare)
+            if bare is None and name in needed:
+                required.append(name)
+        made["properties"], made["required"] = fields, required
+    return made
+
+
+def without_null(schema: Any) -> Any:
+    """Return the schema without its `null`; None if it has no null, or only null."""
+    if not isinstance(schema, dict):
+        return None
+    branches = schema.get("anyOf")
+    if isinstance(branches, list) and {"type": "null"} in branches:
+        left = [branch for branch in branches if branch != {"type": "null"}]
+        rest = {k: v for k, v in schema.items() if k != "anyOf"}
+        if not left:
+            return None
+        return {**rest, **left[0]} if len(left) == 1 else {**rest, "anyOf": left}
+    types = schema.get("type")
+    if isinstance(types, list) and "null" in types and len(types) > 1:
+        left = [name for name in types if name != "null"]
+        bare = {**schema, "type": left[0] if len(left) == 1 else left}
+        if isinstance(bare.get("enum"), list):
+            bare["enum"] = [value for value in bare["enum"] if value is not None]
+        return bare
+    return None

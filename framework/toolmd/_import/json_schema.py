@@ -1,20 +1,203 @@
 """Read JSON Schema as parameters and shapes; the report notes every part that can't be kept."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
-from toolmd._import.bounds import Bound, bounds_of, rule_of, whole_bounds
-from toolmd._import.differences import shown
-from toolmd._import.flat_types import types_of, without_handle
-from toolmd._import.flatten import MAX_DEPTH, Flattener, TellUnheld
+from toolmd._import.flatten import (
+    MAX_DEPTH,
+    SHAPED,
+    Flattener,
+    TellUnheld,
+    types_of,
+    without_handle,
+)
 from toolmd._import.names import parameter_name
-from toolmd._import.one_of import read_shapes
-from toolmd._import.patterns import whole_pattern
+from toolmd._import.report import shown
 from toolmd._types.call_spec import Rule
 from toolmd._types.schema import JSON_TYPES, KEYWORDS, Parameter, Schema
-from toolmd._validation import pattern_fault, problems
+from toolmd._validation import are_apart, pattern_fault, problems
+from toolmd._validation.identity import identity
+
+_STRICT = {"exclusiveMinimum": (">", "above"), "exclusiveMaximum": ("<", "below")}
+_STEP = "multipleOf"
+_WORDS = (*_STRICT, _STEP)
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_RESERVED = frozenset(
+    "as break const continue else false for function if import in let loop namespace null "
+    "package return true var void while".split()
+)
+"""The words that CEL does not read as names."""
+
+
+class Bound(NamedTuple):
+    """A bound of the value at a path such as `order.lines[].price`."""
+
+    path: str
+    keyword: str
+    value: Any
+
+
+def bounds_of(flat: dict[str, Any], path: str) -> list[Bound]:
+    """Return the bounds of a schema that may need a rule."""
+    return [Bound(path, word, flat[word]) for word in _WORDS if flat.get(word) is not None]
+
+
+def whole_bounds(flat: dict[str, Any]) -> dict[str, int]:
+    """Return the exclusive bounds of an integer as the bounds of a parameter."""
+    said: dict[str, int] = {}
+    for (keyword, bound, step), nearer in zip(
+        (("exclusiveMinimum", "minimum", 1), ("exclusiveMaximum", "maximum", -1)),
+        (max, min),
+        strict=True,
+    ):
+        value = flat.get(keyword)
+        if isinstance(value, int) and not isinstance(value, bool):
+            said[bound] = nearer(flat.get(bound, value + step), value + step)
+    return said
+
+
+def rule_of(bound: Bound, parameters: Sequence[Parameter]) -> Rule | None:
+    """Return the rule that enforces a bound; None if no expression can."""
+    condition = _at(bound.path.split("."), parameters, "", bound)
+    if condition is None:
+        return None
+    if bound.keyword == _STEP:
+        return Rule(condition, f"{bound.path} must be a multiple of {bound.value}.")
+    return Rule(condition, f"{bound.path} must be {_STRICT[bound.keyword][1]} {bound.value}.")
+
+
+def _at(steps: list[str], fields: Sequence[Parameter], above: str, bound: Bound) -> str | None:
+    """Return the condition for the value that the steps reach from the fields of an object."""
+    name = steps[0].partition("[")[0]
+    field = next((one for one in fields if one.name == name), None)
+    own = name if above else name.replace("-", "_")
+    if field is None or not _NAME.fullmatch(own) or own in _RESERVED:
+        return None
+    place = f"{above}.{own}" if above else own
+    held = _within(field.shape, steps[0].count("[]"), place, steps[1:], bound)
+    return held if held is None or field.required else f"!has({place}) || {held}"
+
+
+def _within(
+    shape: Schema, lists: int, place: str, steps: list[str], bound: Bound, depth: int = 0
+) -> str | None:
+    if lists:
+        one = f"{place.partition('.')[0].rstrip('0123456789')}{depth + 1}"
+        if shape.types != ("array",) or shape.items is None:
+            return None
+        held = _within(shape.items, lists - 1, one, steps, bound, depth + 1)
+        return held and f"{place}.all({one}, {held})"
+    if steps:
+        is_object = shape.types == ("object",)
+        return _at(steps, shape.properties or (), place, bound) if is_object else None
+    return _compared(shape, place, bound)
+
+
+def _compared(shape: Schema, place: str, bound: Bound) -> str | None:
+    value = bound.value
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    if bound.keyword == _STEP:
+        whole = shape.types == ("integer",) and isinstance(value, int)
+        return f"{place} % {value} == 0" if whole else None
+    return f"{place} {_STRICT[bound.keyword][0]} {value}" if shape.types == ("number",) else None
+
+
+_ANCHORED = re.compile(r"\^(?P<whole>.*)(?<!\\)(?:\\\\)*\$", re.DOTALL)
+_GROUPED = re.compile(r"\(\?:(?P<inner>.*)\)", re.DOTALL)
+_ANY = r"[\s\S]*"
+"""Any text, in words that every dialect of patterns has."""
+
+
+def whole_pattern(pattern: str) -> str:
+    """Return the pattern that whole texts match where a search finds the given one."""
+    match = _ANCHORED.fullmatch(pattern)
+    # Within its anchors it has no alternatives outside of groups.
+    if match is None or not _is_balanced(whole := match["whole"], "|"):
+        return f"{_ANY}(?:{pattern}){_ANY}"
+    group = _GROUPED.fullmatch(whole)
+    return group["inner"] if group is not None and _is_balanced(group["inner"]) else whole
+
+
+def _is_balanced(pattern: str, parting: str = "") -> bool:
+    """Return whether each group ends, and none of the parting signs is outside of groups."""
+    depth = 0
+    for sign in re.sub(r"\\.|\[[^\]]*\]", "", pattern, flags=re.DOTALL):
+        depth += (sign == "(") - (sign == ")")
+        if depth < 0 or (depth == 0 and sign == parting):
+            return False
+    return depth == 0
+
+
+_OUTER = ("properties", "required", "additionalProperties", "patternProperties")
+
+ReadShape = Callable[[dict[str, Any]], Schema]
+
+
+def read_shapes(
+    flat: Mapping[str, Any], path: str, flattener: Flattener, read: ReadShape
+) -> dict[str, Any]:
+    """Return the attributes of a Schema whose objects have several shapes; none without them.
+
+    Fields next to the shapes become fields of each shape.
+    """
+    keyword = next((word for word in SHAPED if word in flat), None)
+    if keyword is None:
+        return {}
+    outer = {word: flat[word] for word in _OUTER if word in flat} | {"type": "object"}
+    said: dict[str, Any] = {}
+    titles, found = [], []
+    for branch in flat[keyword]:
+        merged = flattener.merged(outer, branch, path)
+        titles.append(str(merged.pop("title", "")))
+        shape = read(merged)
+        if shape.properties is None:
+            flattener.tell(path, "a shape can't be read as an object with fields: any object")
+            return {}
+        if shape.has_default or shape.has_example:
+            flattener.tell(path, "the default or example of a shape is not kept")
+        said |= {flag: True for flag in ("sensitive", "verbatim") if getattr(shape, flag)}
+        found.append(Schema(("object",), shape.description, properties=shape.properties))
+    declared = flat.get("discriminator")
+    field = declared.get("propertyName") if isinstance(declared, Mapping) else None
+    tag, values = _tag(found, field)
+    if tag is not None:
+        said["discriminator"] = tag
+        titles = [v if isinstance(v, str) and parameter_name(v) == v else t
+                  for v, t in zip(values, titles, strict=True)]  # fmt: skip
+    said["one_of"] = tuple(map(Parameter, _names(titles), found))
+    if keyword == "anyOf" and not are_apart(Schema(**said)):
+        flattener.tell(path, "a value that fits several shapes is rejected, though allowed there")
+    return said
+
+
+def _tag(shapes: list[Schema], declared: Any) -> tuple[str | None, list[Any]]:
+    """Return the required field with one value of its own in each shape, and the values."""
+    fields = [{p.name: p for p in shape.properties or ()} for shape in shapes]
+    for name in sorted(fields[0], key=lambda name: name != declared):
+        told = [one.get(name) for one in fields]
+        values = [
+            p.shape.enum[0]
+            for p in told
+            if p is not None and p.required and not p.shape.has_default
+            if p.shape.enum is not None and len(p.shape.enum) == 1
+        ]
+        if len({identity(value) for value in values}) == len(shapes):
+            return name, values
+    return None, []
+
+
+def _names(titles: list[str]) -> list[str]:
+    """Return a valid name for each shape, no two the same."""
+    names: list[str] = []
+    for number, title in enumerate(titles, 1):
+        name = parameter_name(title)[:56] or f"shape_{number}"
+        names.append(f"{name}_{number}" if name in names else name)
+    return names
+
 
 _VALUES: Mapping[str, type | tuple[type, ...]] = {
     "number": (int, float),

@@ -1,20 +1,20 @@
 """Import tools of the Model Context Protocol: the result of `tools/list`."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pydantic import ValidationError
 
-from toolmd._import.differences import shown
-from toolmd._import.functions import add_function, is_function, returned_shape
-from toolmd._import.json_text import read_json
+from toolmd._import.functions import add_function, is_function, read_json, returned_shape
 from toolmd._import.names import tool_name
 from toolmd._import.policy import Policy, policy_of, restricting
-from toolmd._import.report import ImportReport
+from toolmd._import.report import ImportReport, shown
 from toolmd._types.call_spec import Limits, Rule, Safety
 from toolmd._types.definition import Noun
 from toolmd._types.imported import Imported
 from toolmd._types.remote_tool import read_remote_tool
+from toolmd._types.schema import Parameter, Schema
 
 _POLICY = "toolmd/policy"
 _WRAPPED = "toolmd/wrapped"
@@ -56,7 +56,7 @@ def read_tools(listed: Iterable[Any], server: str = "", around: Any = None) -> I
                 continue
             known = {"implemented_by": str(remote), **_cautious(entry, report), **known}
         own = [*policy[tool_name(entry["name"])], *_unread_policy(entry)]
-        add_function(entry, report, also=_READ, policy=own, **known)
+        add_function(entry, report, also=_READ, policy=own, change=_flagged(entry), **known)
     return report.close()
 
 
@@ -145,7 +145,35 @@ def _policy(policy: Mapping[str, Any], name: str, report: ImportReport) -> dict[
         known["requires_context"] = tuple(map(str, facts if isinstance(facts, list) else [facts]))
     if policy.get("idempotent") == "keyed":
         known["idempotent"] = "keyed"
-    if policy.get("sensitive") or policy.get("verbatim"):
-        paths = ", ".join(map(str, (*policy.get("sensitive", ()), *policy.get("verbatim", ()))))
-        report.note(name, "", f"mark these Sensitive or Verbatim again: {paths}")
     return known
+
+
+def _flagged(entry: Mapping[str, Any]) -> Callable[[Parameter], Parameter]:
+    """Return what marks a parameter Sensitive and Verbatim, as an export's policy has it."""
+    meta = entry.get("_meta")
+    policy = meta.get(_POLICY) if isinstance(meta, Mapping) else None
+    listed = {flag: policy.get(flag) if isinstance(policy, Mapping) else None
+              for flag in ("sensitive", "verbatim")}  # fmt: skip
+    paths = {flag: one if isinstance(one, list) else [] for flag, one in listed.items()}
+
+    def marked(one: Parameter, prefix: str = "") -> Parameter:
+        return replace(one, shape=shape(one.shape, f"{prefix}{one.name}"))
+
+    def shape(one: Schema, path: str) -> Schema:
+        update: dict[str, Any] = {flag: True for flag, all_ in paths.items() if path in all_}
+        if one.items is not None:
+            update["items"] = shape(one.items, f"{path}[]")
+        if one.values is not None:
+            update["values"] = shape(one.values, f"{path}.*")
+        if one.properties is not None:
+            update["properties"] = tuple(marked(below, f"{path}.") for below in one.properties)
+        if one.one_of is not None:
+            # Its shapes have the path of the whole.
+            update["one_of"] = tuple(
+                replace(each, shape=replace(each.shape, properties=tuple(
+                    marked(below, f"{path}.") for below in each.shape.properties or ())))
+                for each in one.one_of
+            )  # fmt: skip
+        return replace(one, **update)
+
+    return marked

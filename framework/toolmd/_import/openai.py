@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolmd._import.functions import add_function, is_function
-from toolmd._import.json_text import read_json
+from toolmd._import.functions import add_function, is_function, read_json
 from toolmd._import.names import tool_name
 from toolmd._import.policy import policy_of
 from toolmd._import.report import ImportReport

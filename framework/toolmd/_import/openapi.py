@@ -7,11 +7,10 @@ from urllib.parse import urljoin, urlsplit
 
 import yaml
 
-from toolmd._import.json_text import UnreadableSourceError
+from toolmd._import.functions import UnreadableSourceError
 from toolmd._import.names import words_of
-from toolmd._import.operations import SCHEMAS, Operations
+from toolmd._import.operations import SCHEMAS, Auth, Operations, referred
 from toolmd._import.report import ImportReport
-from toolmd._import.ways import Auth
 from toolmd._types.imported import Imported
 from toolmd._types.operation import METHODS
 
@@ -126,30 +125,9 @@ def definitions_of(text: str) -> Mapping[str, str]:
                 shared = {key: item[key] for key in ("parameters", "servers") if key in item}
                 meant = {"operation": operation, "path": shared,
                          "security": document.get("security")}  # fmt: skip
-                meant["references"] = _referred(document, meant)
+                meant["references"] = referred(document, meant)
                 text = json.dumps(meant, sort_keys=True, ensure_ascii=False, default=str)
                 found[f"{str(method).upper()} {path}"] = text
-    return found
-
-
-def _referred(document: Mapping[str, Any], value: Any) -> dict[str, Any]:
-    """Return what a value refers to within the document, directly or not, by reference."""
-    found: dict[str, Any] = {}
-    left = [value]
-    while left:
-        one = left.pop()
-        if isinstance(one, list):
-            left += one
-        elif isinstance(one, dict):
-            left += one.values()
-            reference = one.get("$ref")
-            if isinstance(reference, str) and reference not in found:
-                at: Any = document if reference.startswith("#/") else None
-                for part in reference[2:].split("/"):
-                    key = part.replace("~1", "/").replace("~0", "~")
-                    at = at.get(key) if isinstance(at, dict) else None
-                found[reference] = at
-                left.append(at)
     return found
 
 

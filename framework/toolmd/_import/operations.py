@@ -1,18 +1,196 @@
 """Read the operations of an OpenAPI document as drafts of tools."""
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
 
-from toolmd._import.differences import shown
-from toolmd._import.found_operations import find_operations
 from toolmd._import.functions import add_function, returned_shape
-from toolmd._import.names import parameter_name
+from toolmd._import.names import distinct, parameter_name, tool_name, words_of
 from toolmd._import.policy import Policy
-from toolmd._import.report import ImportReport
-from toolmd._import.ways import Auth, Ways
+from toolmd._import.report import ImportReport, shown
 from toolmd._types.call_spec import Safety
 from toolmd._types.operation import METHODS, read_operation
+from toolmd._types.schema import Parameter
+
+_OTHER_KEYS = frozenset(("parameters", "summary", "description", "servers", "$ref"))
+
+
+class FoundOperation(NamedTuple):
+    """An operation, and where the document has it."""
+
+    name: str
+    """The name of its tool."""
+    method: str
+    path: str
+    content: Mapping[str, Any]
+    item: Mapping[str, Any]
+    """What the operations of its path share."""
+
+    def fits(self, masks: Sequence[str]) -> bool:
+        """Return whether its name, path or tag fits one of these patterns; without any it does."""
+        tags = self.content.get("tags")
+        own = [self.name, _name(self.method, self.path, self.content), self.path]
+        own += map(str, tags if isinstance(tags, list) else ())
+        return not masks or any(fnmatchcase(one, mask) for one in own for mask in masks)
+
+
+def find_operations(
+    paths: Mapping[str, Any],
+    resolved: Callable[[Any], Mapping[str, Any]],
+    report: ImportReport,
+    only: Sequence[str],
+) -> list[FoundOperation]:
+    """Return the operations that are wanted; `resolved` follows references.
+
+    All are named before some are chosen, so that a name does not depend on the choice.
+    """
+    every = list(_operations(paths, resolved, report))
+    found = []
+    short = _shortened(every)
+    for one, kept, name in zip(every, short, distinct(short), strict=True):
+        named = one._replace(name=name)
+        if named.fits(only):
+            if name != one.name:
+                own = one.content.get("operationId") or f"{one.method} {one.path}"
+                why = "which was generated" if name == kept else "as another one"
+                report.note(name, "", f"called {own!r} in the document, {why}")
+            found.append(named)
+    return found
+
+
+def _operations(
+    paths: Mapping[str, Any], resolved: Callable[[Any], Mapping[str, Any]], report: ImportReport
+) -> Iterator[FoundOperation]:
+    for path, shared in paths.items():
+        item = resolved(shared)
+        for method, content in item.items():
+            if method.upper() in METHODS and isinstance(content, Mapping):
+                name = _name(method, path, content)
+                yield FoundOperation(name, method.upper(), path, content, item)
+            elif method not in _OTHER_KEYS:
+                report.reject(f"{method} {path}", "no method that a tool can call")
+
+
+def _name(method: str, path: str, content: Mapping[str, Any]) -> str:
+    return tool_name(str(content.get("operationId") or f"{method.upper()} {path}")) or "operation"
+
+
+def _shortened(every: Sequence[FoundOperation]) -> list[str]:
+    """Return the name of each operation, without what FastAPI generates where it stays unique."""
+    short = [_function(one) or one.name for one in every]
+    counted = Counter(
+        name for one, own in zip(every, short, strict=True) for name in {one.name, own}
+    )
+    return [own if counted[own] == 1 else one.name for one, own in zip(every, short, strict=True)]
+
+
+def _function(one: FoundOperation) -> str:
+    """Return the function's name from an id `{function}{path}_{method}`; empty for another id."""
+    own = str(one.content.get("operationId") or "")
+    tail = re.sub(r"\W", "_", one.path) + "_" + one.method.lower()
+    return tool_name(own.removesuffix(tail)) if own.endswith(tail) else ""
+
+
+_PUBLIC: tuple[str, ...] = ()
+
+
+class Auth(NamedTuple):
+    """The credentials of one service."""
+
+    entries: tuple[Mapping[str, str], ...] = ()
+    scopes: tuple[str, ...] = ()
+    """What its tokens must be allowed, as the document names it."""
+
+
+class Ways:
+    """The ways to sign in, each a set of schemes. The one that most operations use is taken."""
+
+    def __init__(
+        self, document: Mapping[str, Any], report: ImportReport, resolved: Callable[[Any], Any]
+    ) -> None:
+        self._default = document.get("security")
+        components = document.get("components")
+        schemes = components.get("securitySchemes") if isinstance(components, Mapping) else None
+        self._schemes = schemes if isinstance(schemes, Mapping) else {}
+        self._report = report
+        self._resolved = resolved
+        self._services: dict[tuple[str, ...], str] = {}
+        self._chosen: dict[str, tuple[str, ...]] = {}
+        self._auth: dict[str, Auth] = {}
+
+    def services(
+        self, name: str, operations: Sequence[tuple[str, Mapping[str, Any]]]
+    ) -> Mapping[str, Auth]:
+        """Choose a way for each operation; return the credentials of each service by its name."""
+        offered = [(own, self._offered(one)) for own, one in operations]
+        used = Counter(way for _, ways in offered for way in ways)
+        scopes: dict[tuple[str, ...], dict[str, None]] = {}
+        for own, ways in offered:
+            sendable = [way for way in ways if self._entries(name, way) is not None] or [_PUBLIC]
+            way = max(sendable, key=lambda one: (bool(one), used[one]))
+            if ways and way not in ways:
+                lacking = ", ".join(sorted({scheme for one in ways for scheme in one}))
+                self._report.note(own, "", f"its way to sign in, {lacking}, can't be carried over")
+            elif len(ways) > 1:
+                self._report.note(own, "", f"of several ways to sign in: {' and '.join(way)}")
+            self._chosen[own] = way
+            scopes.setdefault(way, {}).update(dict.fromkeys(ways.get(way, ())))
+        most = Counter(self._chosen.values()).most_common()
+        for number, (way, _) in enumerate(most):
+            suffix = "_".join(words_of(" ".join(way))) or "public"
+            own = name if number == 0 else f"{name[: 63 - len(suffix)]}_{suffix}"[:64]
+            self._services[way] = own
+            self._auth[own] = Auth(self._entries(name, way) or (), tuple(scopes[way]))
+        return self._auth
+
+    def service_of(self, operation: str) -> str:
+        """Return the name of the service that an operation calls."""
+        return self._services[self._chosen[operation]]
+
+    def has(self, operation: str, place: str, name: str) -> bool:
+        """Return whether the service's table sets this parameter of an operation."""
+        entries = self._auth[self.service_of(operation)].entries
+        return any((one["type"], one.get("name", "").lower()) == (place, name.lower())
+                   for one in entries)  # fmt: skip
+
+    def _offered(self, operation: Mapping[str, Any]) -> dict[tuple[str, ...], list[str]]:
+        """Return the scopes of each way that an operation accepts."""
+        listed = operation.get("security", self._default)
+        ways: dict[tuple[str, ...], list[str]] = {}
+        for one in listed if isinstance(listed, list) else ():
+            if isinstance(one, Mapping):
+                lists = [scopes for scopes in one.values() if isinstance(scopes, list)]
+                ways[tuple(sorted(one))] = [str(scope) for scopes in lists for scope in scopes]
+        return ways
+
+    def _entries(self, name: str, way: tuple[str, ...]) -> tuple[Mapping[str, str], ...] | None:
+        """Return the credentials of a way; None where a table can't hold them."""
+        found = []
+        for scheme in way:
+            variable = f"{name}_{'_'.join(words_of(scheme))}".upper()
+            found.append(_credential(self._resolved(self._schemes.get(scheme)), variable))
+        whole = tuple(one for one in found if one is not None)
+        at = {(one["type"], one["name"].lower()) if "name" in one else ("header", "authorization")
+              for one in whole}  # fmt: skip
+        return whole if len(at) == len(found) else None
+
+
+def _credential(scheme: Mapping[str, Any], variable: str) -> dict[str, str] | None:
+    kind = scheme.get("type")
+    if kind == "http" and str(scheme.get("scheme")).lower() == "basic":
+        return {"type": "basic", "user": f"${variable}_USER", "password": f"${variable}_PASSWORD"}
+    if kind in {"oauth2", "openIdConnect"} or (
+        kind == "http" and str(scheme.get("scheme")).lower() == "bearer"
+    ):
+        return {"type": "bearer", "token": f"${variable}"}
+    place = str(scheme.get("in"))
+    if kind == "apiKey" and place in {"header", "query", "cookie"}:
+        return {"type": place, "name": str(scheme.get("name")), "value": f"${variable}"}
+    return None
+
 
 SCHEMAS = "#/components/schemas/"
 """Where a document has its schemas."""
@@ -44,12 +222,12 @@ class Operations:
         only: Sequence[str] = (),
         policy: Sequence[Policy] = (),
     ) -> None:
-        self._document = document
+        self._schemas = _mapping(_mapping(document.get("components")).get("schemas"))
+        self._document = {**document, "$defs": self._schemas}
         self._report = report
         self._only = only
         self._policies = policy
         self._ways = Ways(document, report, self._resolved)
-        self._schemas = _mapping(_mapping(document.get("components")).get("schemas"))
 
     def read(self, name: str) -> Mapping[str, Auth]:
         """Add a draft for each operation; return the services that they call, by name.
@@ -100,7 +278,11 @@ class Operations:
         known = {"implemented_by": where, "tags": tags, **self._policy(method, name)}
         if (result := self._result(operation)) is not None:
             known["returns"] = returned_shape(result, name, self._report, wrapped=False)
-        add_function(entry, self._report, policy=policy, places=places, **known)
+
+        def sent(one: Parameter) -> Parameter:
+            return replace(one, shape=replace(one.shape, sent_in=places.get(one.name)))
+
+        add_function(entry, self._report, policy=policy, change=sent, **known)
 
     def _policy(self, method: str, name: str) -> dict[str, Any]:
         if method in {"GET", "HEAD"}:
@@ -149,20 +331,10 @@ class Operations:
 
     def _used(self, value: Any) -> dict[str, Any]:
         """Return the document's schemas that a schema refers to, directly or not."""
-        found: dict[str, Any] = {}
-        left = [value]
-        while left:
-            one = left.pop()
-            if isinstance(one, Mapping):
-                left += one.values()
-                name = str(one.get("$ref", "")).removeprefix("#/$defs/").partition("/")[0]
-                name = name.replace("~1", "/").replace("~0", "~")
-                if name in self._schemas and name not in found:
-                    found[name] = self._schemas[name]
-                    left.append(found[name])
-            elif isinstance(one, list):
-                left += one
-        return found
+        names = [reference.removeprefix("#/$defs/").partition("/")[0]
+                 for reference in referred(self._document, value)]  # fmt: skip
+        names = [name.replace("~1", "/").replace("~0", "~") for name in names]
+        return {name: self._schemas[name] for name in names if name in self._schemas}
 
     def _listed(
         self, name: str, operation: Mapping[str, Any], item: Mapping[str, Any], put: Any
@@ -299,15 +471,36 @@ class Operations:
         return {}
 
     def _at(self, reference: str) -> Any:
-        value: Any = {**self._document, "$defs": self._schemas}
-        if not reference.startswith("#/"):
-            self._report.note("", "", f"the reference {reference!r} leads out of the document")
-            return {}
-        for part in reference[2:].split("/"):
-            value = _mapping(value).get(part.replace("~1", "/").replace("~0", "~"))
+        value = target(self._document, reference)
         if value is None:
-            self._report.note("", "", f"the reference {reference!r} leads nowhere")
+            where = "nowhere" if reference.startswith("#/") else "out of the document"
+            self._report.note("", "", f"the reference {reference!r} leads {where}")
         return value
+
+
+def target(document: Mapping[str, Any], reference: str) -> Any:
+    """Return what a reference leads to within a document; None for nothing."""
+    value: Any = document if reference.startswith("#/") else None
+    for part in reference[2:].split("/"):
+        value = _mapping(value).get(part.replace("~1", "/").replace("~0", "~"))
+    return value
+
+
+def referred(document: Mapping[str, Any], value: Any) -> dict[str, Any]:
+    """Return what a value refers to within a document, directly or not, by reference."""
+    found: dict[str, Any] = {}
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, list):
+            left += one
+        elif isinstance(one, dict):
+            left += one.values()
+            reference = one.get("$ref")
+            if isinstance(reference, str) and reference not in found:
+                found[reference] = target(document, reference)
+                left.append(found[reference])
+    return found
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -5,8 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from toolmd._import.escaping import one_line
-from toolmd._import.names import tool_name
+from toolmd._import.names import one_line, tool_name
 from toolmd._parse.fields.table import INVOCATION, SAFETY, TABLES
 from toolmd._parse.words import fold, nearest
 from toolmd._types.imported import RESTRICTION

@@ -1,18 +1,239 @@
 """Collect the drafts of one source, with a note on each guess and each loss."""
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from toolmd._import.differences import shown
-from toolmd._import.finish import finished_skill, finished_tool
+from toolmd._import.names import one_line, plain_line, prose, title_of
 from toolmd._import.policy import restricting, write_policy
-from toolmd._import.unfit import fitting
-from toolmd._parse import format_text, parse_skill, parse_tool
+from toolmd._parse import format_text, parse_skill, parse_tool, tool_text
+from toolmd._parse.fields.table import section_of
+from toolmd._types.call_spec import Rule
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.imported import Draft, Imported, Note
-from toolmd._types.schema import Schema
+from toolmd._types.schema import KEYWORDS, Parameter, Schema, object_schema
 from toolmd._types.tool import ToolSpec
+
+_BELOW = ("properties", "items", "additionalProperties", "oneOf")
+_MOST = 2000
+"""The characters of a value that a note shows."""
+
+
+def differences(one: Any, two: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the path and a description of each difference between a schema and its copy.
+
+    Args:
+        one: The schema of the source.
+        two: The schema that a definition keeps.
+        path: The dotted path of both.
+    """
+    if not (isinstance(one, Mapping) and isinstance(two, Mapping)):
+        if one != two:
+            yield path, f"{shown(one)} became {shown(two)}"
+        return
+    for keyword in dict.fromkeys([*one, *two]):
+        if keyword not in two:
+            yield path, f"`{keyword}` is not kept: {shown(one[keyword])}"
+        elif keyword not in one:
+            yield path, f"`{keyword}` is new: {shown(two[keyword])}"
+        elif keyword in _BELOW:
+            yield from _below(keyword, one[keyword], two[keyword], path)
+        elif json.dumps(one[keyword]) != json.dumps(two[keyword]):
+            yield path, f"`{keyword}` {shown(one[keyword])} became {shown(two[keyword])}"
+
+
+def _below(keyword: str, one: Any, two: Any, path: str) -> Iterator[tuple[str, str]]:
+    if keyword == "properties":
+        for name in dict.fromkeys([*one, *two]):
+            below = f"{path}.{name}" if path else name
+            if name in one and name in two:
+                yield from differences(one[name], two[name], below)
+            else:
+                yield below, f"is not kept: {shown(one[name])}" if name in one else "is new"
+    elif keyword == "oneOf" and len(one) == len(two):
+        for left, right in zip(one, two, strict=True):
+            yield from differences(left, right, path)
+    elif keyword == "oneOf":
+        yield path, f"{len(one)} shapes became {len(two)}: {shown(one)}"
+    else:
+        yield from differences(one, two, f"{path}{'[]' if keyword == 'items' else '.*'}")
+
+
+def shown(value: Any) -> str:
+    """Return a value as JSON on one line, cut where a note has no room for it."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _MOST else f"{text[: _MOST - 1]}…"
+
+
+def finished_tool(
+    spec: ToolSpec,
+) -> tuple[Draft | None, list[tuple[str, str]], tuple[Diagnostic, ...]]:
+    """Return a tool's draft, what changed in writing with its path, and the diagnostics.
+
+    The draft is None where reading the text finds an error.
+    """
+    spec = _escaped(spec)
+    path = f"{spec.name.replace('_', '-')}.tool.md"
+    text = tool_text(spec)
+    read, found = parse_tool(text, path)
+    if read is None or read.input_schema != spec.input_schema:
+        # Some prose parses as something else; on one line it can't.
+        text = tool_text(_flat(spec))
+        read, found = parse_tool(text, path)
+    if read is None:
+        return None, [], found
+    draft = Draft("tool", spec.name, format_text(text, path) or text)
+    return draft, _changed(spec, read), found
+
+
+def finished_skill(
+    name: str, candidates: Iterable[str]
+) -> tuple[Draft | None, tuple[Diagnostic, ...]]:
+    """Return the first text that reads as a skill without an error, made canonical."""
+    path = f"{name.replace('_', '-')}.skill.md"
+    found: tuple[Diagnostic, ...] = ()
+    for text in candidates:
+        read, found = parse_skill(text, path)
+        if read is not None:
+            return Draft("skill", name, format_text(text, path) or text), found
+    return None, found
+
+
+def known_title(kind: str, title: str) -> str:
+    """Return a title for prose: one that the format reads as fields becomes `… notes`."""
+    known = section_of(kind, title)
+    return f"{title} notes" if known else title
+
+
+def _escaped(spec: ToolSpec) -> ToolSpec:
+    """Return the tool with prose that cannot be read as headings, bullets or restrictions."""
+    title = plain_line(spec.title) or title_of(spec.name)
+    update: dict[str, Any] = {
+        "title": title,
+        "description": plain_line(spec.description) or f"{title}.",
+        "notes": prose(spec.notes),
+        "when_to_use": prose(spec.when_to_use),
+        "version": plain_line(spec.version),
+        "category": plain_line(spec.category),
+        "tags": tuple(map(plain_line, spec.tags)),
+    }
+    update["sections"] = {
+        known_title("tool", plain_line(title)): prose(text) for title, text in spec.sections.items()
+    }
+    update["rules"] = tuple(
+        Rule(one_line(rule.expression), one_line(rule.message)) for rule in spec.rules
+    )
+    update["examples"] = tuple(
+        one.model_copy(update={"title": plain_line(one.title)}) for one in spec.examples
+    )
+    return spec.model_copy(update=update)
+
+
+def _changed(spec: ToolSpec, read: ToolSpec) -> list[tuple[str, str]]:
+    """Return the path and a description of what the text says otherwise than the source."""
+    before = object_schema(_flat(spec).parameters)
+    return [*differences(before, object_schema(_flat(read).parameters))]
+
+
+def _flat(spec: ToolSpec) -> ToolSpec:
+    """Return the tool with each parameter's description on one line."""
+    return spec.model_copy(update={"parameters": tuple(map(_flat_parameter, spec.parameters))})
+
+
+def _flat_parameter(parameter: Parameter) -> Parameter:
+    return replace(parameter, shape=_flat_shape(parameter.shape))
+
+
+def _flat_shape(shape: Schema) -> Schema:
+    update: dict[str, Any] = {"description": one_line(shape.description)}
+    if shape.items is not None:
+        update["items"] = _flat_shape(shape.items)
+    if shape.values is not None:
+        update["values"] = _flat_shape(shape.values)
+    if shape.properties is not None:
+        update["properties"] = tuple(map(_flat_parameter, shape.properties))
+    if shape.one_of is not None:
+        update["one_of"] = tuple(map(_flat_parameter, shape.one_of))
+    return replace(shape, **update)
+
+
+_VALUES = ("default", "example")
+_KEPT = frozenset(("sensitive", "verbatim", "sent_in", "unit", "discriminator", "example"))
+"""Keywords that any value may have; without them a draft would reveal or send something else."""
+_BOUNDS = ("enum", *(name for name in KEYWORDS if name not in _KEPT))
+_STEPS = (
+    _VALUES,
+    ("format",),
+    ("pattern",),
+    (*_VALUES, "format", "pattern"),
+    (*_VALUES, *_BOUNDS),
+)
+"""What is left out of a value, by increasing loss; the first step that helps is taken."""
+
+
+def fitting(spec: ToolSpec) -> tuple[ToolSpec, list[str]]:
+    """Return the tool with only values that a definition can contain.
+
+    Args:
+        spec: The tool as an importer read it.
+
+    Returns:
+        The tool, and for each value that was reduced a sentence with the reason. The sentences
+        restrict: the caller writes them so that the draft fails `check` until somebody decides.
+    """
+    lost: list[str] = []
+    returns = spec.returns
+    if faults := _faults(spec, returns, ()):
+        fits = (one for one in _reduced(returns) if not _faults(spec, one, ()))
+        returns = next(fits, Schema())
+        told = differences(spec.returns.json_schema, returns.json_schema, "result")
+        lost.append(_sentence("its result", faults, told))
+    parameters: list[Parameter] = []
+    for parameter in spec.parameters:
+        kept = parameter
+        if faults := _faults(spec, returns, (parameter,)):
+            reduced = (replace(parameter, shape=shape) for shape in _reduced(parameter.shape))
+            fitting_ones = (one for one in reduced if not _faults(spec, returns, (one,)))
+            kept = next(fitting_ones, replace(parameter, shape=Schema()))
+            told = differences(object_schema((parameter,)), object_schema((kept,)))
+            lost.append(_sentence(parameter.name, faults, told))
+        parameters.append(kept)
+    update = {"returns": returns, "parameters": tuple(parameters)}
+    return spec.model_copy(update=update), lost
+
+
+def _sentence(what: str, faults: list[str], told: Iterator[tuple[str, str]]) -> str:
+    reasons = [*faults, *(f"{at} {change}" for at, change in told)]
+    return f"{what} has less here than in its source: {'; '.join(reasons)}"
+
+
+def _faults(spec: ToolSpec, returns: Schema, parameters: tuple[Parameter, ...]) -> list[str]:
+    """Return the errors of a draft with this result and these parameters only."""
+    alone = {"parameters": parameters, "rules": (), "examples": (), "implemented_by": ""}
+    draft, _, found = finished_tool(spec.model_copy(update={**alone, "returns": returns}))
+    return [] if draft else [d.message for d in found if d.severity is Severity.ERROR]
+
+
+def _reduced(shape: Schema) -> Iterator[Schema]:
+    yield from (_without(shape, names) for names in _STEPS)
+    kept = Schema(types=shape.types, description=shape.description)
+    yield replace(kept, sensitive=shape.sensitive)
+
+
+def _without(shape: Schema, names: Collection[str]) -> Schema:
+    """Return a schema without these attributes, at any depth."""
+    plain = Schema()
+    update: dict[str, Any] = {name: getattr(plain, name) for name in names}
+    update |= {f"has_{name}": False for name in names if name in _VALUES}
+    for name in ("items", "values"):
+        if (inner := getattr(shape, name)) is not None:
+            update[name] = _without(inner, names)
+    for name in ("properties", "one_of"):
+        if (fields := getattr(shape, name)) is not None:
+            update[name] = tuple(replace(p, shape=_without(p.shape, names)) for p in fields)
+    return replace(shape, **update)
 
 
 class ImportReport:

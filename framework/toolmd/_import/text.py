@@ -5,8 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from toolmd._import.functions import add_function
-from toolmd._import.json_text import UnreadableSourceError, read_json
+from toolmd._import.functions import UnreadableSourceError, add_function, read_json
 from toolmd._import.names import parameter_name
 from toolmd._import.policy import Policy
 from toolmd._import.report import ImportReport

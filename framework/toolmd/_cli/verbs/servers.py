@@ -88,7 +88,7 @@ def _service(settings: Any, name: str, files: Files, *, accept: bool) -> dict[st
     An operation without a file is listed with the first service of its document only.
     """
     from toolmd._gateway.services import Services
-    from toolmd._import.json_text import UnreadableSourceError
+    from toolmd._import.functions import UnreadableSourceError
     from toolmd._store.store import Store
 
     document = settings.services[name].document

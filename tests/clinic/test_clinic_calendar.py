@@ -3,10 +3,7 @@
 from datetime import date, datetime, timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from tools_md._clinic.calendar import TIME_RANGES
-from tools_md._clinic.clock import StoppedClock, clock_face, spoken
+from tools_md._clinic.clock import StoppedClock, spoken
 
 from toolmd.errors import ToolError
 
@@ -61,16 +58,6 @@ def test_today_begins_now(clinic, clock):
     assert times(clinic.calendar.openings(clock.today(), "morning", 1))[0] == "10:30"
 
 
-def test_a_time_that_is_offered_can_be_booked_and_now_is_neither(clinic, clock):
-    clock.at = datetime.fromisoformat("2026-03-04T09:00")
-    first = clinic.calendar.openings(WEDNESDAY, "morning", 1)[0]["datetime"]
-    assert first == "2026-03-04T09:30:00"
-    with pytest.raises(ToolError) as caught:
-        clinic.bookings.book("P-1001", ["Mia"], clock.at, "exam")
-    assert caught.value.code == "time_in_past"
-    assert clinic.bookings.book("P-1001", ["Mia"], datetime.fromisoformat(first), "exam")
-
-
 def test_a_past_day_is_an_error(clinic):
     with pytest.raises(ToolError, match="today is 2026-03-02") as caught:
         clinic.calendar.openings(date(2026, 3, 1), "morning", 1)
@@ -85,13 +72,6 @@ def test_a_day_beyond_the_book_is_an_error(clinic):
     assert caught.value.code == "date_too_far"
 
 
-def test_closing_a_day_keeps_the_visits_that_are_booked(clinic):
-    clinic.bookings.book("P-1003", ["Nils"], datetime.fromisoformat("2026-03-04T09:00"), "exam")
-    clinic.calendar.close_day(WEDNESDAY, "A burst pipe")
-    assert clinic.calendar.openings(WEDNESDAY, "morning", 1) == []
-    assert clinic.bookings.history("P-1003", limit=1)[0]["status"] == "booked"
-
-
 def test_the_hours_name_seven_days_and_the_closed_days_to_come(clinic, clock):
     hours = clinic.calendar.hours()
     assert [day["day"] for day in hours["week"] if not day["open"]] == ["Sunday"]
@@ -100,18 +80,6 @@ def test_the_hours_name_seven_days_and_the_closed_days_to_come(clinic, clock):
     assert hours["closed_days"] == [{"date": "2026-03-06", "reason": "Staff training"}]
     clock.at = datetime.fromisoformat("2026-03-07T00:00")
     assert clinic.calendar.hours()["closed_days"] == []
-
-
-def test_every_minute_belongs_to_one_part_of_the_day():
-    for minute in range(24 * 60):
-        at = f"{minute // 60:02d}:{minute % 60:02d}"
-        assert sum(begins <= at < ends for begins, ends in TIME_RANGES.values()) == 1
-
-
-@given(st.datetimes(), st.datetimes())
-def test_two_minutes_of_a_day_have_two_faces(one, other):
-    same_minute = (one.hour, one.minute) == (other.hour, other.minute)
-    assert (clock_face(one) == clock_face(other)) is same_minute
 
 
 def test_a_moment_is_spoken_as_people_do():

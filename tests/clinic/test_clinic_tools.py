@@ -11,10 +11,8 @@ import pytest
 from tools_md._clinic.eligibility import EligibilityService
 from tools_md._clinic.insurer import running
 from tools_md._clinic.outbox import Notifier
-from tools_md.appointment.add_appointment_notes import add_appointment_notes
 from tools_md.appointment.book_appointment import book_appointment
 from tools_md.appointment.cancel_appointment import cancel_appointment
-from tools_md.appointment.check_availability import check_availability
 from tools_md.appointment.get_appointment_history import get_appointment_history
 from tools_md.appointment.reschedule_appointment import reschedule_appointment
 from tools_md.clinic.get_appointment_preparation import get_appointment_preparation
@@ -40,11 +38,6 @@ def line(patient="P-1001", key="call-1"):
 
 def book(clinic, *names, at=NINE, kind="exam", **context):
     return book_appointment(list(names), at, kind, clinic=clinic, context=line(**context))
-
-
-def test_check_availability_counts_whole_children(clinic):
-    openings = check_availability(WEDNESDAY, "morning", 2.0, clinic=clinic, context=line())
-    assert openings[0]["datetime"] == "2026-03-04T08:00:00"
 
 
 def test_book_appointment_books_for_the_family_on_the_line(clinic):
@@ -75,13 +68,6 @@ def test_reschedule_cancel_and_history_follow_one_booking(clinic):
     history = get_appointment_history("Mia", 50, clinic=clinic, context=line())
     (visit,) = [v for v in history if v["booking_id"] == number]
     assert (visit["status"], visit["cancel_reason"]) == ("cancelled", "Fever")
-
-
-def test_notes_are_added_once_per_request(clinic):
-    number = book(clinic, "Mia")["booking_id"]
-    for _ in range(2):
-        noted = add_appointment_notes(number, "Shy.", clinic=clinic, context=line(key="n"))
-    assert noted["notes"] == ["Shy."]
 
 
 def test_get_patient_info_returns_the_family_and_its_insurance(clinic):
@@ -229,17 +215,3 @@ def test_an_invalid_answer_of_the_insurer_is_not_a_coverage(response, what):
     with pytest.raises(ToolError, match=what) as caught:
         asyncio.run(ask())
     assert caught.value.code == "eligibility_failed"
-
-
-@pytest.mark.parametrize(
-    ("path", "body", "status"),
-    [
-        ("/other", {}, 404),
-        ("/eligibility", {}, 400),
-        ("/eligibility", [1], 400),
-        ("/eligibility", {"insurance_provider": [], "member_id": "", "service_date": ""}, 400),
-    ],
-)
-def test_the_insurer_rejects_an_unreadable_request(path, body, status):
-    with running() as service, httpx.Client(trust_env=False) as http:
-        assert http.post(f"{service.url}{path}", json=body).status_code == status

@@ -4,6 +4,7 @@ import asyncio
 import datetime as dt
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "skills"))
 
 from run_world import YES, World, skill, tool
 
-from toolmd._skills.engine import utc_now
 from toolmd._skills.engine.engine import Engine
-from toolmd._skills.interpreter import Interpreter
+from toolmd._skills.engine.process import utc_now
+from toolmd._skills.interpreter import interpret
 from toolmd._skills.plan import make_plan
 from toolmd._store.database import open_database
 from toolmd._types.run import Answer, Order
@@ -55,7 +56,7 @@ class Kept:
 
     def opened(self) -> Engine:
         """Open the engine."""
-        execute = Interpreter(self.world).execute
+        execute = partial(interpret, executor=self.world)
         self.database = open_database(self.place, self.state)
         return Engine(execute, self.database, clock=lambda: utc_now() + self.ahead, **self.options)
 

@@ -35,9 +35,9 @@ def cancelled(kept: Kept) -> Kept:
 
 def question(kept: Kept) -> str:
     """Return the key of the one open question."""
-    view = kept.engine.view("run-1")
+    view = kept.engine.store.view("run-1")
     assert view.state == "waiting"
-    assert [one.question for one in kept.engine.waiting()] == list(view.questions)
+    assert [one.question for one in kept.engine.store.open()] == list(view.questions)
     [one] = view.questions
     return one.key
 
@@ -51,8 +51,8 @@ def test_a_cancelled_run_asks_for_the_undo_that_needs_a_yes_and_then_ends(
     assert result.code == "cancelled"
     assert ("Not undone" in result.message) == (answer is NO)
     assert cancelled.world.called == ["act", "act", *undone]
-    assert cancelled.engine.waiting() == ()
-    assert cancelled.engine.view("run-1").state == "cancelled"
+    assert cancelled.engine.store.open() == ()
+    assert cancelled.engine.store.view("run-1").state == "cancelled"
 
 
 def test_a_cancelled_run_waits_until_its_question_is_answered(cancelled: Kept) -> None:

@@ -108,7 +108,7 @@ def test_a_locked_file_is_reported_after_a_bounded_wait(
     monkeypatch.setattr(kept.database, "write", partial(write, wait_s=0.3))
     with closing(sqlite3.connect(kept.state / STORE_FILE, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
-        assert len(kept.engine.views()) == 1
+        assert len(kept.engine.store.views()) == 1
         with pytest.raises(UnreachableError, match="locked by another program"):
             kept.answer(YES)
         other.execute("ROLLBACK")

@@ -35,12 +35,12 @@ def test_a_run_waits_over_a_restart_and_goes_on_with_the_answer(kept: Kept) -> N
     assert waiting.code == "waiting"
     kept.reopen()
 
-    assert [one.question.key for one in kept.engine.waiting()] == ["2:ask"]
+    assert [one.question.key for one in kept.engine.store.open()] == ["2:ask"]
     result = kept.answer(YES)
 
     assert result.success
     assert kept.world.called == ["look", "act"]
-    assert kept.engine.waiting() == ()
+    assert kept.engine.store.open() == ()
 
 
 def test_the_first_answer_counts_and_a_later_one_gets_an_error(kept: Kept) -> None:
@@ -70,7 +70,7 @@ def test_a_cancelled_run_undoes_nothing_that_was_not_done_and_stays_ended(kept: 
     result = asyncio.run(kept.engine.cancel("run-1"))
 
     assert result.code == "cancelled"
-    assert kept.engine.view("run-1").state == "cancelled"
+    assert kept.engine.store.view("run-1").state == "cancelled"
     assert kept.run(kept.order()) == result
     assert kept.world.called == ["look"]
 
@@ -149,7 +149,7 @@ def test_a_stuck_run_waits_until_a_person_resumes_it(kept: Kept) -> None:
     kept.cut()
     kept.rows("UPDATE run SET state = 'stuck', owner = NULL")
     assert asyncio.run(kept.engine.run(kept.order())).code == "stuck"
-    assert kept.engine.view("run-1").state == "stuck"
+    assert kept.engine.store.view("run-1").state == "stuck"
 
     result = asyncio.run(kept.engine.resume("run-1"))
 
@@ -164,11 +164,11 @@ def test_runs_that_ended_long_ago_are_dropped_whole(kept: Kept) -> None:
     kept.reopen()
     kept.engine.start()
     ends = time.monotonic() + DEADLINE_S
-    while len(kept.engine.views()) > 1:
+    while len(kept.engine.store.views()) > 1:
         assert time.monotonic() < ends
         time.sleep(0.05)
 
-    assert [view.id for view in kept.engine.views()] == ["run-2"]
+    assert [view.id for view in kept.engine.store.views()] == ["run-2"]
     assert kept.rows("SELECT 1 FROM step WHERE run = 'run-1'") == []
     assert kept.rows("SELECT 1 FROM question WHERE run = 'run-1'") == []
 

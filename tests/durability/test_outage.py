@@ -9,7 +9,7 @@ from kept import Kept
 from run_world import YES
 
 from toolmd._skills.engine.engine import Engine
-from toolmd._skills.interpreter import Interpreter
+from toolmd._skills.interpreter import interpret
 from toolmd._store import STORE_FILE
 from toolmd._store.database import SqliteDatabase
 from toolmd._store.liveness import Locks
@@ -83,13 +83,13 @@ def test_a_run_that_is_resumed_while_its_store_is_away_does_not_fail(tmp_path, e
     async def play_without_store(order, journal):
         file.rename(tmp_path / "away")
         try:
-            return await Interpreter(kept.world).execute(order, journal)
+            return await interpret(order, journal, kept.world)
         finally:
             (tmp_path / "away").rename(file)
 
     kept.engine = Engine(play_without_store, kept.database, store_wait_s=0.1)
     with pytest.raises(UnreachableError):
         kept.answer(YES)
-    assert kept.engine.view("run-1").result is None
+    assert kept.engine.store.view("run-1").result is None
     kept.close()
     assert kept.world.called == ["look"]

@@ -63,7 +63,7 @@ def test_9_a_resumed_run_executes_in_the_thread_of_the_runs(kept: Kept) -> None:
     kept.cut()
     kept.leave("dead-1")
     kept.engine.start()
-    until(lambda: kept.engine.view("run-1").result is not None)
+    until(lambda: kept.engine.store.view("run-1").result is not None)
     assert names == {"toolmd-runs"}
 
 

@@ -12,8 +12,7 @@ import pytest
 from kept import STEPS, Kept
 from run_world import YES
 
-from toolmd._skills.engine import utc_now
-from toolmd._skills.engine.engine import LATE
+from toolmd._skills.engine.engine import LATE, utc_now
 from toolmd._types.result import SkillResult
 
 TIMEOUT_S = 30
@@ -23,12 +22,12 @@ def come(kept, test):
     """Wait until the engine has come so far by itself."""
     until = time.monotonic() + TIMEOUT_S
     while not test():
-        assert time.monotonic() < until, kept.engine.view("run-1")
+        assert time.monotonic() < until, kept.engine.store.view("run-1")
         time.sleep(0.05)
 
 
 def asked(kept):
-    return [one.question.key for one in kept.engine.waiting()] == ["2:ask"]
+    return [one.question.key for one in kept.engine.store.open()] == ["2:ask"]
 
 
 def test_a_submitted_run_that_did_not_start_is_started(kept):
@@ -47,7 +46,7 @@ def test_an_answer_of_a_dead_process_with_a_late_clock_counts(kept):
 
     assert kept.engine.store.settle("run-1", "2:ask", YES, yesterday)[0]
 
-    come(kept, lambda: kept.engine.view("run-1").result is not None)
+    come(kept, lambda: kept.engine.store.view("run-1").result is not None)
     assert kept.world.called == ["look", "act"]
 
 
@@ -55,9 +54,9 @@ def test_a_question_whose_time_is_up_is_answered_with_a_no_by_itself(kept):
     kept.run(kept.order())
     kept.ahead = dt.timedelta(hours=2)
 
-    come(kept, lambda: kept.engine.view("run-1").result is not None)
+    come(kept, lambda: kept.engine.store.view("run-1").result is not None)
 
-    assert kept.engine.view("run-1").result.error.code == "refused"
+    assert kept.engine.store.view("run-1").result.error.code == "refused"
     assert kept.world.called == ["look"]
 
 
@@ -136,7 +135,7 @@ def test_an_answer_and_the_end_of_its_time_in_one_instant_wake_a_run_once(kept):
         return store.settle(order.id, "2:ask", answer, now)[0]
 
     def result(order):
-        return kept.engine.view(order.id).result
+        return kept.engine.store.view(order.id).result
 
     with ThreadPoolExecutor(2) as threads:
         for order in orders:

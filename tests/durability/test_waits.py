@@ -32,14 +32,14 @@ def waiting(kept: Kept, wait: str = "2h") -> None:
 def until(kept: Kept, state: str) -> None:
     """Wait until the run has this state, which another thread or process gives it."""
     ends = time.monotonic() + DEADLINE_S
-    while kept.engine.view("run-1").state != state:
-        assert time.monotonic() < ends, kept.engine.view("run-1")
+    while kept.engine.store.view("run-1").state != state:
+        assert time.monotonic() < ends, kept.engine.store.view("run-1")
 
 
 def test_a_run_waits_over_a_restart_and_goes_on_by_itself(kept: Kept) -> None:
     waiting(kept)
     kept.reopen()
-    (question,) = kept.engine.view("run-1").questions
+    (question,) = kept.engine.store.view("run-1").questions
     assert (question.key, question.kind) == ("2:wait", "wait")
     assert kept.world.called == ["look"]
     kept.ahead = dt.timedelta(hours=2)
@@ -60,7 +60,7 @@ def test_nobody_can_answer_a_wait(kept: Kept) -> None:
 
     with pytest.raises(NotFoundError, match=r"it waits until .*, not for an answer"):
         kept.answer(YES, key="2:wait")
-    assert kept.engine.view("run-1").state == "waiting"
+    assert kept.engine.store.view("run-1").state == "waiting"
 
 
 def test_a_wait_that_is_resumed_after_its_time_goes_on(kept: Kept) -> None:
@@ -76,7 +76,7 @@ def test_a_cancelled_wait_does_nothing_more(kept: Kept) -> None:
     waiting(kept)
 
     assert asyncio.run(kept.engine.cancel("run-1")).code == "cancelled"
-    assert kept.engine.view("run-1").state == "cancelled"
+    assert kept.engine.store.view("run-1").state == "cancelled"
     assert kept.world.called == ["look"]
 
 
@@ -115,9 +115,9 @@ FIVE = "1. **Look**.\n   - **Use**: look\n2. **Return**:\n   - at: `string(now()
 
 def test_a_scheduled_run_starts_over_a_restart_and_in_another_process(kept: Kept) -> None:
     at = scheduled(kept, dt.timedelta(hours=2))
-    view = kept.engine.view("run-1")
+    view = kept.engine.store.view("run-1")
     assert (view.state, view.began) == ("scheduled", at.isoformat())
-    assert kept.engine.unfinished() == {"scheduled": 1}
+    assert kept.engine.store.unfinished() == {"scheduled": 1}
     kept.reopen()
     assert asyncio.run(kept.engine.resume("run-1")).code == "waiting"
     assert kept.world.called == []
@@ -137,11 +137,11 @@ def test_a_scheduled_run_that_is_due_starts_by_a_worker(kept: Kept) -> None:
 def test_a_scheduled_run_is_kept_once_and_can_be_cancelled(kept: Kept) -> None:
     at = scheduled(kept, dt.timedelta(hours=2))
     scheduled(kept, dt.timedelta(hours=3))
-    (view,) = kept.engine.views()
+    (view,) = kept.engine.store.views()
     assert view.began == at.isoformat()
 
     assert asyncio.run(kept.engine.cancel("run-1")).code == "cancelled"
-    view = kept.engine.view("run-1")
+    view = kept.engine.store.view("run-1")
     assert view.state == "cancelled"
     assert view.result is not None
     assert view.result.duration_ms == 0

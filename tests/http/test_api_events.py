@@ -77,8 +77,6 @@ def test_each_step_of_a_run_is_an_event(api: httpx.Client, kiosk: Any) -> None:
 
         until(coming, "run", run_id=run_id, skill="dine", state="running")
         until(coming, "run-step", run_id=run_id, kind="started", step="1")
-        progress = until(coming, "run-step", run_id=run_id, kind="progress", step="1").data
-        assert progress["text"] == "50% Tasting"
         until(coming, "run-step", run_id=run_id, kind="done", step="1")
         until(coming, "run-step", run_id=run_id, kind="waiting")
         until(coming, "run", run_id=run_id, state="waiting")

@@ -4,11 +4,12 @@ import asyncio
 import datetime as dt
 import itertools
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any
 
 from toolmd._parse import parse_skill, parse_tool
 from toolmd._skills.engine.engine import Engine
-from toolmd._skills.interpreter import Interpreter
+from toolmd._skills.interpreter import interpret
 from toolmd._skills.plan import make_plan
 from toolmd._store.database import SqliteDatabase
 from toolmd._types.call import Call, Caller
@@ -95,7 +96,9 @@ class World:
         self.questions: list[Question] = []
         self.events: list[RunEvent] = []
         self.time = START
-        self.engine = Engine(Interpreter(self).execute, SqliteDatabase(None), clock=self.clock)
+        self.engine = Engine(
+            partial(interpret, executor=self), SqliteDatabase(None), clock=self.clock
+        )
         self._held: dict[str, Call] = {}
         self._ids = itertools.count(1)
 

@@ -46,7 +46,7 @@ def told(world: World, spec: SkillSpec, *answers: Answer | None) -> tuple[Any, .
     async def run() -> tuple[Any, ...]:
         result = await world.run(spec, answers=answers)
         view = await world.engine.show(result.run_id or "")
-        return world.events, (await trace(*world.engine.orders([view.id]), view)).events, view
+        return world.events, (await trace(*world.engine.store.orders([view.id]), view)).events, view
 
     return asyncio.run(run())
 
@@ -78,7 +78,7 @@ def test_a_cancelled_run_is_replayed() -> None:
         waiting = await world.run(spec)
         await world.engine.cancel(waiting.run_id or "")
         view = await world.engine.show(waiting.run_id or "")
-        return (await trace(*world.engine.orders([view.id]), view)).events
+        return (await trace(*world.engine.store.orders([view.id]), view)).events
 
     events = asyncio.run(run())
     assert ("undone", "1") in {(event.kind, event.step) for event in events}

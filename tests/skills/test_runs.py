@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from run_world import MAKE, World, skill, small_world
 
-from toolmd._skills.interpreter import Interpreter
+from toolmd._skills.interpreter import interpret
 from toolmd._skills.journal import Effect, ParkedError, UncertainOutcome
 from toolmd._types.result import SkillResult
 from toolmd._types.run import Answer, Order, Question, RunEvent
@@ -70,7 +70,7 @@ class KeptJournal:
 
 
 def play(world: World, order: Order, journal: KeptJournal) -> SkillResult:
-    return asyncio.run(Interpreter(world).execute(order, journal))
+    return asyncio.run(interpret(order, journal, world))
 
 
 STEPS = (

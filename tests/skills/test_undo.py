@@ -130,11 +130,11 @@ async def _cancelled(answer: object, left: list[str]) -> None:
     await world.run(outer(steps), run_id="r")
     waiting = await world.engine.cancel("r")
     assert (waiting.code, waiting.message) == ("waiting", "Shall I guarded_drop?")
-    [one] = world.engine.waiting()
+    [one] = world.engine.store.open()
     assert one.question.undoes
     view = await world.engine.show("r")
     assert (view.state, len(view.questions)) == ("waiting", 1)
-    (order,) = world.engine.orders(["r"])
+    (order,) = world.engine.store.orders(["r"])
     assert (await trace(order, view)).states["2"] == "waiting"
     result = await world.engine.answer("r", one.question.key, answer)  # type: ignore[arg-type]
     assert result.code == "cancelled"
@@ -142,7 +142,7 @@ async def _cancelled(answer: object, left: list[str]) -> None:
     fares = (await trace(order, await world.engine.show("r"))).states
     assert fares["2"] == ("done" if answer is NO else "undone")
     assert told(world) == ["make a", "make b", *left]
-    assert world.engine.waiting() == ()
+    assert world.engine.store.open() == ()
     assert (await world.engine.show("r")).state == "cancelled"
 
 

@@ -128,7 +128,7 @@ def test_a_call_in_flight_ends_on_its_first_snapshot(shop: Shop) -> None:
     assert old.data == {"n": "old"}
 
 
-def test_a_run_in_flight_ends_on_its_first_snapshot(shop: Shop) -> None:
+def test_a_run_that_waits_keeps_its_steps_and_has_todays_python(shop: Shop) -> None:
     shop.tool("say", "def say(): return {'n': 'old'}")
     steps = (
         "1. **Say** it.\n   - **Use**: say\n   - **Save as**: a\n"
@@ -151,7 +151,7 @@ def test_a_run_in_flight_ends_on_its_first_snapshot(shop: Shop) -> None:
 
     result = ws.run_sync("twice", {}, ask=meanwhile)
 
-    assert result.data == {"first": "old", "second": "old"}
+    assert result.data == {"first": "old", "second": "new"}
     assert not ws.skills
 
 

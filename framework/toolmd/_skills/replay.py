@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 from toolmd._skills.graph.chart import states_of
-from toolmd._skills.interpreter import Interpreter
+from toolmd._skills.interpreter import RESULT, interpret
 from toolmd._skills.journal import (
     Effect,
     Journal,
@@ -14,7 +14,6 @@ from toolmd._skills.journal import (
     Through,
     UncertainOutcome,
 )
-from toolmd._skills.python import result_key
 from toolmd._types.call import Call
 from toolmd._types.result import SkillResult
 from toolmd._types.run import Answer, JournalEntry, Order, Question, RunEvent, RunTrace, RunView
@@ -28,15 +27,15 @@ async def trace(order: Order, view: RunView) -> RunTrace:
     values. Nothing is called.
     """
     record, skill = _Record(order, view), order.plan.skill
-    interpreter = Interpreter(record)
+    secrets = Secrets()
     with suppress(ParkedError):
         if view.state == "scheduled":
             raise ParkedError
-        await interpreter.execute(order, record)
+        await interpret(order, record, record, secrets)
     events = (*record.events, *_end_open(record.events, view))
     in_python = skill.name in order.plan.python
     states = {} if in_python else states_of(skill.name, events, view.questions)
-    return RunTrace(_hide(view, order, interpreter.secrets), skill, events, states)
+    return RunTrace(_hide(view, order, secrets), skill, events, states)
 
 
 def _end_open(events: Iterable[RunEvent], view: RunView) -> list[RunEvent]:
@@ -99,7 +98,7 @@ class _Record(Journal):
 
     def has(self, key: str) -> bool:
         """Return whether a call is recorded; false for Python, which must seem to run again."""
-        return super().has(key) and not key.endswith(result_key(""))
+        return super().has(key) and not key.endswith(RESULT)
 
     async def run(
         self, key: str, effect: Effect, uncertain: UncertainOutcome | None
@@ -126,7 +125,7 @@ class _Record(Journal):
             arguments: Mapping[str, Any] = made.value["arguments"]
             await through(made.value["name"], arguments)
             number += 1
-        if (ended := self.entries.get(f"{prefix}{result_key(call.tool)}")) is None:
+        if (ended := self.entries.get(f"{prefix}{call.tool}{RESULT}")) is None:
             raise ParkedError
         return SkillResult(**ended.value)
 

@@ -173,11 +173,7 @@ class Run:
         del value
         loop = step.for_each
         assert loop is not None
-
-        async def evaluate() -> Any:
-            return self.evaluate(loop.over)
-
-        items = await self.perform(f"{self.key(step)}:items", evaluate)
+        items = await self.compute(f"{self.key(step)}:items", loop.over)
         if not isinstance(items, list):
             raise StepError("expression_failed", f"`{loop.over.cel}` is no list")
         if len(items) > MAX_ITEMS:
@@ -266,17 +262,10 @@ class Run:
         raise AssertionError("counting does not end")
 
     async def choose(self, step: Step, value: Any) -> Any:
-        """Return the value of Choose, or what Or else gives where there is none.
-
-        The value is recorded because expressions do not guarantee the order of an object's keys.
-        """
+        """Return the value of Choose, or what Or else gives where there is none."""
         expression, way = step.choose, step.or_else
         assert expression is not None
-
-        async def evaluate() -> Any:
-            return self.evaluate(expression)
-
-        value = await self.perform(f"{self.key(step)}:choose", evaluate)
+        value = await self.compute(f"{self.key(step)}:choose", expression)
         if value is not None or (way is None and step.if_empty is not None):
             return value
         if way is None:
@@ -368,6 +357,14 @@ class Run:
         """Do a thing once, as `Journal.perform` does; compensations run even when cancelled."""
         return self.journal.perform(key, effect, undoing=UNDOING in key, uncertain=uncertain)
 
+    async def compute(self, key: str, expression: Expression) -> Any:
+        """Evaluate an expression once: the order of an object's keys may differ the next time."""
+
+        async def effect() -> Any:
+            return self.evaluate(expression)
+
+        return await self.perform(key, effect)
+
     def within(self, names: Mapping[str, Any], item: str = "") -> "Run":
         """Return the same run with additional names, for one item of a loop."""
         return replace(self, names={**self.names, **names}, item=item, undos=[])
@@ -376,9 +373,13 @@ class Run:
         """Return a tool of the plan."""
         return self.order.plan.tools.get(name)
 
+    def callee(self, name: str) -> ToolSpec | SkillSpec | None:
+        """Return a tool or skill of the plan."""
+        return self.tool(name) or self.order.plan.skills.get(name)
+
     def parameters(self, name: str) -> tuple[Parameter, ...]:
         """Return the parameters of a tool or skill of the plan; empty for an unknown name."""
-        spec = self.order.plan.tools.get(name) or self.order.plan.skills.get(name)
+        spec = self.callee(name)
         return () if spec is None else spec.parameters
 
     def call(self, name: str, arguments: Mapping[str, Any], key: str) -> Call:
@@ -414,9 +415,7 @@ class Run:
     def bind_arguments(self, use: Use) -> dict[str, Any]:
         """Return the arguments of a listed call; an optional one without a value is left out."""
         self.require(use.name)
-        plan = self.order.plan
-        spec = plan.tools.get(use.name) or plan.skills.get(use.name)
-        if spec is None:
+        if (spec := self.callee(use.name)) is None:
             raise StepError("unknown_tool", f"there is no tool or skill {use.name}")
         known = {parameter.name: parameter for parameter in spec.parameters}
         bound = {}

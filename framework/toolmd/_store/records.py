@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from toolmd._store import StorePart
 from toolmd._types.audit import ChainLine
 from toolmd._types.crisis import Crisis
-from toolmd._types.kept import KeptResult, OpenHandle
+from toolmd._types.kept import KeptResult
 from toolmd._types.keyed_call import KeyedCall
 from toolmd._types.pending_change import ChangeKey, StoredChange
 
@@ -146,15 +146,6 @@ class ResultStore(StorePart):
             handle, _owner(user), now,
         )  # fmt: skip
         return KeptResult(handle, user, *rows[0]) if rows else None
-
-    def handles(self, user: str | None, now: float, most: int) -> list[OpenHandle]:
-        """Return the handles of a user's kept results, the newest first, at most `most`."""
-        rows = self._select(
-            "SELECT handle, tool, until FROM kept_result WHERE owner = ? AND until > ?"
-            " ORDER BY until DESC, handle LIMIT ?",
-            _owner(user), now, most,
-        )  # fmt: skip
-        return [OpenHandle(*row) for row in rows]
 
     def open_until(self) -> float:
         """Return the time at which the last result goes, in seconds since the epoch; 0 for none."""

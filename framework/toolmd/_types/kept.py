@@ -28,16 +28,6 @@ class KeptResult(NamedTuple):
         return brief(self, "data")
 
 
-class OpenHandle(NamedTuple):
-    """A handle under which a result is kept, without the result."""
-
-    handle: str
-    tool: str
-    """The tool that returned the result."""
-    until: float
-    """The time at which it is deleted, in seconds since the epoch."""
-
-
 def no_result(handle: str) -> str:
     """Return the message for a handle that is unknown, too old, or another user's."""
     return (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from toolmd._types.brief import brief
 from toolmd._types.call import NOBODY, Caller
-from toolmd._types.result import Result
+from toolmd._types.result import Result, SkillResult
 
 if TYPE_CHECKING:
     from toolmd._types.plan import Plan
@@ -108,6 +108,17 @@ class Question(NamedTuple):
     def asks_outcome(self) -> bool:
         """Whether it asks if an interrupted call took effect; a yes confirms nothing then."""
         return self.key.endswith(HAPPENED)
+
+    def as_result(self) -> SkillResult:
+        """Return the result of a run that waits for the answer or the time."""
+        what = f"an answer to {self.key}" if self.asks else self.until
+        return SkillResult(
+            success=False,
+            message=self.prompt,
+            error=f"waiting: {self.skill} waits for {what}",
+            run_id=self.run_id,
+            code="waiting",
+        )
 
     def ends(self, now: dt.datetime) -> dt.datetime | None:
         """Return when the wait for an answer ends, if it began now; None for never."""

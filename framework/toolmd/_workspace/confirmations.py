@@ -230,11 +230,9 @@ class Crises:
 
     async def list(self) -> tuple[Crisis, ...]:
         """Return the flagged conversations, oldest first."""
-        return await off_loop(self.list_sync)
+        return await off_loop(lambda: self._project.store.crises.flagged())  # noqa: PLW0108 - opened there
 
-    def list_sync(self) -> tuple[Crisis, ...]:
-        """Same as `list`, for callers that can't await; the calling thread waits."""
-        return self._project.store.crises.flagged()
+    list_sync = sync_of(list)  # noqa: A003 - the method above
 
     async def heard(
         self, message: str, *, conversation: str | None = None, user: str | None = None
@@ -266,16 +264,14 @@ class Crises:
         Raises:
             NotFoundError: The user's conversation has no flag.
         """
-        await off_loop(lambda: self.clear_sync(conversation, user=user))
-
-    def clear_sync(self, conversation: str, *, user: str | None = None) -> None:
-        """Same as `clear`, for callers that can't await; the calling thread waits."""
-        if not self._project.store.crises.clear(conversation, user):
+        if not await off_loop(lambda: self._project.store.crises.clear(conversation, user)):
             whose = "" if user is None else f" of user {user!r}"
             raise NotFoundError(
                 f"conversation {conversation!r}{whose} has no crisis flag;"
                 " `toolmd crises` lists those that have"
             )
+
+    clear_sync = sync_of(clear)
 
 
 StoreChange = tuple[WorkspaceEventKind, dict[str, Any], str | None]
@@ -323,7 +319,8 @@ class StoreChanges:
         executed = [run for run, state in self._runs.copy().items() if state == "running"]
         before, self._runs = self._runs, {}
         changes: list[StoreChange] = []
-        for run_id, skill, state, user in runs.durable().changed(executed):
+        engine = runs.durable()
+        for run_id, skill, state, user in engine.store.changed(engine.clock(), executed):
             self._runs[run_id] = state
             if before.get(run_id) != state:
                 changes.append(("run", {"run_id": run_id, "skill": skill, "state": state}, user))

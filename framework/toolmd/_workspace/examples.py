@@ -80,7 +80,7 @@ class _Trial:
     def __init__(self, folder: Path | None, scratch: Path) -> None:
         self._folder = folder
         self._scratch = scratch
-        self._made = 0
+        self._number = 0
 
     def opened(self, state: str) -> Workspace:
         # An example must not count in the project's own store.
@@ -96,57 +96,42 @@ class _Trial:
             yield from _unread_examples(bound)
             for example in bound.spec.examples:
                 if title in {None, example.title}:
-                    yield self._tried(workspace, bound, example)
+                    how, why = self._try(workspace, bound, example)
+                    yield Tried(bound.name, example.title, not why, how, why)
 
-    def _tried(self, workspace: Workspace, bound: BoundTool, example: Example) -> Tried:
-        spec = bound.spec
-        caller = _ideal(spec, example)
-        result = _dry(workspace, spec, example, caller)
-        if example.error is not None:
-            if example.error in _LEFT_OUT and _code(result) != example.error:
-                without = {**caller, **_LEFT_OUT[example.error]}
-                result = _dry(workspace, spec, example, without)
-            if result.outcome == "denied" or example.error in _PENDING:
-                return _outcome(spec, example, "validated", _other_error(example.error, result))
-            if _is_remote(bound):
-                return _outcome(spec, example, "validated")
-            tried = self._ran(spec, example, caller)
-            if not tried.passed and (stopped_by := _stopped_by(result)):
-                more = f"; it waits for a person, which the error {stopped_by} expects"
-                return tried._replace(message=tried.message + more)
-            return tried
-        if result.outcome == "denied":
-            return _outcome(spec, example, "validated", _told(result))
-        if not example.has_result or _is_remote(bound):
-            return _outcome(spec, example, "validated")
-        return self._ran(spec, example, caller)
+    def _try(self, workspace: Workspace, bound: BoundTool, example: Example) -> tuple[How, str]:
+        """Return how an example was tried, and why it failed; empty where it passed."""
+        caller, expected = _ideal(bound.spec, example), example.error
+        result = _dry(workspace, bound.name, example, caller)
+        if expected is not None and expected in _LEFT_OUT and _code(result) != expected:
+            result = _dry(workspace, bound.name, example, {**caller, **_LEFT_OUT[expected]})
+        is_remote = bound.binding.kind == "remote"
+        if result.outcome == "denied" or expected in _PENDING:
+            return "validated", _other(example, result)
+        if is_remote or (expected is None and not example.has_result):
+            return "validated", ""
+        why = _other(example, self._run(bound.name, example, caller))
+        if why and expected is not None and (stopped_by := _stopped_by(result)):
+            why += f"; it waits for a person, which the error {stopped_by} expects"
+        return "called", why
 
-    def _ran(self, spec: ToolSpec, example: Example, caller: Mapping[str, Any]) -> Tried:
+    def _run(self, name: str, example: Example, caller: Mapping[str, Any]) -> Result:
         """Call the tool in a state folder that holds nothing but what was parsed."""
-        self._made += 1
-        state = self._scratch / f"{self._made}"
+        self._number += 1
+        state = self._scratch / f"{self._number}"
         shutil.copytree(self._scratch / "clean", state)
         with self.opened(state.name) as workspace:
-            _close_remote_tools(workspace)
-            result = workspace.call_sync(spec.name, example.arguments, **caller)
+            for bound in workspace.registry.tools.values():
+                if bound.binding.kind == "remote":
+                    bound.bind(bound.binding._replace(load=_send_nothing))
+            result = workspace.call_sync(name, example.arguments, **caller)
             if result.outcome in {"confirm", "review"} and result.confirmation is not None:
                 result = workspace.confirmations.approve_sync(result.confirmation.id)
-        return _outcome(spec, example, "called", _other(example, result))
+        return result
 
 
-def _is_remote(bound: BoundTool) -> bool:
-    """Return whether a server or a service has the tool."""
-    return bound.binding.kind == "remote"
-
-
-def _close_remote_tools(workspace: Workspace) -> None:
-    """Let a tool's Python call no server and no service."""
-
-    def load() -> Implementation:
-        raise ToolError("A test of examples calls no server and no service. Nothing was sent.")
-
-    for bound in filter(_is_remote, workspace.registry.tools.values()):
-        bound.bind(bound.binding._replace(load=load))
+def _send_nothing() -> Implementation:
+    raise ToolError("A test of examples calls no server and no service. Nothing was sent.")
 
 
 def _chosen(workspace: Workspace, names: Sequence[str]) -> Iterator[BoundTool]:
@@ -199,14 +184,8 @@ def _named(fact: str, given: Mapping[str, Any]) -> str:
     return next((given[key] for key in keys if isinstance(given.get(key), str)), SOMEBODY)
 
 
-def _dry(
-    workspace: Workspace, spec: ToolSpec, example: Example, caller: Mapping[str, Any]
-) -> Result:
-    return workspace.call_sync(spec.name, example.arguments, dry_run=True, **caller)
-
-
-def _outcome(spec: ToolSpec, example: Example, how: How, why: str = "") -> Tried:
-    return Tried(spec.name, example.title, not why, how, why)
+def _dry(workspace: Workspace, name: str, example: Example, caller: Mapping[str, Any]) -> Result:
+    return workspace.call_sync(name, example.arguments, dry_run=True, **caller)
 
 
 def _code(result: Result) -> str:
@@ -220,26 +199,16 @@ def _stopped_by(result: Result) -> str:
 
 def _other(example: Example, result: Result) -> str:
     """Report how the result is not the one that the example expects; nothing where it is."""
-    if example.error is not None:
-        return _other_error(example.error, result)
-    return _other_result(example.result, result)
-
-
-def _other_error(expected: str, result: Result) -> str:
-    """Report how the result is not the error that was expected; nothing where it is."""
-    if _code(result) == expected or result.outcome == _PENDING.get(expected):
-        return ""
-    return f"expected the error {expected}, got {_told(result)}"
-
-
-def _other_result(expected: Any, result: Result) -> str:
-    """Report how the result is not the one that was expected; nothing where it is."""
+    expected = example.error
+    if expected is not None:
+        is_expected = _code(result) == expected or result.outcome == _PENDING.get(expected)
+        return "" if is_expected else f"expected the error {expected}, got {_told(result)}"
     if not result.success:
         return _told(result)
     data = result.data
-    if _same(expected, data) or (data is not None and expected == result.message != ""):
+    if _same(example.result, data) or (data is not None and example.result == result.message != ""):
         return ""
-    return f"expected {_short(expected)}, got {_short(data)}"
+    return f"expected {_short(example.result)}, got {_short(data)}"
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -17,10 +17,10 @@ from toolmd._call.result import write
 from toolmd._store.store import Store
 from toolmd._types.call_spec import Limits, ToolCallSpec
 from toolmd._types.context import Context
-from toolmd._types.kept import KEEP_S, MAX_KEPT, KeptResult, OpenHandle, no_result
+from toolmd._types.kept import KEEP_S, MAX_KEPT, KeptResult, no_result
 from toolmd._types.model_view import seen
 from toolmd._types.registry import Binding, Bound, BoundTool, Implementation, Registry
-from toolmd._types.result import Failure, Result
+from toolmd._types.result import Result
 from toolmd._types.schema import TEXT, JsonType, Parameter, Schema
 from toolmd._types.settings import Settings
 from toolmd._types.source import Source
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 MOST = 256 << 10
 """The most bytes that a tool's Max Bytes may let a model read."""
-MOST_HANDLES = 256
-"""The most handles that are listed for a user."""
 _WORDS = 2048
 """The bytes that the rest of a small result needs at most."""
 _TRIES = 8
@@ -46,64 +44,33 @@ READ_RESULT = "read_result"
 _OVERHEAD = 1024
 """The bytes of a page's result beside its value."""
 _WHOLE: tuple[JsonType, ...] = ("integer",)
+_PAGE = (
+    Parameter("value", Schema((), "The part, or as much of it as fits."), required=True),
+    Parameter("offset", Schema(_WHOLE), required=True),
+    Parameter("total", Schema(_WHOLE, "The number of items, members or characters in all."),
+              required=True),
+    Parameter("next_offset", Schema(_WHOLE, "The offset of the next page; absent on the last.")),
+    Parameter("shortened", Schema(("boolean",), "Whether the value itself is shortened; read its "
+                                  "parts by their paths.")),
+)  # fmt: skip
 _CALL_SPEC = ToolCallSpec(
     name=READ_RESULT,
     source=Source("read-result.tool.md", 1),
     read_only=True,
     parameters=(
-        Parameter(
-            "handle", Schema(TEXT, "The handle in `truncated`.", max_length=64), required=True
-        ),
-        Parameter(
-            "path",
-            Schema(
-                TEXT,
-                "The part to read, such as `papers[0].abstract`, or `papers[*].title` for all.",
-                has_default=True,
-                default="",
-                max_length=512,
-            ),
-        ),
-        Parameter(
-            "offset",
-            Schema(
-                _WHOLE,
-                "How many items of an array, members of an object or characters to skip.",
-                has_default=True,
-                default=0,
-                minimum=0,
-            ),
-        ),
-        Parameter(
-            "limit",
-            Schema(_WHOLE, "The most items, members or characters of the page.", minimum=1),
-        ),
+        Parameter("handle", Schema(TEXT, "The handle in `truncated`.", max_length=64),
+                  required=True),
+        Parameter("path", Schema(TEXT, "The part to read, such as `papers[0].abstract`, or "
+                                 "`papers[*].title` for all.", has_default=True, default="",
+                                 max_length=512)),
+        Parameter("offset", Schema(_WHOLE, "How many items of an array, members of an object or "
+                                   "characters to skip.", has_default=True, default=0, minimum=0)),
+        Parameter("limit", Schema(_WHOLE, "The most items, members or characters of the page.",
+                                  minimum=1)),
     ),
-    returns=Schema(
-        ("object",),
-        "The page.",
-        properties=(
-            Parameter("value", Schema((), "The part, or as much of it as fits."), required=True),
-            Parameter("offset", Schema(_WHOLE), required=True),
-            Parameter(
-                "total",
-                Schema(_WHOLE, "The number of items, members or characters in all."),
-                required=True,
-            ),
-            Parameter(
-                "next_offset", Schema(_WHOLE, "The offset of the next page; absent on the last.")
-            ),
-            Parameter(
-                "shortened",
-                Schema(
-                    ("boolean",),
-                    "Whether the value itself is shortened; read its parts by their paths.",
-                ),
-            ),
-        ),
-    ),
+    returns=Schema(("object",), "The page.", properties=_PAGE),
     limits=Limits(max_bytes=256 * 1024),
-)
+)  # fmt: skip
 
 
 def most_bytes(default: int, own: int | None) -> int:
@@ -118,16 +85,10 @@ def most_bytes(default: int, own: int | None) -> int:
 
 def is_small(result: Result, most: int) -> bool:
     """Return whether a result is surely within its bound, without writing it."""
-    data, error = result[4], result[5]
+    data = result[4]
     plain = type(data) is bytes or data is None
-    if (
-        not plain
-        or error is not None
-        or result.waiting
-        or result.truncated
-        or result.source
-        or result.parts
-    ):
+    more = result.error or result.waiting or result.truncated or result.source or result.parts
+    if more or not plain:
         return False
     words = len(result.message) + sum(map(len, result.notes)) + len(result.tool)
     # A character of a text has at most six bytes in JSON.
@@ -176,12 +137,6 @@ class Keeper:
         """Return what is kept for a user under a handle; it blocks."""
         return self._store.results.find(handle, user, self._clock())
 
-    def handles(self, user: str | None) -> list[OpenHandle]:
-        """Return a user's newest open handles; it blocks."""
-        if self._has_own or not (self._store.may_hold_records or self.is_open()):
-            return []
-        return self._store.results.handles(user, self._clock(), MOST_HANDLES)
-
     def is_open(self) -> bool:
         """Return whether a result is known to be kept; see `Store.holds_results`."""
         return self._store.holds_results(self._clock())
@@ -229,36 +184,40 @@ def bounded(
         names: The fields of To Model; None for all.
         handle: The handle under which the whole value will be kept, if it will be.
     """
-    found = _bounded(result, most, names, handle)
-    if not result.parts:
-        return found
-    # A model gets the parts to which its data refers.
-    numbers = set(_numbers(found.result.data))
-    parts = {number: part for number, part in result.parts.items() if number in numbers}
-    return found._replace(result=found.result._replace(parts=parts))
+    shown, whole = _bounded(result, most, names, handle)
+    if result.parts:
+        # A model gets the parts to which its data refers.
+        numbers = set(_numbers(shown.data))
+        parts = {number: part for number, part in result.parts.items() if number in numbers}
+        shown = shown._replace(parts=parts)
+    return Bounded(shown, whole)
 
 
 def _bounded(
     result: Result, most: int, names: Collection[str] | None, handle: str | None
-) -> Bounded:
+) -> tuple[Result, bytes | None]:
     if result.outcome == "denied":
         most -= _BLOCKED
-    whole = _written(result)
+    data = result[4]
+    whole: bytes | None = data if data is None or type(data) is bytes else write(data)
     value = None if whole is None else from_json(whole)
     view = value if names is None or not result.success else seen(value, names)
     as_seen = result._replace(data=None if whole is None else write(view))
     if _size(as_seen) <= most and (view is value or view == value):
-        return Bounded(result)
+        return result, None
     bare = _bare(result, most)
-    if whole is None:
-        return Bounded(bare)
-    if view == value and _size(bare._replace(data=whole)) <= most:
-        return Bounded(bare._replace(data=whole))
+    if whole is None or (view == value and _size(bare._replace(data=whole)) <= most):
+        return bare._replace(data=whole), None
     kept = handle if len(whole) <= MAX_KEPT else None
-    told = (*bare.notes, _note_of(kept, whole))
-    bare = bare._replace(notes=told, handle=kept)
+    note = f"This is a part of {len(whole)} bytes; the rest is not kept."
+    if kept is not None:
+        note = (
+            f"This is a part of {len(whole)} bytes. Read the rest with read_result and handle "
+            f"{kept}."
+        )
+    bare = bare._replace(notes=(*bare.notes, note), handle=kept)
     fits = bare._replace(data=write(view))
-    return Bounded(fits if _size(fits) <= most else _cut(bare, view, most), whole)
+    return (fits if _size(fits) <= most else _cut(bare, view, most)), whole
 
 
 def _cut(bare: Result, view: Any, most: int) -> Result:
@@ -278,14 +237,6 @@ def _cut(bare: Result, view: Any, most: int) -> Result:
     return bare._replace(notes=(*bare.notes, "Its data is left out."))
 
 
-def _note_of(handle: str | None, whole: bytes) -> str:
-    if handle is None:
-        return f"This is a part of {len(whole)} bytes; the rest is not kept."
-    return (
-        f"This is a part of {len(whole)} bytes. Read the rest with read_result and handle {handle}."
-    )
-
-
 def _numbers(value: Any) -> Iterator[int]:
     """Yield the numbers of the content parts to which a value refers."""
     if isinstance(value, dict):
@@ -295,11 +246,6 @@ def _numbers(value: Any) -> Iterator[int]:
     if isinstance(value, list):
         for item in value:
             yield from _numbers(item)
-
-
-def _written(result: Result) -> bytes | None:
-    data = result[4]
-    return data if data is None or type(data) is bytes else write(data)
 
 
 def _size(result: Result) -> int:
@@ -314,17 +260,12 @@ def _bare(result: Result, most: int) -> Result:
     part = most // 16
     error = result.error
     if error is not None:
-        details = error.details[:_MAX_PROBLEMS]
         each = part // _MAX_PROBLEMS
-        error = Failure(
-            error.code,
-            _words(error.message, part),
-            tuple(
-                one._replace(path=_words(one.path, each), message=_words(one.message, each))
-                for one in details
-            ),
-            error.retry_after_ms,
+        details = tuple(
+            one._replace(path=_words(one.path, each), message=_words(one.message, each))
+            for one in error.details[:_MAX_PROBLEMS]
         )
+        error = error._replace(message=_words(error.message, part), details=details)
     notes: list[str] = []
     room = part
     for note in result.notes:
@@ -332,32 +273,21 @@ def _bare(result: Result, most: int) -> Result:
             break
         notes.append(note)
         room -= size
-    source = result.source
+    source, truncated = result.source, result.truncated
     if source is not None and len(write(source)) > part:
         source = None
-    truncated = result.truncated
     if truncated is not None and len(write(truncated)) > part:
         truncated = {key: value for key, value in truncated.items() if key != "next"}
-    bare = result._replace(
-        data=None,
-        message=_words(result.message, part),
-        error=error,
-        notes=tuple(notes),
-        source=source,
-        truncated=truncated,
-    )
+    bare = result._replace(data=None, message=_words(result.message, part), error=error,
+                           notes=tuple(notes), source=source, truncated=truncated)  # fmt: skip
     if _size(bare) <= most // 2:
         return bare
     # The questions of a run may show large arguments, which the person sees elsewhere.
     waiting = tuple(
         one._replace(shown={}, prompt=_words(one.prompt, part)) for one in bare.waiting[:8]
     )
-    call_id = bare.tool_call_id
-    return bare._replace(
-        waiting=waiting,
-        tool=_words(bare.tool, part),
-        tool_call_id=call_id if call_id is None else _words(call_id, part),
-    )
+    call_id = bare.tool_call_id and _words(bare.tool_call_id, part)
+    return bare._replace(waiting=waiting, tool=_words(bare.tool, part), tool_call_id=call_id)
 
 
 def _words(text: str, most: int) -> str:
@@ -368,15 +298,11 @@ def _words(text: str, most: int) -> str:
     return "" if short is None else str(short[0])
 
 
-FindKept = Callable[[str, str | None], "KeptResult | None"]
-"""Returns what is kept for a user under a handle; it may block."""
-
-
-def read_result_tool(find: FindKept, most: int) -> BoundTool:
+def read_result_tool(find: Callable[[str, str | None], KeptResult | None], most: int) -> BoundTool:
     """Return the tool over the kept results of a project.
 
     Args:
-        find: Finds a kept result.
+        find: Finds what is kept for a user under a handle.
         most: The bytes that a model reads of a result at most.
     """
 

@@ -1,11 +1,11 @@
 """Check what a host passes to public methods, before anything happens."""
 
 import inspect
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
 from functools import cache, cached_property, wraps
 from types import NoneType, UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin
 
 from toolmd.errors import ArgumentError
 
@@ -25,14 +25,7 @@ RANGES: Mapping[str, tuple[float, float]] = {
 _OF_A_MODEL = frozenset(("arguments", "confidence"))
 """Fields of a Call that a model may have written: the call pipeline denies what is odd there."""
 _NO_LIMITS = (-(2**63), 2**63 - 1)
-_PLAIN = {
-    NoneType: "None",
-    bool: "true or false",
-    bytes: "bytes",
-    Mapping: "an object with texts as keys",
-    Callable: "a function",
-}
-Fits = Callable[[Any], bool]
+_PLAIN: Mapping[type, str] = {bool: "true or false", bytes: "bytes"}
 _THEIR_OWN: set[Callable[..., Any]] = set()
 _Face = TypeVar("_Face", bound=type)
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -98,12 +91,6 @@ def _guarded(method: Callable[..., Any]) -> Callable[..., Any]:
                 async for item in items:
                     yield item
 
-    elif inspect.isgeneratorfunction(method):
-
-        def guarded(*args: Any, **named: Any) -> Iterator[Any]:
-            check(args, named)
-            yield from method(*args, **named)
-
     else:
 
         def guarded(*args: Any, **named: Any) -> Any:
@@ -121,119 +108,111 @@ class ArgumentCheck:
 
     def check(self, args: Sequence[Any], named: Mapping[str, Any]) -> None:
         """Check the arguments of one call; raises ArgumentError for the first that does not fit."""
-        for (name, fits), value in zip(self._fits.items(), args, strict=False):
-            if not fits(value):
-                raise self._error(name, value)
-        for name, value in named.items():
-            if name in self._fits and not self._fits[name](value):
-                raise self._error(name, value)
-
-    def _error(self, name: str, value: Any) -> ArgumentError:
-        expected = _expected(inspect.get_annotations(self._method)[name], name)
-        return ArgumentError(name, f"must be {expected}, but it is {_described(value)}")
+        kinds = self._kinds
+        for name, value in (*zip(kinds, args, strict=False), *named.items()):
+            if name in kinds and not kinds[name].fits(value):
+                expected = kinds[name].words
+                raise ArgumentError(name, f"must be {expected}, but it is {_described(value)}")
 
     # Worked out with the first call: opening a project does not wait for it.
     @cached_property
-    def _fits(self) -> dict[str, Fits]:
+    def _kinds(self) -> dict[str, "_Kind"]:
         hints = inspect.get_annotations(self._method)
         names = inspect.signature(self._method).parameters
-        return {name: _fits(hints.get(name, Any), name) for name in names}
+        return {name: _kind(hints.get(name, Any), name) for name in names}
 
 
-def _fits(hint: Any, name: str) -> Fits:  # noqa: PLR0911 - one case, one line
-    """Return a check of values for a parameter of this name and annotation."""
-    kind = get_origin(hint) or hint
+class _Kind(NamedTuple):
+    """The values that a parameter takes."""
+
+    fits: Callable[[Any], bool]
+    words: str = ""
+
+
+def _kind(hint: Any, name: str) -> _Kind:  # noqa: PLR0911 - one case, one return
+    """Return what a parameter of this name and annotation takes."""
+    kind, inner = get_origin(hint) or hint, get_args(hint)
     if kind is Union or kind is UnionType:
-        kinds = [_fits(one, name) for one in get_args(hint)]
-        return lambda value: any(fits(value) for fits in kinds)
+        kinds = [_kind(one, name) for one in inner]
+        words = " or ".join(dict.fromkeys(one.words for one in kinds))
+        return _Kind(lambda value: any(one.fits(value) for one in kinds), words)
     if kind is Literal:
-        return lambda value: isinstance(value, str) and value in get_args(hint)
+        words = f"one of {', '.join(map(repr, inner))}"
+        return _Kind(lambda value: isinstance(value, str) and value in inner, words)
     if kind is None or kind is NoneType:
-        return lambda value: value is None
+        return _Kind(lambda value: value is None, "None")
+    if kind is str and name in FREE:
+        return _Kind(lambda value: isinstance(value, str), "a text")
     if kind is str:
-        free = name in FREE
-        return lambda value: isinstance(value, str) and (free or _is_name(value))
+        return _Kind(_is_name, f"a text of 1 to {MAX_NAME:,} characters without NUL")
     if kind is int or kind is float:
-        low, high = RANGES.get(name, _NO_LIMITS)
-        kinds_of = int if kind is int else (int, float)
-        return lambda value: (
-            isinstance(value, kinds_of) and not isinstance(value, bool) and low <= value <= high
-        )
+        return _number((int,) if kind is int else (int, float), *RANGES.get(name, _NO_LIMITS))
     if kind is Callable:
-        return callable
+        return _Kind(callable, "a function")
     if kind is Mapping or kind is dict:
-        fits = _fits(get_args(hint)[1], name)
-        return lambda value: (
-            isinstance(value, kind)
-            and all(isinstance(key, str) and fits(one) for key, one in value.items())
+        one = _kind(inner[1], name)
+        return _Kind(
+            lambda value: (
+                isinstance(value, kind)
+                and all(isinstance(key, str) and one.fits(item) for key, item in value.items())
+            ),
+            "an object with texts as keys",
         )
     if kind is Sequence or kind is Collection:
-        item = _fits(get_args(hint)[0], name)
-        return lambda value: (
-            isinstance(value, kind)
-            and not isinstance(value, str | bytes | Mapping)
-            and all(item(one) for one in value)
+        one = _kind(inner[0], name)
+        return _Kind(
+            lambda value: (
+                isinstance(value, kind)
+                and not isinstance(value, str | bytes | Mapping)
+                and all(one.fits(item) for item in value)
+            ),
+            f"a list, each item of it {one.words}",
         )
     if kind is Any or not isinstance(kind, type):
-        return lambda _value: True
+        return _Kind(lambda _value: True)
+    words = _PLAIN.get(kind) or f"of the class {kind.__name__}"
     if hasattr(kind, "_fields"):
-        return lambda value: isinstance(value, kind) and _wrong_field(value) is None
-    return lambda value: isinstance(value, kind)
+        return _Kind(lambda value: isinstance(value, kind) and not _wrong_field(value), words)
+    return _Kind(lambda value: isinstance(value, kind), words)
 
 
-def _is_name(value: str) -> bool:
-    if not 0 < len(value) <= MAX_NAME or "\0" in value:
+def _number(kinds: Any, low: float, high: float) -> _Kind:
+    words = f"{'a number' if float in kinds else 'an integer'} from {low:,} to {high:,}"
+    return _Kind(
+        lambda value: (
+            isinstance(value, kinds) and not isinstance(value, bool) and low <= value <= high
+        ),
+        words,
+    )
+
+
+def _is_name(value: Any) -> bool:
+    if not isinstance(value, str) or not 0 < len(value) <= MAX_NAME or "\0" in value:
         return False
     return value.isascii() or not any("\ud800" <= sign <= "\udfff" for sign in value)
 
 
 def _wrong_field(value: Any) -> str | None:
     """Return the first field of a named tuple that does not fit."""
-    kind: Any = type(value)
-    for name, fits in _field_checks(kind).items():
-        if not fits(getattr(value, name)):
-            return name
-    return None
+    of: Any = type(value)
+    kinds = _field_kinds(of)
+    return next((name for name, kind in kinds.items() if not kind.fits(getattr(value, name))), None)
 
 
 @cache
-def _field_checks(kind: type) -> dict[str, Fits]:
-    """Return the checks of a named tuple's fields."""
+def _field_kinds(kind: type) -> dict[str, _Kind]:
     hints = inspect.get_annotations(kind).items()
-    return {name: _fits(hint, name) for name, hint in hints if name not in _OF_A_MODEL}
-
-
-def _expected(hint: Any, name: str) -> str:
-    kind = get_origin(hint) or hint
-    if kind is Union or kind is UnionType:
-        return " or ".join(dict.fromkeys(_expected(one, name) for one in get_args(hint)))
-    if kind is str:
-        return "a text" if name in FREE else f"a text of 1 to {MAX_NAME:,} characters without NUL"
-    if kind is int or kind is float:
-        low, high = RANGES.get(name, _NO_LIMITS)
-        return f"{'an integer' if kind is int else 'a number'} from {low:,} to {high:,}"
-    if kind is Sequence or kind is Collection:
-        return f"a list, each item of it {_expected(get_args(hint)[0], name)}"
-    if kind is Literal:
-        return f"one of {', '.join(map(repr, get_args(hint)))}"
-    known = _PLAIN.get(NoneType if kind is None else kind)
-    return known or f"of the class {getattr(kind, '__name__', kind)}"
+    return {name: _kind(hint, name) for name, hint in hints if name not in _OF_A_MODEL}
 
 
 def _described(value: Any) -> str:
     """Return the type of a value without its content, which may be secret."""
     if value is None:
         return "None"
-    if value == "":
-        return "empty"
     if isinstance(value, str):
-        return f"a text of {len(value):,} characters"
-    if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
-        return (
-            f"a list of {len(value)} with an item that does not fit" if value else "an empty list"
-        )
-    if isinstance(value, dict):
-        return "an object with a key or value that does not fit"
+        return f"a text of {len(value):,} characters" if value else "empty"
     if hasattr(value, "_fields"):
         return f"a {type(value).__name__} whose {_wrong_field(value)} does not fit"
+    if isinstance(value, list | tuple | dict):
+        return f"a {type(value).__name__} of {len(value)} with something that does not fit"
     return f"of the class {type(value).__name__}"

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from toolmd._types.kept import OpenHandle, no_result
+from toolmd._types.kept import no_result
 from toolmd._types.registry import BoundTool
 from toolmd._types.result import Result
 from toolmd._workspace.background_loop import off_loop, sync_of
@@ -49,29 +49,12 @@ class Results:
             NotFoundError: Nothing is kept for this user under the handle any more.
             UnreachableError: The store can't be used.
         """
-        return await off_loop(lambda: self.read_sync(handle, user=user))
-
-    def read_sync(self, handle: str, *, user: str | None = None) -> Any:
-        """Same as `read`, for callers that can't await; the calling thread waits."""
-        kept = self._project.live.keeper.find(handle, user)
+        kept = await off_loop(self._project.live.keeper.find, handle, user)
         if kept is None:
             raise NotFoundError(no_result(handle))
         return from_json(kept.data)
 
-    def handles(self, *, user: str | None = None) -> list[OpenHandle]:
-        """Return the open handles of a user, the newest first; it blocks.
-
-        Args:
-            user: The user of the calls that returned the results.
-
-        Returns:
-            At most 256, each with its tool and the time at which it ends, in seconds since the
-            epoch. Empty if the project has a tool `read_result` of its own.
-
-        Raises:
-            UnreachableError: The store can't be used.
-        """
-        return self._project.live.keeper.handles(user)
+    read_sync = sync_of(read)
 
     def tools(self) -> Mapping[str, BoundTool]:
         """Return the tools for models: with `read_result` while any result is kept."""

@@ -2,7 +2,7 @@
 
 import heapq
 import inspect
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
 from itertools import islice
 from typing import Any, Literal
 
@@ -15,7 +15,7 @@ from toolmd._skills.engine.store import StoredQuestion
 from toolmd._types.asked import Asked
 from toolmd._types.call import Call
 from toolmd._types.confirmation import Confirmation
-from toolmd._types.result import Failure, Outcome, Result, SkillResult
+from toolmd._types.result import Failure, Result, SkillResult
 from toolmd._types.run import Answer, Asker, Order, Question
 from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
@@ -90,11 +90,6 @@ class Questions:
             return ()
         return changes(before, {**before, **edit}, self._subject(question).parameters)
 
-    def inputs(self, run_id: str) -> dict[str, Any]:
-        """Return the inputs of a run without the Sensitive ones among them."""
-        order = self.orders([run_id])[run_id]
-        return redacted(order.inputs, order.plan.skill.parameters)
-
     def order(self, run_id: str) -> Order | None:
         """Return the order of a run; None if there is no such run."""
         return self.orders([run_id]).get(run_id)
@@ -104,11 +99,11 @@ class Questions:
         found: dict[str, Order] = {}
         for engine in self._engines():
             if len(found) < len(ids):
-                found.update((order.id, order) for order in engine.orders(ids))
+                found.update((order.id, order) for order in engine.store.orders(ids))
         return found
 
     def _open(self, run_id: str) -> list[StoredQuestion]:
-        return [one for engine in self._engines() for one in engine.waiting(run_id)]
+        return [one for engine in self._engines() for one in engine.store.open(run_id)]
 
     def _subject(self, question: Question) -> ToolSpec | SkillSpec:
         return _subject(question, self.orders([question.run_id])[question.run_id])
@@ -121,19 +116,21 @@ class Questions:
         return tuple(_confirmation(one, orders[one.question.run_id]) for one in kept)
 
 
-def waits(run_id: str, call: Call, ended: SkillResult, questions: tuple[Question, ...]) -> Result:
+def waits(call: Call, ended: SkillResult, pending: tuple[Confirmation, ...]) -> Result:
     """Return the Result of a run that waits for a person, or for a time."""
-    asked = tuple(question for question in questions if question.asks)
-    outcome: Outcome = "confirm" if asked or not questions else "waiting"
-    message, waiting = ended.message, tuple(_pending(question, call) for question in asked)
-    if waiting:
-        message = "The user must confirm it."
-        if waiting[0].kind == "review":
-            outcome, message = "review", "An operator must review one of its calls first."
-    return Result(
-        success=False, tool=call.tool, outcome=outcome, message=message, attempts=1,
-        confirmation=waiting[0] if waiting else None, run_id=run_id, waiting=waiting,
+    result = Result(success=False, tool=call.tool, outcome="waiting", message=ended.message,
+                    attempts=1, run_id=ended.run_id)  # fmt: skip
+    if not pending:
+        return result
+    waiting = tuple(
+        one._replace(call=one.call._replace(id=call.id, arguments=one.shown),
+                     created=0.0, expires=None)
+        for one in pending
     )  # fmt: skip
+    first, message = waiting[0], "The user must confirm it."
+    if first.kind == "review":
+        message = "An operator must review one of its calls first."
+    return result._replace(outcome=first.kind, message=message, confirmation=first, waiting=waiting)
 
 
 def asking(ask: Asker, by: str | None) -> Callable[[Question], Awaitable[Answer | None]]:
@@ -161,7 +158,7 @@ def asking(ask: Asker, by: str | None) -> Callable[[Question], Awaitable[Answer 
 def _each(engine: Engine, after: tuple[float, str] | None) -> Iterator[StoredQuestion]:
     """Yield the open questions of an engine, the oldest first, as far as they are taken."""
     while True:
-        some = engine.waiting(None, after, SOME)
+        some = engine.store.open(None, after, SOME)
         yield from some
         if len(some) < SOME:
             return
@@ -171,20 +168,6 @@ def _each(engine: Engine, after: tuple[float, str] | None) -> Iterator[StoredQue
 def _place(one: StoredQuestion) -> tuple[float, str]:
     """Return what orders questions: when one was asked, and its id."""
     return one.opened, one.question.id
-
-
-def _pending(question: Question, call: Call) -> Confirmation:
-    """Return a question as the pending call that the run's caller sees; `call` began the run."""
-    given = question.arguments if question.tool is not None else call.arguments
-    assert isinstance(given, Mapping)
-    asked = None if question.form is None else Asked(question.prompt, question.form)
-    of = Call(question.tool or call.tool, given, call.id, caller=call.caller, asked=asked)
-    return Confirmation(question.id, question.prompt, question.sensitivity, _kind(question), of,
-                        given, saves=question.saves)  # fmt: skip
-
-
-def _kind(question: Question) -> Literal["confirm", "review"]:
-    return "review" if question.kind == "review" else "confirm"
 
 
 def _subject(question: Question, order: Order) -> ToolSpec | SkillSpec:
@@ -206,14 +189,6 @@ def _confirmation(one: StoredQuestion, order: Order) -> Confirmation:
     shown = redacted(given, asked.parameters)
     if question.form is not None:
         call, shown = call._replace(asked=Asked(prompt, question.form)), given
-    return Confirmation(
-        name,
-        prompt,
-        question.sensitivity,
-        _kind(question),
-        call,
-        shown,
-        one.opened,
-        one.expires,
-        saves=question.saves,
-    )
+    kind: Literal["confirm", "review"] = "review" if question.kind == "review" else "confirm"
+    return Confirmation(name, prompt, question.sensitivity, kind, call, shown, one.opened,
+                        one.expires, saves=question.saves)  # fmt: skip

@@ -6,24 +6,23 @@ import secrets
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from threading import Lock
 from time import perf_counter
-from typing import TypeVar
 
 from toolmd._call.arguments import mismatch
 from toolmd._call.checks import check_call
 from toolmd._call.cut import Bounds, cut
 from toolmd._call.denial import CallDenied
-from toolmd._skills.engine import utc_now
 from toolmd._skills.engine.engine import Engine
-from toolmd._skills.engine.outcomes import result_of, unanswered, unknown
+from toolmd._skills.engine.process import utc_now
+from toolmd._skills.engine.store import NoQuestionError, result_of, unknown
 from toolmd._skills.plan import make_plan
 from toolmd._skills.replay import listed, trace
 from toolmd._store import MEMORY
-from toolmd._store.database import SqliteDatabase
+from toolmd._store.database import Database, SqliteDatabase
 from toolmd._types.call import Budget, Call
 from toolmd._types.fleet import Fleet, Queue
-from toolmd._types.plan import Plan
 from toolmd._types.registry import Specs
 from toolmd._types.result import Failure, Outcome, Result, SkillResult
 from toolmd._types.run import (
@@ -44,7 +43,7 @@ from toolmd._workspace.background_loop import off_loop, sync_of
 from toolmd._workspace.method_parameters import checked
 from toolmd._workspace.names import known_name
 from toolmd._workspace.opened import OpenProject
-from toolmd._workspace.run_executor import RunExecutor
+from toolmd._workspace.run_executor import execute
 from toolmd._workspace.run_questions import Questions, asking, waits
 from toolmd._workspace.schedules import Schedules, limits_in_use, schedules_of
 from toolmd._workspace.snapshot.live import Live
@@ -58,7 +57,6 @@ LOOK_S = 0.2
 """The pause between requests to stop a late run, in seconds."""
 MOST_CALLS = 1000
 """Calls of models beyond these are forgotten, the oldest first; their runs are still stored."""
-T = TypeVar("T")
 _stopping: set[asyncio.Task[None]] = set()
 """Tasks that stop late runs; the event loop itself keeps no reference to them."""
 
@@ -74,8 +72,7 @@ class Runs:
     def __init__(self, project: OpenProject) -> None:
         self._project = project
         self._clock = project.clock or utc_now
-        self._executor = RunExecutor(lambda: project.live, project.workspace_events.tell)
-        self._memory = Engine(self._executor.execute, SqliteDatabase(None), clock=self._clock)
+        self._memory = self._engine_on(SqliteDatabase(None))
         self._durable: Engine | None = None
         self._lock = Lock()
         self._stopped = False
@@ -122,21 +119,20 @@ class Runs:
             return await self._finish(call, allowed, began)
         await live.settle()
         engine = self.durable() if skill.spec.durable and self.keeps else self._memory
-        plan = _plan(skill.spec, live, live.python_hash)
+        tools, skills = live.registry.tools, live.registry.skills
+        python = [name for name, bound in skills.items() if bound.binding.kind != "none"]
+        plan = make_plan(skill.spec, Specs(tools), Specs(skills), python, live.python_hash)
         run_id = run_id or f"run-{secrets.token_hex(8)}"
         order = Order(run_id, plan, inputs, call.caller, call.confidence)
-        self._executor.begin(run_id, live)
         if call.id is not None or call.budget is not None:
             self._calls[run_id] = call
         while len(self._calls) > MOST_CALLS:
             del self._calls[next(iter(self._calls))]
         if at is not None:
-            state = {"run_id": run_id, "skill": skill.name, "state": "scheduled"}
-            self._project.workspace_events.tell("run", state, call.caller.user)
             scheduled = await engine.schedule(order, at.astimezone(dt.UTC))
             return await self._result(run_id, call, scheduled, began)
         running = engine.run(order, ask=ask and asking(ask, call.caller.user), watch=on_event)
-        return await self._result_in_time(run_id, call, running, began)
+        return await self._result_in_time(order, call, running, began)
 
     begin_sync = sync_of(begin)
 
@@ -180,11 +176,8 @@ class Runs:
         Raises:
             NotFoundError: The run does not exist.
         """
-        await self._call(run_id, user)
-        view, order = await self._view(run_id), await off_loop(self.questions.order, run_id)
-        if order is None or not order.plan.holds_sensitive:
-            return view
-        return (await trace(order, view)).view
+        order, view = await self._order(run_id, user), await self._view(run_id)
+        return (await trace(order, view)).view if order.plan.holds_sensitive else view
 
     get_sync = sync_of(get)
 
@@ -198,11 +191,8 @@ class Runs:
         Raises:
             NotFoundError: The run does not exist.
         """
-        await self._call(run_id, user)
-        view, order = await self._view(run_id), await off_loop(self.questions.order, run_id)
-        if order is None:
-            raise unknown(run_id)
-        return await trace(order, view)
+        order = await self._order(run_id, user)
+        return await trace(order, await self._view(run_id))
 
     trace_sync = sync_of(trace)
 
@@ -256,10 +246,10 @@ class Runs:
         Raises:
             NotFoundError: The run does not exist.
         """
-        began, call = perf_counter(), await self._call(run_id, user)
+        began, order = perf_counter(), await self._order(run_id, user)
         engine = await self._engine(run_id)
         ended = await engine.resume(run_id, ask=ask and asking(ask, user), watch=on_event)
-        return await self._result(run_id, call, ended, began)
+        return await self._result(run_id, self._call(order), ended, began)
 
     resume_sync = sync_of(resume)
 
@@ -273,9 +263,9 @@ class Runs:
         Raises:
             NotFoundError: The run does not exist.
         """
-        began, call = perf_counter(), await self._call(run_id, user)
+        began, order = perf_counter(), await self._order(run_id, user)
         ended = await (await self._engine(run_id)).cancel(run_id)
-        return await self._result(run_id, call, ended, began)
+        return await self._result(run_id, self._call(order), ended, began)
 
     cancel_sync = sync_of(cancel)
 
@@ -297,8 +287,8 @@ class Runs:
             NotFoundError: The run does not exist, or it has no open question.
             ToolmdError: several questions are open, and no key names one.
         """
-        began, call = perf_counter(), await self._call(run_id, user)
-        asked = (await self._view(run_id)).questions
+        began, order = perf_counter(), await self._order(run_id, user)
+        call, asked = self._call(order), (await self._view(run_id)).questions
         if key is None:
             key = _only_key(run_id, asked)
         given = Answer(approved=answer) if isinstance(answer, bool) else answer
@@ -313,9 +303,10 @@ class Runs:
             notes = await off_loop(self.questions.notes, question, given)
         try:
             running = (await self._engine(run_id)).answer(run_id, key, given)
-            result = await self._result_in_time(run_id, call, running, began)
+            result = await self._result_in_time(order, call, running, began)
         except NotFoundError as error:
-            denial = _denied(call, Failure(unanswered(error), str(error)))
+            code = error.code if isinstance(error, NoQuestionError) else "confirmation_not_found"
+            denial = _denied(call, Failure(code, str(error)))
             return await self._finish(call, denial, began)
         except Exception as error:  # noqa: BLE001 - the deciding person gets a result
             return await self._finish(call, crashed(call, error), began)
@@ -346,7 +337,7 @@ class Runs:
         if any(bound.spec.durable for bound in self._live.registry.skills.values()):
             return True
         return await off_loop(
-            lambda: any(one.keeps and one.unfinished() for one in self._engines())
+            lambda: any(one.keeps and one.store.unfinished() for one in self._engines())
         )
 
     may_be_due_sync = sync_of(may_be_due)
@@ -390,7 +381,6 @@ class Runs:
         """Stop the runs of this process; stored runs continue at the next start."""
         self._memory.close()
         self._stop(None, None)
-        self._executor.close()
 
     def durable(self) -> Engine:
         """Return the engine that stores runs, opened on first use."""
@@ -398,8 +388,7 @@ class Runs:
             if self._stopped:
                 raise ToolmdError("this process is ending; its runs continue at the next start")
             if self._durable is None:
-                store = self._project.store
-                self._durable = Engine(self._executor.execute, store.database, clock=self._clock)
+                self._durable = self._engine_on(self._project.store.database)
             return self._durable
 
     def scheduled(self) -> tuple[SkillSpec, ...]:
@@ -426,6 +415,13 @@ class Runs:
         self._project.check_open()
         return self._project.live
 
+    def _engine_on(self, database: Database) -> Engine:
+        run, tell = (
+            partial(execute, lambda: self._project.live),
+            self._project.workspace_events.tell,
+        )
+        return Engine(run, database, clock=self._clock, tell=tell)
+
     def _engines(self) -> tuple[Engine, ...]:
         """Return the engines that may have runs; a store that has no record is not opened."""
         known = self._durable is not None or self._project.store.may_hold_records
@@ -434,14 +430,14 @@ class Runs:
     async def _engine(self, run_id: str) -> Engine:
         """Return the engine that has this run, or would have it."""
         self._project.check_open()
-        if self._memory.knows(run_id):
+        if self._memory.store.orders([run_id]):
             return self._memory
         return (await off_loop(self._engines))[-1]
 
     def _count_unfinished(self) -> Counter[RunState]:
         found: Counter[RunState] = Counter()
         for engine in self._engines():
-            found.update(engine.unfinished())
+            found.update(engine.store.unfinished())
         return found
 
     def _stop(self, timeout_s: float | None, on_hold: Callable[[], None] | None) -> None:
@@ -458,32 +454,45 @@ class Runs:
     async def _view(self, run_id: str) -> RunView:
         return await (await self._engine(run_id)).show(run_id)
 
-    async def _call(self, run_id: str, user: str | None = None) -> Call:
-        """Return the call that began a run, in any process; raises NotFoundError."""
+    async def _order(self, run_id: str, user: str | None) -> Order:
+        """Return the order of a run of any process; raises NotFoundError."""
         self._project.check_open()
         order = await off_loop(self.questions.order, run_id)
         if order is None:
             raise unknown(run_id)
         if user is not None and order.caller.user != user:
             raise NotFoundError(f"there is no run {run_id!r} of this user")
+        return order
+
+    def _call(self, order: Order) -> Call:
+        """Return the call that began a run."""
         name = order.plan.skill.name
         known = Call(name, order.inputs, confidence=order.confidence, caller=order.caller)
-        return self._calls.get(run_id, known)
+        return self._calls.get(order.id, known)
 
     async def _result_in_time(
-        self, run_id: str, call: Call, running: Awaitable[SkillResult], began: float
+        self, order: Order, call: Call, running: Awaitable[SkillResult], began: float
     ) -> Result:
-        """Wait for a run, no longer than the budget of the plan that called it."""
+        """Wait for a run, no longer than the budget of the plan that called it.
+
+        A late run is stopped in the background, since its undo may be long.
+        """
+        run_id = order.id
         if (budget := call.budget) is None:
             return await self._result(run_id, call, await running, began)
         left = budget.timeout_ms / 1000 - (perf_counter() - began)
+        work = asyncio.ensure_future(running)
         try:
-            ended = await in_time(running, left, lambda: self.cancel(run_id))
-        except LateRunError:
-            plan = await off_loop(self._todays_plan, call.tool)
-            repeatable = plan is not None and all(t.is_repeatable for t in plan.tools.values())
-            return await self._finish(call, _late(run_id, call, budget, repeatable), began)
-        result = await self._result(run_id, call, ended, began)
+            await asyncio.wait({work}, timeout=max(left, 0.0))
+        except asyncio.CancelledError:
+            work.cancel()
+            raise
+        if not work.done():
+            stopping = asyncio.ensure_future(self._stop_late(run_id, work))
+            _stopping.add(stopping)
+            stopping.add_done_callback(_stopping.discard)
+            return await self._finish(call, _late(order, call, budget), began)
+        result = await self._result(run_id, call, work.result(), began)
         if not result.success:
             return result
         found = cut(result.data, Bounds(budget.rows, budget.bytes))
@@ -493,24 +502,24 @@ class Runs:
         notes = (*result.notes, *found.notes)
         return result._replace(data=found.value, truncated=truncated, notes=notes)
 
-    def _todays_plan(self, name: str) -> Plan | None:
-        live = self._project.live
-        skill = live.registry.skills.get(name)
-        return None if skill is None else _plan(skill.spec, live, "")
+    async def _stop_late(self, run_id: str, work: "asyncio.Future[SkillResult]") -> None:
+        while not work.done():
+            # It may not even have begun.
+            with suppress(Exception):
+                await self.cancel(run_id)
+            await asyncio.wait({work}, timeout=LOOK_S)
+        work.exception()
 
     async def _result(self, run_id: str, call: Call, ended: SkillResult, began: float) -> Result:
         """Return the Result of a run that ended or waits."""
         if ended.code == "waiting":
-            questions = (await self._view(run_id)).questions
+            pending = await off_loop(self.questions.of, run_id)
             # Now `pending` lists them.
-            for one in await off_loop(self.questions.of, run_id):
+            for one in pending:
                 told = {"id": one.id, "state": "pending", "tool": one.call.tool}
                 self._project.workspace_events.tell("pending", told, one.call.caller.user)
-            shown = await off_loop(self.questions.inputs, run_id)
-            waiting = waits(run_id, call._replace(arguments=shown), ended, questions)
-            return await self._finish(call, waiting, began)
+            return await self._finish(call, waits(call, ended, pending), began)
         if ended.code != "stuck":
-            self._executor.end(run_id)
             self._calls.pop(run_id, None)
         return await self._finish(call, result_of(run_id, call.tool, ended), began)
 
@@ -528,53 +537,22 @@ def crashed(call: Call, error: Exception) -> Result:
     return Result(success=False, tool=call.tool, outcome="failed", error=failure, attempts=1)
 
 
-class LateRunError(Exception):
-    """The plan's time was over before the run ended."""
-
-
-async def in_time(run: Awaitable[T], seconds: float, stop: Callable[[], Awaitable[object]]) -> T:
-    """Return the value of a run that ends within `seconds`.
-
-    Raises LateRunError for a late run, and stops it in the background, since its undo may be long.
-    """
-    running = asyncio.ensure_future(run)
-    try:
-        done, _ = await asyncio.wait({running}, timeout=max(seconds, 0.0))
-    except asyncio.CancelledError:
-        running.cancel()
-        raise
-    if done:
-        return running.result()
-
-    async def end() -> None:
-        while not running.done():
-            # It may not even have begun.
-            with suppress(Exception):
-                await stop()
-            await asyncio.wait({running}, timeout=LOOK_S)
-        running.exception()
-
-    task = asyncio.ensure_future(end())
-    _stopping.add(task)
-    task.add_done_callback(_stopping.discard)
-    raise LateRunError
-
-
 def _denied(call: Call, failure: Failure) -> Result:
     """Return the Result of a run that did not begin, or of a decision that does not count."""
     return Result(success=False, tool=call.tool, outcome="denied", error=failure)
 
 
-def _late(run_id: str, call: Call, budget: Budget, repeatable: bool) -> Result:  # noqa: FBT001
+def _late(order: Order, call: Call, budget: Budget) -> Result:
     """Return the Result of a run that did not end within the budget of its plan."""
+    repeatable = all(tool.is_repeatable for tool in order.plan.tools.values())
     message = (
-        f"{call.tool} did not end within {budget.timeout_ms / 1000:g} s: its run {run_id} is"
+        f"{call.tool} did not end within {budget.timeout_ms / 1000:g} s: its run {order.id} is"
         f" stopped before its next call, and what it did is undone."
     )
     outcome: Outcome = "failed" if repeatable else "unknown"
     failure = Failure("timeout" if repeatable else "outcome_unknown", message)
     return Result(success=False, tool=call.tool, outcome=outcome, error=failure, attempts=1,
-                  run_id=run_id)  # fmt: skip
+                  run_id=order.id)  # fmt: skip
 
 
 def _only_key(run_id: str, questions: tuple[Question, ...]) -> str:
@@ -584,10 +562,3 @@ def _only_key(run_id: str, questions: tuple[Question, ...]) -> str:
     if len(keys) > 1:
         raise ToolmdError(f"run {run_id} asks several things: name one key of {keys}")
     return keys[0]
-
-
-def _plan(spec: SkillSpec, live: Live, code: str) -> Plan:
-    """Return the plan of a run: the specs with which it executes."""
-    tools, skills = live.registry.tools, live.registry.skills
-    python = [name for name, bound in skills.items() if bound.binding.kind != "none"]
-    return make_plan(spec, Specs(tools), Specs(skills), python, code)

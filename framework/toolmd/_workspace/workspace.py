@@ -492,9 +492,7 @@ class Changes:
         """Return the pending changes of tools and skills."""
         return self._project.live.registry.pending_changes
 
-    def list_sync(self) -> tuple[PendingChange, ...]:
-        """Same as `list`, for callers that can't await."""
-        return self._project.live.registry.pending_changes
+    list_sync = sync_of(list)  # noqa: A003 - the method above
 
     async def accept(self, name: str) -> PendingChange:
         """Accept the pending change of a tool or skill: it becomes live.
@@ -508,9 +506,7 @@ class Changes:
         """
         return await off_loop(self._reloader.accept, name)
 
-    def accept_sync(self, name: str) -> PendingChange:
-        """Same as `accept`, for callers that can't await; the calling thread waits."""
-        return self._reloader.accept(name)
+    accept_sync = sync_of(accept)
 
 
 _CALL = ArgumentCheck(Workspace.call)

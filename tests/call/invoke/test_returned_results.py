@@ -1,7 +1,7 @@
 """Tools that call others: the Result of a call, given as their own, is what they came to."""
 
 from toolmd._call.invoke import MAX_MESSAGE
-from toolmd._skills.python import result_of
+from toolmd._skills.interpreter import result_of
 from toolmd._types.call_spec import Limits, Safety
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.settings import AuditSettings, Settings

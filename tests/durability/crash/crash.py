@@ -1,4 +1,4 @@
-"""All of the harness: kills, take-overs, waiting runs, overhead, rates, two machines; an hour.
+"""All of the harness: kills, take-overs, rates, two machines; an hour.
 
 `make crash`, or with the names of some parts: `python tests/durability/crash/crash.py chaos rates`.
 `matrix` alone takes at most 15 minutes on two quiet processors; `--runs 60` makes its storm
@@ -23,8 +23,6 @@ import boundaries
 import chaos
 import matrix
 import network
-import overhead
-import parked
 import statements
 import takeover
 from postgres_server import database, own_server
@@ -33,8 +31,6 @@ TIMES = 50
 STATEMENTS = 30
 STRIKES = 10
 TORN = 100
-WAITING, LOOK_S = 1000, 30.0
-ROUNDS = 25
 RATE, RATE_S = 3, 60.0
 STARTER = Path(__file__).parents[1] / "starter.py"
 Row = tuple[str, str, str]
@@ -104,36 +100,6 @@ def take_over(server: str) -> Iterator[Row]:
         yield f"{place}: take-over after {how.name}, {STRIKES} times", told, "10 s; 0"
 
 
-def park(server: str) -> Iterator[Row]:
-    """Measure a worker with waiting runs."""
-    for place in ("SQLite", "Postgres"):
-        with database(server) as url:
-            engine = "sqlite" if place == "SQLite" else url
-            found = parked.measure(engine, WAITING, LOOK_S)
-        say(f"  {found}")
-        with_runs, without = found.with_runs, found.without
-        what = f"{place}: an idle worker, {WAITING} runs waiting"
-        told = f"{with_runs.core:.1%} of a core, {with_runs.megabytes:.0f} MB"
-        yield what, told, "10 %, 50 MB"
-        told = f"{without.core:.1%} of a core, {without.megabytes:.0f} MB"
-        yield "  the same with none", told, ""
-
-
-def weigh(server: str) -> Iterator[Row]:
-    """Measure a step by one of a plain journal in SQLite, as shipped and without the audit."""
-    del server
-    for audit in (True, False):
-        found = overhead.measure(ROUNDS, audit=audit)
-        say(f"  {found}")
-        how = "as shipped" if audit else "lean"
-        told = f"{found.ratio:.2f} × ({found.toolmd:.2f} ms by {found.journal:.2f} ms)"
-        yield f"a step by one of a plain journal, processor time, {how}", told, "3 ×"
-        told = f"{found.run_ratio:.2f} × ({found.run:.2f} ms)"
-        yield f"a run of {overhead.FEW} steps by a plain journal, {how}", told, "3 ×"
-        told = f"{found.at_once:.0f} runs a second, {found.at_once_ratio:.2f} of a plain journal"
-        yield f"{overhead.AT_ONCE} runs of {overhead.FEW} steps at once, {how}", told, ""
-
-
 def start_often(server: str) -> Iterator[Row]:
     """Start a limited tool from three processes."""
     for place in ("SQLite", "Postgres"):
@@ -197,8 +163,6 @@ PARTS: dict[str, Callable[[str], Iterator[Row]]] = {
     "torn": tear,
     "statements": kill_between,
     "takeover": take_over,
-    "parked": park,
-    "overhead": weigh,
     "rates": start_often,
 }
 

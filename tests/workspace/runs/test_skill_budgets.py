@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-from toolmd._workspace.runs import LateRunError, in_time
-from toolmd.errors import NotFoundError
 from toolmd.testing import memory_workspace
 
 TOOL = """# {name}
@@ -134,57 +132,5 @@ def test_a_skill_that_exceeds_its_plans_time_is_reported_with_its_run(
             assert (result.outcome, result.error.code) == (outcome, code)
             assert "its run run-" in result.error.message
             archive.release.set()
-
-    asyncio.run(scene())
-
-
-def test_a_late_run_is_cancelled_until_it_stops() -> None:
-    async def scene() -> None:
-        stopped, told = asyncio.Event(), []
-
-        async def stop() -> None:
-            told.append(1)
-            if len(told) == 1:
-                raise NotFoundError("it has not begun")
-            stopped.set()
-
-        with pytest.raises(LateRunError):
-            await in_time(stopped.wait(), 0.0, stop)
-        await stopped.wait()
-        assert len(told) == 2
-
-    asyncio.run(scene())
-
-
-def test_a_run_in_time_is_not_cancelled() -> None:
-    async def run() -> str:
-        return "done"
-
-    async def stop() -> None:
-        raise AssertionError("it has ended")
-
-    assert asyncio.run(in_time(run(), 60.0, stop)) == "done"
-
-
-def test_a_caller_that_stops_waiting_for_a_run_cancels_it() -> None:
-    async def scene() -> None:
-        begun, ended = asyncio.Event(), asyncio.Event()
-
-        async def run() -> None:
-            begun.set()
-            try:
-                await asyncio.Event().wait()
-            finally:
-                ended.set()
-
-        async def stop() -> None:
-            raise AssertionError("nobody was late")
-
-        waiting = asyncio.create_task(in_time(run(), 60.0, stop))
-        await begun.wait()
-        waiting.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await waiting
-        await ended.wait()
 
     asyncio.run(scene())

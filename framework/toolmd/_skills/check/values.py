@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from toolmd._expressions import CheckedExpression, Checker, ExpressionError
@@ -64,22 +64,25 @@ class StepFindings:
 
 @dataclass(frozen=True)
 class Scope:
-    """The names at one point of the workflow."""
+    """The names at one point of the workflow, and the check of what reads them."""
 
-    names: dict[str, Schema] = field(default_factory=dict)
-    unsure: frozenset[str] = frozenset()
+    found: StepFindings
+    names: Mapping[str, Schema]
+    unsure: frozenset[str]
     """The names that may have no value."""
+    tolerant: bool = False
+    """Whether something guards the names, such as the step's own When."""
 
     @classmethod
-    def of(cls, parameters: tuple[Parameter, ...]) -> "Scope":
+    def of(cls, parameters: tuple[Parameter, ...], found: StepFindings) -> "Scope":
         """Return a scope with the inputs; an optional one without a default is unsure."""
         unsure = {p.name for p in parameters if not p.required and not p.shape.has_default}
-        return cls({p.name: p.shape for p in parameters}, frozenset(unsure))
+        return cls(found, {p.name: p.shape for p in parameters}, frozenset(unsure))
 
     def also(self, name: str, shape: Schema | None, *, sure: bool = True) -> "Scope":
         """Return this scope with one more name."""
         unsure = self.unsure - {name} if sure else self.unsure | {name}
-        return Scope({**self.names, name: shape or ANYTHING}, unsure)
+        return replace(self, names={**self.names, name: shape or ANYTHING}, unsure=unsure)
 
     def met(self, other: "Scope") -> "Scope":
         """Return the scope where two paths meet: a name of only one path is unsure."""
@@ -88,40 +91,29 @@ class Scope:
             if self.names[name] != other.names[name]:
                 names[name] = ANYTHING
         lone = self.names.keys() ^ other.names.keys()
-        return Scope(names, self.unsure | other.unsure | lone)
+        return replace(self, names=names, unsure=self.unsure | other.unsure | lone)
+
+    def guarded(self, tolerant: bool = True) -> "Scope":  # noqa: FBT001, FBT002 - one flag
+        """Return this scope without reports of names that may have no value, if `tolerant`."""
+        return replace(self, tolerant=True) if tolerant and not self.tolerant else self
 
     @cached_property
-    def checker(self) -> Checker:
-        """Return the checker of expressions over these names."""
+    def _checker(self) -> Checker:
         return Checker(self.names, functions=True)
 
-    def check(
-        self, expression: Expression, found: StepFindings, *, tolerant: bool = False
-    ) -> CheckedExpression | None:
-        """Check an expression and report its errors; return None where it can't be compiled.
-
-        With `tolerant`, a name that may have no value is not reported.
-        """
-        found.scopes[expression.line, expression.column] = self.names
+    def check(self, expression: Expression) -> CheckedExpression | None:
+        """Check an expression and report its errors; return None where it can't be compiled."""
+        self.found.scopes[expression.line, expression.column] = self.names
         try:
-            checked = self.checker.check(expression.cel)
+            checked = self._checker.check(expression.cel)
         except ExpressionError as error:
-            found.report_broken(expression, error)
+            self.found.report_broken(expression, error)
             return None
-        for name in sorted(checked.unguarded & self.unsure) if not tolerant else ():
+        for name in sorted(checked.unguarded & self.unsure) if not self.tolerant else ():
             message = f"'{name}' may have no value here"
             hint = f"guard it: `has({name}) ? … : …`, or give the step a **When**: `has({name})`"
-            found.report(Code.MAY_BE_UNSET, expression, message, hint, Severity.WARNING)
+            self.found.report(Code.MAY_BE_UNSET, expression, message, hint, Severity.WARNING)
         return checked
-
-
-class ValueCheck:
-    """Checks values in one scope; `tolerant` where the step's own When guards its names."""
-
-    def __init__(self, scope: Scope, found: StepFindings, *, tolerant: bool) -> None:
-        self._scope = scope
-        self._found = found
-        self._tolerant = tolerant
 
     def arguments(
         self,
@@ -140,39 +132,32 @@ class ValueCheck:
                 every = f"its parameters: {names}" if known else "it has no parameters"
                 hint = did_you_mean(argument.name, known) or every
                 message = f"{callee} has no parameter '{argument.name}'"
-                self._found.report(Code.UNKNOWN_ARGUMENT, argument.place or at, message, hint)
-            else:
-                self._argument(argument, parameter, argument.value_place or at)
-                if not self._tolerant:
-                    self._excess(argument, parameter, f"{callee} ({file})" if file else callee)
+                self.found.report(Code.UNKNOWN_ARGUMENT, argument.place or at, message, hint)
+                continue
+            value, place = argument.value, argument.value_place or at
+            only = value.expression if isinstance(value, Template) else None
+            # A bare name without a value leaves an optional argument out.
+            lone = not parameter.required and only is not None and only.cel.isidentifier()
+            self.guarded(lone).value(value, parameter.shape, argument.name, place)
+            if only is not None and not self.tolerant:
+                self._excess(only, parameter, f"{callee} ({file})" if file else callee)
         given = {argument.name for argument in written}
         for name, parameter in known.items():
             if parameter.required and not parameter.shape.has_default and name not in given:
                 message = f"{callee} needs '{name}', which the step does not set"
                 hint = f"add `- {name}: …` below **With**"
-                self._found.report(Code.MISSING_ARGUMENT, at, message, hint)
+                self.found.report(Code.MISSING_ARGUMENT, at, message, hint)
 
-    def _argument(self, argument: Argument, parameter: Parameter, at: int | Position) -> None:
-        value = argument.value
-        only = value.expression if isinstance(value, Template) else None
-        # A bare name without a value leaves an optional argument out.
-        lone = not parameter.required and only is not None and only.cel.isidentifier()
-        check = ValueCheck(self._scope, self._found, tolerant=True) if lone else self
-        check.value(value, parameter.shape, argument.name, at)
-
-    def _excess(self, argument: Argument, parameter: Parameter, callee: str) -> None:
+    def _excess(self, expression: Expression, parameter: Parameter, callee: str) -> None:
         """Warn of a name that may have values which the parameter does not accept."""
-        value = argument.value
-        expression = value.expression if isinstance(value, Template) else None
-        if expression is None:
-            return
-        checked = self._scope.check(expression, self._found, tolerant=True)
+        checked = self.guarded().check(expression)
         if checked is not None and (found := excess(checked.schema, parameter.shape)):
             over, takes = found
-            code = Code.ARGUMENT_MISMATCH
-            message = f"`{expression.cel}` may be {over}, but '{argument.name}' of {callee} {takes}"
+            message = (
+                f"`{expression.cel}` may be {over}, but '{parameter.name}' of {callee} {takes}"
+            )
             hint = "declare the same values in both places, or skip the step with When"
-            self._found.report(code, expression, message, hint, Severity.WARNING)
+            self.found.report(Code.ARGUMENT_MISMATCH, expression, message, hint, Severity.WARNING)
 
     def value(self, value: Value, shape: Schema, name: str, at: int | Position) -> None:
         """Check one value for a parameter of this shape."""
@@ -181,7 +166,9 @@ class ValueCheck:
             return
         only = value.parts[0] if len(value.parts) == 1 else None
         if isinstance(only, Expression) and (value.code or not takes_text(shape)):
-            self._expression(only, shape, name)
+            checked = self.check(only)
+            if checked is not None and (reason := mismatch(checked.schema, shape)):
+                self.found.report(Code.ARGUMENT_MISMATCH, only, f"'{name}': {reason}")
         elif all(isinstance(part, str) for part in value.parts):
             self._text("".join(str(part) for part in value.parts), shape, name, at)
         else:
@@ -191,49 +178,43 @@ class ValueCheck:
         """Check the expressions within text."""
         for part in template.parts if template is not None else ():
             if isinstance(part, Expression):
-                self._scope.check(part, self._found, tolerant=self._tolerant)
+                self.check(part)
             else:
                 self._spans(part, at)
 
     def _spans(self, text: str, at: int | Position) -> None:
         """Report a code span within text that begins with a name: only braces give its value."""
         for span, name in _SPAN.findall(text):
-            if name in self._scope.names:
+            if name in self.names:
                 message = f"`{span}` stays as it is within text, although '{name}' is a name"
                 hint = f"write `{{{span}}}` for its value"
-                self._found.report(Code.WORD_OR_NAME, at, message, hint, Severity.HINT)
-
-    def _expression(self, expression: Expression, shape: Schema, name: str) -> None:
-        checked = self._scope.check(expression, self._found, tolerant=self._tolerant)
-        if checked is not None and (reason := mismatch(checked.schema, shape)):
-            self._found.report(Code.ARGUMENT_MISMATCH, expression, f"'{name}': {reason}")
+                self.found.report(Code.WORD_OR_NAME, at, message, hint, Severity.HINT)
 
     def _text(self, text: str, shape: Schema, name: str, at: int | Position) -> None:
-        named = text in self._scope.names
+        named = text in self.names
         self._spans(text, at)
         hint = f"write `{text}` in a code span for the value of that name" if named else ""
         try:
-            wrong = problems(read_text(text, shape), shape, path=name)
+            wrong = [one.message for one in problems(read_text(text, shape), shape, path=name)]
         except ValueTextError as error:
-            self._found.report(Code.ARGUMENT_MISMATCH, at, f"'{name}': {error}", hint)
-            return
-        for problem in wrong:
-            self._found.report(Code.ARGUMENT_MISMATCH, at, problem.message, hint)
+            wrong = [f"'{name}': {error}"]
+        for message in wrong:
+            self.found.report(Code.ARGUMENT_MISMATCH, at, message, hint)
         if named and not wrong:
             message = f"'{name}' has the text '{text}', which is also a name"
             keep = f'; write `"{text}"` in one for the word'
-            self._found.report(Code.WORD_OR_NAME, at, message, hint + keep, Severity.HINT)
+            self.found.report(Code.WORD_OR_NAME, at, message, hint + keep, Severity.HINT)
 
     def _nested(self, value: Values, shape: Schema, name: str, at: int | Position) -> None:
         kind = "object" if value.fields else "array"
         if shape.types and kind not in shape.types:
             message = f"'{name}': {kind} where {' or '.join(shape.types)} is needed"
-            self._found.report(Code.ARGUMENT_MISMATCH, at, message, _way_of_writing(shape))
+            self.found.report(Code.ARGUMENT_MISMATCH, at, message, _way_of_writing(shape))
         elif value.fields and (properties := shape_for(value, shape).properties) is not None:
             self.arguments(f"'{name}'", properties, value.fields, at)
         else:
+            inner = shape.values or ANYTHING
             for field in value.fields:
-                inner = shape.values or ANYTHING
                 self.value(field.value, inner, f"{name}.{field.name}", field.value_place or at)
             for item in value.items:
                 self.value(item, shape.items or ANYTHING, f"{name}[]", at)

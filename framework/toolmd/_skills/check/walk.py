@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolmd._expressions import RESERVED
-from toolmd._skills.check.values import ANYTHING, Scope, StepFindings, ValueCheck, mismatch
+from toolmd._skills.check.values import ANYTHING, Scope, StepFindings, mismatch
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Severity
 from toolmd._types.schema import Schema
@@ -56,7 +56,7 @@ class Walk:
         self.tools = tools
         self.skills = skills
         self.found = found
-        self._entries: dict[int, Scope] = {0: Scope.of(spec.parameters)}
+        self._entries: dict[int, Scope] = {0: Scope.of(spec.parameters, found)}
         self._at = 0
 
     def run(self) -> None:
@@ -134,14 +134,14 @@ class StepCheck:
         """Return where a key's value is, else the step's line."""
         return self._step.places.get(key.name, self._step.line)
 
-    def _values(self, scope: Scope) -> ValueCheck:
-        return ValueCheck(scope, self._found, tolerant=self._step.when is not None)
+    def _scope(self, key: StepKey) -> Scope:
+        """Return the names that a key's value can read."""
+        guarded = self._step.when is not None and key.name != "When"
+        return self._scopes[key.reads].guarded(guarded or key.reads == "after")
 
     def _type(self, key: StepKey, expression: Expression) -> Schema | None:
         """Check an expression and return the shape of its value."""
-        guarded = self._step.when is not None and key.name != "When"
-        tolerant = guarded or key.reads == "after"
-        checked = self._scopes[key.reads].check(expression, self._found, tolerant=tolerant)
+        checked = self._scope(key).check(expression)
         return None if checked is None else checked.schema
 
     def _condition(self, key: StepKey, value: Expression) -> None:
@@ -173,16 +173,16 @@ class StepCheck:
         self._scopes["item"] = self._scopes["outside"].also(loop.name, items)
 
     def _text(self, key: StepKey, value: Template | None) -> None:
-        self._values(self._scopes[key.reads]).template(value, self._at(key))
+        self._scopes[key.reads].guarded(self._step.when is not None).template(value, self._at(key))
 
     _question = _text
 
     def _data(self, key: StepKey, value: tuple[Argument, ...]) -> None:
         self._text(key, self._step.message)
-        check = self._values(self._scopes["item"])
+        scope = self._scopes["item"].guarded(self._step.when is not None)
         for argument in value:
             at = argument.value_place or self._step.line
-            check.value(argument.value, ANYTHING, argument.name, at)
+            scope.value(argument.value, ANYTHING, argument.name, at)
 
     def _callee(self, key: StepKey, use: Use) -> None:
         self._result = self._call(key, use)
@@ -195,17 +195,17 @@ class StepCheck:
         if not key.acts and step.save_as is not None:
             # It is bound when the step has succeeded.
             scope = scope.also(step.save_as, self._result)
-        check = self._values(scope)
+        scope = scope.guarded(step.when is not None)
         callee = walk.tools.get(call.name) or walk.skills.get(call.name)
         required = (*walk.spec.required_tools, *walk.spec.required_skills)
         if call.name not in required:
             self._not_required(call, at, required, known=walk.partial or callee is not None)
         if callee is None:
             for argument in call.arguments:
-                check.value(argument.value, ANYTHING, argument.name, argument.value_place or at)
+                scope.value(argument.value, ANYTHING, argument.name, argument.value_place or at)
             return None
         file = f"{callee.source.path}:{callee.source.line}"
-        check.arguments(call.name, callee.parameters, call.arguments, at, file)
+        scope.arguments(call.name, callee.parameters, call.arguments, at, file)
         return callee.returns if isinstance(callee, ToolSpec) else _OBJECT
 
     def _not_required(

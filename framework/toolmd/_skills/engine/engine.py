@@ -10,32 +10,25 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
-from typing import TypeVar
+from operator import itemgetter
+from typing import Any, Literal, TypeVar
 
-from toolmd._skills.engine import ALL_RUNS, Ask, Execute, utc_now
 from toolmd._skills.engine.journal import LostRunError, Record, RunJournal
-from toolmd._skills.engine.outage import Outage
-from toolmd._skills.engine.outcomes import (
-    AnsweredError,
-    TooLateError,
-    no_question,
-    taken,
-    unknown,
-    waiting,
-)
+from toolmd._skills.engine.process import CLOSED, Process, utc_now
 from toolmd._skills.engine.store import (
     ALL,
+    ALL_RUNS,
     PARKED,
-    RunStore,
     StoredQuestion,
     StoredRun,
-    view,
+    ended,
+    unknown,
 )
-from toolmd._skills.journal import ParkedError
+from toolmd._skills.journal import Journal, ParkedError
 from toolmd._store.database import Database
 from toolmd._types.fleet import Queue, Worker
 from toolmd._types.result import SkillResult
@@ -50,8 +43,14 @@ from toolmd._types.run import (
     RunState,
     RunView,
 )
-from toolmd.errors import NotFoundError, ToolmdError, UnreachableError, logged
+from toolmd.errors import ToolmdError, UnreachableError, logged
 
+Execute = Callable[[Order, Journal], Awaitable[SkillResult]]
+"""Interprets an order over its journal; raises ParkedError."""
+Ask = Callable[[Question], Awaitable[Answer | None]]
+"""Asks an available person; None means that nobody is available, and the run waits."""
+Tell = Callable[[Literal["run", "run-step"], dict[str, Any], str | None], None]
+"""Receives a run's new state or its event as JSON, and the run's user."""
 LOOK_S = 0.05
 """How often a caller looks at a run that others execute, in seconds."""
 ROUND_S = 0.5
@@ -72,12 +71,11 @@ GRACE_S = 10.0
 """How long closing waits for steps in progress, in seconds."""
 LATE = Answer(approved=False, late=True)
 LATER = "the run resumes from its record when the store can be reached"
-CLOSED = "the workspace is closed; its runs go on at the next start"
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 
-class Engine:
+class Engine(Process):
     """Executes orders, keeps their records, and waits for answers.
 
     A waiting run returns a SkillResult with the code `waiting`; an answer continues it. Methods
@@ -91,21 +89,13 @@ class Engine:
         *,
         clock: Clock = utc_now,
         store_wait_s: float = STORE_WAIT_S,
+        tell: Tell = lambda *_told: None,
     ) -> None:
         """Prepare it; `execute` interprets an order over its journal."""
         self._execute = execute
-        self._workers = database.workers()
-        self._threads: ThreadPoolExecutor | None = None
-        self._is_local = not database.spans_machines
+        self._tell = tell
+        super().__init__(database, clock)
         self._store_wait_s = store_wait_s
-        self.store = RunStore(database)
-        """The records."""
-        self.keeps = self._workers is not None
-        """Whether the runs outlive this process."""
-        self.own = "memory" if self._workers is None else self._workers.own
-        """The name of this process, never reused."""
-        self.clock: Clock = lambda: clock() + (self._workers.ahead if self._workers else _NONE)
-        """The store's time."""
         self.each_second: Callable[[], Awaitable[None]] | None = None
         """Work that is done once a second while this process looks for work."""
         self._executing: Counter[str] = Counter()
@@ -117,14 +107,12 @@ class Engine:
         self._unrecorded: dict[str, tuple[float, UnreachableError]] = {}
         """Since when which runs can't be recorded, by the monotonic clock, and why."""
         self._told: dict[str, set[tuple[str, str, str]]] = {}
-        """The events of runs that their listener received; of the latest runs only."""
-        self._is_open = True
+        """The events of runs that were reported; of the latest runs only."""
         self._added = 0
         self._alarm: asyncio.TimerHandle | None = None
         self._catching_up: set[asyncio.Task[None]] = set()
         self._ended = threading.Event()
         self._starting = threading.Lock()
-        self._thread: threading.Thread | None = None
 
     # What callers do.
 
@@ -137,14 +125,9 @@ class Engine:
         """
         await self._prepare()
         began = self.clock()
-        new = False
         self._enter(order.id)
-        try:
-            new = await self.do(partial(self.store.add, order, began, self.own))
-        finally:
-            if not new:
-                self._leave(order.id)
-        if not new:
+        add = partial(self.store.add, order, began, self.own)
+        if not await self._claim(order.id, add, bool):
             await self.do(partial(self._check_same, order))
             return await self._drive(order.id, ask, watch)
         self._added += 1
@@ -160,8 +143,9 @@ class Engine:
         start, now = Question.start(order, at), self.clock().timestamp()
         if not await self.do(partial(self.store.add, order, at, None, start, now)):
             await self.do(partial(self._check_same, order))
+        self._tell_state(order, "scheduled")
         await self._catch_up()
-        return waiting(start)
+        return start.as_result()
 
     async def answer(
         self,
@@ -180,10 +164,10 @@ class Engine:
         await self._prepare()
         asked = await self.do(partial(self.store.open, run_id))
         if not any(one.question.key == key and one.question.asks for one in asked):
-            raise await self.do(partial(self._too_late, run, key))
+            raise await self.do(partial(self.store.closed, run, key))
         settled, result = await self._settle(run, key, answer, watch)
         if not settled:
-            raise await self.do(partial(self._too_late, run, key))
+            raise await self.do(partial(self.store.closed, run, key))
         return result or await self._drive(run_id, ask, watch)
 
     async def resume(
@@ -207,53 +191,12 @@ class Engine:
     async def runs(self, query: RunQuery = ALL_RUNS) -> tuple[RunView, ...]:
         """Return the runs that match a query, the newest first, without their steps."""
         await self._catch_up()
-        return await self.do(partial(self.views, query))
+        return await self.do(partial(self.store.views, query))
 
     async def show(self, run_id: str) -> RunView:
         """Return one run with its steps; raises NotFoundError."""
         await self._catch_up()
-        return await self.do(partial(self.view, run_id))
-
-    # What is read.
-
-    def views(self, query: RunQuery = ALL_RUNS) -> tuple[RunView, ...]:
-        """Return the runs that match a query, without their steps."""
-        return tuple(
-            view(run, self.store.asked(run.id) if run.state in PARKED else ())
-            for run in self.store.page(query)
-        )
-
-    def view(self, run_id: str) -> RunView:
-        """Return one run with its steps; raises NotFoundError."""
-        return view(self.store.run(run_id), self.store.asked(run_id), self.store.steps(run_id))
-
-    def orders(self, ids: Iterable[str]) -> tuple[Order, ...]:
-        """Return the orders of these runs, without missing ones."""
-        return self.store.orders(ids)
-
-    def knows(self, run_id: str) -> bool:
-        """Return whether there is a run of this id."""
-        return bool(self.store.orders([run_id]))
-
-    def waiting(
-        self,
-        run_id: str | None = None,
-        after: tuple[float, str] | None = None,
-        limit: int | None = None,
-    ) -> tuple[StoredQuestion, ...]:
-        """Return the open questions of all runs, or of one, the oldest first."""
-        return self.store.open(run_id, after, limit)
-
-    def unfinished(self) -> dict[RunState, int]:
-        """Return the number of unfinished runs by state."""
-        return self.store.unfinished()
-
-    def changed(self, ids: Iterable[str]) -> tuple[tuple[str, str, RunState, str | None], ...]:
-        """Return the runs that execute, and those that recently began, asked or ended, or of `ids`.
-
-        Each comes with its skill, its state and its user.
-        """
-        return self.store.changed(self.clock(), ids)
+        return await self.do(partial(self.store.view, run_id))
 
     def fleet(self) -> tuple[tuple[Worker, ...], Queue]:
         """Return the processes that execute runs, and the runs that no process executes yet."""
@@ -278,14 +221,6 @@ class Engine:
                 )
                 self._thread.start()
 
-    def hold(self) -> None:
-        """Begin no more steps in this process."""
-        self._is_open = False
-
-    def may_go_on(self) -> bool:
-        """Return whether a new step may begin: others may have taken over a frozen process."""
-        return self._is_open and (self._workers is None or self._workers.lives())
-
     def close(self, grace_s: float | None = None) -> None:
         """Stop: steps in progress finish within `grace_s`; other processes resume the rest."""
         self.hold()
@@ -304,30 +239,6 @@ class Engine:
                 self._workers.end()
         if self._threads is not None:
             self._threads.shutdown(wait=False)
-
-    # What an attempt needs (see Host).
-
-    async def do(self, work: Callable[[], T]) -> T:
-        """Do work on the store, in another thread where it may wait for a disk or a server.
-
-        The thread that looks for work waits for the disk itself: its loop is no server's.
-        """
-        is_own = threading.current_thread() is self._thread and self._is_local
-        if is_own or not self.keeps:
-            return work()
-        if self._threads is None:
-            # One writes to a file at a time, and one reads meanwhile.
-            most = 2 if self._is_local else None
-            self._threads = ThreadPoolExecutor(most, thread_name_prefix="toolmd-store")
-        try:
-            doing = asyncio.get_running_loop().run_in_executor(self._threads, work)
-        except RuntimeError as error:
-            raise ToolmdError(CLOSED) from error
-        return await doing
-
-    async def look(self, work: Callable[[], T]) -> T:
-        """Do work on the store that only reads."""
-        return work() if self._is_local else await self.do(work)
 
     def progress(self, run_id: str) -> None:
         """Note that an attempt recorded a step, so that its run is no suspect any more."""
@@ -386,7 +297,7 @@ class Engine:
             return (await self._settle(run, one.question.key, answer, watch))[1]
         still = await self._read(run.id)
         self._set_alarm()
-        return waiting(one.question) if still.state in PARKED else None
+        return one.question.as_result() if still.state in PARKED else None
 
     async def _asked(self, one: StoredQuestion, ask: Ask) -> Answer | None:
         """Return the person's answer, or that time is up; None where an answer came elsewhere."""
@@ -412,14 +323,9 @@ class Engine:
             Whether the answer counts, and the run's result where it ended.
         """
         owner = self.own if self._is_open else None
-        attempt = 0
+        settle = partial(self.store.settle, run.id, key, answer, self.clock(), owner)
         self._enter(run.id)
-        try:
-            settle = partial(self.store.settle, run.id, key, answer, self.clock(), owner)
-            first, attempt = await self.do(settle)
-        finally:
-            if not attempt:
-                self._leave(run.id)
+        first, attempt = await self._claim(run.id, settle, itemgetter(1))
         if not attempt:
             return first, None
         return first, await self._attempt(run.id, run.began, attempt, watch)
@@ -429,13 +335,20 @@ class Engine:
         if not self._begin(run):
             await asyncio.sleep(LOOK_S)
             return None
-        attempt = 0
-        try:
-            attempt = await self.do(partial(self.store.claim, run.id, self.own))
-        finally:
-            if not attempt:
-                self._leave(run.id)
+        claim = partial(self.store.claim, run.id, self.own)
+        attempt = await self._claim(run.id, claim, bool)
         return await self._attempt(run.id, run.began, attempt, watch) if attempt else None
+
+    async def _claim(self, run_id: str, claim: Callable[[], T], claimed: Callable[[T], Any]) -> T:
+        """Claim a run that `_executing` has; take it out where this process does not get it."""
+        mine: Any = False
+        try:
+            value = await self.do(claim)
+            mine = claimed(value)
+        finally:
+            if not mine:
+                self._leave(run_id)
+        return value
 
     def _begin(self, run: StoredRun) -> bool:
         """Note that this process executes a run; return False where the run must wait.
@@ -470,16 +383,10 @@ class Engine:
         watch: RunListener | None,
         order: Order | None = None,
     ) -> SkillResult | None:
-        """Execute a run of this process over its record; return its result if it ended.
+        """Execute a claimed run over its record; return its result if it ended.
 
-        The attempt goes on where its caller is cancelled: its step must not be cut off.
-
-        Args:
-            run_id: The run, which this process claimed.
-            began: When the run began.
-            number: The number of the attempt since the run last waited.
-            watch: Receives the events of the run.
-            order: The order of a new run, which has no record.
+        The attempt goes on where its caller is cancelled: its step must not be cut off. `number`
+        counts the attempts since the run last waited. A new run has its `order`, and no record.
         """
         work = self._attempted(run_id, began, number, watch, order)
         attempt = asyncio.ensure_future(work)
@@ -496,23 +403,23 @@ class Engine:
         order: Order | None,
     ) -> SkillResult | None:
         try:
-            told = self._told.setdefault(run_id, set())
-            while len(self._told) > MAX_RUNS:
-                del self._told[next(iter(self._told))]
             record = Record(order, (), ()) if order is not None else await self.do(
                 partial(self._record_of, run_id)
             )  # fmt: skip
-            tell = partial(_tell, watch, told)
+            order = record.order
+            tell = partial(self._tell_event, order, watch)
             journal = RunJournal(self, run_id, began, record, tell, again=number > 1)
-            result = await self._interpret(run_id, record.order, journal)
+            self._tell_state(order, "running")
+            result = await self._interpret(run_id, order, journal)
             if isinstance(result, ParkedError):
-                await self._park(run_id, result, journal)
+                await self._park(order, result, journal)
                 return None
             if result is not None:
                 end = partial(self.store.finish, run_id, self.own, result, self.clock())
                 if await self.do(end):
                     self._told.pop(run_id, None)
                     self.progress(run_id)
+                    self._tell_state(order, ended(result))
                     return result
             if isinstance(journal.lost, UnreachableError):
                 self._unrecorded.setdefault(run_id, (time.monotonic(), journal.lost))
@@ -560,12 +467,28 @@ class Engine:
             return None
         return _broken(run_id, journal.lost)
 
-    async def _park(self, run_id: str, parked: ParkedError, journal: RunJournal) -> None:
+    async def _park(self, order: Order, parked: ParkedError, journal: RunJournal) -> None:
         for question in parked.questions:
             journal.tell(RunEvent.waiting(question))
         now = self.clock().timestamp()
-        park = partial(self.store.park, run_id, self.own, parked.questions, now)
+        park = partial(self.store.park, order.id, self.own, parked.questions, now)
         await self.do(partial(park, heard=journal.heard))
+        self._tell_state(order, "waiting")
+
+    def _tell_state(self, order: Order, state: RunState) -> None:
+        told = {"run_id": order.id, "skill": order.plan.skill.name, "state": state}
+        self._tell("run", told, order.caller.user)
+
+    def _tell_event(self, order: Order, watch: RunListener | None, event: RunEvent) -> None:
+        """Report an event of a run unless an earlier attempt has."""
+        told = self._told.setdefault(order.id, set())
+        while len(self._told) > MAX_RUNS:
+            del self._told[next(iter(self._told))]
+        if event.mark not in told:
+            told.add(event.mark)
+            self._tell("run-step", event.to_dict(), order.caller.user)
+            if watch is not None:
+                watch(event)
 
     # Looking for work.
 
@@ -669,26 +592,10 @@ class Engine:
     def _check_same(self, order: Order) -> None:
         for known in self.store.orders([order.id]):
             if not order.is_of(known):
-                raise ToolmdError(taken(order.id))
-
-    def _too_late(self, run: StoredRun, key: str) -> NotFoundError:
-        """Build the error for an answer that does not count, with the reason."""
-        asked = self.store.asked(run.id)
-        one = next((one for one in asked if one.question.key == key), None)
-        if one is None:
-            return no_question(run.id, key)
-        if one.answer is not None and not one.answer.late:
-            return AnsweredError(run.id, key, one.answer)
-        if run.result is None and not one.question.asks:
-            until = one.question.until
-            return TooLateError(run.id, key, f"it waits until {until}, not for an answer")
-        if run.result is None and one.expires is not None:
-            ends = dt.datetime.fromtimestamp(one.expires, dt.UTC)
-            return TooLateError(run.id, key, f"time was up at {ends:%Y-%m-%d %H:%M:%S} UTC")
-        return TooLateError(run.id, key, "the run has ended")
-
-
-_NONE = dt.timedelta()
+                raise ToolmdError(
+                    f"{order.id} is the id of another run: of another skill, other inputs, or "
+                    "another user"
+                )
 
 
 def stuck(run_id: str) -> SkillResult:
@@ -697,8 +604,7 @@ def stuck(run_id: str) -> SkillResult:
         f"run {run_id} was taken up several times and came no further; see what ends its process, "
         f"then: toolmd runs resume {run_id}"
     )
-    return SkillResult(success=False, message=message, error=f"stuck: {message}", run_id=run_id,
-                       code="stuck")  # fmt: skip
+    return replace(SkillResult.failed("stuck", message), run_id=run_id)
 
 
 def _broken(run_id: str, error: BaseException) -> SkillResult:
@@ -707,13 +613,6 @@ def _broken(run_id: str, error: BaseException) -> SkillResult:
     message = f"the run raised an error; its log reference is {reference}."
     return SkillResult(success=False, message=message, error=message, run_id=run_id,
                        code="internal_error")  # fmt: skip
-
-
-def _tell(watch: RunListener | None, told: set[tuple[str, str, str]], event: RunEvent) -> None:
-    """Report an event of a run unless an earlier attempt has."""
-    if watch is not None and event.mark not in told:
-        told.add(event.mark)
-        watch(event)
 
 
 def _end_task(tasks: set[asyncio.Task[T]], task: asyncio.Task[T]) -> None:
@@ -728,3 +627,26 @@ def _in_loop() -> bool:
     except RuntimeError:
         return False
     return True
+
+
+class Outage:
+    """An operation that fails at the moment and is repeated: logged when it begins and ends."""
+
+    def __init__(self, logger: logging.Logger, what: str, again: str) -> None:
+        """Set the log messages: `what` for the begin, with the reason, and `again` for the end."""
+        self._logger = logger
+        self._what = what
+        self._again = again
+        self._kind: type[Exception] | None = None
+
+    def met(self, error: Exception, *, crash: bool = False) -> None:
+        """Log an error unless the last try had the same one; a `crash` with its traceback."""
+        if type(error) is not self._kind:
+            self._logger.warning("%s: %s", self._what, error, exc_info=error if crash else None)
+        self._kind = type(error)
+
+    def over(self) -> None:
+        """Log that the operation works again, if it failed before."""
+        if self._kind is not None:
+            self._logger.warning("%s", self._again)
+        self._kind = None

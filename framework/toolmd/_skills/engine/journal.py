@@ -3,11 +3,11 @@
 import asyncio
 import datetime as dt
 import itertools
-from collections.abc import Callable
-from functools import partial
-from typing import Any, NamedTuple, Protocol, TypeVar
+from collections.abc import Awaitable, Callable
+from typing import Any, NamedTuple, TypeVar
 
-from toolmd._skills.engine.store import RunStore, StoredQuestion
+from toolmd._skills.engine.process import Process
+from toolmd._skills.engine.store import StoredQuestion
 from toolmd._skills.journal import (
     CancelledRunError,
     Effect,
@@ -15,7 +15,7 @@ from toolmd._skills.journal import (
     ParkedError,
     UncertainOutcome,
 )
-from toolmd._types.run import HAPPENED, Answer, Clock, JournalEntry, Order, Question, RunEvent
+from toolmd._types.run import HAPPENED, Answer, JournalEntry, Order, Question, RunEvent
 
 T = TypeVar("T")
 WAIT_S, LONGEST_WAIT_S = 0.5, 15.0
@@ -39,35 +39,12 @@ class Record(NamedTuple):
     asked: tuple[StoredQuestion, ...]
 
 
-class Host(Protocol):
-    """What an attempt needs of its engine."""
-
-    store: RunStore
-    own: str
-    """The name of this process, the owner of the run."""
-    keeps: bool
-    """Whether the runs outlive the process."""
-    clock: Clock
-
-    def may_go_on(self) -> bool:
-        """Return whether a new step may begin in this process."""
-
-    async def do(self, work: Callable[[], T]) -> T:
-        """Do work on the store that writes."""
-
-    async def look(self, work: Callable[[], T]) -> T:
-        """Do work on the store that only reads."""
-
-    def progress(self, run_id: str) -> None:
-        """Note that an attempt recorded a step."""
-
-
 class RunJournal(Journal):
     """The record of a run, in which the steps of earlier attempts count as done."""
 
     def __init__(
         self,
-        host: Host,
+        process: Process,
         run_id: str,
         began: dt.datetime,
         record: Record,
@@ -77,7 +54,7 @@ class RunJournal(Journal):
     ) -> None:
         """Begin an attempt; `again` means that an earlier one may have ended within a step."""
         super().__init__(began, record.entries, tell)
-        self._host = host
+        self._process = process
         self._run_id = run_id
         self._asked = {one.question.key: one for one in record.asked}
         self._again = again
@@ -90,7 +67,7 @@ class RunJournal(Journal):
         self, key: str, effect: Effect, uncertain: UncertainOutcome | None
     ) -> JournalEntry:
         """Run an effect and record its value; ask a person where an earlier run of it was cut."""
-        if self._host.keeps and uncertain is not None and await self._happened(key, uncertain):
+        if self._process.keeps and uncertain is not None and await self._happened(key, uncertain):
             return await self._record(key, uncertain.happened)
         return await self._record(key, await effect())
 
@@ -107,13 +84,12 @@ class RunJournal(Journal):
     async def go_on(self) -> None:
         """Raise CancelledRunError in a cancelled run, LostRunError where another process has it."""
         await super().go_on()
-        host = self._host
-        if self.lost is not None or not host.may_go_on():
+        process = self._process
+        if self.lost is not None or not process.may_go_on():
             raise self._lose(LostRunError("this process ends"))
-        try:
-            goes = await host.look(lambda: host.store.may_go_on(self._run_id, host.own))
-        except Exception as error:
-            raise self._lose(error) from error
+        goes = await self._keep(
+            process.look(lambda: process.store.may_go_on(self._run_id, process.own))
+        )
         if goes is None:
             self.heard = True
             raise CancelledRunError
@@ -121,17 +97,16 @@ class RunJournal(Journal):
             raise self._lose(LostRunError("another process executes this run"))
         if self._again:
             self._again = False
-            try_again = partial(host.store.try_again, self._run_id, host.own, len(self.entries))
-            try:
-                may_try = await host.do(try_again)
-            except Exception as error:
-                raise self._lose(error) from error
+            held = len(self.entries)
+            may_try = await self._keep(
+                process.do(lambda: process.store.try_again(self._run_id, process.own, held))
+            )
             if not may_try:
                 raise self._lose(LostRunError("this run is stuck"))
 
     async def wait(self, key: str, tried: int) -> bool:
         """Wait before a call that never started is sent again; return False after some minutes."""
-        if not self._host.keeps or tried >= MOST_WAITS:
+        if not self._process.keeps or tried >= MOST_WAITS:
             return False
         await asyncio.sleep(min(WAIT_S * 2**tried, LONGEST_WAIT_S))
         marks = (f"{key}:wait{number}" for number in itertools.count(1))
@@ -152,21 +127,25 @@ class RunJournal(Journal):
 
     async def _record(self, key: str, value: Any) -> JournalEntry:
         """Record a value before anything else happens."""
-        host = self._host
-        entry = JournalEntry(key, value, host.clock().isoformat())
+        process = self._process
+        entry = JournalEntry(key, value, process.clock().isoformat())
         number = len(self.entries)
         # Parallel steps take numbers of their own.
         self.entries[key] = entry
-        try:
-            recorded = await host.do(
-                lambda: host.store.record(self._run_id, host.own, number, entry)
-            )
-        except Exception as error:
-            raise self._lose(error) from error
+        recorded = await self._keep(
+            process.do(lambda: process.store.record(self._run_id, process.own, number, entry))
+        )
         if not recorded:
             raise self._lose(LostRunError("another process executes this run"))
-        host.progress(self._run_id)
+        process.progress(self._run_id)
         return entry
+
+    async def _keep(self, work: Awaitable[T]) -> T:
+        """Return what the store says; raise LostRunError where it does not answer."""
+        try:
+            return await work
+        except Exception as error:
+            raise self._lose(error) from error
 
     def _lose(self, error: BaseException) -> LostRunError:
         self.lost = self.lost or error

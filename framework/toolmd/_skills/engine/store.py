@@ -8,15 +8,14 @@ import datetime as dt
 import hashlib
 import json
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from toolmd._skills.engine.outcomes import ended, result_of, unknown
 from toolmd._store.database import Database, Row, Transaction
 from toolmd._types.call import Caller
 from toolmd._types.plan import Plan
-from toolmd._types.result import SkillResult
+from toolmd._types.result import Failure, Outcome, Result, SkillResult
 from toolmd._types.run import (
     UNDOING,
     Answer,
@@ -27,6 +26,8 @@ from toolmd._types.run import (
     RunState,
     RunView,
 )
+from toolmd._types.verdict import DENIALS
+from toolmd.errors import NotFoundError
 
 MAX_ATTEMPTS = 100
 """How many attempts may end before they come to a step before the run waits for a person."""
@@ -40,6 +41,7 @@ SOME = 500
 """How many runs one statement names or returns."""
 ALL = 2**31
 """A limit for all rows."""
+ALL_RUNS = RunQuery()
 PARKED = ("waiting", "scheduled")
 """The states of a run that waits, for its start too."""
 _RUN = "id, skill, inputs, began, state, owner, tried, cancelled, result, ended"
@@ -63,6 +65,14 @@ class StoredRun(NamedTuple):
     result: SkillResult | None
     ended: dt.datetime | None
 
+    @property
+    def shown_state(self) -> RunState:
+        """The state as others see it."""
+        if self.result is not None:
+            return ended(self.result)
+        state: Any = "running" if self.state == "ready" else self.state
+        return state  # type: ignore[no-any-return]
+
 
 class StoredQuestion(NamedTuple):
     """A stored question."""
@@ -78,6 +88,16 @@ class StoredQuestion(NamedTuple):
     def is_over(self, now: dt.datetime) -> bool:
         """Return whether its time is up."""
         return self.expires is not None and self.expires <= now.timestamp()
+
+
+class NoQuestionError(NotFoundError):
+    """An answer does not count; the code tells why."""
+
+    def __init__(
+        self, run_id: str, key: str, why: str = "", code: str = "confirmation_expired"
+    ) -> None:
+        super().__init__(f"run {run_id} has no open question {key!r}{why and f': {why}'}")
+        self.code = code if why else "confirmation_not_found"
 
 
 class RunStore:
@@ -299,6 +319,17 @@ class RunStore:
             ALL if query.limit is None else query.limit,
         )  # fmt: skip
 
+    def views(self, query: RunQuery = ALL_RUNS) -> tuple[RunView, ...]:
+        """Return the runs that match a query as others see them, without their steps."""
+        return tuple(
+            _view(run, self.asked(run.id) if run.state in PARKED else ())
+            for run in self.page(query)
+        )
+
+    def view(self, run_id: str) -> RunView:
+        """Return a run with its steps as others see it; raises NotFoundError."""
+        return _view(self.run(run_id), self.asked(run_id), self.steps(run_id))
+
     def ready(self, limit: int) -> tuple[StoredRun, ...]:
         """Return runs that nobody executes, the oldest first."""
         going = "result IS NULL AND state = 'ready' ORDER BY began LIMIT ?"
@@ -386,6 +417,24 @@ class RunStore:
             ALL if limit is None else limit,
         )  # fmt: skip
 
+    def closed(self, run: StoredRun, key: str) -> NoQuestionError:
+        """Build the error for an answer that does not count, with the reason."""
+        one = next((one for one in self.asked(run.id) if one.question.key == key), None)
+        if one is None:
+            return NoQuestionError(run.id, key)
+        if one.answer is not None and not one.answer.late:
+            who = f" by {one.answer.by}" if one.answer.by else ""
+            word = "yes" if one.answer.approved else "no"
+            why = f"it was answered before{who}, with {word}"
+            return NoQuestionError(run.id, key, why, "confirmation_used")
+        if run.result is None and not one.question.asks:
+            until = one.question.until
+            return NoQuestionError(run.id, key, f"it waits until {until}, not for an answer")
+        if run.result is None and one.expires is not None:
+            ends = dt.datetime.fromtimestamp(one.expires, dt.UTC)
+            return NoQuestionError(run.id, key, f"time was up at {ends:%Y-%m-%d %H:%M:%S} UTC")
+        return NoQuestionError(run.id, key, "the run has ended")
+
     def expired(self, now: float) -> tuple[tuple[str, str], ...]:
         """Return the runs and keys of the questions whose time is up."""
         late = "SELECT run, key FROM question WHERE answer IS NULL AND expires <= ?"
@@ -417,7 +466,7 @@ class RunStore:
                 since.isoformat(), since.isoformat(), since.timestamp(), *named, SOME,
             )  # fmt: skip
         runs = [(_run(row[:-1]), row[-1]) for row in rows]
-        return tuple((r.id, r.skill, shown_state(r), json.loads(who)["user"]) for r, who in runs)
+        return tuple((r.id, r.skill, r.shown_state, json.loads(who)["user"]) for r, who in runs)
 
     # The ticks of schedules.
 
@@ -528,15 +577,38 @@ def _question(row: Row) -> StoredQuestion:
     )  # fmt: skip
 
 
-def shown_state(run: StoredRun) -> RunState:
-    """Return the state of a run as others see it."""
-    if run.result is not None:
-        return ended(run.result)
-    state: Any = "running" if run.state == "ready" else run.state
-    return state  # type: ignore[no-any-return]
+def result_of(
+    run_id: str, skill: str, ended: SkillResult, took: dt.timedelta = dt.timedelta()
+) -> Result:
+    """Return the Result of a run that ended; one that never started took no time."""
+    ms = max(0.0, took.total_seconds() * 1000)
+    result = Result(success=ended.success, tool=skill, outcome="ok", message=ended.message,
+                    data=ended.data, attempts=1, duration_ms=ms, run_id=run_id,
+                    notes=tuple(ended.notes))  # fmt: skip
+    if ended.success:
+        return result
+    code = ended.code or "skill_failed"
+    outcome: Outcome = "unknown" if code == "outcome_unknown" else "failed"
+    if code in DENIALS or code == "refused":
+        outcome = "denied"
+    return result._replace(
+        outcome=outcome, data=ended.data or None, error=Failure(code, ended.message)
+    )
 
 
-def view(
+def ended(result: SkillResult) -> RunState:
+    """Return the state of a run with this result."""
+    if result.success:
+        return "done"
+    return "cancelled" if result.code == "cancelled" else "failed"
+
+
+def unknown(run_id: str) -> NotFoundError:
+    """Build the error for an id without a run."""
+    return NotFoundError(f"there is no run {run_id!r}; `toolmd runs` lists them")
+
+
+def _view(
     run: StoredRun, asked: Sequence[StoredQuestion] = (), entries: Iterable[JournalEntry] = ()
 ) -> RunView:
     """Return a run as others see it; the answers are among its entries."""
@@ -546,15 +618,14 @@ def view(
         if run.state in PARKED and one.answer is None
         and (not run.cancelled or one.question.undoes)
     )  # fmt: skip
+    answers = [
+        JournalEntry(one.question.key, one.answer.to_dict(), one.answered.isoformat())
+        for one in asked
+        if one.answer is not None and one.answered is not None
+    ]
     result = None
     if run.result is not None:
         result = result_of(run.id, run.skill, run.result, (run.ended or run.began) - run.began)
-    steps = sorted([*entries, *_answers(asked)], key=lambda entry: entry.at)
-    return RunView(run.id, run.skill, shown_state(run), run.inputs, run.began.isoformat(),
-                   tuple(steps), questions, result)  # fmt: skip
-
-
-def _answers(asked: Iterable[StoredQuestion]) -> Iterator[JournalEntry]:
-    for one in asked:
-        if one.answer is not None and one.answered is not None:
-            yield JournalEntry(one.question.key, one.answer.to_dict(), one.answered.isoformat())
+    steps = tuple(sorted([*entries, *answers], key=lambda entry: entry.at))
+    return RunView(run.id, run.skill, run.shown_state, run.inputs, run.began.isoformat(), steps,
+                   questions, result)  # fmt: skip

@@ -1,10 +1,11 @@
 """Collect the hooks of plugins: guards, origins, the user's words, observers and dialects."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from toolmd._load.plugins import PluginAnswer, Plugins, broken_plugin, reason, several
+from toolmd._load.plugins import Plugins, broken_plugin, reason, several
 from toolmd._types.call import Call
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.registry import BoundTool
@@ -17,36 +18,24 @@ if TYPE_CHECKING:
     from toolmd._call.words import AskIntent
 
 
-def guards_of(
-    plugins: Plugins, settings: Settings, beside: Plugins | None = None
-) -> Callable[[BoundTool], Sequence[Guard]]:
-    """Return a function that asks each plugin for a tool's guards. Raises what a plugin raised.
+def _values(plugins: Plugins, hook: str, **asked: Any) -> Iterator[tuple[str, Any]]:
+    """Yield each plugin's name and answer; raise what a plugin raised."""
+    for answer in plugins.ask(hook, **asked):
+        if answer.error is not None:
+            raise answer.error
+        yield answer.plugin, answer.value
 
-    `beside` are the plugins of another snapshot; their guards check too where they differ.
-    """
 
-    def asks(plugins: Plugins) -> bool:
-        # Without guards, no spec needs to be decoded.
-        return plugins.implements("toolmd_guards")
+def guards_of(plugins: Plugins, settings: Settings) -> Callable[[BoundTool], Sequence[Guard]]:
+    """Return a function that asks each plugin for a tool's guards. Raises what a plugin raised."""
 
     def guards(tool: BoundTool) -> Sequence[Guard]:
-        def ask(plugins: Plugins) -> list[PluginAnswer]:
-            if not asks(plugins):
-                return []
-            return list(plugins.ask("toolmd_guards", spec=tool.spec, settings=settings))
-
         for name in tool.hooked:
             plugins.demand(name)
-        answers = ask(plugins)
-        if beside is not None:
-            also = ask(beside)
-            answers += [a for a in also if beside.plugin(a.plugin) is not plugins.plugin(a.plugin)]
-        found: list[Guard] = []
-        for answer in answers:
-            if answer.error is not None:
-                raise answer.error
-            found.extend(several(answer.value))
-        return found
+        if not plugins.implements("toolmd_guards"):
+            return []  # No spec needs to be decoded.
+        asked = _values(plugins, "toolmd_guards", spec=tool.spec, settings=settings)
+        return [guard for _, value in asked for guard in several(value)]
 
     return guards
 
@@ -63,7 +52,10 @@ def origins_of(
         spec = tools[name].spec
         for answer in plugins.ask("toolmd_approved_origins", spec=spec, settings=settings):
             if answer.error is None:
-                yield from _texts(answer.value)
+                texts = list[Any]()
+                with suppress(Exception):  # What can't be read approves nothing.
+                    texts = several(answer.value)
+                yield from (text for text in texts if isinstance(text, str))
 
     return origins if plugins.implements("toolmd_approved_origins") else None
 
@@ -77,12 +69,10 @@ def doubt_of(plugins: Plugins) -> Callable[[], tuple[str, ...]] | None:
     @cache
     def doubt() -> tuple[str, ...]:
         found: list[str] = []
-        for answer in plugins.ask("toolmd_doubt_words"):
-            if answer.error is not None:
-                raise answer.error
-            words = [*several(answer.value)]
+        for plugin, value in _values(plugins, "toolmd_doubt_words"):
+            words = [*several(value)]
             if not all(isinstance(word, str) and word for word in words):
-                raise TypeError(f"toolmd_doubt_words of {answer.plugin} returned no list of texts")
+                raise TypeError(f"toolmd_doubt_words of {plugin} returned no list of texts")
             found += words
         return tuple(found)
 
@@ -94,45 +84,32 @@ def ask_intent_of(plugins: Plugins) -> "AskIntent | None":
 
     def ask(kind: str, wanted: Sequence[str], call: Call) -> Iterable[Any]:
         messages = (*call.caller.earlier, call.caller.message)
-        question: dict[str, Any] = {"kind": kind, "wanted": wanted, "messages": messages}
-        for answer in plugins.ask("toolmd_intent", at_load=False, call=call, **question):
-            if answer.error is not None:
-                raise answer.error
-            yield answer.value
+        asked: dict[str, Any] = {"kind": kind, "wanted": wanted, "messages": messages}
+        found = _values(plugins, "toolmd_intent", at_load=False, call=call, **asked)
+        return (value for _, value in found)
 
     return ask if plugins.implements("toolmd_intent") else None
 
 
-def _texts(said: Any) -> tuple[str, ...]:
-    try:
-        return tuple(text for text in several(said) if isinstance(text, str))
-    except Exception:  # noqa: BLE001 - what can't be read approves nothing
-        return ()
-
-
-def listeners_of(
-    plugins: Plugins, settings: Settings
-) -> tuple[
-    Callable[[Call, BoundTool], None] | None, Callable[[Call, BoundTool, Result], None] | None
-]:
-    """Return the hooks before and after a call; None where no plugin has them."""
+def before_of(plugins: Plugins) -> Callable[[Call, BoundTool], None] | None:
+    """Return what reports a call to plugins before it; None where no plugin listens."""
 
     def before(call: Call, tool: BoundTool) -> None:
-        _tell(plugins, "toolmd_before_call", call=call, spec=tool.spec)
+        [*plugins.ask("toolmd_before_call", at_load=False, call=call, spec=tool.spec)]
+
+    return before if plugins.implements("toolmd_before_call") else None
+
+
+def after_of(
+    plugins: Plugins, settings: Settings
+) -> Callable[[Call, BoundTool, Result], None] | None:
+    """Return what reports a call's result to plugins; None where no plugin listens."""
 
     def after(call: Call, tool: BoundTool, result: Result) -> None:
-        said = {"call": call, "spec": tool.spec, "result": result, "settings": settings}
-        _tell(plugins, "toolmd_after_call", **said)
+        told: dict[str, Any] = {"spec": tool.spec, "result": result, "settings": settings}
+        [*plugins.ask("toolmd_after_call", at_load=False, call=call, **told)]
 
-    return (
-        before if plugins.implements("toolmd_before_call") else None,
-        after if plugins.implements("toolmd_after_call") else None,
-    )
-
-
-def _tell(plugins: Plugins, hook: str, **said: Any) -> None:
-    for _ in plugins.ask(hook, at_load=False, **said):
-        pass
+    return after if plugins.implements("toolmd_after_call") else None
 
 
 class Dialects(NamedTuple):
@@ -147,13 +124,19 @@ def dialects_of(plugins: Plugins) -> Dialects:
     # A program that only calls tools reads no reply.
     from toolmd._dialect import DIALECTS
 
-    known = dict(DIALECTS)
-    problems = []
+    known, problems = dict(DIALECTS), []
     for answer in plugins.ask("toolmd_dialects"):
-        given, wrong = _given(answer)
+        given, wrong = list[Any](), answer.error
+        try:
+            given = several(answer.value)
+        except Exception as error:  # noqa: BLE001 - foreign code
+            wrong = error
+        if odd := [one for one in given if not isinstance(one, Dialect)]:
+            wrong = TypeError(f"{odd[0]!r} is no Dialect")
         if wrong is not None:
             message = f"can't give dialects: {reason(wrong)}"
             problems.append(broken_plugin(answer.plugin, message))
+            continue
         for dialect in given:
             if dialect.name in known:
                 message = f"can't bring the dialect {dialect.name!r}: the name is taken"
@@ -161,16 +144,3 @@ def dialects_of(plugins: Plugins) -> Dialects:
             else:
                 known[dialect.name] = dialect
     return Dialects(known, tuple(problems))
-
-
-def _given(answer: PluginAnswer) -> tuple[list[Dialect], BaseException | None]:
-    """Return all dialects of a plugin, or none and the reason."""
-    if answer.error is not None:
-        return [], answer.error
-    try:
-        given = several(answer.value)
-    except Exception as error:  # noqa: BLE001 - foreign code
-        return [], error
-    if odd := [one for one in given if not isinstance(one, Dialect)]:
-        return [], TypeError(f"{odd[0]!r} is no Dialect")
-    return given, None

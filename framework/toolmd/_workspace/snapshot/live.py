@@ -20,11 +20,12 @@ from toolmd._types.settings import AuditSettings, Settings
 from toolmd._workspace.background_loop import off_loop
 from toolmd._workspace.snapshot.call_hooks import (
     Dialects,
+    after_of,
     ask_intent_of,
+    before_of,
     dialects_of,
     doubt_of,
     guards_of,
-    listeners_of,
     origins_of,
 )
 
@@ -76,9 +77,7 @@ class Live:
         snapshot: Snapshot,
         logs: Logs,
         clock: Clock | None = None,
-        beside: Snapshot | None = None,
     ) -> None:
-        """Keep the parts; `beside` is the snapshot whose guards check the calls too."""
         self.settings = settings
         self.snapshot = snapshot
         self.registry: Registry = snapshot.registry
@@ -90,7 +89,6 @@ class Live:
         the tool that reads kept results."""
         self._clock = clock
         self._epoch = time.time if clock is None else lambda: clock().timestamp()
-        self._beside = beside
         self._lock = threading.Lock()
         self._settled = False
         self._found: tuple[Diagnostic, ...] | None = None
@@ -124,15 +122,13 @@ class Live:
         with self._lock:
             if self.dispatcher is None:
                 snapshot = self.snapshot
-                beside = None if self._beside is None else self._beside.plugins
-                before, after = listeners_of(snapshot.plugins, self.settings)
                 self.dispatcher = Dispatcher(
                     replace(self.registry, tools=self.keeper.tools),
                     self.settings,
                     resources=snapshot.resources,
-                    guards=guards_of(snapshot.plugins, self.settings, beside),
-                    before=before,
-                    after=after,
+                    guards=guards_of(snapshot.plugins, self.settings),
+                    before=before_of(snapshot.plugins),
+                    after=after_of(snapshot.plugins, self.settings),
                     clock=self._epoch,
                     store=self._logs.store,
                     log=self._logs.log_of(self.settings),
@@ -162,9 +158,11 @@ class Live:
             _ = skill.binding
         self._settled = True
 
-    def taking_up(self, snapshot: Snapshot) -> "Live":
-        """Return an earlier snapshot with its own dispatcher and today's guards in addition."""
-        return Live(self.settings, snapshot, self._logs, self._clock, self.snapshot)
+    def with_tools(self, tools: Mapping[str, BoundTool]) -> "Live":
+        """Return this snapshot with its own dispatcher and other definitions of these tools."""
+        registry = Registry({**self.registry.tools, **tools}, self.registry.skills)
+        snapshot = replace(self.snapshot, registry=registry)
+        return Live(self.settings, snapshot, self._logs, self._clock)
 
     @cached_property
     def python_hash(self) -> str:

@@ -160,6 +160,6 @@ def _confirmation(data: str) -> Confirmation:
     budget = None if call.budget is None else Budget(*call.budget)
     asked = None if call.asked is None else Asked(*call.asked)
     caller = Caller(*call.caller)
-    caller = caller._replace(earlier=tuple(caller.earlier))
+    caller = caller._replace(earlier=tuple(caller.earlier), roles=tuple(caller.roles))
     call = call._replace(caller=caller, budget=budget, asked=asked)
     return one._replace(call=call, notes=tuple(one.notes), replaces=tuple(one.replaces))

@@ -381,7 +381,7 @@ class RunStore:
                     *some,
                 )
         return tuple(
-            Order(run_id, _plan(plan), json.loads(inputs), Caller(**json.loads(caller)), confidence)
+            Order(run_id, _plan(plan), json.loads(inputs), _caller(caller), confidence)
             for run_id, plan, inputs, caller, confidence in rows
         )
 
@@ -544,6 +544,11 @@ def _close_questions(tx: Transaction, run_id: str) -> None:
 
 
 @lru_cache(maxsize=64)
+def _caller(text: str) -> Caller:
+    caller = Caller(**json.loads(text))
+    return caller._replace(earlier=tuple(caller.earlier), roles=tuple(caller.roles))
+
+
 def _plan(text: str) -> Plan:
     return Plan.model_validate_json(text)
 

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from deciding import approve
+from deciding import approve, reject, respond
 
 from toolmd._call.audit.reader import AuditReader
 from toolmd._types.call_spec import Limits, Safety
@@ -37,7 +37,7 @@ def dispatcher(harness, settings, wall):
     return lambda *tools: harness(*tools, settings=settings, clock=wall)
 
 
-@pytest.mark.parametrize("decide", ["confirm", "reject", "respond"])
+@pytest.mark.parametrize("decide", [approve, reject, respond])
 def test_an_expired_confirmation_stays_expired(dispatcher, tool, wall, decide):
     ran = []
 
@@ -47,9 +47,8 @@ def test_an_expired_confirmation_stays_expired(dispatcher, tool, wall, decide):
     one = dispatcher(tool("act", act, safety=Safety(requires_confirmation=True)))
     held = one.call("act").confirmation.id
     wall.now += YEAR_S
-    given = ("It is done.",) if decide == "respond" else ()
-    late = getattr(one.dispatcher.confirmations, decide)(held, *given)
-    late = asyncio.run(late) if asyncio.iscoroutine(late) else late
+    given = ("It is done.",) if decide is respond else ()
+    late = asyncio.run(decide(one.dispatcher.confirmations, held, *given))
     wall.now -= YEAR_S
 
     assert late.error.code == "confirmation_expired"

@@ -167,7 +167,7 @@ class Confirmations:
         answered call never runs. Only its caller gets Sensitive values of its data.
         """
         call, result = await self._decide(
-            confirmation_id, decision, who.user, who.recorded_name, on_event
+            confirmation_id, decision, who.user, who.name or who.user, on_event
         )
         if result.data is None or call.caller.user == who.user:
             return result

@@ -70,10 +70,5 @@ class Approver(NamedTuple):
     name: str | None = None
     """The person's name in the record of the decision; `user` by default."""
 
-    @property
-    def recorded_name(self) -> str | None:
-        """The name in the record; None for an operator without a name."""
-        return self.name or self.user
-
 
 OPERATOR = Approver()

@@ -215,7 +215,7 @@ class Confirmations:
             approved=decision.kind != "reject",
             text=decision.text if decision.kind == "respond" else None,
             arguments=dict(decision.arguments) or None,
-            by=who.recorded_name,
+            by=who.name or who.user,
         )
         user = None if order.caller.user is None else who.user
         return await runs.answer(run_id, answer, key=key, user=user)

@@ -126,7 +126,7 @@ def test_of_racing_approvals_one_runs(confirmations):
     dispatcher, outcomes = confirmations.dispatcher, []
     ready = threading.Barrier(8)
 
-    def approve():
+    def approve_often():
         async def many():
             ready.wait()
             approvals = (
@@ -136,7 +136,7 @@ def test_of_racing_approvals_one_runs(confirmations):
 
         outcomes.extend(result.outcome for result in asyncio.run(many()))
 
-    threads = [threading.Thread(target=approve) for _ in range(8)]
+    threads = [threading.Thread(target=approve_often) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:

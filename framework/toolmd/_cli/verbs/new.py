@@ -36,14 +36,14 @@ def init(
     files = {OWN_FILE: 'tools = ["tools_md"]\nskills = ["skills_md"]\n', **first_files()}
     inside = "" if root == Path.cwd() else f"cd {folder} && "
     call = f"{inside}toolmd check && toolmd call {FIRST_NAME} name=Ana"
-    answer = _written(root, files, call)
+    # The file that makes it a project comes last, so that a second try begins anew.
     (root / "skills_md").mkdir(parents=True, exist_ok=True)
     ignored = root / ".gitignore"
     known = ignored.read_text("utf-8") if ignored.is_file() else ""
     if ".toolmd/" not in known.splitlines():
         ending = "" if known.endswith("\n") or not known else "\n"
         replace_file(ignored, f"{known}{ending}.toolmd/\n")
-    return answer
+    return _written(root, files, call)
 
 
 def new_tool(name: NameArgument, *, project: Path | None) -> Answer:

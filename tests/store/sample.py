@@ -12,7 +12,8 @@ def confirmation(
 ) -> Confirmation:
     """Return a pending call."""
     now = more.pop("created", time.time())
+    caller = Caller(user, message="My pin is 1234")
     return Confirmation(
-        name, "confirm", Call(tool, {"pin": "1234"}, caller=Caller(user, message="My pin is 1234")),
-        "bound", "Shall I?", "low", now, now + EXPIRES_S, shown={"pin": "•••"}, **more,
+        id=name, prompt="Shall I?", call=Call(tool, {"pin": "1234"}, caller=caller),
+        bound_to="bound", created=now, expires=now + EXPIRES_S, shown={"pin": "•••"}, **more,
     )  # fmt: skip

@@ -169,12 +169,18 @@ class Confirmations:
         call, result = await self._decide(
             confirmation_id, decision, who.user, who.name or who.user, on_event
         )
-        if result.data is None or call.caller.user == who.user:
+        if decision.kind in ("reject", "respond") or call.caller.user == who.user:
             return result
-        tool = self._tools.bound(result.tool)
-        if tool is not None and not tool.call_spec.returns.holds_sensitive:
-            return result
-        data = HIDDEN if tool is None else redacted_value(result.data, tool.call_spec.returns)
+        try:
+            if result.data is None:
+                return result
+            tool = self._tools.bound(result.tool)
+            if tool is not None and not tool.call_spec.returns.holds_sensitive:
+                return result
+            data = HIDDEN if tool is None else redacted_value(result.data, tool.call_spec.returns)
+        except Exception as error:  # noqa: BLE001 - it ran: all of its data is hidden
+            logged(error, "the result of %s is not shown", call.tool)
+            data = HIDDEN
         return result._replace(data=data, parts={})
 
     async def approve_for_run(
@@ -304,7 +310,10 @@ class Confirmations:
         except Exception as error:  # noqa: BLE001 - any exception in a check denies
             result = await self._dispatcher.denied(call, error, began, by)
         if ready.state == "running":
-            await self._end(one.id, "edited" if decision.arguments else "approved")
+            try:
+                await self._end(one.id, "edited" if decision.arguments else "approved")
+            except Exception as error:  # noqa: BLE001 - the call has run: too late to deny it
+                logged(error, "the end of the approved call %s was not recorded", one.id)
         return result._replace(notes=(*ready.notes, *result.notes))
 
     async def _checked(
@@ -419,10 +428,7 @@ class Confirmations:
 
     async def _end(self, confirmation_id: str, state: ConfirmationState) -> None:
         """Note that an approved call has a result; else a person is asked about it again."""
-        try:
-            await AROUND.run(lambda: self._store.confirmations.end(confirmation_id, state))
-        except Exception as error:  # noqa: BLE001 - the call has run: too late to deny it
-            logged(error, "the end of the approved call %s was not recorded", confirmation_id)
+        await AROUND.run(lambda: self._store.confirmations.end(confirmation_id, state))
 
     async def _read(self, confirmation_id: str) -> Confirmation | None:
         # A host may pass anything as an id: only text names a confirmation.

@@ -197,7 +197,7 @@ def test_an_acceptance_that_fails_anywhere_applies_only_the_accepted_change(tmp_
         breaker = Breaker(at, once="_parse/")
         try:
             with breaker:
-                workspace.changes._reloader.accept("say")  # in this thread
+                workspace.changes.accept_sync("say")
         except Fault:
             pass
         # A tool that is not there can't be called.

@@ -1,7 +1,6 @@
 """Python functions become tools by one command, and stay where they are."""
 
 import json
-import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -266,33 +265,6 @@ def test_a_draft_with_less_or_more_arguments_than_meant_fails_until_somebody_dec
     assert unseen.out.count(": error[") == 1
     assert f"- **Restriction 1**: {about}" in "\n".join(lines)
     assert ": error[" not in run_command(tmp_path, "check").out
-
-
-LATER = pytest.param(
-    "",
-    id="as Python does",
-    marks=pytest.mark.skipif(sys.version_info < (3, 14), reason="annotations are read at once"),
-)
-
-
-@pytest.mark.parametrize("head", ["from __future__ import annotations", LATER])
-def test_names_that_are_imported_for_type_checkers_only_are_read(tmp_path: Path, head: str) -> None:
-    source = """
-from typing import TYPE_CHECKING
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    Days = Sequence[int]
-    import no_such_module
-
-def remind(days: Days, text: str, at: no_such_module.Time = None) -> Days:
-    return days
-"""
-    drafts, notes, _ = imported(module(tmp_path, head + source))
-
-    days = "- **Items**:\n  - **Type**: integer"
-    assert drafts["remind"].count(days) == 2
-    assert "### text\n\n- **Type**: string\n- **Required**: true" in drafts["remind"]
-    assert any("at: the annotation can't be read: name 'no_such_module'" in note for note in notes)
 
 
 def test_a_module_may_get_names_while_it_is_read(tmp_path: Path) -> None:

@@ -197,7 +197,7 @@ def test_a_token_sets_its_user_and_limits_the_context(shared: Serving, mode: str
     def ask(user: str, **headers: str) -> Any:
         return whoami(connected(shared.url, TOKENS[user], mode, headers))
 
-    assert ask("ana") == {"user": "ana", "patient": None}
+    assert ask("ana") == {"user": "ana", "patient": "p-ana"}
     assert ask("eve", **{"toolmd-context-patient": "p-eve"}) == {"user": "eve", "patient": "p-eve"}
     good = {
         "host": f"127.0.0.1:{shared.port}",

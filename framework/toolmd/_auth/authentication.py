@@ -12,7 +12,6 @@ from typing import Any, Self
 
 from toolmd._auth.tokens import Pass, Sessions, Tokens
 from toolmd._types.call import fact_name
-from toolmd._types.settings import Right
 
 AsgiScope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -38,8 +37,6 @@ ONCE = frozenset(
      USER, ROLES)
 )  # fmt: skip
 """Headers that decide over access: two readers could pick different ones of two."""
-_FOR_OTHERS: frozenset[Right] = frozenset(("call", "decide"))
-"""What a token that may `act_as` others does for them."""
 _NAME = re.compile(r"[\x21-\x7e]{1,128}")
 _CRASHED_BODY = b"Internal Server Error"
 _CRASHED: Mapping[str, Any] = {
@@ -253,8 +250,10 @@ def _check_caller(scope: AsgiScope, passed: Pass | None, headers: dict[str, str]
         listed = (role.strip() for role in headers.get(ROLES, "").split(","))
         roles = [role for role in listed if role]
         caller = passed.caller_for(headers.get(USER) or None, roles, facts, conversation)
-        # As somebody else it does not operate: that stays with its own name.
-        rights = _FOR_OTHERS & (rights | {"call"})
+        # As somebody else it does not operate: that stays with its own name. The token of the
+        # process belongs to a person, who would decide in another's name.
+        decides = passed.act_as is not None and "decide" in rights
+        rights = frozenset(("call", "decide")) if decides else frozenset(("call",))
     else:
         caller = passed.caller(facts, conversation)
     if caller is None:

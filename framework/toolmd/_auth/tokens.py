@@ -44,8 +44,8 @@ class Pass(NamedTuple):
     """The roles of the user."""
     via: str | None = None
     """Who acts for the user, if not she herself."""
-    act_as: ActAsSettings = ActAsSettings()
-    """What it may state about others, with the right `act_as`."""
+    act_as: ActAsSettings | None = ActAsSettings()
+    """What it may state about others, with the right `act_as`; None for anything."""
     ends: float = math.inf
     """When it ends, in seconds since the epoch."""
 
@@ -61,8 +61,11 @@ class Pass(NamedTuple):
         conversation: str | None = None,
     ) -> Caller | None:  # fmt: skip
         """Return the caller of a request for another user; None if the token may not state it."""
-        may = "act_as" in self.rights and {*roles} <= {*self.act_as.roles}
-        if not may or not {*stated} <= {*self.act_as.context} or (roles and user is None):
+        if "act_as" not in self.rights or (roles and user is None):
+            return None
+        if (limits := self.act_as) is not None and not (
+            {*roles} <= {*limits.roles} and {*stated} <= {*limits.context}
+        ):
             return None
         return Caller(user, stated, conversation=conversation, roles=tuple(roles), via=self.user)
 
@@ -96,9 +99,11 @@ class Tokens:
         self._own: Pass | None = None
         if own is not None:
             allowed = {fact: (value,) for fact, value in caller.context.items()}
+            # Whoever started the process may name anybody, and calls as they would.
             self._own = Pass(
-                caller.user, allowed, caller.context, frozenset(may), digest_of(own), caller.roles
-            )
+                caller.user, allowed, caller.context, frozenset(may), digest_of(own),
+                caller.roles, act_as=None,
+            )  # fmt: skip
 
     async def find(self, authorization: str | None) -> Pass | None:
         """Return the pass of an `Authorization` header; None if it has no valid token."""

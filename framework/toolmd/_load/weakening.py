@@ -284,7 +284,8 @@ def _stricter(table: Mapping[str, Looser], then: object, now: object) -> dict[st
 
 def _with(spec: Any, **changes: Any) -> Any:
     """Return a spec with other values, or itself."""
-    if all(getattr(spec, name) == value for name, value in changes.items()):
+    # By their text: 0 and False are equal, and allow different values.
+    if all(repr(getattr(spec, name)) == repr(value) for name, value in changes.items()):
         return spec
     # A new model: `model_copy` would keep values computed from the old fields.
     return type(spec)(**{name: getattr(spec, name) for name in type(spec).model_fields} | changes)

@@ -506,7 +506,9 @@ class Changes:
         """
         return await off_loop(self._reloader.accept, name)
 
-    accept_sync = sync_of(accept)
+    def accept_sync(self, name: str) -> PendingChange:
+        """Accept a pending change, as `accept` does; an observer of changes may."""
+        return self._reloader.accept(name)
 
 
 _CALL = ArgumentCheck(Workspace.call)

@@ -63,8 +63,9 @@ def test_an_ipv6_address_has_brackets() -> None:
 
 def test_only_the_printed_token_is_the_operators() -> None:
     assert tokens().of(TOKEN) == Pass(
-        "op", {"patient": ("p9",)}, {"patient": "p9"}, frozenset(ALL_RIGHTS), digest_of(TOKEN)
-    )
+        "op", {"patient": ("p9",)}, {"patient": "p9"}, frozenset(ALL_RIGHTS), digest_of(TOKEN),
+        act_as=None,
+    )  # fmt: skip
     assert tokens().of(OF_ANA) == Pass("ana", {"patient": ("p1", "p2")}, digest=digest_of(OF_ANA))
     assert tokens().of("") is None
     assert tokens().of(TOKEN.upper()) is None

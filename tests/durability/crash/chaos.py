@@ -86,11 +86,13 @@ def agree(state: Path, engine: str) -> None:
     async def say(workspace: Workspace) -> None:
         asked: set[str] = set()
         under_way: set[asyncio.Task[Any]] = set()
+        places = asyncio.Semaphore(AT_ONCE)
 
         async def one(held: str) -> None:
             # Another may have been quicker: the question was asked twice.
-            with contextlib.suppress(NotFoundError):
-                await workspace.confirmations.approve(held)
+            async with places:
+                with contextlib.suppress(NotFoundError):
+                    await workspace.confirmations.approve(held)
 
         while True:
             for pending in workspace.confirmations.pending_sync():

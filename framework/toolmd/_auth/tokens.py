@@ -99,7 +99,7 @@ class Tokens:
         self._own: Pass | None = None
         if own is not None:
             allowed = {fact: (value,) for fact, value in caller.context.items()}
-            # Whoever started the process may name anybody, and calls as they would.
+            # The person who started the process may name any user, and calls as they would.
             self._own = Pass(
                 caller.user, allowed, caller.context, frozenset(may), digest_of(own),
                 caller.roles, act_as=None,

@@ -36,7 +36,7 @@ def init(
     files = {OWN_FILE: 'tools = ["tools_md"]\nskills = ["skills_md"]\n', **first_files()}
     inside = "" if root == Path.cwd() else f"cd {folder} && "
     call = f"{inside}toolmd check && toolmd call {FIRST_NAME} name=Ana"
-    # The file that makes it a project comes last, so that a second try begins anew.
+    # The file that makes it a project comes last, so that a second try starts from the beginning.
     (root / "skills_md").mkdir(parents=True, exist_ok=True)
     ignored = root / ".gitignore"
     known = ignored.read_text("utf-8") if ignored.is_file() else ""

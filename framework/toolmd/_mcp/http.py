@@ -48,8 +48,9 @@ class McpEndpoint:
         """Answer one authenticated request."""
         caller: Caller = scope["state"][CALLER]
         # A session belongs to its first caller: no other one, and no token of the same user with
-        # other rights, may answer its questions.
-        whose = (caller.user, sorted(caller.context.items()), sorted(scope["state"][RIGHTS]))
+        # other roles or rights, may answer its questions.
+        facts, rights = sorted(caller.context.items()), sorted(scope["state"][RIGHTS])
+        whose = (caller.user, caller.via, caller.roles, facts, rights)
         token = AccessToken(token="", client_id=repr(whose), scopes=[])
         scope = {**scope, "user": AuthenticatedUser(token)}
         await self._manager.handle_request(scope, receive, send)

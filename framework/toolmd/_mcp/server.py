@@ -105,7 +105,8 @@ class _Low(Server[Any]):
 
 
 def _principal(caller: Caller, *, may_decide: bool) -> str:
-    return repr((caller.user, sorted(caller.context.items()), may_decide))
+    facts = sorted(caller.context.items())
+    return repr((caller.user, caller.via, caller.roles, facts, may_decide))
 
 
 async def keep_crashes(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:

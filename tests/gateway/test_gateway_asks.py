@@ -15,7 +15,7 @@ from guarded import Guarded, called
 from mcp import Client
 from mcp.types import ElicitResult, InputRequiredResult
 
-from toolmd import Workspace
+from toolmd import Approver, Decision, Workspace
 from toolmd._gateway.servers import Servers
 from toolmd._gateway.session import asked_in, following
 from toolmd._mcp.callers import FixedCaller
@@ -98,6 +98,11 @@ def workspace(
     """A project with one server, which asks how large it should be."""
     made = Guarded(tmp_path_factory.mktemp("asks") / "p", "ask", table="start_timeout = 60")
     made.add("ask_first", "ask", more="## Safety\n\n- **Requires Confirmation**: true")
+    made.add("ask_secretly", "ask")
+    file = made.root / "tools_md" / "ask_secretly.tool.md"
+    head, _, returns = file.read_text("utf-8").partition("## Returns")
+    returns = returns.replace("- **Type**:", "- **Sensitive**: true\n- **Type**:", 1)
+    file.write_text(f"{head}## Returns{returns}", "utf-8")
     (made.root / "skills_md").mkdir()
     (made.root / "skills_md" / "box.skill.md").write_text(BOX, encoding="utf-8")
     if request.param == "2026-07-28":
@@ -146,6 +151,17 @@ def test_words_answer_a_form_only_as_its_values(workspace: Workspace) -> None:
 
     assert (words.outcome, words.error.code) == ("denied", "invalid_arguments")
     assert json.loads(result.data)["content"]["size"] == 2
+
+
+def test_a_sensitive_result_of_a_question_is_its_callers_alone(workspace: Workspace) -> None:
+    answer = Decision.respond('{"size": 2}')
+    for decision in (Decision.edit({"size": 2}), answer, Decision.reject()):
+        for who in (Approver("ana"), Approver(name="the operator")):
+            asked = asyncio.run(workspace.call("ask_secretly", {}, user="ana"))
+            assert asked.confirmation is not None
+            decide = workspace.confirmations.decide
+            result = asyncio.run(decide(asked.confirmation.id, decision, who))
+            assert (result.data == "(hidden)") is (who.user is None), (decision, result)
 
 
 def test_a_confirmation_comes_first_and_the_question_after_it(workspace: Workspace) -> None:

@@ -169,7 +169,9 @@ class Confirmations:
         call, result = await self._decide(
             confirmation_id, decision, who.user, who.name or who.user, on_event
         )
-        if decision.kind in ("reject", "respond") or call.caller.user == who.user:
+        # The tool goes on after any decision on its server's question.
+        ran_nothing = call.asked is None and decision.kind in ("reject", "respond")
+        if ran_nothing or call.caller.user == who.user:
             return result
         try:
             if result.data is None:

@@ -2,6 +2,11 @@
 
 import asyncio
 import json
+import os
+import re
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -10,6 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import httpx
 import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
@@ -56,9 +62,8 @@ class Service:
     def settings(self, **more: Any) -> IssuerSettings:
         return IssuerSettings(self.url, (AUDIENCE,), **more)
 
-    def issuers(self, facts: dict[str, Any] | None = None, **more: Any) -> Issuers:
-        identity = IdentitySettings((self.settings(**more),), facts or {})
-        return Issuers(identity, clock=lambda: self.now)
+    def issuers(self, **more: Any) -> Issuers:
+        return Issuers(IdentitySettings((self.settings(**more),)), clock=lambda: self.now)
 
 
 @pytest.fixture
@@ -99,24 +104,23 @@ def denied(issuers: Issuers, token: str) -> str:
 
 def test_the_claims_name_user_roles_rights_and_facts(service: Service) -> None:
     issuers = service.issuers(
-        {"limit": "number", "patients": "list"},
         roles="claims.realm_access.roles",
         rights="'toolmd:operate' in claims.scope.split(' ') ? ['call', 'operate'] : ['call']",
         context={
-            "limit": "claims.limit", "patients": "claims.patients", "ward": "claims.ward",
+            "limit": "string(claims.limit)", "ward": "claims.ward",
             "tenant": "claims['https://shop.example/tenant']", "shift": "claims.shift",
         },
     )  # fmt: skip
     more: dict[str, Any] = {"https://shop.example/tenant": "north", "act": {"sub": "clinic"}}
     token = service.token(
         realm_access={"roles": ["support"]}, scope="a toolmd:operate", limit=200,
-        patients=["P-1"], ward="", **more,
+        ward="", **more,
     )  # fmt: skip
     found = asyncio.run(issuers.find(token))
 
     assert (found.user, found.roles, found.via) == ("ana", ("support",), "clinic")
     assert found.rights == {"call", "operate"}
-    assert found.context == {"limit": 200, "patients": ["P-1"], "tenant": "north"}
+    assert found.context == {"limit": "200", "tenant": "north"}
 
 
 @pytest.mark.parametrize(
@@ -135,27 +139,26 @@ def test_the_claims_name_user_roles_rights_and_facts(service: Service) -> None:
         ({"sub": ""}, "gives nothing"),
         ({"nonce": "n"}, "ID tokens"),
         ({"at_hash": "h"}, "ID tokens"),
-        ({"roles": "support"}, "gives no list"),
+        ({"roles": "support"}, "gives no list of texts"),
         ({"roles": ["support", 7]}, "gives no list of texts"),
-        ({"limit": "200"}, "gives no number"),
-        ({"limit": True}, "gives no number"),
-        ({"ward": 7}, "gives no string"),
+        ({"ward": 7}, "gives no text"),
+        ({"ward": ["a"]}, "gives no text"),
+        ({"exp": float("inf")}, "DecodeError"),
     ],
 )
 def test_a_token_with_wrong_claims_does_not_pass(
     service: Service, claims: dict[str, Any], reason: str
 ) -> None:
-    context = {"limit": "claims.limit", "ward": "claims.ward"}
-    issuers = service.issuers({"limit": "number"}, roles="claims.roles", context=context)
+    issuers = service.issuers(roles="claims.roles", context={"ward": "claims.ward"})
 
     assert reason in denied(issuers, service.token(**claims))
 
 
 def test_clocks_may_differ_by_half_a_minute(service: Service) -> None:
     now = time.time()
-    token = service.token(exp=now - 20, nbf=now + 20, iat=now + 20)
-
-    assert asyncio.run(service.issuers().find(token)).user == "ana"
+    for ends in (now - 20, 10**400):
+        token = service.token(exp=ends, nbf=now + 20, iat=now + 20)
+        assert asyncio.run(service.issuers().find(token)).user == "ana"
 
 
 def test_the_settings_choose_the_algorithm_and_never_the_token(service: Service) -> None:
@@ -270,3 +273,80 @@ def test_a_mapping_that_fails_denies(service: Service) -> None:
     assert "rights" in denied(issuers, service.token(scope=7))
     assert asyncio.run(issuers.find(service.token(scope="call fly"))).rights == {"call"}
     assert asyncio.run(issuers.find(service.token())).rights == frozenset()
+
+
+TOOL = """\
+# Greet
+
+Greet the caller.
+
+## Metadata
+
+- **Name**: greet
+- **Version**: 1.0.0
+- **Category**: talk
+- **Requires Context**: customer
+
+## Parameters
+
+None
+
+## Returns
+
+- **Type**: string
+- **Description**: Who was greeted
+"""
+PYTHON = """
+def greet(*, context):
+    return f"{context.user} of {context.facts['customer']}"
+"""
+GUARD = """
+from toolmd import Action, Verdict, hookimpl
+
+@hookimpl
+def toolmd_guards(spec):
+    return [only_staff]
+
+def only_staff(call, arguments):
+    if "staff" not in call.caller.roles:
+        return Verdict(Action.DENY, "not_staff", "Only staff greets.")
+"""
+
+
+def test_a_server_lets_the_users_of_an_issuer_call(service: Service, tmp_path: Path) -> None:
+    (tmp_path / "tools_md").mkdir()
+    for name, text in (("greet.tool.md", TOOL), ("greet.py", PYTHON), ("plugin.py", GUARD)):
+        (tmp_path / "tools_md" / name).write_text(text, "utf-8")
+    (tmp_path / "toolmd.toml").write_text(
+        f"[[identity.issuers]]\nissuer = {service.url!r}\naudience = {AUDIENCE!r}\n"
+        "roles = 'claims.roles'\ncontext = { customer = 'claims.customer' }\n"
+    )
+    command = (sys.executable, "-m", "toolmd", "serve", "--transport", "http", "--port", "0")
+    server = subprocess.Popen(
+        command, cwd=tmp_path, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "TOOLMD_LOAD_PLUGINS": ""},
+    )  # fmt: skip
+    assert server.stderr is not None
+    url = re.search(r"http://[\w.:]+", server.stderr.readline())
+    assert url is not None
+
+    def call(**claims: Any) -> Any:
+        token = service.token(**claims)
+        headers = {"authorization": f"Bearer {token}"}
+        sent.append(token)
+        return httpx.post(f"{url[0]}/api/tools/greet/call", json={}, headers=headers)
+
+    sent: list[str] = []
+    staff = {"roles": ["staff"], "customer": "C-17"}
+    try:
+        first = call(**staff).json()
+        assert first.get("data") == "ana of C-17"
+        assert call(roles=["guest"], customer="C-17").json()["error"]["code"] == "not_staff"
+        assert call(roles=["staff"]).json()["error"]["code"] == "context_required"
+        assert call(**staff, aud="https://other.example").status_code == 401
+        assert call(**staff, iss="https://evil.example").status_code == 401
+    finally:
+        server.send_signal(signal.SIGINT)
+        _, log = server.communicate(timeout=30)
+    assert 'its audience is "https://other.example"' in log
+    assert not [token for token in sent if token in log]

@@ -23,7 +23,7 @@ from toolmd._expressions import (
     Program,
     compile_expression,
 )
-from toolmd._types.settings import FactType, IdentitySettings, IssuerSettings, Right
+from toolmd._types.settings import IdentitySettings, IssuerSettings, Right
 from toolmd.config.identity import is_safe
 from toolmd.errors import ConfigError
 
@@ -35,14 +35,13 @@ FRESH_S, AGAIN_S, KEPT_S = 300.0, 30.0, 86_400.0
 """Seconds until keys are read again, between two reads for an unknown key or after a failure, and
 until keys that can't be read again are given up."""
 _SHOWN = 200
+_LATEST = 2**53
+"""The latest end of a token, in seconds since the epoch, that a float can hold."""
 LONGEST = 16_384
 """The characters of a token."""
 _REQUIRED = ["exp", "iss", "aud", "sub"]
 _OF_ID_TOKENS = ("nonce", "at_hash")
 _TYPES = frozenset(("jwt", "at+jwt", "application/at+jwt"))
-_KINDS: Mapping[FactType, tuple[type, ...]] = {
-    "string": (str,), "number": (int, float), "boolean": (bool,), "list": (list,),
-}  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -75,7 +74,7 @@ class Issuers:
         Raises:
             ConfigError: An expression or a file of a key can't be read.
         """
-        self._settings, self._clock = settings, clock
+        self._clock = clock
         self._by_name = {one.issuer: one for one in settings.issuers}
         self._keys = {one.issuer: _Keys() for one in settings.issuers}
         self._pems = {one.issuer: _pem(root / one.key) for one in settings.issuers if one.key}
@@ -87,7 +86,7 @@ class Issuers:
         Raises:
             TokenError: The token does not pass; the message is for the log and never holds it.
         """
-        header, issuer = self._named(token)
+        header, issuer = self._read_unverified(token)
         key = await self._key(issuer, header)
         try:
             claims = jwt.decode(
@@ -96,7 +95,7 @@ class Issuers:
             )  # fmt: skip
         except jwt.InvalidAudienceError:
             given = jwt.decode(token, options={"verify_signature": False}).get("aud")
-            message = f"its audience is {_shown(given)}, and not {_shown(issuer.audience)}"
+            message = f"its audience is {_quote(given)}, and not {_quote(issuer.audience)}"
             raise TokenError(message) from None
         except jwt.MissingRequiredClaimError as error:
             raise TokenError(f"it lacks the claim '{error.claim}'") from None
@@ -106,7 +105,7 @@ class Issuers:
             raise TokenError(f"it has '{found}', as ID tokens do; send an access token")
         return self._pass(issuer, claims, token)
 
-    def _named(self, token: str) -> tuple[Mapping[str, Any], IssuerSettings]:
+    def _read_unverified(self, token: str) -> tuple[Mapping[str, Any], IssuerSettings]:
         """Return the header of a token, and the issuer that it names, neither verified."""
         if len(token) > LONGEST:
             raise TokenError(f"it has more than {LONGEST} characters")
@@ -117,29 +116,29 @@ class Issuers:
             raise TokenError(f"it can't be read: {type(error).__name__}") from None
         issuer = self._by_name.get(named) if isinstance(named, str) else None
         if issuer is None:
-            known = ", ".join(map(_shown, self._by_name))
-            raise TokenError(f"its issuer is {_shown(named)}, and not {known}")
+            known = ", ".join(map(_quote, self._by_name))
+            raise TokenError(f"its issuer is {_quote(named)}, and not {known}")
         if str(header.get("typ")).lower() not in _TYPES:
-            kind = _shown(header.get("typ"))
+            kind = _quote(header.get("typ"))
             raise TokenError(f"its type (typ) is {kind}, and neither 'JWT' nor 'at+jwt'")
         if header.get("alg") not in issuer.algorithms:
             wanted = ", ".join(issuer.algorithms)
-            raise TokenError(f"its algorithm is {_shown(header.get('alg'))}, and not {wanted}")
+            raise TokenError(f"its algorithm is {_quote(header.get('alg'))}, and not {wanted}")
         return header, issuer
 
     async def _key(self, issuer: IssuerSettings, header: Mapping[str, Any]) -> Any:
         if (pem := self._pems.get(issuer.issuer)) is not None:
             return pem
         kid, algorithm = header.get("kid"), header["alg"]
-        found = _chosen(await self._current(issuer, kid), kid)
+        found = _choose(await self._current(issuer, kid), kid)
         if found is None:
-            raise TokenError(f"{issuer.issuer} has no key {_shown(kid)}")
+            raise TokenError(f"{issuer.issuer} has no key {_quote(kid)}")
         if found.get("alg", algorithm) != algorithm:
-            raise TokenError(f"the key {_shown(kid)} is for {found['alg']}, and not {algorithm}")
+            raise TokenError(f"the key {_quote(kid)} is for {found['alg']}, and not {algorithm}")
         try:
             return jwt.PyJWK.from_dict(dict(found), algorithm=algorithm).key
         except (jwt.PyJWTError, ValueError, TypeError) as error:
-            raise TokenError(f"the key {_shown(kid)} can't be read: {error}") from None
+            raise TokenError(f"the key {_quote(kid)} can't be read: {error}") from None
 
     async def _current(self, issuer: IssuerSettings, kid: str | None) -> Mapping[Any, Any]:
         """Return the keys of an issuer, read again if they are old or lack the wanted one."""
@@ -150,7 +149,7 @@ class Issuers:
             may_ask = keys.asked_at is None or now - keys.asked_at >= AGAIN_S
             is_old = age is None or age >= FRESH_S
             failure = "its keys could not be read a moment ago"
-            if (is_old or _chosen(keys.by_id, kid) is None) and may_ask:
+            if (is_old or _choose(keys.by_id, kid) is None) and may_ask:
                 keys.asked_at = now
                 try:
                     keys.by_id = await _fetch(issuer)
@@ -162,15 +161,12 @@ class Issuers:
             return keys.by_id
 
     def _pass(self, issuer: IssuerSettings, claims: Mapping[str, Any], token: str) -> Pass:
-        found = {}
-        for key, program in self._readers[issuer.issuer].items():
-            kind = _FIXED.get(key) or self._settings.facts.get(key[_FACT:], "string")
-            found[key] = _read(key, program, kind, claims)
+        found = {
+            key: _read(key, program, claims)
+            for key, program in self._readers[issuer.issuer].items()
+        }
         if found["user"] is None:
             raise TokenError(f"user = {issuer.user!r} gives nothing; is the claim missing?")
-        for key in ("roles", "rights"):
-            if any(not isinstance(one, str) for one in found[key] or ()):
-                raise TokenError(f"{key} gives no list of texts")
         acting = claims.get("act")
         via = acting.get("sub") if isinstance(acting, Mapping) else None
         return Pass(
@@ -181,18 +177,18 @@ class Issuers:
             digest=digest_of(token),
             roles=tuple(found["roles"] or ()),
             via=via if isinstance(via, str) else None,
-            ends=float(claims["exp"]) + LEEWAY_S,
+            ends=min(int(claims["exp"]), _LATEST) + LEEWAY_S,
         )  # fmt: skip
 
 
-_FIXED: Mapping[str, FactType] = {"user": "string", "roles": "list", "rights": "list"}
-_FACT = len("context.")
+_LISTS = ("roles", "rights")
+"""The keys of an issuer that give lists; all others give a text."""
 _RIGHTS: tuple[Right, ...] = ("call", "decide", "operate")
 
 
 def _readers(issuer: IssuerSettings) -> Mapping[str, Program]:
     """Compile the expressions of an issuer, by their key."""
-    sources = {key: getattr(issuer, key) for key in _FIXED}
+    sources = {key: getattr(issuer, key) for key in ("user", *_LISTS)}
     sources |= {f"context.{fact}": source for fact, source in issuer.context.items()}
     programs: dict[str, Program] = {}
     for key, source in sources.items():
@@ -212,7 +208,7 @@ def _pem(file: Path) -> str:
         raise ConfigError(f"identity.issuers: key: {file}: {error}") from error
 
 
-def _read(key: str, program: Program, kind: FactType, claims: Mapping[str, Any]) -> Any:
+def _read(key: str, program: Program, claims: Mapping[str, Any]) -> Any:
     """Return what an expression gives; None for what is absent, null or empty."""
     try:
         value = program.evaluate({"claims": claims})
@@ -222,12 +218,14 @@ def _read(key: str, program: Program, kind: FactType, claims: Mapping[str, Any])
         raise TokenError(f"{key} = {program.source!r} fails: {error}") from None
     if value is None or value == "":
         return None
-    if type(value) not in _KINDS[kind]:
-        raise TokenError(f"{key} = {program.source!r} gives no {kind}")
+    given = value if key in _LISTS else [value]
+    if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
+        what = "list of texts" if key in _LISTS else "text"
+        raise TokenError(f"{key} = {program.source!r} gives no {what}")
     return value
 
 
-def _chosen(keys: Mapping[Any, Mapping[str, Any]], kid: Any) -> Mapping[str, Any] | None:
+def _choose(keys: Mapping[Any, Mapping[str, Any]], kid: Any) -> Mapping[str, Any] | None:
     """Return the key with this id; the only key if a token names none."""
     if kid is None:
         return next(iter(keys.values())) if len(keys) == 1 else None
@@ -241,10 +239,10 @@ async def _fetch(issuer: IssuerSettings) -> Mapping[str | None, Mapping[str, Any
         if not place:
             about = await _json(client, f"{issuer.issuer.rstrip('/')}{_METADATA}")
             if about.get("issuer") != issuer.issuer:
-                raise ValueError(f"its metadata names the issuer {_shown(about.get('issuer'))}")
+                raise ValueError(f"its metadata names the issuer {_quote(about.get('issuer'))}")
             place = str(about.get("jwks_uri"))
             if not is_safe(place):
-                raise ValueError(f"its metadata names the keys {_shown(place)}")
+                raise ValueError(f"its metadata names the keys {_quote(place)}")
         listed = (await _json(client, place)).get("keys")
     if not isinstance(listed, list):
         raise ValueError("there is no list of keys")  # noqa: TRY004 - an answer, not an argument
@@ -274,7 +272,7 @@ async def _json(client: httpx.AsyncClient, url: str) -> Mapping[str, Any]:
     return found
 
 
-def _shown(value: Any) -> str:
+def _quote(value: Any) -> str:
     """Return a value of a stranger for the log: as JSON on one line, cut."""
     if isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 1:
         value = value[0]

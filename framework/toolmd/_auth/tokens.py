@@ -95,7 +95,7 @@ class Tokens:
         self._listed: Sequence[TokenSettings] = ()
         self._passes: dict[str, Pass] = {}
         self._verify = verify
-        self._verified: dict[str, Pass] = {}
+        self._sessions: dict[str, Pass] = {}
         self._own: Pass | None = None
         if own is not None:
             allowed = {fact: (value,) for fact, value in caller.context.items()}
@@ -112,8 +112,8 @@ class Tokens:
         return await self.find_token(authorization[len(SCHEME) :].strip())
 
     def of(self, token: str) -> Pass | None:
-        """Return the pass of a token of the settings, or of one that was verified before."""
-        return self.by_digest(digest_of(token))
+        """Return the pass of a token that needs no verification; None if it isn't valid."""
+        return self._of_settings(digest_of(token))
 
     async def find_token(self, token: str) -> Pass | None:
         """Return the pass of a token, which may be a JWT; None if it isn't valid."""
@@ -121,29 +121,34 @@ class Tokens:
         if found is not None or self._verify is None or token.count(".") != _DOTS:
             return found
         try:
-            found = await self._verify(token)
+            return await self._verify(token)
         except TokenError as error:
             _log.warning("a token does not pass: %s", error)
             return None
-        while len(self._verified) >= _MOST_VERIFIED:
-            del self._verified[next(iter(self._verified))]
-        self._verified[found.digest] = found
-        return found
+
+    def remember(self, passed: Pass) -> None:
+        """Keep the pass of a JWT for the session of a browser, until the token ends."""
+        if passed.ends < math.inf:
+            while len(self._sessions) >= _MOST_SESSIONS:
+                del self._sessions[next(iter(self._sessions))]
+            self._sessions[passed.digest] = passed
 
     def by_digest(self, given: str) -> Pass | None:
-        """Return the pass of the token with this hash; None if it isn't valid any more."""
+        """Return the pass of a session's token, by its hash; None if it isn't valid any more."""
+        found = self._of_settings(given) or self._sessions.get(given)
+        return found if found is not None and time.time() < found.ends else None
+
+    def _of_settings(self, given: str) -> Pass | None:
         found = None
         for digest, known in self._current().items():
             if hmac.compare_digest(digest, given):
                 found = known
-        if found is None and (verified := self._verified.get(given)) is not None:
-            found = verified if time.time() < verified.ends else None
         return found
 
     def _current(self) -> Mapping[str, Pass]:
         listed = self._known()
         if listed is not self._listed or not self._passes:
-            passes = {one.sha256: _of_settings(one) for one in listed}
+            passes = {one.sha256: _pass_of(one) for one in listed}
             if self._own is not None:
                 passes[self._own.digest] = self._own
             self._listed, self._passes = listed, passes
@@ -151,11 +156,11 @@ class Tokens:
 
 
 _DOTS = 2
-_MOST_VERIFIED = 1000
-"""The verified tokens that are remembered, for the sessions of browsers."""
+_MOST_SESSIONS = 1000
+"""The JWTs whose browsers have a session in this process."""
 
 
-def _of_settings(token: TokenSettings) -> Pass:
+def _pass_of(token: TokenSettings) -> Pass:
     only = {fact: values[0] for fact, values in token.context.items() if len(values) == 1}
     return Pass(
         token.user, token.context, only, frozenset(token.may), token.sha256, token.roles,

@@ -130,11 +130,12 @@ class Dispatcher:
         call_id: str | None = None,
         budget: Budget | None = None,
         on_event: EventListener | None = None,
+        roles: Sequence[str] = (),
         *,
         idempotency_key: str | None = None,
     ) -> Coroutine[Any, Any, Result]:
         """Call a tool with an object or its JSON text; never raises but for cancellation."""
-        caller = Caller(user, context, message, conversation)
+        caller = Caller(user, context, message, conversation, roles=tuple(roles))
         if idempotency_key is None and call_id is not None:
             idempotency_key = _key_of(call_id, name, caller)
         call = Call(name, arguments, call_id, confidence, caller, dry_run, budget, idempotency_key)

@@ -90,6 +90,10 @@ ContextOption = Annotated[
         help="A fact about the caller, such as patient=P-1001; may be repeated.",
     ),
 ]
+RolesOption = Annotated[
+    list[str] | None,
+    typer.Option("--role", metavar="NAME", help="A role of the user; may be repeated."),
+]
 MessageOption = Annotated[
     str, typer.Option("--message", metavar="TEXT", help="The user's own message.")
 ]
@@ -113,11 +117,15 @@ class CallerOptions(NamedTuple):
 
     message: MessageOption = ""
     user: UserOption = None
+    role: RolesOption = None
     context: ContextOption = None
 
     def stated(self) -> dict[str, Any]:
         """Return them as arguments of a call; the context as facts by name."""
-        return {**self._asdict(), "context": context_of(self.context)}
+        facts = context_of(self.context)
+        return {
+            "message": self.message, "user": self.user, "roles": self.role or (), "context": facts,
+        }  # fmt: skip
 
 
 def frame(verb: Callable[..., Answer | None], *, group: bool = False) -> Callable[..., None]:

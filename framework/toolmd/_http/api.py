@@ -468,6 +468,7 @@ class Api:
         if passed is None:
             detail = "The token is not valid; the server prints a new one at each start."
             raise ApiError(401, "unauthorized", detail, {"www-authenticate": "Bearer"})
+        self._tokens.remember(passed)
         return Response(status_code=204, headers={"set-cookie": self._sessions.begin(passed)})
 
     @operation("GET /api/caller", ANY, "CallerFacts")
@@ -602,7 +603,10 @@ class SnapshotDocument:
 
 
 def _who(caller: Caller) -> dict[str, Any]:
-    return {"user": caller.user, "context": caller.context, "conversation": caller.conversation}
+    return {
+        "user": caller.user, "roles": caller.roles, "context": caller.context,
+        "conversation": caller.conversation,
+    }  # fmt: skip
 
 
 def _result_json(result: Any) -> dict[str, Any]:

@@ -96,7 +96,7 @@ class TokenSettings:
     context: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The allowed values of each fact: `{"patient": ("P-1001",)}`; the only one is the default."""
     roles: tuple[str, ...] = ()
-    """The roles of the user."""
+    """The roles of the user, which a guard reads as `call.caller.roles`."""
     act_as: ActAsSettings = field(default_factory=ActAsSettings)
     """What a token that may `act_as` others states about them."""
 
@@ -123,10 +123,6 @@ class ServeSettings:
     """The time that calls and runs have to end after that, in `toolmd worker` too."""
 
 
-FactType = Literal["string", "number", "boolean", "list"]
-"""The types of a fact about the caller."""
-
-
 @dataclass(frozen=True, slots=True)
 class IssuerSettings:
     """A table `[[identity.issuers]]`: an identity service whose JWTs name the caller.
@@ -149,11 +145,11 @@ class IssuerSettings:
     user: str = "claims.sub"
     """The user, a text."""
     roles: str = "[]"
-    """The roles, a list of texts."""
+    """The roles, a list of texts. A guard reads them as `call.caller.roles`."""
     rights: str = "['call']"
     """The rights, a list of `call`, `decide` and `operate`."""
     context: Mapping[str, str] = field(default_factory=dict)
-    """The facts by name; one whose claim is absent, null or empty is absent."""
+    """The facts by name, each a text; one whose claim is absent, null or empty is absent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +158,6 @@ class IdentitySettings:
 
     issuers: tuple[IssuerSettings, ...] = ()
     """The identity services whose JWTs count."""
-    facts: Mapping[str, FactType] = field(default_factory=dict)
-    """The types of facts by name; all others are strings."""
-    roles: tuple[str, ...] = ()
-    """All roles; where they are listed, a file that names another is an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +241,7 @@ class Settings:
     with `url`, `headers`, `auth`, `timeout` and `document`
     (`docs/how-to/call-a-web-service.md`)."""
     identity: IdentitySettings = field(default_factory=IdentitySettings)
-    """Who calls: the identity services, the facts and the roles."""
+    """Who calls: the identity services."""
     servers: Mapping[str, ServerSettings] = field(default_factory=dict)
     """The MCP servers of `Implemented By: mcp SERVER TOOL`, by name: tables `[servers.NAME]` with
     `command` and `env`, or `url` and `headers` (`docs/how-to/guard-an-mcp-server.md`)."""

@@ -299,6 +299,7 @@ class Workspace:
         call_id: str | None = None,
         budget: Budget | None = None,
         on_event: EventListener | None = None,
+        roles: Sequence[str] = (),
     ) -> Coroutine[Any, Any, Result]:
         """Call a tool, and return its Result.
 
@@ -316,6 +317,7 @@ class Workspace:
             call_id: The model's id of the call; the Result repeats it.
             budget: The limits that a plan sets.
             on_event: Receives the progress and the items of the call.
+            roles: The user's roles, which guards read.
 
         Returns:
             The Result; a denial or a failure is its `error`.
@@ -324,14 +326,14 @@ class Workspace:
             ArgumentError: The host passed an invalid value.
         """
         plain = dry_run is False and budget is None and on_event is None and type(message) is str
-        if not plain or not is_usual(context, name, user, conversation, call_id):
+        if not plain or roles != () or not is_usual(context, name, user, conversation, call_id):
             _CALL.check((self, name, "", None, message, user, context, conversation, dry_run,
-                         call_id, budget, on_event), {})  # fmt: skip
+                         call_id, budget, on_event, roles), {})  # fmt: skip
         dispatcher = self._project.live.dispatcher
         call = self._project.call_first if dispatcher is None else dispatcher.call
         return call(
             name, arguments, confidence, message, user, context, conversation, dry_run, call_id,
-            budget, on_event,
+            budget, on_event, roles,
         )  # fmt: skip
 
     def call_sync(  # noqa: PLR0913, PLR0917 - as `call`
@@ -347,10 +349,11 @@ class Workspace:
         call_id: str | None = None,
         budget: Budget | None = None,
         on_event: EventListener | None = None,
+        roles: Sequence[str] = (),
     ) -> Result:
         """Same as `call`, for callers that can't await; the calling thread waits."""
         called = self.call(name, arguments, confidence, message, user, context, conversation,
-                           dry_run, call_id, budget, on_event)  # fmt: skip
+                           dry_run, call_id, budget, on_event, roles)  # fmt: skip
         return self._project.loop.run(called)
 
     async def handle(  # noqa: PLR0913 - the face of a turn, by keyword
@@ -360,6 +363,7 @@ class Workspace:
         *,
         message: str = "",
         user: str | None = None,
+        roles: Sequence[str] = (),
         context: Mapping[str, str] = NO_CONTEXT,
         conversation: str | None = None,
         dry_run: bool = False,
@@ -372,6 +376,7 @@ class Workspace:
             dialect: The form of the reply; `auto` detects it.
             message: What the user said.
             user: The user's id.
+            roles: The user's roles, which guards read.
             context: Facts about the caller.
             conversation: The conversation's id.
             dry_run: Whether to run all checks, but no tool.
@@ -384,7 +389,7 @@ class Workspace:
             ArgumentError: The host passed an invalid value.
             NotFoundError: The dialect is unknown.
         """
-        caller = Caller(user, context, message, conversation)
+        caller = Caller(user, context, message, conversation, roles=tuple(roles))
         async with (await self._replies())(self._project, lambda: self.runs) as replies:
             return await replies.handle(
                 reply, dialect, caller=caller, dry_run=dry_run, on_event=on_event
@@ -400,6 +405,7 @@ class Workspace:
         confidence: float | None = None,
         message: str = "",
         user: str | None = None,
+        roles: Sequence[str] = (),
         context: Mapping[str, str] = NO_CONTEXT,
         conversation: str | None = None,
         ask: Asker | None = None,
@@ -415,6 +421,7 @@ class Workspace:
             confidence: The model's confidence, from 0 to 1.
             message: The user's own message.
             user: The user's id.
+            roles: The user's roles, which guards read.
             context: Facts about the caller.
             conversation: The conversation's id.
             ask: Receives a Question; returns an Answer, yes or no, or None to leave it open.
@@ -431,7 +438,7 @@ class Workspace:
             ArgumentError: The host passed an invalid value.
             NotFoundError: The skill is unknown.
         """
-        caller = Caller(user, context, message, conversation)
+        caller = Caller(user, context, message, conversation, roles=tuple(roles))
         call = Call(name, inputs, confidence=confidence, caller=caller)
         return await self.runs.begin(call, ask=ask, on_event=on_event, run_id=run_id, at=at)
 

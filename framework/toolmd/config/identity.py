@@ -1,12 +1,12 @@
-"""Read the table `[identity]`: the identity services, the types of facts and the roles."""
+"""Read the table `[identity]`: the identity services."""
 
 import re
 from collections.abc import Mapping
-from typing import Any, get_args
+from typing import Any
 from urllib.parse import urlsplit
 
 from toolmd._types.call import fact_name
-from toolmd._types.settings import FactType, IssuerSettings
+from toolmd._types.settings import IssuerSettings
 from toolmd.config.origin import Origin
 from toolmd.errors import did_you_mean
 
@@ -63,14 +63,6 @@ def _issuer(table: Mapping[str, Any], at: Origin) -> IssuerSettings:
         raise at.error('context must be expressions by fact: {customer = "claims.customer_id"}')
     values["context"] = {_fact(name, at): source for name, source in context.items()}
     return IssuerSettings(**values)
-
-
-def read_facts(value: Any, place: Origin) -> Mapping[str, FactType]:
-    """Read the types of facts; raises ConfigError."""
-    value, types = place.parsed(value, "a JSON object of types by fact"), get_args(FactType)
-    if not isinstance(value, dict) or any(one not in types for one in value.values()):
-        raise place.error(f'must be types by fact: {{limit = "number"}}; types: {", ".join(types)}')
-    return {_fact(name, place): kind for name, kind in value.items()}
 
 
 def read_roles(value: Any, place: Origin) -> tuple[str, ...]:

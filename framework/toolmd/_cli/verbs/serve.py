@@ -16,6 +16,7 @@ from toolmd._cli.frame import (
     PORT,
     ContextOption,
     ExitCode,
+    RolesOption,
     UserOption,
     context_of,
     open_workspace,
@@ -61,7 +62,7 @@ MayOption = Annotated[
     str | None,
     typer.Option(
         metavar="RIGHTS",
-        help="What the token of this start may do (http), by commas: call, decide, operate;"
+        help="What the token of this start may do (http), by commas: call, decide, operate, act_as;"
         " default: call.",
         show_default=False,
     ),
@@ -92,6 +93,7 @@ def serve(
     port: PortOption = PORT,
     allow_host: AllowHostOption = None,
     user: UserOption = None,
+    role: RolesOption = None,
     context: ContextOption = None,
     may: MayOption = None,
     trust_edits: TrustEditsOption = False,
@@ -108,7 +110,7 @@ def serve(
     pip install 'toolmd[mcp,server]'.
     """
     overrides = {"trust_edits": "true"} if trust_edits else {}
-    caller = Caller(user, context_of(context))
+    caller = Caller(user, context_of(context), roles=tuple(role or ()))
     from toolmd._mcp import require_sdk
 
     require_sdk()

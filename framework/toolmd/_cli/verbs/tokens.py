@@ -28,7 +28,7 @@ def new(
     ],
     may: Annotated[
         str,
-        typer.Option("--may", metavar="RIGHTS", help="By commas: call, decide, operate."),
+        typer.Option("--may", metavar="RIGHTS", help="By commas: call, decide, operate, act_as."),
     ] = "call",
     context: AllowedOption = None,
     project: Path | None,

@@ -95,7 +95,7 @@ def agree(state: Path, engine: str) -> None:
                     await workspace.confirmations.approve(held)
 
         while True:
-            for pending in workspace.confirmations.pending_sync():
+            for pending in await workspace.confirmations.pending():
                 if pending.id not in asked:
                     asked.add(pending.id)
                     task = asyncio.create_task(one(pending.id))

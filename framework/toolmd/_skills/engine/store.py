@@ -549,6 +549,7 @@ def _caller(text: str) -> Caller:
     return caller._replace(earlier=tuple(caller.earlier), roles=tuple(caller.roles))
 
 
+@lru_cache(maxsize=16)
 def _plan(text: str) -> Plan:
     return Plan.model_validate_json(text)
 

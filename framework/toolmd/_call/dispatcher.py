@@ -23,9 +23,10 @@ from toolmd._call.words import AskIntent, UserWords
 from toolmd._egress import Approved, open_client
 from toolmd._store.store import Store
 from toolmd._types.asked import InputRequiredError
-from toolmd._types.call import NO_CONTEXT, Budget, Call, Caller
+from toolmd._types.call import NO_CONTEXT, Budget, Call, Caller, Fact
 from toolmd._types.call_spec import CallSpec, ToolCallSpec
 from toolmd._types.confirmation import By, Confirmation
+from toolmd._types.identity import Identity
 from toolmd._types.registry import BoundTool, Registry
 from toolmd._types.result import EventListener, Result
 from toolmd._types.settings import Settings
@@ -79,6 +80,7 @@ class Dispatcher:
         self.resources = resources
         self.settings = settings
         self.store = store
+        self._identity = Identity.of(settings)
         self.clock = clock
         self._timing = timing
         self._guards = guards
@@ -104,7 +106,8 @@ class Dispatcher:
         parts = Parts(
             spec, self.settings.safety, tool.default_min, self._words, guards, limits,
             ArgumentsValidator(spec.parameters, ignore_unknown=ignores),
-            lambda call, names: with_results(call, names, self.store, self.clock()), self.run,
+            lambda call, names: with_results(call, names, self.store, self.clock()), self.clock,
+            self.run,
         )  # fmt: skip
         if self._tracing is None:
             return parts, Invoker(tool, self, limits)
@@ -124,7 +127,7 @@ class Dispatcher:
         confidence: float | None = None,
         message: str = "",
         user: str | None = None,
-        context: Mapping[str, str] = NO_CONTEXT,
+        context: Mapping[str, Fact] = NO_CONTEXT,
         conversation: str | None = None,
         dry_run: bool = False,  # noqa: FBT001, FBT002 - see above
         call_id: str | None = None,
@@ -145,6 +148,8 @@ class Dispatcher:
         """Check a call in order, and run it; the first check that fails gives the answer."""
         began = perf_counter()
         try:
+            if call.caller.context:
+                call = call._replace(caller=self._identity.typed(call.caller))
             if self.crisis.words or call.caller.conversation is not None:
                 call = await self.with_crisis_flag(call)  # size
                 call = await self._words.hear(call)

@@ -87,6 +87,7 @@ _NAMES = {field.name for field in fields(ToolCallSpec)}
 _PARTS: Mapping[str, Callable[[Any], Any]] = {
     "parameters": _parameters,
     "requires_context": tuple,
+    "allowed_roles": tuple,
     "source": Source._make,
     "returns": _schema,
     "rules": _rules,

@@ -182,6 +182,7 @@ LIMITS: Mapping[str, Looser] = {
 METADATA: Mapping[str, Looser] = {
     "requires_auth": demand,
     "requires_context": needs,
+    "allowed_roles": choices,
     "read_only": claim,
     "idempotent": ranked("yes", "keyed", "no"),
     "unknown_parameters": ranked("ignore", "reject"),

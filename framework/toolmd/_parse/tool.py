@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from toolmd._expressions import Checker, ExpressionError
+from toolmd._expressions import CALLER, NOW, Checker, ExpressionError
 from toolmd._parse.blocks import Block, Bullets, Comment, Item, Paragraph, Raw, mark_of, prose
 from toolmd._parse.document.definition import Definition, open_definition
 from toolmd._parse.document.examples import read_examples
@@ -18,8 +18,9 @@ from toolmd._parse.words import SEPARATORS, flow, fold, says_none
 from toolmd._types.call_spec import Limits, Rule, Safety
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.identity import ANYBODY, Identity
 from toolmd._types.operation import read_operation
-from toolmd._types.schema import Parameter
+from toolmd._types.schema import Parameter, Schema
 from toolmd._types.tool import ToolSpec
 
 _NO_SAFETY, _NO_LIMITS = Safety(), Limits()
@@ -34,7 +35,11 @@ _WITHOUT = {
 
 
 def parse_tool(
-    text: str, path: str | PathLike[str], places: Places | None = None
+    text: str,
+    path: str | PathLike[str],
+    places: Places | None = None,
+    *,
+    identity: Identity | None = None,
 ) -> tuple[ToolSpec | None, tuple[Diagnostic, ...]]:
     """Parse the text of a `.tool.md` file (format.md).
 
@@ -42,18 +47,21 @@ def parse_tool(
         text: the content of the file.
         path: the path that the diagnostics name.
         places: receives the names and expressions of the file.
+        identity: the facts and roles that the settings know; None checks none of them.
 
     Returns:
         The spec, or None if any diagnostic is an error; and the diagnostics.
     """
-    definition, diagnostics = open_definition(text, path, "tool", places)
+    definition, diagnostics = open_definition(text, path, "tool", places, identity)
     if definition is None:
         return None, diagnostics
     said = read_metadata(definition)
     said["parameters"] = read_section(definition, "Parameters")
     _sent_in(definition, said)
     said["returns"] = read_returns(definition)
-    conditions = _Conditions(definition.page, said["parameters"])
+    facts = said.get("requires_context", ())
+    caller = ANYBODY if identity is None else identity.shape(facts)
+    conditions = _Conditions(definition.page, said["parameters"], caller)
     said["rules"] = _rules(definition, conditions)
     said["safety"] = _safety(definition, conditions)
     is_repeatable = said.get("read_only", False) or said.get("idempotent", "no") != "no"
@@ -83,6 +91,7 @@ class _Conditions:
 
     page: Page
     parameters: tuple[Parameter, ...]
+    caller: Schema
     checker: Checker | None = None
 
     def check(self, mark: Mark, source: str, what: str) -> bool:
@@ -90,12 +99,21 @@ class _Conditions:
         page = self.page
         page.places.expressions.append(CodePlace(source, mark.line, mark.column))
         if self.checker is None:
-            self.checker = Checker({p.name: p.shape for p in self.parameters})
+            self.checker = Checker({p.name: p.shape for p in self.parameters}, self.caller)
         try:
             checked = self.checker.check(source)
         except ExpressionError as error:
             at = mark.at(max(error.column - 1, 0)) if error.column <= len(mark.text) else mark
-            page.error(Code.INVALID_EXPRESSION, at, f"the {what} `{source}`: {error}", error.help)
+            page.error(Code.of(error.code), at, f"the {what} `{source}`: {error}", error.help)
+            return False
+        read = checked.program.names | ({NOW} if checked.program.reads_clock else set())
+        for name in sorted(read & {CALLER, NOW} & {p.name for p in self.parameters}):
+            page.error(
+                Code.AMBIGUOUS_NAME,
+                mark,
+                f"the {what} `{source}` reads '{name}', which is the name of a parameter, too",
+                "give the parameter another name",
+            )
             return False
         if checked.schema is not None and checked.schema.types not in ((), ("boolean",)):
             page.error(
@@ -107,7 +125,7 @@ class _Conditions:
             return False
         optional = {p.name for p in self.parameters if not p.required and not p.shape.has_default}
         becomes, prefix = _WITHOUT.get(what, _DENIED)
-        for name in sorted(checked.unguarded & optional):
+        for name in sorted(checked.program.unguarded & optional):
             page.warn(
                 Code.RULE_MAY_NOT_COMPUTE,
                 mark,

@@ -10,6 +10,8 @@ DEFAULT_SKILLS = ("skills_md",)
 
 OnMissingConfidence = Literal["deny", "confirm"]
 Right = Literal["call", "decide", "operate", "act_as"]
+FactType = Literal["string", "number", "boolean", "list"]
+"""The type of a fact about the caller."""
 """What a token may do: `call` tools and run skills, `decide` for its own user, `operate`, or
 `act_as` other users."""
 
@@ -158,6 +160,11 @@ class IdentitySettings:
 
     issuers: tuple[IssuerSettings, ...] = ()
     """The identity services whose JWTs count."""
+    facts: Mapping[str, FactType] = field(default_factory=dict)
+    """The facts that expressions may read of a caller, each with its type: `string`, `number`,
+    `boolean` or `list` (of texts). One that an issuer or a token names is a string without it."""
+    roles: tuple[str, ...] = ()
+    """The roles that there are; without, Allowed Roles may name any."""
 
 
 @dataclass(frozen=True, slots=True)

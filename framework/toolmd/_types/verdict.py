@@ -51,6 +51,7 @@ DENIALS = frozenset(
         "invalid_arguments",
         "auth_required",
         "context_required",
+        "not_allowed",
         "low_confidence",
         "missing_confidence",
         "no_explicit_intent",

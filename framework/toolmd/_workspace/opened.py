@@ -12,13 +12,14 @@ from toolmd._load.build import Snapshot, build
 from toolmd._load.cache import Cache
 from toolmd._store.store import Store
 from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.identity import Identity
 from toolmd._types.registry import Registry
 from toolmd._types.result import Result
 from toolmd._types.run import Clock
 from toolmd._types.settings import Settings
 from toolmd._workspace.background_loop import BackgroundLoop
 from toolmd._workspace.snapshot.live import Live, Logs
-from toolmd._workspace.snapshot.reader import READER
+from toolmd._workspace.snapshot.reader import FileReader, reader_of
 from toolmd.errors import ToolmdError, logged
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ class OpenProject:
         self._closed = False
         try:
             with pause_collector():
-                self._cache = Cache.load(settings.state, READER.fingerprint)
+                self._cache = Cache.load(settings.state, self._reader(settings).fingerprint)
                 self.live = self.made_live(settings, self.read(settings))
         except BaseException:
             self.store.close()  # The caller gets no workspace to close.
@@ -171,16 +172,23 @@ class OpenProject:
         old: Snapshot | None = None,
     ) -> Snapshot:
         """Read the project's files into a new snapshot; what did not change comes from `old`."""
+        reader = self._reader(settings)
+        if self._cache.fingerprint != reader.fingerprint:
+            self._cache = Cache.load(settings.state, reader.fingerprint)
         with pause_collector():
             return build(
                 settings,
-                READER,
+                reader,
                 cache=self._cache,
                 given=self.plugins,
                 baseline=self.baseline,
                 store=self.store,
                 old=old,
             )
+
+    @staticmethod
+    def _reader(settings: Settings) -> FileReader:
+        return reader_of(Identity.of(settings))
 
     def made_live(self, settings: Settings, snapshot: Snapshot) -> Live:
         """Return the snapshot with the parts that take its calls."""

@@ -19,7 +19,7 @@ from toolmd._types.settings import (
     TokenSettings,
     TraceSettings,
 )
-from toolmd.config.identity import read_issuers, read_roles
+from toolmd.config.identity import read_facts, read_issuers, read_roles
 from toolmd.config.origin import Origin
 from toolmd.config.servers import read_servers
 from toolmd.config.services import read_services
@@ -217,6 +217,8 @@ READERS: Mapping[str, Read] = {
     "chat.base_url": _url,
     "trace.content": _flag,
     "identity.issuers": read_issuers,
+    "identity.facts": read_facts,
+    "identity.roles": read_roles,
     "serve.tokens": _tokens,
     "serve.max_connections": _count(1),
     "serve.head_timeout": _count(1),

@@ -143,7 +143,7 @@ _DISABLE = Row(
 TOOL_METADATA = SectionTable(
     "Metadata", "The tool's name and its requirements on the caller.", ("Meta", "Info"),
     needed=True,
-    fields=(*_HEAD, *_OF_TOOLS[:2], _PATIENT, _OF_TOOLS[2], _TAGS, *_OF_TOOLS[3:]))
+    fields=(*_HEAD, *_OF_TOOLS[:2], _PATIENT, *_OF_TOOLS[2:4], _TAGS, *_OF_TOOLS[4:]))
 SKILL_METADATA = SectionTable(
     "Metadata", "The skill's name and the tools and skills that it may use.", ("Meta", "Info"),
     needed=True,

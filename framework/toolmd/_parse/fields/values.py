@@ -27,6 +27,7 @@ from toolmd._types.intent import keyword_of, language_and_word
 from toolmd._types.operation import METHODS, read_operation
 from toolmd._types.remote_tool import read_remote_tool
 from toolmd._types.schedule import cron_text
+from toolmd.errors import did_you_mean
 
 ValueReader = Callable[[Page, Row, Entry], Any]
 _T = TypeVar("_T")
@@ -403,6 +404,25 @@ def _list(page: Page, known: Row, entry: Entry) -> tuple[str, ...]:
     return tuple(word for word in read if word)
 
 
+_ANY_ROLE = frozenset(("any", "all", "everyone", "everybody", "anyone", "anybody", "*"))
+
+
+def _roles(page: Page, known: Row, entry: Entry) -> tuple[str, ...]:
+    roles = _list(page, known, entry)
+    for role in roles:
+        if role.casefold() in _ANY_ROLE:
+            raise Unread(f"name the roles of which one suffices; without {known.name}, any will do")
+        if role.casefold().startswith(("not ", "!")):
+            rule = f"`!('{role.split()[-1]}' in caller.roles)`"
+            raise Unread(f"for all but some, write a rule: {rule}")
+        there_are = page.identity.roles if page.identity is not None else ()
+        if there_are and role not in there_are:
+            mark = page.mark(role, entry.value.line, entry.value.column)
+            help_ = did_you_mean(role, there_are) or f"the roles are {', '.join(there_are)}"
+            page.error(Code.UNKNOWN_ROLE, mark, f"the settings have no role '{role}'", help_)
+    return roles
+
+
 _EVERY = "every "
 _NO_HOST = frozenset(("any", "all", ""))
 _HOST_SIGNS = frozenset("-_.:[]")
@@ -535,6 +555,7 @@ READERS: Mapping[str, ValueReader] = {
     "keywords": read_keywords,
     "patterns": _patterns,
     "context": _context,
+    "roles": _roles,
     "suppliers": _suppliers,
     "schedule": _schedule,
     "inputs": _inputs,

@@ -7,6 +7,7 @@ from toolmd._skills.check.walk import Walk, place
 from toolmd._skills.plan import InvalidScheduleError, schedule_inputs
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
+from toolmd._types.identity import ANYBODY, Identity
 from toolmd._types.schema import Schema
 from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
@@ -17,6 +18,7 @@ def check_skill(
     spec: SkillSpec,
     tools: Mapping[str, ToolSpec],
     skills: Mapping[str, SkillSpec],
+    identity: Identity | None = None,
     *,
     implemented: bool = False,
     partial: bool = False,
@@ -25,9 +27,11 @@ def check_skill(
 
     `tools` and `skills` are all of the project, or with `partial` the known ones: then calls of
     others are accepted. With `implemented` a Python sibling runs and the steps are documentation,
-    so only the lists are checked.
+    so only the lists are checked. `identity` are the facts and roles that the settings know; None
+    checks none of them.
     """
-    found = StepFindings(spec.source)
+    caller = ANYBODY if identity is None else identity.shape(_facts(spec, tools))
+    found = StepFindings(spec.source, caller)
     runs = implemented or spec.executable
     if not partial:
         _check_lists(spec, tools, skills, found, Severity.ERROR if runs else Severity.HINT)
@@ -57,9 +61,15 @@ def scopes_of(
     spec: SkillSpec, tools: Mapping[str, ToolSpec], skills: Mapping[str, SkillSpec]
 ) -> Mapping[tuple[int, int], Mapping[str, Schema]]:
     """Return the names that each expression of the steps can read, by its line and column."""
-    found = StepFindings(spec.source)
+    found = StepFindings(spec.source, ANYBODY)
     Walk(spec, tools, skills, found, partial=True).run()
     return found.scopes
+
+
+def _facts(spec: SkillSpec, tools: Mapping[str, ToolSpec]) -> set[str]:
+    """Return the facts that a run has: those of its Context, and those that its tools require."""
+    needed = [tools[name].requires_context for name in spec.required_tools if name in tools]
+    return {*spec.context, *(fact for facts in needed for fact in facts)}
 
 
 def _required(spec: SkillSpec) -> Iterator[tuple[str, str, str]]:

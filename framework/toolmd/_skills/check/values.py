@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from toolmd._expressions import CheckedExpression, Checker, ExpressionError
+from toolmd._expressions import CALLER, CheckedExpression, Checker, ExpressionError
 from toolmd._skills.text import ValueTextError, read_text, shape_for, takes_text
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
@@ -24,8 +24,10 @@ _SPAN = re.compile(r"`(([^\W\d]\w*)[^`]*)`")
 class StepFindings:
     """Diagnostics of one file, without duplicates."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, caller: Schema) -> None:
         self._source = source
+        self.caller = caller
+        """The type of `caller` in its expressions."""
         self._found: dict[Diagnostic, None] = {}
         self.scopes: dict[tuple[int, int], Mapping[str, Schema]] = {}
         """The names that each expression can read, by its line and column."""
@@ -55,7 +57,7 @@ class StepFindings:
         cel = expression.cel
         shown = cel if len(cel) <= _LINE else f"{cel[: _LINE - 1]}…"
         at, message = Position(line, column, column + 1), f"`{shown}`: {error.message}"
-        self.report(Code.INVALID_EXPRESSION, at, message, error.help)
+        self.report(Code.of(error.code), at, message, error.help)
 
     def sorted(self) -> tuple[Diagnostic, ...]:
         """Return the findings in the file's order."""
@@ -99,7 +101,7 @@ class Scope:
 
     @cached_property
     def _checker(self) -> Checker:
-        return Checker(self.names, functions=True)
+        return Checker(self.names, self.found.caller)
 
     def check(self, expression: Expression) -> CheckedExpression | None:
         """Check an expression and report its errors; return None where it can't be compiled."""
@@ -109,7 +111,11 @@ class Scope:
         except ExpressionError as error:
             self.found.report_broken(expression, error)
             return None
-        for name in sorted(checked.unguarded & self.unsure) if not self.tolerant else ():
+        if CALLER in checked.program.names and CALLER in self.names:
+            message = "'caller' is the name of an input or a result here, and of who calls"
+            self.found.report(Code.AMBIGUOUS_NAME, expression, message, "choose another name")
+            return None
+        for name in sorted(checked.program.unguarded & self.unsure) if not self.tolerant else ():
             message = f"'{name}' may have no value here"
             hint = f"guard it: `has({name}) ? … : …`, or give the step a **When**: `has({name})`"
             self.found.report(Code.MAY_BE_UNSET, expression, message, hint, Severity.WARNING)

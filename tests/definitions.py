@@ -2,6 +2,11 @@
 
 from pathlib import Path
 
+from toolmd._types.call_spec import Limits, ToolCallSpec
+from toolmd._types.quota import EVER, Quota
+from toolmd._types.schema import Schema
+from toolmd._types.source import Source
+
 
 def tool(name: str, parameters: str = "None", extra: str = "") -> str:
     """Return the markdown of a tool whose parameters are `### name` blocks, or none."""
@@ -25,3 +30,15 @@ class Folder:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content.encode() if isinstance(content, str) else content)
         return file
+
+
+def few(most: int) -> tuple[Quota, ...]:
+    """Return the quota of so many calls in each conversation."""
+    return (Quota(most, ("conversation",), EVER),)
+
+
+def limited(limits: Limits) -> ToolCallSpec:
+    """Return a tool `act` with these limits."""
+    return ToolCallSpec(
+        name="act", source=Source("act.tool.md", 1), returns=Schema(), limits=limits
+    )

@@ -518,7 +518,7 @@ _GROUPS = (OF_WORDS | {"low_confidence", "missing_confidence"}, frozenset({"revi
 
 def _limits(parts: Parts) -> Step:
     async def end(at: Passage) -> Result:
-        await parts.limits.check(at.call)
+        await parts.limits.check(at.call, at.arguments)
         return allowed(at.call, at.began)
 
     # A call that runs takes its place just before.

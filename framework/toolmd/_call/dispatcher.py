@@ -99,7 +99,9 @@ class Dispatcher:
         """Return what the checks of a tool are built of, and its invoker; it may ask plugins."""
         spec = tool.call_spec
         guards = tuple(self._guards(tool)) if self._guards is not None else ()
-        limits = CallLimits(spec.name, spec.limits, self.store, self._timing)
+        limits = CallLimits(
+            spec, self.store, self._timing, zone=self.settings.time_zone, clock=self.clock
+        )
         if self._origins is not None:
             self._clients.approved(spec)
         ignores = spec.unknown_parameters == "ignore"
@@ -204,7 +206,9 @@ class Dispatcher:
         """
         call, limits, result = at.call, tool.limits, None
         try:
-            place_of = limits.place(call, at.on_event) if limits.binds else nullcontext()
+            place_of = (
+                limits.place(call, at.arguments, at.on_event) if limits.binds else nullcontext()
+            )
             async with place_of as place:
                 if self.recorder.keeps and await self.recorder.write(
                     "run", call, tool, at.arguments, at.by
@@ -219,7 +223,10 @@ class Dispatcher:
                 if self._metrics is not None:
                     running = self._metrics.ran(call.tool, running)
                 try:
-                    result = await (running if place is None else limits.hold(place, running))
+                    held = None if place is None else place.name
+                    result = await (running if held is None else limits.hold(held, running))
+                    if place is not None and result.error is not None:
+                        place.had_effect = result.error.had_effect
                 except PlaceLostError:
                     result = tool.invoker.interrupted(call, at.began, LOST_PLACE)
         except Exception as error:
@@ -233,6 +240,8 @@ class Dispatcher:
         """Deny a call, or store it for a person's confirmation."""
         if verdict.action is Action.DENY:
             raise overruled(verdict)
+        if tool.limits.quotas:  # Nobody is asked about a call that can't start.
+            await tool.limits.quotas.look(at.call, at.arguments)
         one = await self.confirmations.add(tool, at.call, at.arguments, verdict)
         return self.waits(tool, one, at.began)
 

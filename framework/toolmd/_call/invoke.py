@@ -412,6 +412,7 @@ class Invoker:
         self._answer = answer_of(call_spec.name, call_spec.returns)
         self._bounds = bounds_of(call_spec.limits, None)
         self._runs_once = call_spec.limits.max_batch is None and not retries_of(call_spec)
+        self._in_parts = call_spec.limits.max_batch is not None
         self.seconds = call_spec.limits.timeout_s or DEFAULT_TIMEOUT_S
         """The time of a run."""
         self._implementation: Implementation | None = None
@@ -445,7 +446,9 @@ class Invoker:
         try:
             implementation = self._implementation or await self._loaded()
         except Exception as error:  # noqa: BLE001 - an implementation that can't be loaded did not start
-            return self._settle(error, call.id, began, 0)
+            failed = self._settle(error, call.id, began, 0)
+            unstarted = failed.error and failed.error._replace(had_effect=False)
+            return failed._replace(error=unstarted)
         work = Work(
             call, self._call_spec, implementation, self._dispatcher, self._limits, seconds, on_event
         )
@@ -469,6 +472,10 @@ class Invoker:
         except BaseException as error:  # noqa: BLE001 - an exception of a tool stays in its call
             waited = isinstance(error, DeadlineError) and not work.begun
             failed = self._settle(error, call.id, began, 0 if waited else work.made)
+            # A tool that refuses says so before it does anything, unless a part of it was done.
+            refused = isinstance(error, ToolError) and work.made == 1 and not self._in_parts
+            if failed.error is not None and (waited or refused or failed.outcome == "denied"):
+                failed = failed._replace(error=failed.error._replace(had_effect=False))
             return failed._replace(notes=work.notes) if work.notes else failed
 
     def _result(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolmd._types.call_spec import Batch, Rate, ToolCallSpec
 from toolmd._types.pending_change import Weakening
+from toolmd._types.quota import Quota, as_strict
 from toolmd._types.registry import AnySpec
 from toolmd._types.schema import KEYWORDS, Parameter, Schema
 from toolmd._validation import are_apart
@@ -106,6 +107,11 @@ def batch(old: Batch | None, new: Batch | None) -> bool:
     )
 
 
+def quotas(old: tuple[Quota, ...], new: tuple[Quota, ...]) -> bool:
+    """Compare quotas: each old one must surely be implied by a new one."""
+    return any(not any(as_strict(one, other) for other in new) for one in old)
+
+
 _THRESHOLD = re.compile(r"([\w.]+) *(<=?|>=?) *(-?\d+(?:\.\d+)?)")
 _MOST_CONDITIONS = 8
 """The most conditions that are joined; with more, a condition always holds."""
@@ -175,7 +181,7 @@ LIMITS: Mapping[str, Looser] = {
     "max_rows": most,
     "max_bytes": most,
     "max_batch": batch,
-    "max_calls": most,
+    "quotas": quotas,
     "max_concurrent": most,
     "allowed_domains": domains,
 }
@@ -452,7 +458,9 @@ def _json(value: Any) -> Any:
     """Return a field's value as JSON; what restricts nothing as None."""
     if isinstance(value, Rate | Batch):
         return asdict(value)
-    return list(value) or None if isinstance(value, tuple) else value
+    if not isinstance(value, tuple):
+        return value
+    return [str(one) if isinstance(one, Quota) else one for one in value] or None
 
 
 def hold_settings(old: Settings, new: Settings) -> tuple[Settings, tuple[str, ...]]:

@@ -22,12 +22,14 @@ _SHAPES: Mapping[str, Schema] = {
 
 
 class Identity(NamedTuple):
-    """The facts and roles that the settings know; hashable."""
+    """The facts, the roles and the time zone that the settings name; hashable."""
 
     facts: tuple[tuple[str, FactType], ...] = ()
     """The facts by name, each with its type."""
     roles: tuple[str, ...] = ()
     """The roles that there are; empty where the settings list none."""
+    time_zone: str = ""
+    """The time zone of days; empty where the settings name none."""
 
     @classmethod
     def of(cls, settings: Settings) -> "Identity":
@@ -36,7 +38,7 @@ class Identity(NamedTuple):
         named = [name for one in identity.issuers for name in one.context]
         named += [name for one in tokens for name in (*one.context, *one.act_as.context)]
         facts: dict[str, FactType] = {**dict.fromkeys(named, _TEXT), **identity.facts}
-        return cls(tuple(sorted(facts.items())), identity.roles)
+        return cls(tuple(sorted(facts.items())), identity.roles, settings.time_zone)
 
     def shape(self, required: Iterable[str] = ()) -> Schema:
         """Return the type of `caller` for a tool that requires these facts of the context."""

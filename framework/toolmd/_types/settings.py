@@ -252,6 +252,8 @@ class Settings:
     servers: Mapping[str, ServerSettings] = field(default_factory=dict)
     """The MCP servers of `Implemented By: mcp SERVER TOOL`, by name: tables `[servers.NAME]` with
     `command` and `env`, or `url` and `headers` (`docs/how-to/guard-an-mcp-server.md`)."""
+    time_zone: str = ""
+    """The time zone of days, weeks, months and years, such as `Europe/Berlin`."""
     trust_edits: bool = False
     """Whether an edit that drops a restriction is live immediately."""
     import_timeout: float = 10.0

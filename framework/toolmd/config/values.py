@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, get_args
+from zoneinfo import ZoneInfo
 
 from toolmd._types.call import fact_name
 from toolmd._types.settings import (
@@ -120,6 +121,13 @@ def _flag(value: Any, place: Origin) -> bool:
     raise place.error(f"must be true or false, not {value!r}")
 
 
+def _zone(value: Any, place: Origin) -> str:
+    try:
+        return ZoneInfo(value).key
+    except (ValueError, TypeError, KeyError, OSError):
+        raise place.error(f"must be a time zone such as Europe/Berlin, not {value!r}") from None
+
+
 def _model(value: Any, place: Origin) -> str:
     if not isinstance(value, str) or not value.strip():
         raise place.error(f"must be the name of a model, not {value!r}")
@@ -232,6 +240,7 @@ READERS: Mapping[str, Read] = {
     "audit.keep_days": _number(MOST, f"a number of days, more than 0 up to {MOST}"),
     "services": read_services,
     "servers": read_servers,
+    "time_zone": _zone,
     "trust_edits": _flag,
     "import_timeout": _seconds,
     "plugins": _names,

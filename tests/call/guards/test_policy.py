@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from tests.definitions import few
 
 from toolmd._call.checks import ask_guard
 from toolmd._call.denial import CallDenied
@@ -441,11 +442,11 @@ def test_a_guard_cannot_change_the_call(harness, tool, tmp_path):
 
 def test_max_calls_are_counted_for_each_user(harness, tool, tmp_path):
     dispatcher = harness(
-        tool("act", nothing, limits=Limits(max_calls=2)), settings=settings(tmp_path)
+        tool("act", nothing, limits=Limits(quotas=few(2))), settings=settings(tmp_path)
     )
     outcomes = [dispatcher.call("act", user=user).outcome for user in ("a", "a", "a", "b")]
     assert outcomes == ["ok", "ok", "denied", "ok"]
-    assert dispatcher.call("act", user="a").error.code == "budget_exhausted"
+    assert dispatcher.call("act", user="a").error.code == "quota_exceeded"
 
 
 def test_observers_receive_events_and_decide_nothing(harness, tool, tmp_path):

@@ -172,7 +172,7 @@ def _rounds(shop: Path) -> tuple[int, int, int]:
             begun[name] += ROUND
             continue
         told[name] += 1
-        if what != "ok" and code != ["budget_exhausted"]:
+        if what != "ok" and code != ["quota_exceeded"]:
             bad.add(name)
     well = [name for name in begun if begun[name] == told[name] and name not in bad]
     over = sum(times > MOST for times in ran.values())

@@ -6,7 +6,7 @@ from toolmd._load.weakening import LIMITS, METADATA, SAFETY, SCHEMA, SKILL, eith
 from toolmd._types.call_spec import Batch, Rate
 
 LOWER = ("min_confidence", "backoff_s", "minimum", "min_length", "min_items")
-UPPER = ("timeout_s", "retries", "max_rows", "max_bytes", "max_calls", "max_concurrent",
+UPPER = ("timeout_s", "retries", "max_rows", "max_bytes", "max_concurrent",
          "maximum", "max_length", "max_items")  # fmt: skip
 DEMANDS = ("requires_confirmation", "explicit_intent", "requires_auth",
            "unique", "sensitive", "verbatim", "durable")  # fmt: skip

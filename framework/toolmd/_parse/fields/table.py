@@ -154,9 +154,15 @@ INVOCATION = (*_OF_SKILLS[6:], _DISABLE)
 SAFETY = SectionTable(
     "Safety", "Conditions for a call to run; checked on every call, through every interface.",
     restricts=True, fields=rows_of(Safety))
+_OF_LIMITS = rows_of(Limits)
+_MAX_CALLS = Row(
+    "count", "`3` is read as `Quota: 3 calls per conversation ever`.", "", "Max Calls", "max_calls",
+    restricts=True,
+    aliases=("Maximum Calls", "Max Call", "Max Number Of Calls", "Max Calls Per Conversation"),
+    synonyms=("Call Limit",))
 LIMITS = SectionTable(
     "Limits", "Limits on the time, size and number of calls.", restricts=True,
-    fields=rows_of(Limits))
+    fields=(*_OF_LIMITS[:-2], _MAX_CALLS, *_OF_LIMITS[-2:]))
 _WHEN_TO_USE = SectionTable(
     "When to use", "Prose for the model, after the description in every export.",
     ("When to use it", "When to use this tool", "When to use this skill", "Usage"))

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from toolmd._parse import scalars
 from toolmd._parse.blocks import Bullets, Comment, prose
 from toolmd._parse.fields.entries import Entry, Fields, Unread, item_entry
+from toolmd._parse.fields.quotas import read_quotas
 from toolmd._parse.fields.table import UNITS
 from toolmd._parse.page import Mark, Page, replace
 from toolmd._parse.words import (
@@ -313,7 +314,7 @@ def report_remark(page: Page, remark: Mark) -> None:
 
 _OTHER_FIELDS = {
     "requires_confirmation": "; for a condition, write `- **Confirm When**: …`",
-    "max_calls": "; for calls in a time, write `- **Rate**: …`",
+    "max_calls": "; for calls in a time, write `- **Quota**: 3 calls per user per day`",
 }
 _OF_MORE = frozenset(" /<>=")  # the signs of a value that may be meant for one of these
 
@@ -563,7 +564,12 @@ READERS: Mapping[str, ValueReader] = {
     "function": read_function,
     "duration": alone(scalars.duration, "write a number and a unit: `500ms`, `10s`, `2m`"),
     "size": alone(scalars.size, "write a number and a unit: `512`, `64KB`, `1MB`"),
-    "rate": alone(scalars.rate, "Rate spaces the starts of calls: write `3/s` or `100/min`"),
+    "rate": alone(
+        scalars.rate,
+        "Rate spaces the starts of all callers: write `3/s` or `100/min`; "
+        "for a count, write `- **Quota**: 3 calls per user per day`",
+    ),
+    "quotas": read_quotas,
     "batch": alone(scalars.batch, "write the array parameter and a size: `texts by 256`"),
     "expression": _expression,
     "pattern": _pattern,

@@ -170,6 +170,9 @@ WRITERS: Mapping[str, Callable[[Any], str]] = {
     "duration": seconds,
     "size": _size,
     "rate": str,
+    "quotas": lambda quotas: (
+        str(quotas[0]) if len(quotas) == 1 else "\n".join(f"- {one}" for one in quotas)
+    ),
     "batch": str,
     "expression": code,
     "pattern": code,

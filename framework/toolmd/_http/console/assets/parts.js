@@ -145,7 +145,7 @@ const STOPS = {
   malformed_call: "syntax", unknown_tool: "lookup", auth_required: "context", context_required: "context", not_allowed: "context",
   invalid_arguments: "arguments", missing_argument: "arguments", low_confidence: "confidence", missing_confidence: "confidence",
   no_explicit_intent: "intent", not_stated_by_user: "intent", review_required: "review", rejected: "confirmation",
-  rate_limited: "limits", budget_exhausted: "limits", domain_not_approved: "limits",
+  rate_limited: "limits", quota_exceeded: "limits", budget_exhausted: "limits", domain_not_approved: "limits",
 };
 const MARKS = { passed: "✓", stopped: "✕", pending: "?" };
 const STATES = { passed: "passed", stopped: "denied here", pending: "pending here", unreached: "not reached" };
@@ -168,7 +168,7 @@ function asks(one) {
     intent: say(safety.explicit_intent, `the user says ${either || "so"}`),
     review: say(safety.escalate_when, `a person reviews it when ${safety.escalate_when}`),
     confirmation: safety.requires_confirmation || safety.sensitivity === "critical" ? ["a person confirms every call"] : say(safety.confirm_when, `a person confirms when ${safety.confirm_when}`),
-    limits: Object.entries(limits).filter(([key]) => !["timeout_s", "retries", "max_rows", "max_bytes"].includes(key)).map(([key, value]) => `${key.replaceAll("_", " ")} ${typeof value === "object" ? Object.values(value).join(" per ") : value}`),
+    limits: Object.entries(limits).filter(([key]) => !["timeout_s", "retries", "max_rows", "max_bytes"].includes(key)).map(([key, value]) => `${key.replaceAll("_", " ")} ${key === "quotas" ? value.map((one) => `${one.amount} ${one.of ? `of ${one.of}` : "calls"} per ${one.per.join(" and ")} ${one.window}`).join(", ") : typeof value === "object" ? Object.values(value).join(" per ") : value}`),
     run: [...say(limits.timeout_s, `within ${limits.timeout_s} s`), ...say(limits.retries, many(limits.retries, "retry").replace("retrys", "retries")), ...say(limits.max_bytes, `at most ${limits.max_bytes} bytes`)],
   };
 }

@@ -42,12 +42,12 @@ class Popen(subprocess.Popen[Any]):
 
     def _execute_child(self, args: Any, *rest: Any) -> None:
         _executable, before, _close, passed, cwd, env, _info, _flags, shell = rest[:9]
-        ours, theirs = rest[9::2][:3], rest[10::2][:3]
-        streams = [ours[0], theirs[1], theirs[2]]
+        pipes, user = rest[9:15], rest[16:19]
+        streams = [pipes[0], pipes[3], pipes[5]]
         session = rest[20]
         words = [os.fspath(word) for word in args] if not isinstance(args, str | bytes) else []
         environ = dict(os.environ if env is None else env)
-        warm = None if shell or before or passed else _warm()
+        warm = None if shell or before or passed or any(user) else _warm()
         if warm is None or not _is_program(words) or _fixed(environ) != warm.fixed:
             super()._execute_child(args, *rest)  # type: ignore[misc]
             return
@@ -59,8 +59,7 @@ class Popen(subprocess.Popen[Any]):
         }
         self.pid = warm.start(given, [fd if fd != -1 else n for n, fd in enumerate(streams)])
         self._child_created = True
-        for fd in {*streams} - {-1}:
-            os.close(fd)
+        self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]
 
 
 def run(command: Any, **options: Any) -> subprocess.CompletedProcess[Any]:

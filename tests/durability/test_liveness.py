@@ -15,7 +15,7 @@ from toolmd._store.liveness import Locks
 locks = Locks(Path(sys.argv[1]))
 locks.live()
 # What a tool starts may outlive the process, and must not keep its lock.
-child = warm_python.Popen([sys.executable, "-c", "input()"], stdin=sys.stdin)
+child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=sys.stdin)
 print(locks.own, flush=True)
 child.wait()
 """

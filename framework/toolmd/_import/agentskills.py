@@ -13,12 +13,13 @@ from toolmd._import.names import (
     one_line,
     plain_line,
     prose,
+    shown,
     title_of,
     tool_name,
     words_of,
 )
 from toolmd._import.policy import Policy, restricting
-from toolmd._import.report import ImportReport, known_title, shown
+from toolmd._import.report import ImportReport, known_title
 from toolmd._parse.blocks import Part, with_headings
 from toolmd._parse.blocks import prose as written
 from toolmd._parse.document.front_matter import read_front_matter

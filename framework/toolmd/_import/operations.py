@@ -8,9 +8,9 @@ from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from toolmd._import.functions import add_function, returned_shape
-from toolmd._import.names import distinct, parameter_name, tool_name, words_of
+from toolmd._import.names import distinct, parameter_name, shown, tool_name, words_of
 from toolmd._import.policy import Policy
-from toolmd._import.report import ImportReport, shown
+from toolmd._import.report import ImportReport
 from toolmd._types.call_spec import Safety
 from toolmd._types.operation import METHODS, read_operation
 from toolmd._types.schema import Parameter

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from toolmd._import.names import one_line, plain_line, prose, title_of
+from toolmd._import.names import one_line, plain_line, prose, shown, title_of
 from toolmd._import.policy import restricting, write_policy
 from toolmd._parse import format_text, parse_skill, parse_tool, tool_text
 from toolmd._parse.fields.table import section_of
@@ -17,8 +17,6 @@ from toolmd._types.schema import KEYWORDS, Parameter, Schema, object_schema
 from toolmd._types.tool import ToolSpec
 
 _BELOW = ("properties", "items", "additionalProperties", "oneOf")
-_MOST = 2000
-"""The characters of a value that a note shows."""
 
 
 def differences(one: Any, two: Any, path: str = "") -> Iterator[tuple[str, str]]:
@@ -59,12 +57,6 @@ def _below(keyword: str, one: Any, two: Any, path: str) -> Iterator[tuple[str, s
         yield path, f"{len(one)} shapes became {len(two)}: {shown(one)}"
     else:
         yield from differences(one, two, f"{path}{'[]' if keyword == 'items' else '.*'}")
-
-
-def shown(value: Any) -> str:
-    """Return a value as JSON on one line, cut where a note has no room for it."""
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _MOST else f"{text[: _MOST - 1]}…"
 
 
 def finished_tool(

@@ -17,7 +17,7 @@ from toolmd._call.denial import CallDenied, denial_of, deny, overruled
 from toolmd._call.invoke import Invoker
 from toolmd._call.keyed import KeyedCalls, key_with
 from toolmd._call.limits import MACHINE, CallLimits, PlaceLostError, Timing
-from toolmd._call.result import denied, ignored, waits
+from toolmd._call.result import denied, waits
 from toolmd._call.telemetry import TracedInvoker, metrics_of, tracing_of
 from toolmd._call.words import AskIntent, UserWords
 from toolmd._egress import Approved, open_client
@@ -100,10 +100,11 @@ class Dispatcher:
         limits = CallLimits(spec.name, spec.limits, self.store, self._timing)
         if self._origins is not None:
             self._clients.approved(spec)
-        ignores = spec.unknown_parameters == "ignore"
+        ignores, is_remote = spec.unknown_parameters == "ignore", tool.binding.kind == "remote"
         parts = Parts(
             spec, self.settings.safety, tool.default_min, self._words, guards, limits,
-            ArgumentsValidator(spec.parameters, ignore_unknown=ignores),
+            # A default of another program says what that program assumes: it is not sent.
+            ArgumentsValidator(spec.parameters, ignore_unknown=ignores, fill=not is_remote),
             lambda call, names: with_results(call, names, self.store, self.clock()), self.run,
         )  # fmt: skip
         if self._tracing is None:
@@ -154,7 +155,6 @@ class Dispatcher:
             at = Passage(call, began, on_event)
             verdict = await tool.check(at)  # context, arguments, confidence, …, confirmation
             call = at.call
-            note = ignored(tool.dropped(call.arguments)) if tool.ignores_unknown else ""
             if call.key is not None and call.is_named:
                 call = at.call = call._replace(key=key_with(call.key, at.arguments))
             if verdict is not ALLOWED:
@@ -164,8 +164,8 @@ class Dispatcher:
             else:
                 ends = (ended for end in tool.end if (ended := end(at)) is not None)
                 result = await next(ends)  # limits, run
-            if note:
-                result = result._replace(notes=(*result.notes, note))
+            if at.notes:
+                result = result._replace(notes=(*result.notes, *at.notes))
         except Exception as error:  # noqa: BLE001 - any exception in a check denies
             result = await self.denied(call, error, began)
         return self.finish(call, result) if self._has_observers or call.caller.crisis else result

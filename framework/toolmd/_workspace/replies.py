@@ -12,8 +12,7 @@ from toolmd._call.crisis import flagged
 from toolmd._call.cut import arrays_of
 from toolmd._call.result import write
 from toolmd._dialect import parse_reply, render_denial, render_results
-from toolmd._dialect.calls import without_absent
-from toolmd._dialect.envelope import MAX_BYTES
+from toolmd._dialect.calls import MAX_BYTES
 from toolmd._types.call import Budget, Call, Caller
 from toolmd._types.reply import Dialect, Parsed
 from toolmd._types.result import EventListener, Result
@@ -79,13 +78,12 @@ class Replies:
             await self._dispatcher.hear(caller)
         spoken = parsed.dialect if parsed.dialect in self._dialects else dialect
         name = secrets.token_hex(8)
-        named = [
+        calls = [
             self._named(
                 call._replace(caller=caller, dry_run=dry_run, key=None, depth=0, reply=name)
             )
             for call in parsed.calls
         ]
-        calls = [call for call, _ in named]
         # Before any call runs: a crisis in one of them holds the others, too.
         if len(calls) > 1 and any([await self._dispatcher.escalates(call) for call in calls]):
             calls = list(map(flagged, calls))
@@ -93,25 +91,13 @@ class Replies:
             results = await self._take_in_order(calls, on_event)
         else:
             results = await asyncio.gather(*(self._take(call, on_event) for call in calls))
-        noted = [with_note(one, note) for one, (_, note) in zip(results, named, strict=True)]
-        shown = [await self._keeper.shown(result, caller.user) for result in noted]
+        shown = [await self._keeper.shown(result, caller.user) for result in results]
         return self._turn(parsed, spoken, tuple(shown))
 
-    def _named(self, call: Call) -> tuple[Call, str]:
-        """Return a call under the tool's own name, without nulls that stand for an absent value.
-
-        The text names those nulls; it is empty where there are none.
-        """
+    def _named(self, call: Call) -> Call:
+        """Return a call under the tool's own name."""
         called = self._names.find(call.tool)
-        if called is None:
-            return call, ""
-        call = call._replace(tool=called.name)
-        if not isinstance(call.arguments, Mapping):
-            return call, ""
-        absent: list[str] = []
-        given = without_absent(call.arguments, called.spec.parameters, absent)
-        note = f"null counts as missing: {', '.join(absent)}" if absent else ""
-        return call._replace(arguments=given), note
+        return call if called is None else call._replace(tool=called.name)
 
     async def _take(self, call: Call, on_event: EventListener | None) -> Result:
         """Make a call by its tool's or skill's own name."""
@@ -151,8 +137,7 @@ class Replies:
         if isinstance(given, str | bytes) and len(given) > MAX_BYTES:
             told = f"the arguments of {call.tool} are over {MAX_BYTES // 1024} KiB"
             return await self._dispatcher.deny(call, "malformed_call", told)
-        call, note = self._named(call)
-        result = with_note(await self._take(call, on_event), note)
+        result = await self._take(self._named(call), on_event)
         return await self._keeper.shown(result, call.caller.user)
 
     def _turn(self, parsed: Parsed, spoken: str, results: tuple[Result, ...]) -> Turn:
@@ -189,11 +174,6 @@ class Replies:
                 return [m for r in told for m in render_denial(r, dialect, dialects)]
 
         return Turn(clean, tuple(results), dialect=dialect, render=render, denied=True)
-
-
-def with_note(result: Result, note: str) -> Result:
-    """Return a result with one more note, unless it is empty."""
-    return result._replace(notes=(*result.notes, note)) if note else result
 
 
 def _rendered(

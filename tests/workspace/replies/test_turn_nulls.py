@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from turn_world import chat, inline, tool_use
 
-from toolmd._dialect.calls import without_absent
 from toolmd._types.schema import Parameter, Schema
+from toolmd._validation.arguments import without_absent
 
 GIVEN = {
     "trip": {"to": "Rome", "by": None, "none": None},
@@ -39,6 +39,12 @@ def test_the_whole_optional_argument_may_be_null(world):
         world.handle(chat(("travel", {"trip": {"to": "Rome"}, "stops": None}))).results[0].success
     )
     assert world.handle(chat(("greet_twice", {"word": "a"}))).results[0].outcome == "confirm"
+
+
+def test_a_call_from_python_is_read_in_the_same_way(world):
+    result = world.workspace.call_sync("travel", GIVEN)
+    assert result.success
+    assert result.notes == ("null counts as missing: trip.by, stops[0].at",)
 
 
 @pytest.mark.parametrize("reply", [tool_use(("travel", GIVEN)), inline("travel", **GIVEN)])

@@ -148,7 +148,7 @@ def test_prompts_name_each_shape_and_its_fields() -> None:
     prompt = system_prompt([tool()], "inline")
     lines = export("prompt", [tool()]).items.splitlines()
 
-    assert "exactly one of `card`, `iban`, told apart by kind" in prompt
-    assert "  - shape `card`: A credit card\n    - `kind` (string, required" in prompt
+    assert "(object, exactly one of these shapes, required)" in prompt
+    assert "  - shape `card`: A credit card.\n    - `kind` (string, required" in prompt
     assert "  - shape `card`: A credit card." in lines
     assert "    - `iban` (string, required)" in lines

@@ -8,6 +8,7 @@ from toolmd._import.names import shown
 from toolmd._parse.parameters.types import TypeProblem, read_type
 from toolmd._types.field import JsonType
 from toolmd._types.schema import JSON_TYPES, KEYWORDS, UPPER, words_of
+from toolmd._validation.words import type_of
 
 SHAPED = ("oneOf", "anyOf")
 """The keywords of a flat schema whose objects have several shapes."""
@@ -43,16 +44,9 @@ def types_of(schema: Mapping[str, Any]) -> list[str]:
     if "type" in schema:
         return [name for name in list_of(schema["type"]) if isinstance(name, str)]
     if "enum" in schema:
-        return list(dict.fromkeys(_json_type(value) for value in list_of(schema["enum"])))
+        return list(dict.fromkeys(type_of(value) for value in list_of(schema["enum"])))
     implied = {_OWNER[keyword] for keyword in schema if keyword in _OWNER}
     return [name for name in _OF_TYPE if name in implied]
-
-
-def _json_type(value: Any) -> JsonType:
-    names: dict[type, JsonType] = {bool: "boolean", int: "integer", float: "number", str: "string"}
-    if value is None:
-        return "null"
-    return names.get(type(value), "array" if isinstance(value, list) else "object")
 
 
 def _are_all(values: list[Any], kind: type) -> bool:

@@ -5,8 +5,8 @@ from typing import Any
 
 from toolmd._export.exported import Lose
 from toolmd._export.function import compact, described, in_words, parts_of, with_parts
-from toolmd._types.schema import JSON_TYPES, KEYWORDS, Schema, words_of
-from toolmd._validation.words import fits_type, type_of
+from toolmd._types.schema import JSON_TYPES, KEYWORDS, words_of
+from toolmd._validation.words import type_of
 
 _OF_TYPE: Mapping[str, tuple[str, ...]] = {
     **{kind: words_of(kind) for kind in JSON_TYPES},
@@ -72,12 +72,17 @@ def _branches(schema: dict[str, Any], types: list[str]) -> list[dict[str, Any]]:
     for name in types:
         branch: dict[str, Any] = {"type": name}
         if "enum" in schema:
-            branch["enum"] = [v for v in schema["enum"] if fits_type(v, Schema((name,)))]
+            branch["enum"] = [v for v in schema["enum"] if _has_type(v, name)]
             if not branch["enum"]:
                 continue
         branch |= {k: schema[k] for k in _OF_TYPE[name] if k in schema}
         branches.append(branch)
     return branches
+
+
+def _has_type(value: Any, name: str) -> bool:
+    kind = type_of(value)
+    return kind == name or (name == "number" and kind == "integer")
 
 
 def strict(schema: dict[str, Any], lose: Lose) -> dict[str, Any]:

@@ -27,8 +27,18 @@ _ROWS = (
     Dialect("openai-responses", _OPENAI, results.responses_results),
     Dialect("anthropic", _native("anthropic"), results.anthropic_results),
     Dialect("gemini", _native("gemini"), results.gemini_results),
-    Dialect("inline", words.parse_inline, results.inline_results, partial(teach, "inline")),
-    Dialect("action", words.parse_action, results.action_results, partial(teach, "action")),
+    Dialect(
+        "inline",
+        partial(words.parse_words, words.inline),
+        results.inline_results,
+        partial(teach, "inline"),
+    ),
+    Dialect(
+        "action",
+        partial(words.parse_words, words.action),
+        results.action_results,
+        partial(teach, "action"),
+    ),
     Dialect("plan", words.parse_plan, results.plan_results, partial(teach, "plan")),
 )
 DIALECTS: Mapping[str, Dialect] = MappingProxyType({row.name: row for row in _ROWS})

@@ -278,7 +278,7 @@ def _seam(gaps: Sequence[str], body: str) -> str:
     return " " if any(gaps) and body[0] not in _CLOSING else ""
 
 
-def _parse_words(reply: Any, read: Callable[[str], Parsed]) -> Parsed:
+def parse_words(read: Callable[[str], Parsed], reply: Any) -> Parsed:
     """Parse the assistant's own text with a text dialect; other messages have no calls."""
     envelope = open_reply(reply, json_text=False)
     if envelope.kind == "json":
@@ -288,21 +288,11 @@ def _parse_words(reply: Any, read: Callable[[str], Parsed]) -> Parsed:
     return Parsed(readable(envelope.text)) if envelope.kind == "foreign" else read(envelope.text)
 
 
-def parse_inline(reply: Any) -> Parsed:
-    """Return the calls in a reply's own text."""
-    return _parse_words(reply, inline)
-
-
-def parse_action(reply: Any) -> Parsed:
-    """Return the reply's terminal call, if it has one."""
-    return _parse_words(reply, action)
-
-
 def parse_plan(reply: Any) -> Parsed:
     """Return the plan's calls, each with the plan's budget; a plan needs a budget."""
     if isinstance(reply, Mapping) and is_plan(reply):
         return Parsed("", read_plan(open_reply(reply).value), "plan")
-    return _parse_words(reply, plan)
+    return parse_words(plan, reply)
 
 
 def parse_auto(reply: Any) -> Parsed:

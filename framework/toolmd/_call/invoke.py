@@ -5,6 +5,7 @@ import contextlib
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from time import perf_counter
 from types import CoroutineType
@@ -279,48 +280,25 @@ async def _last_of(items: AsyncIterator[Any], context: CallContext) -> Any:
     return last
 
 
+@dataclass(slots=True)
 class Work:
     """A running call; its context is built where the implementation takes one."""
 
-    __slots__ = (
-        "_call",
-        "_call_spec",
-        "_dispatcher",
-        "_implementation",
-        "_limits",
-        "_on_event",
-        "_seconds",
-        "begun",
-        "context",
-        "notes",
-        "tries",
-    )
-
-    def __init__(  # noqa: PLR0913, PLR0917 - what an invoker brings; by position it is faster
-        self,
-        call: Call,
-        call_spec: ToolCallSpec,
-        implementation: Implementation,
-        dispatcher: CallServices,
-        limits: CallLimits,
-        seconds: float,
-        on_event: EventListener | None,
-    ) -> None:
-        """Keep the parts; the deadline is in `seconds`."""
-        self._call = call
-        self._call_spec = call_spec
-        self._implementation = implementation
-        self._dispatcher = dispatcher
-        self._limits = limits
-        self._seconds = seconds
-        self._on_event = on_event
-        self.context: CallContext | None = None
-        self.tries: Tries | None = None
-        """The tries of a tool that may have several."""
-        self.notes: tuple[str, ...] = ()
-        """Which items of a batch are missing from the result, or were done before it failed."""
-        self.begun = False
-        """Whether the implementation started; before it may wait for a thread or a resource."""
+    _call: Call
+    _call_spec: ToolCallSpec
+    _implementation: Implementation
+    _dispatcher: CallServices
+    _limits: CallLimits
+    _seconds: float
+    """The time until its deadline."""
+    _on_event: EventListener | None
+    context: CallContext | None = None
+    tries: Tries | None = None
+    """The tries of a tool that may have several."""
+    notes: tuple[str, ...] = ()
+    """Which items of a batch are missing from the result, or were done before it failed."""
+    begun: bool = False
+    """Whether the implementation started; before it may wait for a thread or a resource."""
 
     @property
     def made(self) -> int:
@@ -408,23 +386,17 @@ class Invoker:
         self._call_spec = call_spec
         self._dispatcher = dispatcher
         self._limits = limits
-        self._holds_sensitive = any(p.shape.holds_sensitive for p in call_spec.parameters)
         self._answer = answer_of(call_spec.name, call_spec.returns)
         self._bounds = bounds_of(call_spec.limits, None)
         self._runs_once = call_spec.limits.max_batch is None and not retries_of(call_spec)
+        sensitive = any(p.shape.holds_sensitive for p in call_spec.parameters)
+        self.run = self._run_hiding if sensitive else self._run
+        """Runs a call that passed every check; only cancellation raises."""
         self.seconds = call_spec.limits.timeout_s or DEFAULT_TIMEOUT_S
         """The time of a run."""
         self._implementation: Implementation | None = None
         self.implementation_hash = ""
         """The hex sha256 of the Python that runs; empty where `prepare` has loaded none."""
-
-    def run(
-        self, call: Call, arguments: Arguments, began: float, on_event: EventListener | None
-    ) -> Coroutine[Any, Any, Result]:
-        """Run a call that passed every check; only cancellation raises."""
-        if self._holds_sensitive:
-            return self._run_hiding(call, arguments, began, on_event)
-        return self._run(call, arguments, began, on_event)
 
     async def _run_hiding(
         self, call: Call, arguments: Arguments, began: float, on_event: EventListener | None

@@ -191,8 +191,10 @@ class Dispatcher:
                     at.call = call = await self.crisis.flag_by_conversation(flagged(call))
                 result = await self._stop(tool, at, verdict)
             else:
-                ends = (ended for end in tool.end if (ended := end(at)) is not None)
-                result = await next(ends)  # limits, run
+                for end in tool.end:  # limits, run
+                    if (ended := end(at)) is not None:
+                        result = await ended
+                        break
             if note:
                 result = result._replace(notes=(*result.notes, note))
         except Exception as error:  # noqa: BLE001 - any exception in a check denies

@@ -60,20 +60,6 @@ class InterruptedCallError(DeadlineError):
         return self._why
 
 
-@contextlib.asynccontextmanager
-async def within(seconds: float) -> AsyncIterator[None]:
-    """Limit a block of the running task to `seconds`. Raises DeadlineError."""
-    until = asyncio.timeout(seconds)
-    try:
-        async with until:
-            yield
-    except (TimeoutError, NotSentError) as error:
-        if not until.expired():
-            raise
-        unsent = isinstance(error, NotSentError) or isinstance(error.__cause__, NotSentError)
-        raise DeadlineError(seconds, unsent=unsent) from None
-
-
 API_OFFLINE = "api_offline"
 _TOO_MANY = 429
 _PASSING = frozenset({_TOO_MANY, 502, 503, 504})
@@ -305,12 +291,8 @@ class Work:
         """How often the implementation started, batches not counted."""
         return 1 if self.tries is None else self.tries.made
 
-    def once(self, arguments: Arguments) -> Coroutine[Any, Any, Any]:
-        """Return the value of a tool that has neither batches nor further tries."""
-        return start(self._implementation, arguments, self._context, self._begin)
-
     async def do(self, arguments: Arguments) -> Any:
-        """Return the implementation's value. Raises what its last try raised."""
+        """Return the value of a tool with batches or tries. Raises what its last try raised."""
         self.tries = Tries(self._call_spec, self._limits.timing, self._seconds)
         batch = self._call_spec.limits.max_batch
         items = arguments.get(batch.parameter) if batch is not None else None
@@ -324,7 +306,7 @@ class Work:
             if starts:
                 await self._next_start(name, first)
             if len(piece) < whole:
-                await self._context().again(f"{first}+{len(piece)}")
+                await self.open_context().again(f"{first}+{len(piece)}")
             starts += 1
             try:
                 return await self._tried({**arguments, name: piece})
@@ -341,13 +323,16 @@ class Work:
         tries = self.tries
         assert tries is not None
 
+        def once() -> Coroutine[Any, Any, Any]:
+            return start(self._implementation, arguments, self.open_context, self.begin)
+
         async def again() -> None:
             await self._limits.wait(tries.left)
-            await self._context().again()
+            await self.open_context().again()
 
-        return await tries.of(lambda: self.once(arguments), again)
+        return await tries.of(once, again)
 
-    def _context(self) -> CallContext:
+    def open_context(self) -> CallContext:
         """Return the context, built with the first use."""
         if self.context is None:
             self.context = CallContext(
@@ -355,7 +340,8 @@ class Work:
             )
         return self.context
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
+        """Note that the implementation starts."""
         self.begun = True
 
     async def _next_start(self, name: str, first: int) -> None:
@@ -421,10 +407,15 @@ class Invoker:
         work = Work(
             call, self._call_spec, implementation, self._dispatcher, self._limits, seconds, on_event
         )
+        until = asyncio.timeout(seconds)
         try:
             try:
-                async with within(seconds):
-                    value = await (work.once if self._runs_once else work.do)(arguments)
+                async with until:
+                    value = await (
+                        start(implementation, arguments, work.open_context, work.begin)
+                        if self._runs_once
+                        else work.do(arguments)
+                    )
             finally:
                 if work.context is not None:
                     await work.context.close()
@@ -439,8 +430,13 @@ class Invoker:
                 result = self._result(value, work, call, arguments, began)
             return result if work.tries is None else result._replace(attempts=work.made)
         except BaseException as error:  # noqa: BLE001 - an exception of a tool stays in its call
-            waited = isinstance(error, DeadlineError) and not work.begun
-            failed = self._settle(error, call.id, began, 0 if waited else work.made)
+            fault, made = error, work.made
+            if until.expired() and isinstance(error, TimeoutError | NotSentError):
+                unsent = isinstance(error, NotSentError) or isinstance(
+                    error.__cause__, NotSentError
+                )
+                fault, made = DeadlineError(seconds, unsent=unsent), made if work.begun else 0
+            failed = self._settle(fault, call.id, began, made)
             return failed._replace(notes=work.notes) if work.notes else failed
 
     def _result(

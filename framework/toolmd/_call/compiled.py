@@ -1,6 +1,6 @@
 """The tools of a snapshot, compiled on their first call: what a spec decides is decided once."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 
@@ -10,6 +10,7 @@ from toolmd._call.invoke import Invoker
 from toolmd._call.words import reads_words
 from toolmd._types.call import Call
 from toolmd._types.registry import BoundTool
+from toolmd._types.result import Result
 from toolmd._types.verdict import ALLOWED, Verdict
 from toolmd._validation import read_object
 from toolmd._validation.redact import hider
@@ -33,8 +34,7 @@ class CompiledTool:
         self._validator = parts.validator
         self._read = steps_of("read", parts)
         self._decide = steps_of("decide", parts)
-        self.end = steps_of("end", parts)
-        """The checks that end a call which no other one stopped: limits and run."""
+        self._end = steps_of("end", parts)
         self._escalation = escalation(parts)
         self.holds_sensitive = any(p.shape.holds_sensitive for p in spec.parameters)
         """Whether its arguments may contain Sensitive values."""
@@ -73,6 +73,14 @@ class CompiledTool:
                 raise
             except Exception as error:  # noqa: BLE001 - an exception in a check denies
                 raise guard_failed(at.call.tool, "policy", error) from None
+
+    def end(self, at: Passage) -> Awaitable[Result]:
+        """Return what ends a call that no check stopped: limits in a dry run, else run."""
+        for step in self._end:
+            if (ended := step(at)) is not None:
+                result: Awaitable[Result] = ended
+                return result
+        raise AssertionError("the last check runs the call")
 
     async def read(self, call: Call) -> Passage:
         """Return a call with its arguments, without a verdict. Raises CallDenied."""

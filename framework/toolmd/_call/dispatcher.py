@@ -191,10 +191,7 @@ class Dispatcher:
                     at.call = call = await self.crisis.flag_by_conversation(flagged(call))
                 result = await self._stop(tool, at, verdict)
             else:
-                for end in tool.end:  # limits, run
-                    if (ended := end(at)) is not None:
-                        result = await ended
-                        break
+                result = await tool.end(at)  # limits, run
             if note:
                 result = result._replace(notes=(*result.notes, note))
         except Exception as error:  # noqa: BLE001 - any exception in a check denies

@@ -364,8 +364,25 @@ class Workspace:
             budget, on_event, roles,
         )  # fmt: skip
 
-    call_sync = sync_of(call)
-    checks_itself(call_sync)
+    def call_sync(  # noqa: PLR0913, PLR0917 - as `call`
+        self,
+        name: str,
+        arguments: Arguments = "{}",
+        confidence: float | None = None,
+        message: str = "",
+        user: str | None = None,
+        context: Mapping[str, str] = NO_CONTEXT,
+        conversation: str | None = None,
+        dry_run: bool = False,  # noqa: FBT001, FBT002 - as `call`
+        call_id: str | None = None,
+        budget: Budget | None = None,
+        on_event: EventListener | None = None,
+        roles: Sequence[str] = (),
+    ) -> Result:
+        """Same as `call`, for callers that can't await; the calling thread waits."""
+        called = self.call(name, arguments, confidence, message, user, context, conversation,
+                           dry_run, call_id, budget, on_event, roles)  # fmt: skip
+        return self._project.loop.run(called)
 
     async def handle(  # noqa: PLR0913 - the face of a turn, by keyword
         self,

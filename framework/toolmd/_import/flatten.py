@@ -6,7 +6,8 @@ from typing import Any
 
 from toolmd._import.report import shown
 from toolmd._parse.parameters.types import TypeProblem, read_type
-from toolmd._types.schema import JSON_TYPES, KEYWORDS, UPPER, JsonType, words_of
+from toolmd._types.field import JsonType
+from toolmd._types.schema import JSON_TYPES, KEYWORDS, UPPER, words_of
 
 SHAPED = ("oneOf", "anyOf")
 """The keywords of a flat schema whose objects have several shapes."""

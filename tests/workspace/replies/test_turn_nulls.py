@@ -1,13 +1,9 @@
 """OpenAI's strict mode writes `null` for omitted arguments; elsewhere null is a value."""
 
-import copy
-
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 from turn_world import chat, inline, tool_use
 
-from toolmd._dialect.calls import without_absent
 from toolmd._types.schema import Parameter, Schema
 
 GIVEN = {
@@ -32,13 +28,6 @@ def test_null_is_removed_at_every_depth(world, reply, dialect):
     assert result.success
     trip = {"to": "Rome", "none": None}
     assert world.ran == [("travel", trip, [{}, {"at": "Pisa"}])]
-
-
-def test_the_whole_optional_argument_may_be_null(world):
-    assert (
-        world.handle(chat(("travel", {"trip": {"to": "Rome"}, "stops": None}))).results[0].success
-    )
-    assert world.handle(chat(("greet_twice", {"word": "a"}))).results[0].outcome == "confirm"
 
 
 @pytest.mark.parametrize("reply", [tool_use(("travel", GIVEN)), inline("travel", **GIVEN)])
@@ -69,21 +58,3 @@ FIELDS = st.lists(
     max_size=3,
     unique_by=lambda p: p.name,
 ).map(tuple)
-VALUES = st.recursive(
-    st.none() | st.just("a"),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abcd"), inner),
-    max_leaves=10,
-)
-
-
-@given(FIELDS, st.dictionaries(st.sampled_from("abcd"), VALUES))
-def test_only_nulls_are_removed_and_nothing_is_changed_in_place(parameters, arguments):
-    before = copy.deepcopy(arguments)
-    kept = without_absent(arguments, parameters, [])
-    assert arguments == before
-    assert without_absent(kept, parameters, []) == kept
-    for parameter in parameters:
-        if parameter.required and parameter.name in arguments:
-            assert parameter.name in kept
-    assert all(arguments[name] is None for name in arguments.keys() - kept.keys())
-    assert kept.keys() <= arguments.keys()

@@ -1,10 +1,9 @@
 """OpenAI's strict mode writes `null` for omitted arguments; elsewhere null is a value."""
 
 import pytest
-from hypothesis import strategies as st
 from turn_world import chat, inline, tool_use
 
-from toolmd._types.schema import Parameter, Schema
+from toolmd._types.schema import Schema
 
 GIVEN = {
     "trip": {"to": "Rome", "by": None, "none": None},
@@ -45,16 +44,3 @@ def test_null_for_a_required_or_unknown_argument_stays_an_error(world, arguments
 
 FIELD = Schema(types=("string",))
 NULLABLE = Schema(types=("string", "null"))
-SHAPES = st.deferred(
-    lambda: st.one_of(
-        st.sampled_from([FIELD, NULLABLE, Schema(), Schema(enum=(None, "a"))]),
-        st.builds(lambda item: Schema(types=("array",), items=item), SHAPES),
-        st.builds(lambda fields: Schema(types=("object",), properties=fields), FIELDS),
-        st.builds(lambda value: Schema(types=("object",), values=value), SHAPES),
-    )
-)
-FIELDS = st.lists(
-    st.builds(Parameter, name=st.sampled_from("abc"), shape=SHAPES, required=st.booleans()),
-    max_size=3,
-    unique_by=lambda p: p.name,
-).map(tuple)

@@ -3,8 +3,6 @@
 import pytest
 from turn_world import chat, inline, tool_use
 
-from toolmd._types.schema import Schema
-
 GIVEN = {
     "trip": {"to": "Rome", "by": None, "none": None},
     "stops": [{"at": None}, {"at": "Pisa"}],
@@ -40,7 +38,3 @@ def test_null_counts_as_missing_in_every_dialect_with_a_note(world, reply):
 def test_null_for_a_required_or_unknown_argument_stays_an_error(world, arguments):
     (result,) = world.handle(chat(("travel", arguments))).results
     assert result.error.code == "invalid_arguments"
-
-
-FIELD = Schema(types=("string",))
-NULLABLE = Schema(types=("string", "null"))

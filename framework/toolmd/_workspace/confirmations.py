@@ -2,7 +2,7 @@
 
 import heapq
 from collections.abc import Callable, Mapping
-from itertools import filterfalse, islice
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from toolmd._types.call import Caller
@@ -13,7 +13,7 @@ from toolmd._types.result import EventListener, Result
 from toolmd._types.run import Answer
 from toolmd._workspace.background_loop import off_loop, sync_of
 from toolmd._workspace.method_parameters import checked
-from toolmd._workspace.opened import OpenProject, WorkspaceEventKind
+from toolmd._workspace.project import Project, WorkspaceEventKind
 from toolmd.errors import NotFoundError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Confirmations:
     their own calls; a host that passes no user acts as the operator.
     """
 
-    def __init__(self, project: OpenProject, runs: "Callable[[], Runs]") -> None:
+    def __init__(self, project: Project, runs: "Callable[[], Runs]") -> None:
         self._project = project
         self._runs = runs
 
@@ -65,11 +65,8 @@ class Confirmations:
         place = None if last is None else (last.created, last.id)
 
         def read() -> tuple[Confirmation, ...]:
-            # A run asks for its own pending calls; they must not be listed twice.
-            waiting = filterfalse(
-                lambda one: questions.asks_for(one.call.id), calls.pending(user, place)
-            )
             asked = (one for one in questions.each(place) if user in {None, one.call.caller.user})
+            waiting = calls.pending(user, place)  # A run asks for its own pending calls.
             every = heapq.merge(waiting, asked, key=lambda one: (one.created, one.id))
             return tuple(islice(every, limit))
 
@@ -225,7 +222,7 @@ class Confirmations:
 class Crises:
     """The crisis flags of conversations: calls that are not Read Only wait for an operator."""
 
-    def __init__(self, project: OpenProject) -> None:
+    def __init__(self, project: Project) -> None:
         self._project = project
 
     async def list(self) -> tuple[Crisis, ...]:
@@ -281,7 +278,7 @@ StoreChange = tuple[WorkspaceEventKind, dict[str, Any], str | None]
 class StoreChanges:
     """The confirmations and runs of a store, as they were at the last look."""
 
-    def __init__(self, project: OpenProject, runs: "Callable[[], Runs]") -> None:
+    def __init__(self, project: Project, runs: "Callable[[], Runs]") -> None:
         self._project = project
         self._of_runs = runs
         self._pending: dict[str, tuple[str, str | None]] = {}

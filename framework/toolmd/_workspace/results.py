@@ -10,7 +10,7 @@ from toolmd._types.registry import BoundTool
 from toolmd._types.result import Result
 from toolmd._workspace.background_loop import off_loop, sync_of
 from toolmd._workspace.method_parameters import checked
-from toolmd._workspace.opened import OpenProject
+from toolmd._workspace.project import Project
 from toolmd.errors import NotFoundError
 
 
@@ -18,7 +18,7 @@ from toolmd.errors import NotFoundError
 class Results:
     """What models read of results: a bounded part, and pages of the rest under a handle."""
 
-    def __init__(self, project: OpenProject) -> None:
+    def __init__(self, project: Project) -> None:
         self._project = project
 
     async def for_model(self, result: Result, *, user: str | None = None) -> Result:

@@ -12,7 +12,6 @@ from toolmd._types.call import Call
 from toolmd._types.registry import BoundTool
 from toolmd._types.result import Result
 from toolmd._types.verdict import ALLOWED, Verdict
-from toolmd._validation import read_object
 from toolmd._validation.redact import hider
 from toolmd.errors import hiding
 
@@ -31,14 +30,12 @@ class CompiledTool:
         self.default_min = tool.default_min
         self.limits = parts.limits
         self.invoker = invoker
-        self._validator = parts.validator
         self._read = steps_of("read", parts)
         self._decide = steps_of("decide", parts)
         self._end = steps_of("end", parts)
         self._escalation = escalation(parts)
         self.holds_sensitive = any(p.shape.holds_sensitive for p in spec.parameters)
         """Whether its arguments may contain Sensitive values."""
-        self.ignores_unknown = spec.unknown_parameters == "ignore"
         self.keeps_words = spec.read_only and not reads_words(spec)
         """Whether the user's words still count after a call: a lookup fulfils no wish."""
         self.is_keyed = spec.idempotent == "keyed"
@@ -94,7 +91,3 @@ class CompiledTool:
         """Return whether Escalate When holds for a call."""
         check = self._escalation
         return check is not None and check(at) is not ALLOWED
-
-    def dropped(self, arguments: Mapping[str, object] | str | bytes) -> tuple[str, ...]:
-        """Return the paths of unknown keys that were dropped."""
-        return self._validator.dropped(read_object(arguments))

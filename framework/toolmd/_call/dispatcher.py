@@ -17,7 +17,7 @@ from toolmd._call.denial import CallDenied, denial_of, deny, guard_failed, overr
 from toolmd._call.invoke import Invoker
 from toolmd._call.keyed import KeyedCalls, key_with
 from toolmd._call.limits import MACHINE, CallLimits, PlaceLostError, Timing
-from toolmd._call.result import denied, ignored, waits
+from toolmd._call.result import denied, waits
 from toolmd._call.telemetry import metrics_of, tracing_of
 from toolmd._call.threads import AROUND
 from toolmd._call.words import AskIntent, UserWords, reads_words
@@ -129,7 +129,9 @@ class Dispatcher:
             parts = Parts(
                 spec, self.settings.safety, tool.default_min, self._words, guards, limits,
                 ArgumentsValidator(
-                    spec.parameters, ignore_unknown=spec.unknown_parameters == "ignore"
+                    spec.parameters, ignore_unknown=spec.unknown_parameters == "ignore",
+                    # What another program assumes is not sent to it.
+                    fill=tool.binding.kind != "remote",
                 ),
                 lambda call, names: with_results(call, names, self.store, self.clock()), self.run,
             )  # fmt: skip
@@ -183,7 +185,6 @@ class Dispatcher:
             at = Passage(call, began, on_event)
             verdict = await tool.check(at)  # context, arguments, confidence, …, confirmation
             call = at.call
-            note = ignored(tool.dropped(call.arguments)) if tool.ignores_unknown else ""
             if call.key is not None and call.is_named:
                 call = at.call = call._replace(key=key_with(call.key, at.arguments))
             if verdict is not ALLOWED:
@@ -192,8 +193,8 @@ class Dispatcher:
                 result = await self._stop(tool, at, verdict)
             else:
                 result = await tool.end(at)  # limits, run
-            if note:
-                result = result._replace(notes=(*result.notes, note))
+            if at.notes:
+                result = result._replace(notes=(*result.notes, *at.notes))
         except Exception as error:  # noqa: BLE001 - any exception in a check denies
             result = await self.denied(call, error, began)
         return self.finish(call, result) if self._has_observers or call.caller.crisis else result

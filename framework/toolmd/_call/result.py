@@ -207,12 +207,5 @@ def answered(call: Call, text: str) -> Result:
     )
 
 
-def ignored(dropped: tuple[str, ...]) -> str:
-    """Return a note on dropped parameters; empty where none was dropped."""
-    if not dropped:
-        return ""
-    return f"Ignored, because the tool does not know them: {', '.join(dropped)}."
-
-
 def _ms(began: float) -> float:
     return (perf_counter() - began) * 1000

@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from time import monotonic
 from typing import Any
@@ -12,8 +12,7 @@ from toolmd._call.crisis import flagged
 from toolmd._call.cut import arrays_of
 from toolmd._call.result import write
 from toolmd._dialect import parse_reply, render_denial, render_results
-from toolmd._dialect.calls import without_absent
-from toolmd._dialect.envelope import MAX_BYTES
+from toolmd._dialect.calls import MAX_BYTES
 from toolmd._types.call import Budget, Call, Caller
 from toolmd._types.result import EventListener, Result
 from toolmd._types.turn import Turn
@@ -72,8 +71,7 @@ class Replies:
         spoken = parsed.dialect if parsed.dialect in self._dialects else dialect
         host: dict[str, Any] = {"caller": caller, "dry_run": dry_run, "key": None, "depth": 0}
         host["reply"] = secrets.token_hex(8)
-        named = [self._named(call._replace(**host)) for call in parsed.calls]
-        calls = [call for call, _ in named]
+        calls = [self._named(call._replace(**host)) for call in parsed.calls]
         # Before any call runs: a crisis in one of them holds the others, too.
         if len(calls) > 1 and any([await dispatcher.escalates(call) for call in calls]):
             calls = list(map(flagged, calls))
@@ -81,8 +79,7 @@ class Replies:
             taken = await self._take_in_order(calls, on_event)
         else:
             taken = await asyncio.gather(*(self._take(call, on_event) for call in calls))
-        noted = [_with_note(one, note) for one, (_, note) in zip(taken, named, strict=True)]
-        results = [await self._keeper.shown(result, caller.user) for result in noted]
+        results = [await self._keeper.shown(result, caller.user) for result in taken]
         asked = (result.waiting or (result.confirmation,) for result in results)
         pending = tuple(one for some in asked for one in some if one is not None)
         return Turn(parsed.clean_message, tuple(results), pending,
@@ -94,25 +91,13 @@ class Replies:
         if isinstance(given, str | bytes) and len(given) > MAX_BYTES:
             told = f"the arguments of {call.tool} are over {MAX_BYTES // 1024} KiB"
             return await self._dispatcher.deny(call, "malformed_call", told)
-        call, note = self._named(call)
-        result = _with_note(await self._take(call, on_event), note)
+        result = await self._take(self._named(call), on_event)
         return await self._keeper.shown(result, call.caller.user)
 
-    def _named(self, call: Call) -> tuple[Call, str]:
-        """Return a call under the tool's own name, without nulls that stand for an absent value.
-
-        The text names those nulls; it is empty where there are none.
-        """
+    def _named(self, call: Call) -> Call:
+        """Return a call under the tool's own name."""
         called = self._names.find(call.tool)
-        if called is None:
-            return call, ""
-        call = call._replace(tool=called.name)
-        if not isinstance(call.arguments, Mapping):
-            return call, ""
-        absent: list[str] = []
-        given = without_absent(call.arguments, called.spec.parameters, absent)
-        note = f"null counts as missing: {', '.join(absent)}" if absent else ""
-        return call._replace(arguments=given), note
+        return call if called is None else call._replace(tool=called.name)
 
     async def _take(self, call: Call, on_event: EventListener | None) -> Result:
         """Make a call by its tool's or skill's own name."""
@@ -164,8 +149,3 @@ class Replies:
 
 _PURSE = ("rows", "bytes", "time")
 """What a plan's budget holds."""
-
-
-def _with_note(result: Result, note: str) -> Result:
-    """Return a result with one more note, unless it is empty."""
-    return result._replace(notes=(*result.notes, note)) if note else result

@@ -108,7 +108,8 @@ class Runs:
         call = call._replace(tool=skill.name)
         try:
             check_call(call)
-            inputs = ArgumentsValidator(skill.spec.parameters).validate(call.arguments)
+            notes: list[str] = []
+            inputs = ArgumentsValidator(skill.spec.parameters).validate(call.arguments, notes)
         except (MalformedError, InvalidArgumentsError, CallDenied) as error:
             denial = error if isinstance(error, CallDenied) else CallDenied(mismatch(error))
             return await self._finish(call, _denied(call, denial.failure), began)
@@ -129,9 +130,11 @@ class Runs:
             del self._calls[next(iter(self._calls))]
         if at is not None:
             scheduled = await engine.schedule(order, at.astimezone(dt.UTC))
-            return await self._result(run_id, call, scheduled, began)
+            result = await self._result(run_id, call, scheduled, began)
+            return result._replace(notes=(*result.notes, *notes))
         running = engine.run(order, ask=ask and asking(ask, call.caller.user), watch=on_event)
-        return await self._result_in_time(order, call, running, began)
+        result = await self._result_in_time(order, call, running, began)
+        return result._replace(notes=(*result.notes, *notes))
 
     async def list(
         self, *, user: str | None = None, limit: int = PAGE, after: str | None = None

@@ -27,6 +27,12 @@ def test_null_is_removed_at_every_depth(world, reply, dialect):
     assert world.ran == [("travel", trip, [{}, {"at": "Pisa"}])]
 
 
+def test_a_call_from_python_is_read_in_the_same_way(world):
+    result = world.workspace.call_sync("travel", GIVEN)
+    assert result.success
+    assert result.notes == ("null counts as missing: trip.by, stops[0].at",)
+
+
 @pytest.mark.parametrize("reply", [tool_use(("travel", GIVEN)), inline("travel", **GIVEN)])
 def test_null_counts_as_missing_in_every_dialect_with_a_note(world, reply):
     (result,) = world.handle(reply).results

@@ -2,7 +2,7 @@
 # They need only Python 3.11 or later with its venv module; everything else goes into .venv.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick test-places test-pythons dist check format lint types layers install bench bench-peers soak fuzz interop fhir recall pictures lock docs clean
+.PHONY: help demo test quick test-places test-pythons dist check format lint types layers install bench bench-peers soak crash fuzz interop fhir recall pictures lock docs clean
 MAKEFLAGS += --no-builtin-rules
 # Without its compiled modules each command that a test starts takes twice as long.
 unexport PYTHONDONTWRITEBYTECODE
@@ -112,6 +112,10 @@ docs: $(STAMP)  ## write the generated pages of docs/reference, and the site int
 pictures: $(STAMP)  ## take the pictures of the console and the terminal again; needs a Chromium
 	@$(BIN)/python -m docs.take_pictures
 	@$(BIN)/python -m docs.record_terminal
+
+# PARTS=matrix does only the two machines, in at most 15 minutes; RUNS=60 makes their storm smaller.
+crash: $(STAMP)  ## kill processes during durable runs, and cut machines off: an hour
+	@$(BIN)/python tests/durability/crash/crash.py $(PARTS) $(if $(RUNS),--runs $(RUNS)) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(JSON),--json $(JSON))
 
 # TARGET=parser, replies or expressions fuzzes one of them; the findings are in .fuzz.
 FUZZ := .venv-fuzz

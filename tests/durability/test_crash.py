@@ -1,4 +1,4 @@
-"""Processes that are killed, frozen or asked to end while they execute runs."""
+"""A short version of the harness, which `make crash` runs at length."""
 
 import json
 import sys
@@ -29,6 +29,7 @@ def test_nothing_is_lost_or_done_twice_where_workers_are_killed_at_random(place:
     assert last.pop("seconds") > 0
     # The runs may end before the last of the three comes.
     assert last.pop("kills") > 0
+    assert len(last.pop("taken")) == 4  # how many runs were taken over, and how late
     assert last == {
         "ended": 9,
         "failed": 0,

@@ -24,7 +24,7 @@ BOUNDARIES = (
     "after send_confirmation_sms",
     "at the end",
 )
-"""Where the process is killed."""
+"""Where the process is killed here; `make crash` kills it at every boundary, many times."""
 
 
 @pytest.fixture

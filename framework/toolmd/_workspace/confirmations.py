@@ -72,8 +72,6 @@ class Confirmations:
 
         return await off_loop(read)
 
-    pending_sync = sync_of(pending)
-
     @property
     def store_changes(self) -> "StoreChanges":
         """What finds the changes of all processes, for servers; new at each use."""
@@ -102,8 +100,6 @@ class Confirmations:
         ):
             return None
         return confirmation
-
-    get_sync = sync_of(get)
 
     async def decide(
         self,
@@ -140,8 +136,6 @@ class Confirmations:
             events.tell("pending", told, who.user if known is None else known.call.caller.user)
         return result
 
-    decide_sync = sync_of(decide)
-
     async def approve(
         self,
         confirmation_id: str,
@@ -166,8 +160,6 @@ class Confirmations:
         decision = Decision.edit(edit) if edit else Decision.approve()
         return await self.decide(confirmation_id, decision, Approver(user, by), on_event=on_event)
 
-    approve_sync = sync_of(approve)
-
     async def reject(
         self, confirmation_id: str, *, user: str | None = None, by: str | None = None
     ) -> Result:
@@ -179,8 +171,6 @@ class Confirmations:
             by: The name of the person for the audit; `user` by default.
         """
         return await self.decide(confirmation_id, Decision.reject(), Approver(user, by))
-
-    reject_sync = sync_of(reject)
 
     async def respond(
         self, confirmation_id: str, text: str, *, user: str | None = None, by: str | None = None
@@ -194,8 +184,6 @@ class Confirmations:
             by: The name of the person for the audit; `user` by default.
         """
         return await self.decide(confirmation_id, Decision.respond(text), Approver(user, by))
-
-    respond_sync = sync_of(respond)
 
     async def _decide_run(
         self, confirmation_id: str, decision: Decision, who: Approver
@@ -217,6 +205,13 @@ class Confirmations:
         user = None if order.caller.user is None else who.user
         return await runs.answer(run_id, answer, key=key, user=user)
 
+    pending_sync = sync_of(pending)
+    get_sync = sync_of(get)
+    decide_sync = sync_of(decide)
+    approve_sync = sync_of(approve)
+    reject_sync = sync_of(reject)
+    respond_sync = sync_of(respond)
+
 
 @checked
 class Crises:
@@ -228,8 +223,6 @@ class Crises:
     async def list(self) -> tuple[Crisis, ...]:
         """Return the flagged conversations, oldest first."""
         return await off_loop(lambda: self._project.store.crises.flagged())  # noqa: PLW0108 - opened there
-
-    list_sync = sync_of(list)  # noqa: A003 - the method above
 
     async def heard(
         self, message: str, *, conversation: str | None = None, user: str | None = None
@@ -249,8 +242,6 @@ class Crises:
         caller = Caller(user, message=message, conversation=conversation)
         return await (await self._project.dispatcher()).crisis.heard(caller)
 
-    heard_sync = sync_of(heard)
-
     async def clear(self, conversation: str, *, user: str | None = None) -> None:
         """Clear the flag of a conversation, after a person has looked after it.
 
@@ -268,6 +259,8 @@ class Crises:
                 " `toolmd crises` lists those that have"
             )
 
+    list_sync = sync_of(list)  # noqa: A003 - the method above
+    heard_sync = sync_of(heard)
     clear_sync = sync_of(clear)
 
 

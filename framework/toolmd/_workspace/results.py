@@ -36,8 +36,6 @@ class Results:
         """
         return await self._project.live.keeper.shown(result, user)
 
-    for_model_sync = sync_of(for_model)
-
     async def read(self, handle: str, *, user: str | None = None) -> Any:
         """Return the whole value that is kept under a handle.
 
@@ -54,8 +52,6 @@ class Results:
             raise NotFoundError(no_result(handle))
         return from_json(kept.data)
 
-    read_sync = sync_of(read)
-
     def tools(self) -> Mapping[str, BoundTool]:
         """Return the tools for models: with `read_result` while any result is kept."""
         return self._project.live.for_models()
@@ -67,3 +63,6 @@ class Results:
         question.
         """
         return self._project.live.keeper.is_open()
+
+    for_model_sync = sync_of(for_model)
+    read_sync = sync_of(read)

@@ -136,8 +136,6 @@ class Runs:
         result = await self._result_in_time(order, call, running, began)
         return result._replace(notes=(*result.notes, *notes))
 
-    begin_sync = sync_of(begin)
-
     async def list(
         self, *, user: str | None = None, limit: int = PAGE, after: str | None = None
     ) -> tuple[RunView, ...]:
@@ -166,8 +164,6 @@ class Runs:
 
         return await off_loop(lambda: tuple(map(shown, views[:limit])))
 
-    list_sync = sync_of(list)  # noqa: A003 - the method above
-
     async def get(self, run_id: str, *, user: str | None = None) -> RunView:
         """Return one run with its steps.
 
@@ -181,8 +177,6 @@ class Runs:
         order, view = await self._order(run_id, user), await self._view(run_id)
         return (await trace(order, view)).view if order.plan.holds_sensitive else view
 
-    get_sync = sync_of(get)
-
     async def trace(self, run_id: str, *, user: str | None = None) -> RunTrace:
         """Return the calls of a run so far, and the state of each step.
 
@@ -195,8 +189,6 @@ class Runs:
         """
         order = await self._order(run_id, user)
         return await trace(order, await self._view(run_id))
-
-    trace_sync = sync_of(trace)
 
     async def follow(self, run_id: str, *, user: str | None = None) -> AsyncIterator[RunTrace]:
         """Yield the trace of a run of any process, now and after each change, until the run ends.
@@ -253,8 +245,6 @@ class Runs:
         ended = await engine.resume(run_id, ask=ask and asking(ask, user), watch=on_event)
         return await self._result(run_id, self._call(order), ended, began)
 
-    resume_sync = sync_of(resume)
-
     async def cancel(self, run_id: str, *, user: str | None = None) -> Result:
         """Stop a run before its next call, and undo what it did.
 
@@ -268,8 +258,6 @@ class Runs:
         began, order = perf_counter(), await self._order(run_id, user)
         ended = await (await self._engine(run_id)).cancel(run_id)
         return await self._result(run_id, self._call(order), ended, began)
-
-    cancel_sync = sync_of(cancel)
 
     async def answer(
         self, run_id: str, answer: YesOrNo, *, key: str | None = None, user: str | None = None
@@ -322,8 +310,6 @@ class Runs:
             result = result._replace(data=None if shown is None else shown.data)
         return result._replace(notes=(*notes, *result.notes))
 
-    answer_sync = sync_of(answer)
-
     async def start(self) -> bool:
         """Execute interrupted and due runs until the workspace closes.
 
@@ -337,8 +323,6 @@ class Runs:
             await off_loop(engine.start)
         return self.keeps
 
-    start_sync = sync_of(start)
-
     async def may_be_due(self) -> bool:
         """Return whether there is anything for `start`: a durable skill, or a kept run."""
         if any(bound.spec.durable for bound in self._live.registry.skills.values()):
@@ -346,8 +330,6 @@ class Runs:
         return await off_loop(
             lambda: any(one.keeps and one.store.unfinished() for one in self._engines())
         )
-
-    may_be_due_sync = sync_of(may_be_due)
 
     async def fleet(self) -> Fleet:
         """Return the processes that execute runs, what waits for them, and the use of limits."""
@@ -365,8 +347,6 @@ class Runs:
 
         return await off_loop(read)
 
-    fleet_sync = sync_of(fleet)
-
     async def stop(self, timeout_s: float, on_hold: Callable[[], None] | None = None) -> None:
         """Stop to execute runs here, for good; the next start or another process continues them.
 
@@ -377,8 +357,6 @@ class Runs:
             on_hold: Called in a thread once no further step begins here.
         """
         await off_loop(self._stop, timeout_s, on_hold)
-
-    stop_sync = sync_of(stop)
 
     def close(self) -> None:
         """Stop the runs of this process; stored runs continue at the next start."""
@@ -522,6 +500,18 @@ class Runs:
         """Add what every Result has: the call's id, its duration and the crisis flag."""
         result = result._replace(tool_call_id=call.id, duration_ms=(perf_counter() - began) * 1000)
         return (await self._project.live.ready_dispatcher()).finish_run(call, result)
+
+    begin_sync = sync_of(begin)
+    list_sync = sync_of(list)  # noqa: A003 - the method above
+    get_sync = sync_of(get)
+    trace_sync = sync_of(trace)
+    resume_sync = sync_of(resume)
+    cancel_sync = sync_of(cancel)
+    answer_sync = sync_of(answer)
+    start_sync = sync_of(start)
+    may_be_due_sync = sync_of(may_be_due)
+    fleet_sync = sync_of(fleet)
+    stop_sync = sync_of(stop)
 
 
 def crashed(call: Call, error: Exception) -> Result:

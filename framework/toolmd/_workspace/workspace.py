@@ -423,8 +423,6 @@ class Workspace:
                 reply, dialect, caller=caller, dry_run=dry_run, on_event=on_event
             )
 
-    handle_sync = sync_of(handle)
-
     async def run(  # noqa: PLR0913 - the face of a run, by keyword
         self,
         name: str,
@@ -470,8 +468,6 @@ class Workspace:
         call = Call(name, inputs, confidence=confidence, caller=caller)
         return await self.runs.begin(call, ask=ask, on_event=on_event, run_id=run_id, at=at)
 
-    run_sync = sync_of(run)
-
     async def dispatch(self, call: Call, on_event: EventListener | None = None) -> Result:
         """Call the tool or skill that a model named, by its exported name.
 
@@ -483,8 +479,6 @@ class Workspace:
         """
         async with self._replies() as replies:
             return await replies.take_alone(call, on_event)
-
-    dispatch_sync = sync_of(dispatch)
 
     @asynccontextmanager
     async def _replies(self) -> AsyncIterator["Replies"]:
@@ -521,6 +515,10 @@ class Workspace:
         """
         return self._project.workspace_events.add(listener)
 
+    handle_sync = sync_of(handle)
+    run_sync = sync_of(run)
+    dispatch_sync = sync_of(dispatch)
+
 
 @checked
 class Changes:
@@ -532,8 +530,6 @@ class Changes:
     async def list(self) -> tuple[PendingChange, ...]:
         """Return the pending changes of tools and skills."""
         return self._project.live.registry.pending_changes
-
-    list_sync = sync_of(list)  # noqa: A003 - the method above
 
     async def accept(self, name: str) -> PendingChange:
         """Accept the pending change of a tool or skill: it becomes live.
@@ -550,6 +546,8 @@ class Changes:
     def accept_sync(self, name: str) -> PendingChange:
         """Accept a pending change, as `accept` does; an observer of changes may."""
         return self._project.accept(name)
+
+    list_sync = sync_of(list)  # noqa: A003 - the method above
 
 
 _CALL = ArgumentCheck(Workspace.call)

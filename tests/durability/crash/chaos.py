@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import office
 import psycopg
 from office import SKILL
+from takeovers import TakeOvers, Waits
 from warm import Child, Workspace, opened
 
 from toolmd import NotFoundError
@@ -54,6 +55,8 @@ class CallCounter(NamedTuple):
     lost: int
     booked_twice: int
     texted_twice: int
+    taken: Waits
+    """How long the runs of killed workers waited for another one."""
     seconds: float
 
 
@@ -123,6 +126,7 @@ def rampage(engine: str, runs: int, kills: int, seed: int) -> Iterator[CallCount
     began = told = moved = time.monotonic()
     killed, before = 0, 0
     ask = partial(_rows, engine, state)
+    taken = TakeOvers(ask)
     try:
         while (
             done := _count(ask, "WHERE result NOTNULL")
@@ -132,16 +136,18 @@ def rampage(engine: str, runs: int, kills: int, seed: int) -> Iterator[CallCount
             before = done
             if killed < kills and (done >= killed * runs // kills if killed else _count(ask, "")):
                 one = chance.randrange(WORKERS)
+                taken.before(workers[one].pid, calm=True)
                 workers[one].kill()
                 killed += 1
                 workers[one] = worker(one)
                 if not people:
                     people.append(Child(lambda: agree(state, engine), state / "person.log"))
+            taken.look(calm=True)
             if now - told > 10:
                 told = now
-                yield _counter(ask, state, runs, killed, now - began)
+                yield _counter(ask, state, runs, killed, taken, now - began)
             time.sleep(0.01)
-        yield (last := _counter(ask, state, runs, killed, time.monotonic() - began))
+        yield (last := _counter(ask, state, runs, killed, taken, time.monotonic() - began))
     finally:
         for child in (*workers, *people):
             child.send(signal.SIGKILL)
@@ -156,7 +162,9 @@ def _count(ask: Ask, where: str) -> int:
     return sum(count for (count,) in ask(f"SELECT count(*) FROM toolmd.run {where}"))
 
 
-def _counter(ask: Ask, state: Path, runs: int, kills: int, seconds: float) -> CallCounter:
+def _counter(
+    ask: Ask, state: Path, runs: int, kills: int, taken: TakeOvers, seconds: float
+) -> CallCounter:
     ended = dict(ask("SELECT id, result FROM toolmd.run WHERE result NOTNULL"))
     books = office.books(state)
     done = [run for run, result in ended.items() if json.loads(result)["success"]]
@@ -169,6 +177,7 @@ def _counter(ask: Ask, state: Path, runs: int, kills: int, seconds: float) -> Ca
         lost=runs - len(ended) + len(hollow),
         booked_twice=sum(times - 1 for times in books.booked.values()),
         texted_twice=sum(times - 1 for times in books.texted.values()),
+        taken=taken.waits(calm=True),
         seconds=seconds,
     )
 

@@ -8,6 +8,7 @@ import signal
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -148,3 +149,12 @@ def _until(come: Any) -> None:
         if time.monotonic() > until:
             raise TimeoutError
         time.sleep(0.005)
+
+
+def strike(engine: str, how: signal.Signals, times: int) -> Iterator[Taken]:
+    """Do it so often."""
+    for _ in range(times):
+        try:
+            yield take_over(engine, how)
+        except TimeoutError:
+            yield Taken(how.name, float("inf"), 0, 0)

@@ -124,7 +124,7 @@ def test_errors_of_a_save_are_reported_at_once(dev: Dev, project: Path) -> None:
 
 
 def test_it_is_for_this_machine_alone(project: Path) -> None:
-    refused = warm_python.run(
+    refused = subprocess.run(
         words(project, "--host", "0.0.0.0"), env=environment(), capture_output=True, text=True,
         check=False, timeout=60,
     )  # fmt: skip
@@ -136,7 +136,7 @@ def test_it_is_for_this_machine_alone(project: Path) -> None:
 def test_a_port_in_use_is_reported_with_a_remedy(project: Path) -> None:
     with bound_socket("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
-        refused = warm_python.run(
+        refused = subprocess.run(
             words(project, "--port", str(port)), env=environment(), capture_output=True,
             text=True, check=False, timeout=60,
         )  # fmt: skip
@@ -187,7 +187,7 @@ def test_the_console_is_opened_in_the_browser_that_the_user_has(
 
 
 def test_without_a_project_no_link_is_printed(tmp_path: Path) -> None:
-    done = warm_python.run(
+    done = subprocess.run(
         [sys.executable, "-m", "toolmd", "dev"],
         cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False, timeout=30,
     )  # fmt: skip

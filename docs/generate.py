@@ -32,9 +32,8 @@ NOTE = "<!-- Written by `make docs`; change the code instead. -->\n\n"
 FIELDS = """# Fields
 
 Each field of a definition, written as `- **Name**: value`. A field marked *restricts* restricts
-calls. If it can't be read, the tool does not load. Other words that people use for a field, such as
-`Max` for Maximum, are read as the field. `toolmd check` warns where the word is unusual, and
-`toolmd fmt` writes the name of this page.
+calls. If it can't be read, the tool does not load. Other forms of a name, such as `Max` for
+Maximum, name the same field, and `toolmd fmt` writes the name of this page.
 """
 EXPRESSIONS = f"""# Expressions
 

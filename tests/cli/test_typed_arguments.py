@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolmd._cli.arguments import typed, typed_arguments
-from toolmd._types.schema import JsonType, Parameter, Schema
+from toolmd._types.field import JsonType
+from toolmd._types.schema import Parameter, Schema
 
 
 def shape(*types: JsonType, **fields: Any) -> Schema:

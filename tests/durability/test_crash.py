@@ -1,12 +1,12 @@
 """A short version of the harness, which `make crash` runs at length."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import warm_python
 
 CRASH = Path(__file__).parent / "crash"
 
@@ -15,7 +15,7 @@ def measured(words: str) -> dict[str, Any]:
     """Return the measurements of a part of the harness, from a process that can fork."""
     parts = "boundaries, chaos, statements, takeover"
     script = f"import json, signal, {parts}\nprint(json.dumps({words}._asdict()))"
-    done = subprocess.run(
+    done = warm_python.run(
         [sys.executable, "-c", script], cwd=CRASH, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
@@ -24,14 +24,14 @@ def measured(words: str) -> dict[str, Any]:
 
 
 def test_nothing_is_lost_or_done_twice_where_workers_are_killed_at_random(place: str) -> None:
-    last = measured(f"[*chaos.rampage({place!r}, 15, 4, seed=3)][-1]")
+    last = measured(f"[*chaos.rampage({place!r}, 9, 3, seed=3)][-1]")
 
     assert last.pop("seconds") > 0
-    # The runs may end before the last of the four comes.
+    # The runs may end before the last of the three comes.
     assert last.pop("kills") > 0
     assert len(last.pop("taken")) == 4  # how many runs were taken over, and how late
     assert last == {
-        "ended": 15,
+        "ended": 9,
         "failed": 0,
         "lost": 0,
         "booked_twice": 0,
@@ -40,10 +40,10 @@ def test_nothing_is_lost_or_done_twice_where_workers_are_killed_at_random(place:
 
 
 def test_nothing_is_lost_or_done_twice_where_the_file_was_torn_after_a_kill() -> None:
-    last = measured("boundaries.tear(6, seed=5)")
+    last = measured("boundaries.tear(3, seed=5)")
 
     assert last.pop("seconds") > 0
-    assert last == {"kills": 6, "lost": 0, "booked_twice": 0, "texted_twice": 0}
+    assert last == {"kills": 3, "lost": 0, "booked_twice": 0, "texted_twice": 0}
 
 
 @pytest.mark.parametrize("place", ["sqlite", "postgres"])

@@ -9,7 +9,7 @@ from bind_project import Project, parameter, tool
 
 from toolmd._load.build import Snapshot, build
 from toolmd._load.plugins import Plugins
-from toolmd._workspace.snapshot.reader import reader_of
+from toolmd._workspace.reader import reader_of
 from toolmd.config import load_settings
 from toolmd.hooks import hookimpl
 

@@ -5,155 +5,57 @@ from field_places import HIDDEN, PLACES, WAYS, Place, enforced, policy, read
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-SPELLINGS = {
-    "Requires Confirmation": (
-        "yes",
-        (
-            "Requires Confirmation|requires_confirmation|requiresConfirmation|"
-            "Require Confirmation|Confirmation Required|Needs Confirmation|"
-            "Requires Approval|Confirm"
-        ),
-    ),
-    "Min Confidence": (
-        "0.9",
-        (
-            "Min Confidence|min_confidence|minConfidence|Minimum Confidence|"
-            "Confidence Threshold|Confidence|Required Confidence|Confidence Min"
-        ),
-    ),
-    "Requires Auth": (
-        "yes",
-        (
-            "Requires Auth|requires_auth|requiresAuth|Require Auth|Auth Required|"
-            "Requires Authentication|Authentication Required|Auth"
-        ),
-    ),
-    "Requires Context": (
-        "patient",
-        (
-            "Requires Context|requires_context|requiresContext|Require Context|"
-            "Context Required|Required Context|Needs Context|Context"
-        ),
-    ),
-    "Requires Patient Context": (
-        "yes",
-        (
-            "Requires Patient Context|requires_patient_context|requiresPatientContext|"
-            "Require Patient Context|Patient Context Required|Patient Context|"
-            "Requires Patient|Needs Patient Context"
-        ),
-    ),
-    "Sensitivity": (
-        "critical",
-        (
-            "Sensitivity|sensitivity|SENSITIVITY|Sensitivity Level|sensitivity_level|"
-            "Data Sensitivity|Risk Level|Sensitivty"
-        ),
-    ),
-    "Explicit Intent": (
-        "yes",
-        (
-            "Explicit Intent|explicit_intent|explicitIntent|Explicit Intent Required|"
-            "Requires Explicit Intent|Require Explicit Intent|Needs Explicit Intent|"
-            "Explicit User Intent"
-        ),
-    ),
-    "Intent Keywords": (
-        "pay, wage",
-        (
-            "Intent Keywords|intent_keywords|intentKeywords|Intent Keyword|Intent Words|"
-            "Explicit Intent Keywords|Keywords For Intent|Intent Keywrods"
-        ),
-    ),
-    "Confirm When": (
-        "`amount > 5.0`",
-        (
-            "Confirm When|confirm_when|confirmWhen|Confirm If|Confirmation When|"
-            "Requires Confirmation When|Require Confirmation If|Ask When"
-        ),
-    ),
-    "Escalate When": (
-        "`amount > 5.0`",
-        (
-            "Escalate When|escalate_when|escalateWhen|Escalate If|Escalation When|"
-            "Escalate|Review When|Escalate To Human When"
-        ),
-    ),
-    "Allowed Domains": (
-        "bank.example",
-        (
-            "Allowed Domains|allowed_domains|allowedDomains|Allowed Domain|Allowed Hosts|"
-            "Domains|Domain Allowlist|Whitelisted Domains"
-        ),
-    ),
-    "Max Calls": (
-        "3",
-        (
-            "Max Calls|max_calls|maxCalls|Maximum Calls|Max Call|Call Limit|"
-            "Max Number Of Calls|Max Calls Per Conversation"
-        ),
-    ),
-    "Max Rows": (
-        "10",
-        "Max Rows|max_rows|maxRows|Maximum Rows|Max Row|Row Limit|Max Number Of Rows|Limit Rows",
-    ),
-    "Max Bytes": (
-        "64KB",
-        "Max Bytes|max_bytes|maxBytes|Maximum Bytes|Max Byte|Max Size|Size Limit|Byte Limit",
-    ),
-    "Rate": (
-        "3/s",
-        "Rate|rate|RATE|Rate Limit|rate_limit|rateLimit|Max Rate|Rate Limits",
-    ),
-    "Timeout": (
-        "10s",
-        "Timeout|timeout|TIMEOUT|Time Out|Time Limit|Max Time|Timeouts|Call Timeout",
-    ),
-    "Sensitive": (
-        "yes",
-        "Sensitive|sensitive|SENSITIVE|Sensitve",
-    ),
-    "Required Tools": (
-        "pay_wage",
-        (
-            "Required Tools|required_tools|requiredTools|Requires Tools|Require Tools|"
-            "Required Tool|Tools Required|required-tools"
-        ),
-    ),
-    "Allowed Tools": (
-        "pay_wage",
-        "Allowed Tools|allowed_tools|allowedTools|allowed-tools|ALLOWED TOOLS|Tools Allowed",
-    ),
-    "Disallowed Tools": (
-        "Write",
-        "Disallowed Tools|disallowed_tools|disallowedTools|disallowed-tools|Forbidden Tools",
-    ),
-    "Model Invocation": (
-        "no",
-        "Model Invocation|model_invocation|modelInvocation|model-invocation|MODEL INVOCATION",
-    ),
-    "User Invocable": (
-        "no",
-        "User Invocable|user_invocable|userInvocable|user-invocable|USER INVOCABLE",
-    ),
-    "Ask": (
-        "Really pay {amount}?",
-        "Ask|ask|ASK|Confirm|Approve|Approval|Ask The User|Confirmation",
-    ),
-    "If no": (
-        'stop "No."',
-        "If no|if_no|ifNo|If No|On No|If Rejected|If Declined|On Rejection",
-    ),
-    "Check": (
-        "`amount < 5.0`",
-        "Check|check|CHECK|Assert|Verify|Ensure|Validate|Must Hold",
-    ),
-    "When": (
-        "`amount > 5.0`",
-        "When|when|WHEN|If|Only If|Condition|Unless|Only When",
-    ),
+from toolmd._parse.fields.table import PARAMETER, TABLES
+
+VALUE = {
+    "Requires Confirmation": "yes",
+    "Min Confidence": "0.9",
+    "Requires Auth": "yes",
+    "Requires Context": "patient",
+    "Requires Patient Context": "yes",
+    "Sensitivity": "critical",
+    "Explicit Intent": "yes",
+    "Intent Keywords": "pay, wage",
+    "Confirm When": "`amount > 5.0`",
+    "Escalate When": "`amount > 5.0`",
+    "Allowed Domains": "bank.example",
+    "Max Calls": "3",
+    "Max Rows": "10",
+    "Max Bytes": "64KB",
+    "Rate": "3/s",
+    "Timeout": "10s",
+    "Sensitive": "yes",
+    "Required Tools": "pay_wage",
+    "Allowed Tools": "pay_wage",
+    "Disallowed Tools": "Write",
+    "Model Invocation": "no",
+    "User Invocable": "no",
+    "Ask": "Really pay {amount}?",
+    "If no": 'stop "No."',
+    "Check": "`amount < 5.0`",
+    "When": "`amount > 5.0`",
 }
-"""Each restriction with a value and the common spellings of its name."""
+"""A value of each restriction."""
+ROWS = {
+    row.name: row
+    for table in (PARAMETER, *TABLES["tool"], *TABLES["skill"])
+    for row in table.fields
+    if row.restricts
+}
+
+
+def spellings(name: str) -> list[str]:
+    """Return the names of a row in several cases, and a slip of a long one."""
+    words = name.split()
+    forms = [name.upper(), "_".join(words).lower(), "-".join(words).lower()]
+    forms.append(words[0].lower() + "".join(words[1:]).title().replace(" ", ""))
+    if name not in ROWS:
+        return [name, *forms]
+    slip = [f"{name[:-3]}{name[-2]}{name[-3]}{name[-1]}"] if len(name) > 8 else []
+    return [*ROWS[name].names, *forms, *slip]
+
+
+SPELLINGS = {name: (value, spellings(name)) for name, value in VALUE.items()}
 OF_STEPS = {"Ask", "If no", "Check", "When"}
 OF_WORKFLOWS = {
     *("workflow", "step", "documentation step", "below a bullet of a step", "between steps"),
@@ -163,9 +65,7 @@ OF_SKILLS = OF_STEPS | {
     *("Required Tools", "Allowed Tools", "Disallowed Tools", "Model Invocation", "User Invocable")
 }
 DEFAULTS_TO_YES = {
-    spelling
-    for name in ("Model Invocation", "User Invocable")
-    for spelling in SPELLINGS[name][1].split("|")
+    spelling for name in ("Model Invocation", "User Invocable") for spelling in SPELLINGS[name][1]
 }
 HAVE_FIELDS = [
     place
@@ -178,7 +78,7 @@ HAVE_FIELDS = [
     }
 ]
 KEYS = st.one_of(
-    st.sampled_from([name for _, names in SPELLINGS.values() for name in names.split("|")]),
+    st.sampled_from([name for _, names in SPELLINGS.values() for name in names]),
     st.sampled_from(["Zqxv", "Zqxv Word", "zqxv_word", "zqxvWord", "Type", "Tags", "Enum", "Use"]),
 )
 VALUES = st.sampled_from(["yes", "3", "some words about it", "`amount > 5.0`", "10s", "a, b"])
@@ -209,7 +109,7 @@ def test_a_bullet_with_a_key_is_a_field_or_is_reported(place, key, value, way):
 
 
 RESTRICTIONS = st.sampled_from(sorted(SPELLINGS)).flatmap(
-    lambda name: st.tuples(st.just(name), st.sampled_from(SPELLINGS[name][1].split("|")))
+    lambda name: st.tuples(st.just(name), st.sampled_from(SPELLINGS[name][1]))
 )
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolmd import parse_skill, parse_tool
+from toolmd import parse_tool
 from toolmd._parse import format_text
 
 TOOL = """# Book
@@ -24,31 +24,6 @@ None
 
 - **Type**: object
 - **Description**: What was booked
-"""
-SKILL = """# Serve
-
-Serves a guest.
-
-## Metadata
-
-- **Name**: serve
-- **Version**: 1.0.0
-- **Category**: table
-- **Required Tools**: book
-{}
-
-## Workflow
-
-1. **Book** a table
-   - **Use**: book
-
-## Input Schema
-
-None
-
-## Output Schema
-
-- **Type**: object (SkillResult)
 """
 
 
@@ -154,12 +129,3 @@ def test_two_places_of_one_function_are_an_error() -> None:
 
     assert spec is None
     assert found.code == "duplicate-field"
-
-
-@pytest.mark.parametrize("key", ["Implemented By", "implemented_by", "Implementd By"])
-def test_a_skill_can_not_name_a_function(key: str) -> None:
-    spec, diagnostics = parse_skill(SKILL.format(f"- **{key}**: clinic:serve"), "serve.skill.md")
-
-    assert spec is None
-    assert [str(found.code) for found in diagnostics] == ["misplaced-field"]
-    assert "serve.py" in diagnostics[0].help

@@ -3,6 +3,7 @@
 import pytest
 
 from toolmd._parse import parse_skill
+from toolmd._types.skill import STEP_KEYS
 
 SKILL = """\
 # Pay Bill
@@ -45,34 +46,15 @@ def errors(steps: str):
     return found
 
 
-TYPED = {
-    "Ask": ["Confirm", "Approve", "Approval", "Requires Confirmation", "Require Confirmation",
-            "Ask the user", "Consent", "Sign off"],
-    "When": ["If", "Condition", "Only if", "Unless", "Precondition"],
-    "Use": ["Call", "Run", "Tool"],
-    "For each": ["Loop", "Repeat"],
-    "Undo": ["Rollback", "Compensate"],
-    "Check": ["Assert", "Verify", "Ensure"],
-    "If no": ["If rejected", "If declined"],
-    "On error": ["Catch", "Retry"],
-}  # fmt: skip
-WRITTEN = [(key, word) for key, words in TYPED.items() for word in words]
+INSTEAD = [(key, word) for key, row in STEP_KEYS.items() for word in row.instead.split(", ")]
 
 
-@pytest.mark.parametrize(("key", "word"), WRITTEN)
+@pytest.mark.parametrize(("key", "word"), [*INSTEAD, ("Ask", "Aks"), ("On error", "On eror")])
 def test_an_unknown_step_key_is_an_error_that_suggests_the_key(key, word):
     (found,) = errors(f"1. **Look** at it.\n   - **{word}**: Really pay {{amount}}?\n{PAY}")
     assert found.code == "unknown-step-key"
     assert f"'{key}'" in found.help
     assert found.span.line == 15
-
-
-@pytest.mark.parametrize("word", ["Delay", "Sleep", "Pause", "Wait until"])
-@pytest.mark.parametrize("beside", ["", "\n   - **Use**: pay"])
-def test_a_word_for_wait_is_an_error_that_suggests_it(word, beside):
-    (found,) = errors(f"1. **Later**\n   - **{word}**: 2h{beside}\n{PAY}")
-    assert found.code == "unknown-step-key"
-    assert "'Wait'" in found.help
 
 
 @pytest.mark.parametrize("text", ["tomorrow", "soon", "0s", "-2h", "2 h later", ""])
@@ -105,14 +87,14 @@ def test_a_wait_that_is_not_a_bullet_of_a_step_is_an_error(line):
         "- CONFIRM : Pay?",
         "* **Confirm**: Pay?",
         "1. **Confirm**: Pay?",
-        "- [x] Confirm",
-        "- Confirm",
-        "- **Confirm**",
-        "- **Confirm** with the owner",
         "- **Confirm**:\n     - Pay?",
-        "> **Confirm**: Pay?",
-        "**Confirm**: Pay?",
-        "- Before it\n     - **Confirm**: Pay?",
+        "- Ask",
+        "- [x] Ask",
+        "- **Ask** with the owner",
+        "> **Ask**: Pay?",
+        "**Ask**: Pay?",
+        "- Before it\n     - **Ask**: Pay?",
+        "- Aks",
         "- **Frobnicate**: Pay?",
         "- Frobnicate: Pay?",
         "- **The owner of the house must agree**: Pay?",
@@ -123,14 +105,14 @@ def test_text_that_looks_like_a_key_is_an_error_in_every_form(bullet, above):
     assert errors(f"{above}\n   {bullet}\n{PAY}")
 
 
-@pytest.mark.parametrize("title", ["**Confirm**: Pay?", "**Approve**", "Confirm: Pay?", "**Wait**"])
+@pytest.mark.parametrize("title", ["**Aks**: Pay?", "**Ask**", "Aks: Pay?", "**Wait**"])
 def test_a_step_whose_title_is_a_key_that_it_lacks_is_an_error(title):
     assert errors(f"1. {title}\n{PAY}")[0].code == "unknown-step-key"
 
 
 @pytest.mark.parametrize(
     "beside",
-    ["- **Confirm**: Pay?", "**Confirm**: Pay?", "> **When**: `amount > 1.0`"],
+    ["- **Ask**: Pay?", "**Ask**: Pay?", "> **When**: `amount > 1.0`"],
 )
 def test_a_key_outside_the_steps_is_an_error(beside):
     assert errors(f"{beside}\n\n1. **Pay** it.\n   - **Use**: pay")

@@ -61,7 +61,6 @@ def limits(line: str):
         ("Max Bytes KB: 64", "Max Bytes: 64KB"),
         ("Max KB: 64", "Max Bytes: 64KB"),
         ("maxMb: 1", "Max Bytes: 1MB"),
-        ("Max Size (KB): 64", "Max Bytes: 64KB"),
     ],
 )
 def test_a_unit_in_the_name_is_the_unit_of_the_value(written, canonical):

@@ -46,11 +46,3 @@ def test_a_code_span_is_read_as_written_apart_from_quotes(written, value):
     spec, _ = parse_tool(text, "weigh.tool.md")
     assert spec is not None
     assert spec.parameters[0].shape.default == value
-
-
-@pytest.mark.parametrize("bullet", ['- One: `{"a": 1}`', '- One\n\n  ```json\n  {"a": 1}\n  ```'])
-def test_a_bullet_with_json_among_examples_is_a_warning(bullet):
-    text = tool("weigh", "- `a` (integer)", f"\n## Examples\n\n{bullet}\n")
-    spec, diagnostics = parse_tool(text, "weigh.tool.md")
-    assert spec is not None
-    assert [(d.code, d.severity) for d in diagnostics] == [("invalid-example", "warning")]

@@ -5,12 +5,11 @@ from typing import NamedTuple
 import pytest
 
 from toolmd._parse import parse_skill, skill_text
-from toolmd._parse.fields.table import KEY_BY_FOLD, key_meant
+from toolmd._parse.fields.table import KEY_BY_FOLD, key_instead
 from toolmd._parse.steps.values import READERS
 from toolmd._parse.words import fold
 from toolmd._parse.writing.texts import WRITERS
-from toolmd._skills.check import check_skill
-from toolmd._skills.check.walk import StepCheck
+from toolmd._skills.check import StepCheck, check_skill
 from toolmd._skills.graph import chart_of
 from toolmd._skills.run import Run
 from toolmd._types.skill import STEP_KEYS, SkillSpec, Step, StepKey, step_json
@@ -104,7 +103,6 @@ def test_a_row_has_every_part(row: StepKey) -> None:
     assert callable(getattr(StepCheck, f"_{row.kind}"))
     assert row.word or row.part, "a drawing shows the key, or another key shows it"
     assert callable(getattr(Run, row.run)) if row.run else row.needs
-    assert row.instead
 
 
 def test_no_kind_of_value_is_left_over() -> None:
@@ -162,5 +160,5 @@ def test_a_key_without_the_one_that_it_needs_is_an_error(name: str) -> None:
 def test_words_that_people_write_instead_mean_their_key_and_are_not_read_as_it() -> None:
     for row in STEP_KEYS.values():
         for word in row.instead.split(", "):
-            assert key_meant(word) == row.name
+            assert key_instead(word) == row.name
             assert fold(word) not in KEY_BY_FOLD

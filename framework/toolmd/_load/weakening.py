@@ -10,13 +10,15 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from decimal import Decimal
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from toolmd._types.call_spec import Batch, Rate, ToolCallSpec
+from toolmd._types.call_spec import Batch, Limits, Rate, Safety, ToolCallSpec
+from toolmd._types.field import Row, rows_of
 from toolmd._types.pending_change import Weakening
 from toolmd._types.quota import Quota, as_strict
 from toolmd._types.registry import AnySpec
-from toolmd._types.schema import KEYWORDS, Parameter, Schema
+from toolmd._types.schema import Parameter, Schema
 from toolmd._validation import are_apart
 
 if TYPE_CHECKING:
@@ -61,11 +63,6 @@ def needs(old: Iterable[str], new: Iterable[str]) -> bool:
 def unlike(old: Any, new: Any) -> bool:
     """Compare values that have no order."""
     return old not in (None, {}) and new != old
-
-
-def ranked(*ranks: Any) -> Looser:
-    """Compare words by their rank, the strictest last."""
-    return lambda old, new: ranks.index(new) < ranks.index(old)
 
 
 def choices(old: Any, new: Any) -> bool:
@@ -163,51 +160,28 @@ def _follows(old: str, new: str) -> bool:
     return now < was if after[2][0] == ">" else now > was
 
 
-SAFETY: Mapping[str, Looser] = {
-    "min_confidence": least,
-    "on_missing_confidence": ranked("confirm", None, "deny"),
-    "requires_confirmation": demand,
-    "confirm_when": condition,
-    "sensitivity": ranked(None, "low", "medium", "high", "critical"),
-    "explicit_intent": demand,
-    "intent_keywords": words,
-    "escalate_when": condition,
+_COMPARISONS: Mapping[str, Looser] = {
+    one.__name__: one
+    for one in (
+        *(least, most, demand, claim, needs, unlike, choices, words, types, domains, rate, batch),
+        *(condition, quotas),
+    )
 }
-LIMITS: Mapping[str, Looser] = {
-    "timeout_s": most,
-    "retries": most,
-    "backoff_s": least,
-    "rate": rate,
-    "max_rows": most,
-    "max_bytes": most,
-    "max_batch": batch,
-    "quotas": quotas,
-    "max_concurrent": most,
-    "allowed_domains": domains,
-}
-METADATA: Mapping[str, Looser] = {
-    "requires_auth": demand,
-    "requires_context": needs,
-    "allowed_roles": choices,
-    "read_only": claim,
-    "idempotent": ranked("yes", "keyed", "no"),
-    "unknown_parameters": ranked("ignore", "reject"),
-}
-_COMPARED = {"least": least, "most": most, "demand": demand, "unlike": unlike}
-SCHEMA: Mapping[str, Looser] = {
-    "types": types,
-    "enum": choices,
-    **{name: _COMPARED[row.compared] for name, row in KEYWORDS.items() if row.compared},
-}
-"""What lies within a value (items, properties, values, One Of) is compared value by value."""
-SKILL: Mapping[str, Looser] = {
-    "durable": demand,
-    "context": unlike,
-    "model_invocation": claim,
-    "user_invocable": claim,
-    "allowed_tools": choices,
-    "disallowed_tools": needs,
-}
+
+
+@cache
+def comparisons(owner: type) -> Mapping[str, Looser]:
+    """Return the comparison of each field of a class whose row has one, by the field's name.
+
+    What lies within a value (items, properties, values, One Of) is compared value by value.
+    """
+    return {row.attribute: _comparison(row) for row in rows_of(owner) if row.compared}
+
+
+def _comparison(row: Row) -> Looser:
+    if isinstance(ranks := row.compared, str):
+        return _COMPARISONS[ranks]
+    return lambda old, new: ranks.index(new) < ranks.index(old)
 
 
 class WeakenedSpec(NamedTuple):
@@ -266,21 +240,21 @@ def tightened(then: "ToolSpec", now: "ToolSpec", *, default_min: float | None = 
 
 def _policy(then: "ToolSpec", now: "ToolSpec", default_min: float | None) -> dict[str, Any]:
     """Return the policy of one tool, with each field of another tool that is stricter."""
-    safety = _stricter(SAFETY, then.safety, now.safety)
+    safety = _stricter(Safety, then.safety, now.safety)
     stated = then.safety.min_confidence
     # A tool without a value has the default: naming less isn't a restriction.
     if now.safety.min_confidence is None and stated is not None and least(default_min, stated):
         safety["min_confidence"] = None
     return {
-        **_stricter(METADATA, then, now),
+        **_stricter(ToolCallSpec, then, now),
         "safety": replace(then.safety, **safety),
-        "limits": replace(then.limits, **_stricter(LIMITS, then.limits, now.limits)),
+        "limits": replace(then.limits, **_stricter(Limits, then.limits, now.limits)),
     }
 
 
-def _stricter(table: Mapping[str, Looser], then: object, now: object) -> dict[str, Any]:
+def _stricter(owner: type, then: object, now: object) -> dict[str, Any]:
     found = {}
-    for name, looser in table.items():
+    for name, looser in comparisons(owner).items():
         mine, other = getattr(then, name), getattr(now, name)
         if looser(other, mine):
             # Which of two conditions is stricter can't always be told, so both apply.
@@ -300,7 +274,7 @@ def _with(spec: Any, **changes: Any) -> Any:
 
 def _tool(old: "ToolSpec", new: "ToolSpec", default_min: float | None) -> Iterator[Weakening]:
     # In the order of a canonical file.
-    yield from _fields("Metadata", METADATA, old, new)
+    yield from _fields("Metadata", ToolCallSpec, old, new)
     yield from _parameters("Parameters", old.parameters, new.parameters)
     yield from _result("Returns", old.returns, new.returns)
     kept = {rule.expression for rule in new.rules}
@@ -310,12 +284,12 @@ def _tool(old: "ToolSpec", new: "ToolSpec", default_min: float | None) -> Iterat
     before = old.safety
     if before.min_confidence is None and new.safety.min_confidence is not None:
         before = replace(before, min_confidence=default_min)
-    yield from _fields("Safety", SAFETY, before, new.safety)
-    yield from _fields("Limits", LIMITS, old.limits, new.limits)
+    yield from _fields("Safety", Safety, before, new.safety)
+    yield from _fields("Limits", Limits, old.limits, new.limits)
 
 
 def _skill(old: "SkillSpec", new: "SkillSpec", _default_min: float | None) -> Iterator[Weakening]:
-    yield from _fields("Metadata", SKILL, old, new)
+    yield from _fields("Metadata", type(old), old, new)
     yield from _parameters("Input Schema", old.parameters, new.parameters)
     before = list(_guards(old))
     for used, guards in _guards(new):
@@ -335,10 +309,8 @@ def _guards(skill: "SkillSpec") -> Iterator[tuple[str, frozenset[str]]]:
                 yield step.use.name, frozenset(asks | checks)
 
 
-def _fields(
-    place: str, table: Mapping[str, Looser], old: object, new: object
-) -> Iterator[Weakening]:
-    for name, looser in table.items():
+def _fields(place: str, owner: type, old: object, new: object) -> Iterator[Weakening]:
+    for name, looser in comparisons(owner).items():
         before, after = getattr(old, name), getattr(new, name)
         if looser(before, after):
             if looser is condition:
@@ -371,7 +343,7 @@ def _parameters(
 
 def _shape(place: str, old: Schema, new: Schema) -> Iterator[Weakening]:
     """Compare one value's shape, at every depth."""
-    yield from _fields(place, SCHEMA, old, new)
+    yield from _fields(place, Schema, old, new)
     if old.one_of is not None or (new.one_of is not None and (old.properties, old.values) != _FREE):
         yield from _one_of(place, old, new)
     elif old.properties is not None:

@@ -11,7 +11,7 @@ from toolmd._types.registry import BoundSkill, BoundTool
 from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
 from toolmd._workspace import Workspace
-from toolmd._workspace.snapshot.reader import reader_of
+from toolmd._workspace.reader import reader_of
 from toolmd.errors import ToolmdError
 
 _log = logging.getLogger(__name__)

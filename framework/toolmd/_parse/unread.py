@@ -11,7 +11,14 @@ from functools import lru_cache
 
 from toolmd._parse.blocks import Block, Bullets, Comment, Paragraph, Part, Raw, Table
 from toolmd._parse.fields.entries import Entry, Unread
-from toolmd._parse.fields.table import KEY_BY_FOLD, PARAMETER, TABLES, SectionTable, key_meant
+from toolmd._parse.fields.table import (
+    KEY_BY_FOLD,
+    PARAMETER,
+    TABLES,
+    SectionTable,
+    key_instead,
+    step_key,
+)
 from toolmd._parse.fields.values import READERS
 from toolmd._parse.page import Mark, Page, replace
 from toolmd._parse.words import Pair, assigned, fold, heading_text, nearest, plain, split
@@ -196,7 +203,7 @@ def report_steps(page: Page, blocks: Sequence[Block], *, acts: bool) -> None:
     """Report restrictions and step keys in the prose of a workflow that acts."""
     report_kept(page, blocks)
     for pair in _pairs(blocks) if acts else ():
-        key = key_meant(pair.key.text)
+        key = step_key(pair.key.text)
         exact = fold(pair.key.text) in KEY_BY_FOLD and pair.value.text != "yes"
         if key is None or not (pair.marked or (exact and STEP_KEYS[key].holds)):
             continue
@@ -208,7 +215,7 @@ def report_steps(page: Page, blocks: Sequence[Block], *, acts: bool) -> None:
 
 def report_key(page: Page, key: Mark) -> None:
     """Report a bullet directly below a step whose key no step has."""
-    name, meant = plain(key.text), key_meant(key.text)
+    name, meant = plain(key.text), key_instead(key.text)
     mark = page.mark(name, key.line, key.column)
     keys = ", ".join(STEP_KEYS)
     help_ = f"did you mean '{meant}'?" if meant else f"the keys of a step are {keys}"

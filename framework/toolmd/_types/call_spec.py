@@ -28,42 +28,38 @@ class Safety:
 
     min_confidence: Annotated[float | None, Row(
         "share", "The lowest confidence (0 to 1) that a model must state.", restricts=True,
-        aliases=("Minimum Confidence", "Confidence Min"),
-        synonyms=("Confidence", "Confidence Threshold", "Required Confidence"))] = None
+        compared="least", aliases=("Minimum Confidence", "Confidence Min"))] = None
     on_missing_confidence: Annotated[Literal["deny", "confirm"] | None, Row(
         "choice",
         "The action for a call that states no confidence: `deny`, or `confirm` with a person. "
-        "The project's setting is the default.", restricts=True)] = None
+        "The project's setting is the default.", restricts=True,
+        compared=("confirm", None, "deny"))] = None
     requires_confirmation: Annotated[bool | None, Row(
         "boolean", "A person must agree to each call.", "no", restricts=True,
-        aliases=(
-            "Confirmation", "Confirmation Required", "Require Confirmation", "Needs Confirmation"),
-        synonyms=("Confirm", "Requires Approval", "Require Approval", "Needs Approval",
-                  "Approval Required"))] = None
+        compared="demand", aliases=(
+            "Confirmation", "Confirmation Required", "Require Confirmation",
+            "Needs Confirmation"))] = None
     confirm_when: Annotated[str | None, Row(
         "expression", "A person must agree where this expression over the arguments is true.",
-        restricts=True,
-        aliases=("Confirmation When", "Requires Confirmation When", "Require Confirmation When"),
-        synonyms=("Confirm If", "Requires Confirmation If", "Require Confirmation If",
-                  "Ask When"))] = None
+        restricts=True, compared="condition", aliases=(
+            "Confirmation When", "Requires Confirmation When", "Require Confirmation When"))] = None
     sensitivity: Annotated[Literal["low", "medium", "high", "critical"] | None, Row(
         "choice", "`critical` always asks a person, with every detail.", restricts=True,
-        aliases=("Sensitivity Level",), synonyms=("Data Sensitivity", "Risk Level"))] = None
+        compared=(None, "low", "medium", "high", "critical"),
+        aliases=("Sensitivity Level",))] = None
     explicit_intent: Annotated[bool | None, Row(
         "boolean", "The user's own message must contain one of the Intent Keywords.", "no",
-        restricts=True,
+        restricts=True, compared="demand",
         aliases=("Explicit Intent Required", "Requires Explicit Intent", "Require Explicit Intent",
                  "Needs Explicit Intent", "Explicit User Intent"))] = None
     intent_keywords: Annotated[tuple[str, ...], Row(
         "keywords",
         "The words that show the intent; inflections of English ones count. A bullet "
         "`- de: erinnere, Erinnerung` names those of a language.", restricts=True,
-        aliases=("Intent Keyword", "Explicit Intent Keywords"),
-        synonyms=("Intent Words", "Keywords For Intent"))] = ()
+        compared="words", aliases=("Intent Keyword", "Explicit Intent Keywords"))] = ()
     escalate_when: Annotated[str | None, Row(
         "expression", "The call needs a person's review if this expression is true.",
-        restricts=True, aliases=("Escalation When",),
-        synonyms=("Escalate If", "Escalate", "Review When", "Escalate To Human When"))] = None
+        restricts=True, compared="condition", aliases=("Escalation When",))] = None
 # fmt: on
 
 
@@ -99,40 +95,36 @@ class Limits:
 
     timeout_s: Annotated[float | None, Row(
         "duration", "The longest time that a call may run: `10s`, `500ms`.", name="Timeout",
-        restricts=True, aliases=("Time Out", "Call Timeout"),
-        synonyms=("Time Limit", "Max Time"))] = None
+        restricts=True, compared="most", aliases=("Time Out", "Call Timeout"))] = None
     retries: Annotated[int | None, Row(
         "whole", "The number of retries of a failed call, if the tool is Read Only or Idempotent.",
-        "0")] = None
+        "0", compared="most")] = None
     backoff_s: Annotated[float | None, Row(
         "duration", "The wait before the first retry; it doubles with each one.", "500ms",
-        name="Backoff", aliases=("Back Off",))] = None
+        name="Backoff", compared="least", aliases=("Back Off",))] = None
     rate: Annotated[Rate | None, Row(
         "rate", "The most calls that start in a time: `3/s`, `100/min`.", restricts=True,
-        aliases=("Rate Limit", "Max Rate", "Rate Limits"),
+        compared="rate", aliases=("Rate Limit", "Max Rate", "Rate Limits"),
         stems=("Calls", "Max Calls", "Requests", "Max Requests"))] = None
     max_rows: Annotated[int | None, Row(
         "count", "The most rows in a result.", restricts=True,
-        aliases=("Maximum Rows", "Max Row", "Max Number Of Rows"),
-        synonyms=("Row Limit", "Limit Rows"))] = None
+        compared="most", aliases=("Maximum Rows", "Max Row", "Max Number Of Rows"))] = None
     max_bytes: Annotated[int | None, Row(
         "size", "The most bytes in a result.", restricts=True,
-        aliases=("Maximum Bytes", "Max Byte"), synonyms=("Max Size", "Size Limit", "Byte Limit"),
-        stems=("Max", "Maximum"))] = None
+        compared="most", aliases=("Maximum Bytes", "Max Byte"), stems=("Max", "Maximum"))] = None
     max_batch: Annotated[Batch | None, Row(
-        "batch", "Splits a long array: `texts by 256`.", restricts=True)] = None
+        "batch", "Splits a long array: `texts by 256`.", restricts=True, compared="batch")] = None
     quotas: Annotated[tuple[Quota, ...], Row(
         "quotas", "The most calls, or the most of a parameter, for each user, conversation, "
         "project, fact or expression: `3 calls per user per day`, `500 of amount per user in 7 "
         "days`, ``1 call per `order_id` ever``.", name="Quota", restricts=True,
-        aliases=("Quotas",))] = ()
+        compared="quotas", aliases=("Quotas",))] = ()
     max_concurrent: Annotated[int | None, Row(
         "count", "The most calls that run at the same time; the others wait.",
-        restricts=True)] = None
+        restricts=True, compared="most")] = None
     allowed_domains: Annotated[tuple[str, ...], Row(
         "hosts", "The hosts that the tool may contact: exact, or `*.suffix`.", restricts=True,
-        aliases=("Allowed Domain",),
-        synonyms=("Allowed Hosts", "Domains", "Domain Allowlist", "Whitelisted Domains"))] = ()
+        compared="domains", aliases=("Allowed Domain",))] = ()
 # fmt: on
 
 
@@ -157,11 +149,12 @@ class ToolCallSpec(CallSpec):
     # fmt: off
     requires_auth: Annotated[bool, Row(
         "boolean", "A call needs a user, whom the host names.", "no", restricts=True,
+        compared="demand",
         aliases=("Auth", "Auth Required", "Require Auth", "Authentication",
                  "Authentication Required", "Requires Authentication"))] = False
     requires_context: Annotated[tuple[str, ...], Row(
         "context", "Facts about the caller that the host must supply: `patient, tenant`.",
-        restricts=True,
+        restricts=True, compared="needs",
         aliases=("Require Context", "Context Required", "Required Context", "Needs Context",
                  "Context"))] = ()
     """The facts about the caller that the host must supply, such as `patient`."""
@@ -177,13 +170,15 @@ class ToolCallSpec(CallSpec):
         aliases=("Implemented In", "Implementation By"))] = ""
     """The `module:function` or `http METHOD PATH` that the file names; empty if it names none."""
     read_only: Annotated[bool, Row(
-        "boolean", "The tool changes nothing, so a failed call may be retried.", "no")] = False
+        "boolean", "The tool changes nothing, so a failed call may be retried.", "no",
+        compared="claim")] = False
     idempotent: Annotated[Literal["yes", "no", "keyed"], Row(
         "choice", "Whether a second equal call changes nothing more; `keyed`: with the same key.",
-        "no")] = "no"
+        "no", compared=("yes", "keyed", "no"))] = "no"
     unknown_parameters: Annotated[Literal["reject", "ignore"], Row(
         "choice", "The action for an argument that no parameter names: an error, or nothing.",
-        "reject", restricts=True, aliases=("Unknown Params", "Unknown Arguments"))] = "reject"
+        "reject", restricts=True, compared=("ignore", "reject"),
+        aliases=("Unknown Params", "Unknown Arguments"))] = "reject"
     # fmt: on
     returns: Schema
     """The shape of the result."""

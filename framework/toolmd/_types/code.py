@@ -65,7 +65,6 @@ class Code(StrEnum):
     MISPLACED_FIELD = "misplaced-field", "The field belongs in another section."
     UNSUPPORTED_FIELD = "unsupported-field", "Toolmd can't enforce this constraint. Use a rule."
     UNREADABLE_VALUE = "unreadable-value", "A field's value can't be read."
-    AMBIGUOUS_NUMBER = "ambiguous-number", "A bound such as `1.000` may be meant in thousands."
     UNREAD_DETAIL = "unread-detail", "Words next to a type are kept as text and enforce nothing."
     UNKNOWN_TYPE = "unknown-type", "A type is not one of JSON Schema's, nor a common word for one."
     MISSING_TYPE = "missing-type", "Type is missing, so `string` is used."
@@ -130,7 +129,6 @@ class Code(StrEnum):
     UNREACHABLE_STEP = "unreachable-step", "No path leads to this step."
     CONTEXT = "context", "No text input of the skill supplies a fact about the caller."
     NOT_EXECUTABLE = "not-executable", "The workflow is prose, which can't run without Python."
-    NOT_DURABLE = "not-durable", "Durable is no, but the skill waits or may change things."
 
     # Settings
     UNREADABLE_SETTINGS = (

@@ -4,14 +4,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args, get_origin
 
-from toolmd._types.schema import JsonType
+JsonType = Literal["string", "number", "integer", "boolean", "object", "array", "null"]
+
+EXACT = 2**53
+"""Up to this value a float represents every whole number exactly."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The row of a field: the parser, the formatter, the reference and the editor read it.
+    """The row of a field: each package reads what it knows of the field there.
 
-    A new field of Metadata, Safety or Limits is a field of its class with a row.
+    A new field of Metadata, Safety, Limits or a parameter is a field of its class with a row.
     """
 
     kind: str
@@ -26,10 +29,11 @@ class Row:
     """The field of the class that it sets."""
     aliases: tuple[str, ...] = ()
     """Other forms of its name, read without a warning."""
-    synonyms: tuple[str, ...] = ()
-    """Other words for it, read with a warning that names the field."""
     restricts: bool = False
     """Whether a misspelt one is an error, instead of being repaired."""
+    compared: str | tuple[str | None, ...] = ""
+    """How an edit that weakens it is found: a comparison of `_load.weakening`, or its values from
+    the weakest to the strictest; empty for a field that restricts no call."""
     choices: tuple[str, ...] = ()
     fits: tuple[JsonType, ...] = ()
     """The types that it applies to; empty means any."""
@@ -37,11 +41,24 @@ class Row:
     """Names that need a unit after them: `Max` of `Max KB`."""
     unit: str = ""
     """The unit in the key, as in `Timeout Seconds`."""
+    word: str = ""
+    """Its keyword in JSON Schema; `x-` begins one that JSON Schema lacks."""
+    counts: str = ""
+    """What a bound counts, in the singular; empty for the value itself."""
+    phrase: str = ""
+    """A few words for prompts and forms, with the value at `{}`; bounds need none."""
+    sentence: str = ""
+    """A sentence for formats without the keyword, with the value at `{}`; bounds need none."""
 
     @property
     def names(self) -> tuple[str, ...]:
         """Return every name that is read as the field."""
-        return (self.name, *self.aliases, *self.synonyms)
+        return (self.name, *self.aliases)
+
+    def size(self, bound: float) -> str:
+        """Return a bound with what it counts: `3 items`."""
+        number = int(bound) if bound % 1 == 0 and abs(bound) <= EXACT else bound
+        return f"{number} {self.counts}{'' if bound == 1 else 's'}" if self.counts else f"{number}"
 
 
 def rows_of(owner: type) -> tuple[Row, ...]:

@@ -2,12 +2,13 @@
 
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any
 
-JsonType = Literal["string", "number", "integer", "boolean", "object", "array", "null"]
+from toolmd._types.field import EXACT, JsonType, Row, rows_of
+
 JSON_TYPES: tuple[JsonType, ...] = (
     "string",
     "number",
@@ -21,127 +22,114 @@ JSON_TYPES: tuple[JsonType, ...] = (
 TEXT: tuple[JsonType, ...] = ("string",)
 NUMBER: tuple[JsonType, ...] = ("number", "integer")
 ARRAY: tuple[JsonType, ...] = ("array",)
-
-
-@dataclass(frozen=True, slots=True)
-class Keyword:
-    """The row of a keyword: all that the packages know of it, but for a check of its own."""
-
-    word: str
-    """Its word in JSON Schema; `x-` begins one that JSON Schema lacks."""
-    kind: str
-    """The way markdown writes its value: a key of `values.READERS`."""
-    says: str
-    """The sentence for the reference page."""
-    fits: tuple[JsonType, ...] = ()
-    """The types whose values it restricts; empty if it restricts no value."""
-    compared: Literal["least", "most", "demand", "unlike", ""] = ""
-    """When a changed value is weaker (`_load.weakening`); `least` and `most` are bounds."""
-    counts: str = ""
-    """What a bound counts, in the singular; empty for the value itself."""
-    phrase: str = ""
-    """A few words for prompts and forms, with the value at `{}`; bounds need none."""
-    sentence: str = ""
-    """A sentence for formats without the keyword, with the value at `{}`; bounds need none."""
-    aliases: tuple[str, ...] = ()
-    """Other forms of its name in markdown."""
-    restricts: bool = False
-    """Whether a misspelt name is an error, instead of being repaired."""
-    name: str = ""
-    """The name of its field in markdown: that of the attribute, in title case."""
-
-    def size(self, bound: float) -> str:
-        """Return a bound with what it counts: `3 items`."""
-        things = f" {self.counts}{'' if bound == 1 else 's'}" if self.counts else ""
-        return f"{plain_numbers(bound)}{things}"
-
-
-def _row(*columns: Any, **more: Any) -> Any:
-    """Return the field of a Schema with the columns of its Keyword; a flag is False by default."""
-    keyword = Keyword(*columns, **more)
-    return field(default=False if keyword.kind == "boolean" else None, metadata={"row": keyword})
+OBJECT: tuple[JsonType, ...] = ("object",)
 
 
 @dataclass(frozen=True)
 class Schema:
     """The shape of one value: format.md, "Parameter fields"."""
 
-    types: tuple[JsonType, ...] = ()
+    # fmt: off
+    types: Annotated[tuple[JsonType, ...], Row(
+        "type", "JSON Schema's types, or Python's and TypeScript's words.", name="Type",
+        compared="types")] = ()
     """The allowed types; empty allows any."""
-    description: str = ""
-    enum: tuple[Any, ...] | None = None
+    description: Annotated[str, Row(
+        "prose", "The meaning of the value, for the model.",
+        aliases=("Desc", "Details", "Meaning"))] = ""
     has_default: bool = False
     """Whether a default is set: `null` may be a default."""
-    default: Any = None
-    items: "Schema | None" = None
-    properties: "tuple[Parameter, ...] | None" = None
-    """The fields of a closed object; None for an open one."""
-    values: "Schema | None" = None
+    default: Annotated[Any, Row(
+        "literal", "The value that a call without one uses.",
+        aliases=("Default Value", "Defaults To"))] = None
+    enum: Annotated[tuple[Any, ...] | None, Row(
+        "enum", "The allowed values.", compared="choices", aliases=(
+            "Enum Values", "Allowed Values", "Allowed", "Choices", "Options", "Possible Values",
+            "Valid Values", "Values"))] = None
+    items: Annotated["Schema | None", Row(
+        "items", "The schema of an array's items: nested fields, or a type.", fits=ARRAY,
+        aliases=("Item", "Item Type", "Items Type", "Elements"))] = None
+    values: Annotated["Schema | None", Row(
+        "items",
+        "The schema of every value of an object with any fields: nested fields, or a type.",
+        name="Each Value", fits=OBJECT,
+        aliases=("Value Type", "Map Values", "Value Schema"))] = None
     """The shape of every value of an open object (`dict[str, int]`)."""
-    one_of: "tuple[Parameter, ...] | None" = None
+    properties: Annotated["tuple[Parameter, ...] | None", Row(
+        "properties", "The fields of an object: nested bullets, one for each field.", fits=OBJECT,
+        aliases=("Fields", "Props", "Attributes", "Keys"))] = None
+    """The fields of a closed object; None for an open one."""
+    one_of: Annotated["tuple[Parameter, ...] | None", Row(
+        "shapes",
+        "The shapes of which an object is exactly one: nested bullets, one for each shape; "
+        "with plain values it is read as Enum.")] = None
     """The closed objects, by name, of which an object must be exactly one."""
-    # fmt: off
-    discriminator: str | None = _row(
-        "discriminator", "word", "The required field that tells the shapes of One Of apart.",
-        phrase="told apart by {}", aliases=("Discriminator Field", "Discriminator Property"))
-    minimum: int | float | None = _row(
-        "minimum", "number", "The smallest value.", NUMBER, "least",
-        aliases=("Min", "Min Value", "Minimum Value"))
-    maximum: int | float | None = _row(
-        "maximum", "number", "The largest value.", NUMBER, "most",
-        aliases=("Max", "Max Value", "Maximum Value"))
-    min_length: int | None = _row(
-        "minLength", "whole", "The smallest length in characters (code points).", TEXT, "least",
-        counts="character", aliases=("Minimum Length",))
-    max_length: int | None = _row(
-        "maxLength", "whole", "The largest length in characters (code points).", TEXT, "most",
-        counts="character", aliases=("Maximum Length",))
-    pattern: str | None = _row(
-        "pattern", "pattern", "A regular expression (RE2) that the whole text must match.", TEXT,
-        "unlike", phrase="pattern {}", sentence="Must match {}.",
-        aliases=("Regex", "Regexp", "Regular Expression"))
-    format: str | None = _row(
-        "format", "word",
-        "`date`, `time`, `date-time`, `email`, `uri`, `uuid`: checked; others are notes.", TEXT,
-        "unlike", phrase="format {}", sentence="Format: {}.")
-    min_items: int | None = _row(
-        "minItems", "whole", "The smallest number of items.", ARRAY, "least", counts="item",
-        aliases=("Minimum Items",))
-    max_items: int | None = _row(
-        "maxItems", "whole", "The largest number of items.", ARRAY, "most", counts="item",
-        aliases=("Maximum Items",))
-    unique: bool = _row(
-        "uniqueItems", "boolean", "No two items are equal.", ARRAY, "demand",
-        phrase="no item twice", sentence="Each item only once.", aliases=("Unique Items",))
-    unit: str | None = _row(
-        "x-unit", "text", "The unit of a number, such as `ml`.", phrase="in {}",
-        sentence="Unit: {}.", aliases=("Units",))
+    discriminator: Annotated[str | None, Row(
+        "word", "The required field that tells the shapes of One Of apart.", word="discriminator",
+        phrase="told apart by {}",
+        aliases=("Discriminator Field", "Discriminator Property"))] = None
+    minimum: Annotated[int | float | None, Row(
+        "number", "The smallest value.", word="minimum", fits=NUMBER, compared="least",
+        aliases=("Min", "Min Value", "Minimum Value"))] = None
+    maximum: Annotated[int | float | None, Row(
+        "number", "The largest value.", word="maximum", fits=NUMBER, compared="most",
+        aliases=("Max", "Max Value", "Maximum Value"))] = None
+    min_length: Annotated[int | None, Row(
+        "whole", "The smallest length in characters (code points).", word="minLength", fits=TEXT,
+        compared="least", counts="character", aliases=("Minimum Length",))] = None
+    max_length: Annotated[int | None, Row(
+        "whole", "The largest length in characters (code points).", word="maxLength", fits=TEXT,
+        compared="most", counts="character", aliases=("Maximum Length",))] = None
+    pattern: Annotated[str | None, Row(
+        "pattern", "A regular expression (RE2) that the whole text must match.", word="pattern",
+        fits=TEXT, compared="unlike", phrase="pattern {}", sentence="Must match {}.",
+        aliases=("Regex", "Regexp", "Regular Expression"))] = None
+    format: Annotated[str | None, Row(
+        "word", "`date`, `time`, `date-time`, `email`, `uri`, `uuid`: checked; others are notes.",
+        word="format", fits=TEXT, compared="unlike", phrase="format {}",
+        sentence="Format: {}.")] = None
+    min_items: Annotated[int | None, Row(
+        "whole", "The smallest number of items.", word="minItems", fits=ARRAY, compared="least",
+        counts="item", aliases=("Minimum Items",))] = None
+    max_items: Annotated[int | None, Row(
+        "whole", "The largest number of items.", word="maxItems", fits=ARRAY, compared="most",
+        counts="item", aliases=("Maximum Items",))] = None
+    unique: Annotated[bool, Row(
+        "boolean", "No two items are equal.", "no", word="uniqueItems", fits=ARRAY,
+        compared="demand", phrase="no item twice", sentence="Each item only once.",
+        aliases=("Unique Items",))] = False
+    unit: Annotated[str | None, Row(
+        "text", "The unit of a number, such as `ml`.", word="x-unit", phrase="in {}",
+        sentence="Unit: {}.", aliases=("Units",))] = None
     has_example: bool = False
     """Whether an example is set: `null` may be an example."""
-    example: Any = _row(  # noqa: RUF009 - it returns a field of the dataclass
-        "examples", "literal", "A value to show.", aliases=("Examples", "E.g."))
-    sensitive: bool = _row(
-        "x-sensitive", "boolean", "Hidden in logs, traces and records.", compared="demand",
-        phrase="hidden in records",
-        aliases=("Is Sensitive", "Sensitive Value", "Contains Sensitive Data"), restricts=True)
-    verbatim: bool = _row(
-        "x-verbatim", "boolean", "The user must have said the value.", compared="demand",
-        phrase="in the user's own words", sentence="Must be the user's own words.", restricts=True)
-    accepts_handle: bool = _row(
-        "x-accepts-handle", "boolean",
+    example: Annotated[Any, Row(
+        "literal", "A value to show.", word="examples", aliases=("Examples", "E.g."))] = None
+    sensitive: Annotated[bool, Row(
+        "boolean", "Hidden in logs, traces and records.", "no", word="x-sensitive",
+        compared="demand", phrase="hidden in records",
+        aliases=("Is Sensitive", "Sensitive Value", "Contains Sensitive Data"),
+        restricts=True)] = False
+    verbatim: Annotated[bool, Row(
+        "boolean", "The user must have said the value.", "no", word="x-verbatim",
+        compared="demand", phrase="in the user's own words",
+        sentence="Must be the user's own words.", restricts=True)] = False
+    accepts_handle: Annotated[bool, Row(
+        "boolean",
         'A call may name an earlier result instead: `{"$result": "r-…", "path": "papers[*].id"}`.',
-        phrase="or a handle",
+        "no", word="x-accepts-handle", phrase="or a handle",
         sentence='Or part of an earlier result: {"$result": handle, "path": "papers[*].id"}.',
-        aliases=("Accept Handle", "Accepts Handles", "Takes Handle"))
-    sent_in: str | None = _row(
-        "x-sent-in", "text",
+        aliases=("Accept Handle", "Accepts Handles", "Takes Handle"))] = False
+    sent_in: Annotated[str | None, Row(
+        "text",
         "Where a web service gets the argument: `path`, `query`, `header`, `cookie`, `body`, "
         "`form`, each with another name after it if the service has one, or `whole body`. In a "
-        "query or form, `as commas`, `as brackets` or `as json` may follow.")
-    to_model: tuple[str, ...] | None = _row(
-        "x-to-model", "list",
+        "query or form, `as commas`, `as brackets` or `as json` may follow.",
+        word="x-sent-in")] = None
+    to_model: Annotated[tuple[str, ...] | None, Row(
+        "list",
         "Of a result: the fields that a model sees. The rest is kept under a handle.",
-        aliases=("To The Model", "Shown To Model", "Model Sees"))
+        word="x-to-model", aliases=("To The Model", "Shown To Model", "Model Sees"))] = None
     # fmt: on
 
     @cached_property
@@ -154,6 +142,20 @@ class Schema:
         """The shapes of the direct fields, items and values, and those of One Of."""
         fields = tuple(field.shape for field in (*(self.properties or ()), *(self.one_of or ())))
         return (*fields, *(s for s in (self.items, self.values) if s is not None))
+
+    def with_inner(self, change: "Callable[[Schema], Schema]") -> "Schema":
+        """Return this shape with each shape directly below it changed."""
+
+        def fields(listed: "tuple[Parameter, ...] | None") -> "tuple[Parameter, ...] | None":
+            return listed and tuple(replace(one, shape=change(one.shape)) for one in listed)
+
+        return replace(
+            self,
+            items=self.items and change(self.items),
+            values=self.values and change(self.values),
+            properties=fields(self.properties),
+            one_of=fields(self.one_of),
+        )
 
     @property
     def objects(self) -> "tuple[Schema, ...]":
@@ -188,12 +190,8 @@ class Schema:
         return self.verbatim or any(shape.holds_verbatim for shape in self.inner)
 
 
-KEYWORDS: Mapping[str, Keyword] = {
-    each.name: replace(each.metadata["row"], name=each.name.replace("_", " ").title())
-    for each in fields(Schema)
-    if each.metadata
-}
-"""The keywords by their attribute, in the order of the documents."""
+KEYWORDS: Mapping[str, Row] = {row.attribute: row for row in rows_of(Schema) if row.word}
+"""The keywords of JSON Schema by their attribute, in the order of the documents."""
 UPPER: Mapping[str, str] = {
     low: high
     for low, least in KEYWORDS.items()
@@ -208,6 +206,7 @@ def words_of(kind: JsonType) -> tuple[str, ...]:
     return tuple(row.word for row in KEYWORDS.values() if kind in row.fits)
 
 
+# fmt: off
 @dataclass(frozen=True)
 class Parameter:
     """A named value of a tool, a skill or an object."""
@@ -216,7 +215,9 @@ class Parameter:
     """As the author wrote it."""
     shape: Schema
     """The allowed values."""
-    required: bool = False
+    required: Annotated[bool, Row(
+        "boolean", "Whether a call must supply it.", "no", aliases=("Mandatory", "Req"))] = False
+# fmt: on
 
 
 def object_schema(parameters: tuple[Parameter, ...], *, open_: bool = False) -> dict[str, Any]:
@@ -232,14 +233,10 @@ def object_schema(parameters: tuple[Parameter, ...], *, open_: bool = False) -> 
     return schema
 
 
-_EXACT = 2**53
-"""Up to this value a float represents every whole number exactly."""
-
-
 def plain_numbers(value: Any) -> Any:
     """Convert whole floats to integers, at any depth, so that `1.0` and `1` are equal in JSON."""
     if isinstance(value, float):
-        return int(value) if value.is_integer() and abs(value) <= _EXACT else value
+        return int(value) if value.is_integer() and abs(value) <= EXACT else value
     if not isinstance(value, list | tuple | dict):
         return value
     try:  # A round trip through JSON: it nests deeper than Python's recursion limit.

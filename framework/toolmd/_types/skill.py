@@ -171,105 +171,89 @@ class Step(Noun):
     when: Annotated[Expression | None, StepKey(
         "When", "condition", "An expression; the step is skipped if it is false.", "when",
         reads="outside", needs=_ACTIONS, guards=True,
-        instead="If, Condition, Conditions, Only If, Only When, Unless, Guard, Where, Skip If, "
-        "Skip When, Skip Unless, Run If, Precondition, Preconditions, Conditional, Provided, "
-        "Provided That, Requires")] = None
+        instead="If, Condition, Only If, Unless")] = None
     for_each: Annotated[
         Loop | None,
         StepKey(
             "For each", "loop",
             "`` day in `next_days(date, 3)` ``: the step runs for each; its result is the list.",
             "for each", run="each", reads="outside", needs=("Use", "Choose"), holds=False,
-            instead="Loop, Loop Over, For Every, For All, For, Each, Repeat, Iterate"),
+            instead="Loop, Repeat"),
         StepKey(
             "At Once", "count", "The number of For each runs in parallel; 1 by default.",
             "at once", needs=("For each",), part="at_once",
-            instead="Parallel, In Parallel, Concurrency, Max Parallel, Max Concurrent"),
+            instead="Parallel, Concurrency"),
     ] = None
     wait: Annotated[float | Expression | None, StepKey(
         "Wait", "moment",
         "A duration (`2h`), or an expression that gives a time: the step waits for it first.",
         "wait", run="wait", acts=True, each=True, guards=True,
-        instead="Waits, Wait For, Wait Until, Delay, Sleep, Pause, Hold")] = None
+        instead="Delay, Sleep, Pause, Wait Until")] = None
     """The seconds to wait, or the expression that gives a time or a duration."""
     ask: Annotated[Template | None, StepKey(
         "Ask", "question",
         "A person must answer; with Use, the confirmation of exactly that call.",
         "ask", run="ask", acts=True, each=True, guards=True,
-        instead="Confirm, Confirms, Confirmation, Confirm With, Confirm First, Consent, "
-        "Require Confirmation, Requires Confirmation, Confirmation Required, "
-        "Needs Confirmation, Confirm With User, Confirm With The User, Get Confirmation, "
-        "User Confirmation, Human Confirmation, Manual Confirmation, Must Confirm, Approve, "
-        "Approves, Approval, Approved By, Approver, Require Approval, Requires Approval, "
-        "Approval Required, Needs Approval, Get Approval, User Approval, Human Approval, "
-        "Manual Approval, Sign Off, Permission, Ask The User, Ask User, Ask First, "
-        "Ask A Person, Ask A Human, Ask Human, Ask For, Ask For Confirmation, "
-        "Ask For Approval, Ask For Permission, Asks, Human In The Loop, Human, Review, "
-        "Human Review, Question, Prompt")] = None
+        instead="Confirm, Approve, Approval, Consent, Requires Confirmation")] = None
     if_no: Annotated[Way | None, StepKey(
         "If no", "way", "The action when the person says no.", "no",
         needs=("Ask", "Use"), guards=True,
-        instead="If Rejected, If Declined, If Denied, If Not Approved, On No, "
-        "On Reject, On Rejection, On Decline, When No, If Not Confirmed, If Refused")] = None
+        instead="If Rejected, If Declined")] = None
     use: Annotated[
         Use | None,
         StepKey(
             "Use", "callee",
             "Calls this tool or skill, one of Required Tools or Required Skills.", "use",
             run="use", acts=True, each=True, holds=False,
-            instead="Call, Calls, Run, Runs, Tool, Tools, Execute, Invoke, Uses, Action, Function, "
-            "Skill, Use Tool, Call Tool, Run Tool"),
+            instead="Call, Run, Tool, Skill"),
         StepKey(
             "With", "arguments", "The arguments: nested bullets `- argument: value`.", "",
             needs=("Use",), holds=False, part="arguments",
-            instead="Arguments, Args, Parameters, Params, Inputs, Input, Given"),
+            instead="Arguments, Parameters, Inputs"),
     ] = None
     choose: Annotated[Expression | None, StepKey(
         "Choose", "expression", "An expression; its value is the step's result.", "choose",
         run="choose", acts=True, each=True, holds=False,
-        instead="Pick, Select, Compute, Calculate, Evaluate, Let, Decide")] = None
+        instead="Pick, Select")] = None
     or_else: Annotated[Way | None, StepKey(
         "Or else", "choice", "The action, or another expression, when Choose gives no value.",
-        "none", needs=("Choose",), instead="Else, Otherwise, Fallback, Default")] = None
+        "none", needs=("Choose",), instead="Else, Otherwise")] = None
     returns: Annotated[tuple[Argument, ...] | None, StepKey(
         "Return", "data", "Ends the skill with success; nested bullets are the data.", "give",
         run="end", acts=True, holds=False,
-        instead="Returns, Finish, Respond, Reply, Answer")] = None
+        instead="Finish, Answer")] = None
     message: Template | None = None
     """The message of the result when the skill returns."""
     stop: Annotated[Template | None, StepKey(
         "Stop", "text", "Ends the skill without success; the text is the message.", "say",
         run="end", acts=True, holds=False,
-        instead="Abort, Fail, Exit, End, Halt, Cancel, Raise, Quit")] = None
+        instead="Abort, Fail, End")] = None
     save_as: Annotated[str | None, StepKey(
         "Save as", "name", "The name under which later steps read the result.", "save as",
         run="save", needs=_GIVING, holds=False,
-        instead="Save, Save To, Store, Store As, Assign, Output, Outputs, Result")] = None
+        instead="Save, Store, Output, Result")] = None
     if_empty: Annotated[Way | None, StepKey(
         "If empty", "way", "The action on an empty result.", "empty",
         run="branch", reads="after", needs=_GIVING,
-        instead="If None, If Nothing, On Empty, When Empty, If Not Found, If Missing")] = None
+        instead="If None, If Not Found")] = None
     check: Annotated[Expression | None, StepKey(
         "Check", "condition", "An expression that must be true after the step.", "check",
         run="check", reads="after", needs=_GIVING, guards=True,
-        instead="Assert, Verify, Validate, Validation, Ensure, Expect, Require, Must, Checks, "
-        "Postcondition, Must Hold")] = None
+        instead="Assert, Verify, Ensure")] = None
     on_error: Annotated[OnError | None, StepKey(
         "On error", "failure",
         'The action when the step fails: `stop "text"`, `continue`, `go to NAME`, '
         "`retry N times, then …`.", "error", needs=_ACTIONS,
-        instead="Catch, On Failure, On Fail, If Error, If It Fails, If Fails, If Failed, "
-        "Error Handling, On Exception, Retry, Retries, Try")] = None
+        instead="Catch, Retry")] = None
     undo: Annotated[Use | None, StepKey(
         "Undo", "call",
         "The tool that undoes the step if the skill stops later, with its arguments below.",
         "undo", needs=("Use",),
-        instead="Rollback, Roll Back, Compensate, Compensation, Compensate With, Revert, "
-        "On Rollback, Undo With, Reverse")] = None
+        instead="Rollback, Compensate, Revert")] = None
     timeout_s: Annotated[float | None, StepKey(
         "Timeout", "duration", "The longest time for Use or Ask.", "within",
         needs=("Use", "Ask"),
-        instead="Time Limit, Deadline, Max Time, Max Wait, Expires, Expires In")] = None
+        instead="Deadline, Expires")] = None
     # fmt: on
 
     @cached_property
@@ -333,15 +317,15 @@ class SkillSpec(FileSpec):
 
     # fmt: off
     required_tools: Annotated[tuple[str, ...], Row(
-        "names", "The only tools that its steps may call.", restricts=True, synonyms=("Tools",),
+        "names", "The only tools that its steps may call.", restricts=True,
         aliases=("Requires Tools", "Require Tools", "Required Tool", "Tools Required"))] = ()
     required_skills: Annotated[tuple[str, ...], Row(
         "names", "The only skills that its steps may call.", restricts=True,
-        aliases=("Requires Skills",), synonyms=("Skills",))] = ()
+        aliases=("Requires Skills",))] = ()
     context: Annotated[dict[str, str], Row(
         "suppliers",
         "The input that supplies each fact about the caller: `patient from patientId`.",
-        restricts=True)] = Field(default_factory=dict)
+        restricts=True, compared="unlike")] = Field(default_factory=dict)
     """The input that supplies each fact about the caller: `{"patient": "patientId"}`."""
     schedule: Annotated[str | None, Row(
         "schedule",
@@ -352,22 +336,23 @@ class SkillSpec(FileSpec):
         "inputs", "The inputs of these runs, as nested bullets `- input: value`.",
         aliases=("Scheduled Inputs",))] = Field(default_factory=dict)
     """The text of each input of these runs."""
-    durable: Annotated[bool, Row("boolean", "Whether a run survives its process.", "yes")] = True
+    durable: Annotated[bool, Row("boolean", "Whether a run survives its process.", "yes",
+                                  compared="demand")] = True
     model_invocation: Annotated[bool, Row(
         "boolean", "Whether a model may start it; `no`: only people and programs start it.",
-        "yes", restricts=True)] = True
+        "yes", restricts=True, compared="claim")] = True
     user_invocable: Annotated[bool, Row(
         "boolean",
         "Whether it is offered to people: as a prompt over MCP, with a form in the console.",
-        "yes", restricts=True)] = True
+        "yes", restricts=True, compared="claim")] = True
     allowed_tools: Annotated[tuple[str, ...], Row(
         "patterns",
         "The only tools of Toolmd or of another program that it may use: `Read, Bash(git:*)`.",
-        restricts=True, aliases=("Tools Allowed",))] = ()
+        restricts=True, compared="choices", aliases=("Tools Allowed",))] = ()
     """Patterns of the only tools that it may use, such as `Bash(git:*)`; empty: no such limit."""
     disallowed_tools: Annotated[tuple[str, ...], Row(
         "patterns", "The tools of Toolmd or of another program that it must not use.",
-        restricts=True, aliases=("Tools Disallowed", "Forbidden Tools"))] = ()
+        restricts=True, compared="needs", aliases=("Tools Disallowed", "Forbidden Tools"))] = ()
     """Patterns of the tools that it must not use."""
     # fmt: on
     output: Output = Output.model_construct()

@@ -4,7 +4,8 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from toolmd._types.schema import KEYWORDS, JsonType, Parameter, Schema
+from toolmd._types.field import JsonType
+from toolmd._types.schema import KEYWORDS, Parameter, Schema
 from toolmd._types.verdict import Problem
 from toolmd._validation.identity import identity
 from toolmd._validation.keywords import checks_of

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from typing import Any, NamedTuple
 
-from toolmd._types.schema import KEYWORDS, JsonType, Schema
+from toolmd._types.field import JsonType
+from toolmd._types.schema import KEYWORDS, Schema
 from toolmd._validation.patterns import whole_match
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")

@@ -9,7 +9,8 @@ from pydantic_core import SchemaValidator, ValidationError
 from pydantic_core import core_schema as core
 from pydantic_core.core_schema import CoreSchema
 
-from toolmd._types.schema import JSON_TYPES, KEYWORDS, JsonType, Parameter, Schema
+from toolmd._types.field import JsonType
+from toolmd._types.schema import JSON_TYPES, KEYWORDS, Parameter, Schema
 from toolmd._validation.identity import identity
 from toolmd._validation.keywords import checks_of
 from toolmd._validation.one_of import shapes_for

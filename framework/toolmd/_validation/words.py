@@ -5,7 +5,8 @@ from collections.abc import Collection, Iterator
 from json.encoder import encode_basestring
 from typing import Any
 
-from toolmd._types.schema import KEYWORDS, UPPER, JsonType, Schema, plain_numbers
+from toolmd._types.field import JsonType
+from toolmd._types.schema import KEYWORDS, UPPER, Schema, plain_numbers
 
 HIDDEN = "(hidden)"
 """Stands for a value that is Sensitive."""

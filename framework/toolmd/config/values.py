@@ -18,7 +18,6 @@ from toolmd._types.settings import (
     SafetySettings,
     ServeSettings,
     TokenSettings,
-    TraceSettings,
 )
 from toolmd.config.identity import read_facts, read_issuers, read_roles
 from toolmd.config.origin import Origin
@@ -201,7 +200,6 @@ def _token_context(value: Any, place: Origin) -> Mapping[str, tuple[str, ...]]:
 TABLES: Mapping[str, Callable[..., Any]] = {
     "safety": SafetySettings,
     "chat": ChatSettings,
-    "trace": TraceSettings,
     "identity": IdentitySettings,
     "serve": ServeSettings,
     "results": ResultSettings,
@@ -223,7 +221,6 @@ READERS: Mapping[str, Read] = {
     "safety.on_missing_confidence": _one_of("deny", "confirm"),
     "chat.model": _model,
     "chat.base_url": _url,
-    "trace.content": _flag,
     "identity.issuers": read_issuers,
     "identity.facts": read_facts,
     "identity.roles": read_roles,

@@ -1,7 +1,6 @@
 """Metrics of calls, as OpenTelemetry's own SDK records them."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 import pytest
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+from tests import warm_python
 
 from toolmd._types.schema import Parameter, Schema
 
@@ -67,22 +67,6 @@ def test_each_call_is_counted_with_its_tool_and_outcome(tool, harness, measured)
     assert all(0 < point.sum < 60 for _, point in times)
 
 
-def test_a_running_call_is_counted_until_it_ends(tool, harness, measured) -> None:
-    seen: list[int] = []
-
-    async def look(name: str) -> str:
-        ((told, point),) = measured.points("toolmd.calls.running")
-        assert told == {"gen_ai.tool.name": "look"}
-        seen.append(point.value)
-        return name
-
-    dispatcher = harness(tool("look", look, NAME), meters=measured.provider)
-    dispatcher.call("look", '{"name": "Mia"}')
-
-    ((_, after),) = measured.points("toolmd.calls.running")
-    assert (seen, after.value) == ([1], 0)
-
-
 def test_two_snapshots_share_the_instruments_of_a_provider(
     tool, harness, measured, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -113,7 +97,7 @@ print("toolmd.calls" in reader.get_metrics_data().to_json())
 @pytest.mark.slow
 def test_the_provider_that_the_program_installed_is_used(tmp_path: Path) -> None:
     (tmp_path / "toolmd.toml").touch()
-    done = subprocess.run(
+    done = warm_python.run(
         [sys.executable, "-c", PROGRAM, str(tmp_path)], capture_output=True, text=True,
         env={**os.environ, "TOOLMD_LOAD_PLUGINS": ""}, check=False, timeout=60,
     )  # fmt: skip
@@ -134,7 +118,7 @@ with Workspace.open(sys.argv[1]) as opened:
 def test_a_provider_without_opentelemetry_is_a_warning_and_stops_nothing(tmp_path: Path) -> None:
     (tmp_path / "toolmd.toml").touch()
     variables = "OTEL_PYTHON_METER_PROVIDER", "OTEL_PYTHON_TRACER_PROVIDER"
-    done = subprocess.run(
+    done = warm_python.run(
         [sys.executable, "-c", WITHOUT, str(tmp_path)], capture_output=True, text=True,
         env={**os.environ, "TOOLMD_LOAD_PLUGINS": "", **dict.fromkeys(variables, "sdk")},
         check=False, timeout=60,

@@ -9,6 +9,8 @@ import office
 from matrix_work import ROUND, noted
 from takeovers import TakeOvers, Waits
 
+from toolmd._types.confirmation import Confirmation
+
 MOST = 3
 """The Max Calls of a tool."""
 
@@ -144,8 +146,10 @@ def _failed(fleet: Fleet) -> tuple[FailedRun, ...]:
 
 
 def _payments(fleet: Fleet) -> dict[str, int]:
+    # A record is a JSON list of the fields; the arguments are the second one of a call.
+    mark = f"data::json->{Confirmation._fields.index('call')}->1->>'mark'"
     rows = fleet.ask(
-        "SELECT id, call::json->1->>'mark' FROM toolmd.confirmation WHERE state = 'approved'",
+        f"SELECT id, {mark} FROM toolmd.confirmation WHERE state = 'approved'",
         "shop",
     )
     made = [(line[1], line[4]) for line in noted(fleet.shop, "pay") if line[0] == "began"]

@@ -2,8 +2,10 @@
 
 import pytest
 
-from toolmd._load.weakening import LIMITS, METADATA, SAFETY, SCHEMA, SKILL, either
-from toolmd._types.call_spec import Batch, Rate
+from toolmd._load.weakening import comparisons, either
+from toolmd._types.call_spec import Batch, Limits, Rate, Safety, ToolCallSpec
+from toolmd._types.schema import Schema
+from toolmd._types.skill import SkillSpec
 
 LOWER = ("min_confidence", "backoff_s", "minimum", "min_length", "min_items")
 UPPER = ("timeout_s", "retries", "max_rows", "max_bytes", "max_concurrent",
@@ -11,7 +13,11 @@ UPPER = ("timeout_s", "retries", "max_rows", "max_bytes", "max_concurrent",
 DEMANDS = ("requires_confirmation", "explicit_intent", "requires_auth",
            "unique", "sensitive", "verbatim", "durable")  # fmt: skip
 EQUAL = ("confirm_when", "escalate_when", "pattern", "format", "context")
-EVERY = {**SAFETY, **LIMITS, **METADATA, **SCHEMA, **SKILL}
+EVERY = {
+    name: looser
+    for owner in (Safety, Limits, ToolCallSpec, Schema, SkillSpec)
+    for name, looser in comparisons(owner).items()
+}
 
 
 @pytest.mark.parametrize("name", LOWER)
@@ -43,7 +49,7 @@ def test_a_requirement_is_weaker_only_if_it_is_removed(name: str) -> None:
 
 
 def test_a_context_that_is_no_longer_required_is_weaker() -> None:
-    looser = METADATA["requires_context"]
+    looser = EVERY["requires_context"]
 
     assert looser(("patient",), ())
     assert looser(("patient", "tenant"), ("tenant",))
@@ -51,7 +57,7 @@ def test_a_context_that_is_no_longer_required_is_weaker() -> None:
 
 
 def test_a_new_read_only_claim_is_weaker() -> None:
-    looser = METADATA["read_only"]
+    looser = EVERY["read_only"]
 
     assert looser(False, True)
     assert [looser(True, False), looser(True, True), looser(False, False)] == [False] * 3

@@ -1,7 +1,6 @@
 """A file from its sections to the finished spec: the steps that all kinds share."""
 
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from os import PathLike, fspath
 from typing import Any, TypeVar
 
@@ -20,10 +19,10 @@ from toolmd._parse.document.front_matter import FrontMatter, read_front_matter
 from toolmd._parse.fields.entries import Entry, item_entry
 from toolmd._parse.fields.table import PARAMETER, TABLES, SectionTable, section_of
 from toolmd._parse.outline import outline, source_lines
-from toolmd._parse.page import MAX_BYTES, Mark, Page, Places, insert_below, replace
+from toolmd._parse.page import MAX_BYTES, Mark, Page, Places, replace
 from toolmd._parse.scalars import listed
 from toolmd._parse.unread import report_kept
-from toolmd._parse.words import fold, heading_text, is_slip, plain, section_title, split
+from toolmd._parse.words import MAX_KEY, fold, heading_text, is_slip, plain, section_title, split
 from toolmd._types.code import Code
 from toolmd._types.definition import Noun
 from toolmd._types.diagnostic import Diagnostic
@@ -84,7 +83,6 @@ def read_sections(page: Page, parts: list[Part], kind: str) -> Document:
     mark = title.heading if title else Mark("", 1, 1)
     document = Document(heading_text(mark.text), mark, *_head(blocks), blocks)
     _sort(page, document, rest, kind)
-    _report_headless(page, document, kind)
     return document
 
 
@@ -150,40 +148,6 @@ _APPROVALS = frozenset(map(fold, ("Approval", "Approvals", "Four Eyes")))
 _INSTEAD = "ask the caller with **Requires Confirmation**, or deny the call in a guard"
 
 
-def _report_meant(page: Page, mark: Mark, table: SectionTable, why: str) -> None:
-    """Report a title that means a section: an error for restrictions, otherwise a warning."""
-    fix = replace(mark, table.name)
-    if table.restricts:
-        message = f"unknown section '{mark.text}'; {why}"
-        page.error(Code.MISSPELT_SECTION, mark, message, f"did you mean '{table.name}'?", fix)
-    else:
-        message = f"the section '{mark.text}' was read as '{table.name}'"
-        page.warn(Code.MISSPELT_SECTION, mark, message, f"write '{table.name}'", fix)
-
-
-def _report_headless(page: Page, document: Document, kind: str) -> None:
-    """Report parameters without the heading of their section, and read them as that section."""
-    missing = (
-        t for t in TABLES[kind] if t.children == "parameters" and t.name not in document.known
-    )
-    table = next(missing, None)
-    for section in [*document.known.values()] if table else ():
-        first = next((at for at, part in enumerate(section.parts) if _has_type(part)), None)
-        if table is None or first is None or section.table is None or section.table.children:
-            continue
-        parts, section.parts = section.parts[first:], section.parts[:first]
-        mark, heading = parts[0].heading, f"{'#' * section.level} {table.name}"
-        page.error(
-            Code.MISSING_SECTION,
-            mark,
-            f"the section '{table.name}' is missing",
-            f"add `{heading}` before line {mark.line}",
-            insert_below(mark.line - 1, f"{heading}\n"),
-        )
-        document.known[table.name] = Section(table, table.name, mark, section.level, [], parts)
-        return
-
-
 def _repaired(
     page: Page, part: Part, title: str, kind: str, named: set[str]
 ) -> SectionTable | None:
@@ -196,7 +160,13 @@ def _repaired(
             continue  # `## Roles` over a paragraph does not misspell `## Rules`
         named.add(table.name)
         mark = page.mark(title, part.heading.line)
-        _report_meant(page, mark, table, "restrictions are never guessed")
+        fix = replace(mark, table.name)
+        if table.restricts:
+            what = f"unknown section '{title}'; restrictions are never guessed"
+            page.error(Code.MISSPELT_SECTION, mark, what, f"did you mean '{table.name}'?", fix)
+        else:
+            what = f"the section '{title}' was read as '{table.name}'"
+            page.warn(Code.MISSPELT_SECTION, mark, what, f"write '{table.name}'", fix)
         return table
     return None
 
@@ -252,8 +222,6 @@ def _has_type(part: Part) -> bool:
 
 _N = TypeVar("_N", bound=Noun)
 _CALLEES = frozenset(("required_tools", "required_skills", "allowed_tools", "disallowed_tools"))
-_NEAR = 0.75
-"""The share of equal letters from which a title is close to a section's name."""
 
 
 @dataclass(slots=True)
@@ -276,36 +244,28 @@ class Definition:
             self.missing.add(name)
             if self._swallowed():
                 return None
-            help_ = f"add `## {name}`" + (" with `None` below it" if name == "Parameters" else "")
-            titled = self._titled(table)
-            meant = titled or self._labelled(table)
-            if meant is not None:
-                help_ = f"write `## {name}` instead of '{meant.text}'"
-            message = f"the section '{name}' is missing"
-            fix = replace(titled, name) if titled is not None else ()
-            self.page.error(Code.MISSING_SECTION, meant or self._end(), message, help_, fix)
+            help_ = f"add `## {name}`" + (
+                ", with `None` below it if there are none" if name == "Parameters" else ""
+            )
+            near = self._titled(table)
+            if near is not None:
+                help_ = f"write `## {name}` instead of '{near.text}'"
+            what = f"the section '{name}' is missing"
+            self.page.error(Code.MISSING_SECTION, near or self._end(), what, help_)
         return found
 
     def _titled(self, table: SectionTable) -> Mark | None:
-        """Return the title that contains a missing section's name, or else one close to it."""
-        marks = [section.mark for section in self.document.others]
-        for section in self.document.known.values():  # read as a parameter: it has a Type
-            marks += [p.heading for p in section.parts if p.level <= section.level]
-        titles = {fold(mark.text): mark for mark in marks}
+        """Return the title, or the paragraph, that contains a missing section's name."""
+        document = self.document
+        marks = [section.mark for section in document.others]
+        for section in document.known.values():
+            marks += [part.heading for part in section.parts if part.level <= section.level]
+        for blocks in (document.head, *(section.blocks for section in document.known.values())):
+            marks += [
+                b.mark for b in blocks if isinstance(b, Paragraph) and len(b.mark.text) < MAX_KEY
+            ]
         stem = fold(table.name).removesuffix("s")
-        holding = next((mark for title, mark in titles.items() if stem in title), None)
-        names = [fold(name) for name in (table.name, *table.aliases)]
-        near = (mark for title, mark in titles.items() if get_close_matches(title, names, 1, _NEAR))
-        return holding or next(near, None)
-
-    def _labelled(self, table: SectionTable) -> Mark | None:
-        """Return the paragraph that is only a missing section's name, if there is one."""
-        names = {fold(name) for name in (table.name, *table.aliases)}
-        known = [section.blocks for section in self.document.known.values()]
-        for block in [b for blocks in (self.document.head, *known) for b in blocks]:
-            if isinstance(block, Paragraph) and fold(block.mark.text) in names:
-                return block.mark
-        return None
+        return next((mark for mark in marks if stem in fold(mark.text)), None)
 
     def _swallowed(self) -> bool:
         """Return whether a reported error hides sections, so that missing ones need no report."""

@@ -8,7 +8,7 @@ from typing import Any
 from toolmd._parse.blocks import Paragraph, prose
 from toolmd._parse.document.definition import Definition
 from toolmd._parse.fields.entries import Entry, Fields, Unread, name_fields, read_entries
-from toolmd._parse.fields.table import TABLES, TOOL_METADATA, SectionTable, section_of
+from toolmd._parse.fields.table import TABLES, SectionTable, section_of
 from toolmd._parse.fields.values import READERS, read_values
 from toolmd._parse.page import Mark, Page, insert_below, replace
 from toolmd._parse.unread import report_kept, report_pair, report_unknown
@@ -65,101 +65,90 @@ def _older_forms(definition: Definition, values: dict[str, Any]) -> None:
 
 
 def _metadata_entries(definition: Definition) -> tuple[list[Entry], SectionTable]:
-    table = TABLES[definition.kind][0]
-    head = {fold(e.name): e for e in definition.front.entries}
+    """Return the entries of the front matter and of Metadata; report where the two differ."""
+    page, table = definition.page, TABLES[definition.kind][0]
+    head = {table.field(e.key.text): e for e in definition.front.entries}
     entries = list(definition.front.entries)
     section = definition.document.known.get("Metadata")
     if section is None and not entries:
         definition.section("Metadata")
-    if section is not None and section.table is not None:
-        read = read_entries(definition.page, section.blocks, section.table)
+    if section is not None:
+        read = read_entries(page, section.blocks, table)
         definition.document.keep(section, read.prose, section.parts)
         for entry in read.entries:
-            entry.known = known = table.field(entry.key.text)
-            twin = next(
-                (e for e in head.values() if known and table.field(e.key.text) is known), None
-            )
-            if twin is None or known is None:
+            known = table.field(entry.key.text)
+            twin = head.get(known)
+            if known is None or twin is None:
                 entries.append(entry)
             elif not _same(known, twin, entry):
-                definition.page.error(
-                    Code.CONFLICT,
-                    entry.value,
-                    f"'{entry.name}' is '{entry.text}' here and '{twin.text}' in the front matter",
-                    "keep one of the two",
+                what = (
+                    f"'{entry.name}' is '{entry.text}' here and '{twin.text}' in the front matter"
                 )
+                page.error(Code.CONFLICT, entry.value, what, "keep one of the two")
     return entries, table
 
 
 def _description(definition: Definition, fields: Fields) -> str:
     """Return the first paragraph, or the front matter's description."""
+    page, document = definition.page, definition.document
     for entry in list(fields.unknown):
-        if fold(entry.name) not in {"description", "title"}:
-            continue
         attribute = fold(entry.name)
-        said = getattr(definition.document, attribute)
-        if attribute == "title" and said not in {"", entry.text}:
+        if attribute not in {"description", "title"}:
+            continue
+        written = getattr(document, attribute)
+        if attribute == "title" and written not in {"", entry.text}:
             continue  # another title is kept as an unknown key
         fields.unknown.remove(entry)
-        if not said:
-            setattr(definition.document, attribute, entry.text)
-        elif said != entry.text:
-            definition.page.error(
-                Code.CONFLICT,
-                entry.value,
-                "the description in the metadata differs from the paragraph below the title",
-                "keep one of the two",
-            )
-    if not definition.document.description:
-        definition.page.error(
-            Code.MISSING_DESCRIPTION,
-            definition.document.mark,
-            "the description is missing",
-            "write a paragraph below the title that says what the definition does",
-        )
-    return definition.document.description
+        setattr(document, attribute, written or entry.text)
+        if written not in {"", entry.text}:
+            what = "the description in the metadata differs from the paragraph below the title"
+            page.error(Code.CONFLICT, entry.value, what, "keep one of the two")
+    if not document.description:
+        help_ = "write a paragraph below the title that says what the definition does"
+        page.error(Code.MISSING_DESCRIPTION, document.mark, "the description is missing", help_)
+    return document.description
 
 
 def _extra(definition: Definition, fields: Fields) -> dict[str, Any]:
+    """Return the keys that Toolmd does not know, each with a warning, and their values."""
+    page, table = definition.page, TABLES[definition.kind][0]
     extra: dict[str, Any] = {}
-    for entry in fields.unknown:
-        if _of_a_tool(definition, entry):
+    maps = [(Entry(key, key._replace(text="")), data) for key, data in definition.front.nested]
+    for entry, data in [*((entry, None) for entry in fields.unknown), *maps]:
+        is_map = data is not None
+        if _is_misplaced(definition, entry, is_map=is_map) or report_unknown(page, entry, table):
             continue
-        if entry.blocks and _is_section(definition, entry.key, "Metadata"):
-            continue
-        if report_unknown(definition.page, entry, TABLES[definition.kind][0]):
-            continue
-        report_kept(definition.page, [Paragraph(entry.value), *entry.blocks])
-        key = "_".join("".join(c if c.isalnum() else " " for c in entry.name.lower()).split())
-        nested = prose(entry.blocks)
-        extra[key] = (
-            [m.text for m in entry.listed]
-            if entry.listed is not None
-            else "\n\n".join(t for t in (plain(entry.text), nested) if t)
-        )
-        _extra_warning(definition, entry.key, entry.name)
-    for mark, data in definition.front.nested:
-        if _one_value(definition, mark):
-            continue
-        extra[mark.text] = data
-        _report_nested(definition, mark, data)
+        value = data
+        if is_map:
+            for key, text in _leaves(data):
+                at = entry.key._replace
+                report_pair(page, Pair(at(text=key), at(text=text), marked=False))
+        elif entry.listed is not None:
+            value = [mark.text for mark in entry.listed]
+        else:
+            report_kept(page, [Paragraph(entry.value), *entry.blocks])
+            value = "\n\n".join(t for t in (plain(entry.text), prose(entry.blocks)) if t)
+        name = "_".join("".join(c if c.isalnum() else " " for c in entry.name.lower()).split())
+        extra[name] = value
+        what = f"Metadata has no field '{entry.name}'; it is kept under `extra`"
+        page.warn(Code.UNKNOWN_FIELD, entry.key, what, "remove it if it is a slip")
     return extra
 
 
-def _of_a_tool(definition: Definition, entry: Entry) -> bool:
-    """Report the place of a function that a skill names: nothing would look there."""
-    name = "Implemented By"
-    known = TOOL_METADATA.field(nearest(entry.name, (name,)) or entry.name)
-    if definition.kind != "skill" or known is None or known.name != name:
-        return False
-    stem = PurePath(definition.page.path).name.split(".")[0].replace("-", "_")
-    definition.page.error(
-        Code.MISPLACED_FIELD,
-        entry.key,
-        f"a skill has no '{name}'",
-        f"remove it: the Python of a skill is the file of the same stem, {stem}.py",
-    )
-    return True
+def _is_misplaced(definition: Definition, entry: Entry, *, is_map: bool) -> bool:
+    """Report a map in place of a field's one value, and a section that is written as a key."""
+    page, table = definition.page, TABLES[definition.kind][0]
+    near = nearest(entry.name, [f.name for f in table.fields if f.restricts])
+    known = table.field(near or entry.name) if is_map else None
+    section = section_of(definition.kind, entry.name) if is_map or entry.blocks else None
+    if known is not None:
+        what = f"'{known.name}' can't be read from a map"
+        help_ = f"write `{known.attribute}: value` on one line"
+        page.error(Code.UNREADABLE_VALUE, entry.key, what, help_)
+    elif section is not None:
+        what = f"'{entry.name}' can't be in Metadata"
+        page.error(Code.MISPLACED_FIELD, entry.key, what, f"write it as `## {section.name}`")
+    return known is not None or section is not None
 
 
 def _leaves(data: object) -> Iterator[tuple[str, str]]:
@@ -173,105 +162,41 @@ def _leaves(data: object) -> Iterator[tuple[str, str]]:
             yield from _leaves(value)
 
 
-def _extra_warning(definition: Definition, mark: Mark, name: str) -> None:
-    definition.page.warn(
-        Code.UNKNOWN_FIELD,
-        mark,
-        f"Metadata has no field '{name}'; it is kept under `extra`",
-        "remove it if it is a slip",
-    )
-
-
-def _report_nested(definition: Definition, mark: Mark, data: object) -> None:
-    """Report a map in front matter: an error for a section's name, otherwise a warning."""
-    if _is_section(definition, mark, "the front matter"):
-        return
-    unknown = Entry(mark, mark._replace(text=""))
-    if report_unknown(definition.page, unknown, TABLES[definition.kind][0]):
-        return
-    _extra_warning(definition, mark, mark.text)
-    for key, value in _leaves(data):
-        pair = Pair(mark._replace(text=key), mark._replace(text=value), marked=False)
-        report_pair(definition.page, pair)
-
-
-def _is_section(definition: Definition, mark: Mark, place: str) -> bool:
-    """Report a section that is written as a key with fields below it."""
-    name = plain(mark.text)
-    table = section_of(definition.kind, name)
-    if table is None:
-        return False
-    definition.page.error(
-        Code.MISPLACED_FIELD,
-        mark,
-        f"'{name}' can't be in {place}",
-        f"write it as `## {table.name}`",
-    )
-    return True
-
-
-def _one_value(definition: Definition, mark: Mark) -> bool:
-    """Report a map for a field, or a near miss of one, that needs a single value."""
-    fields = TABLES[definition.kind][0].fields
-    near = nearest(mark.text, [f.name for f in fields if f.restricts])
-    known = TABLES[definition.kind][0].field(near or mark.text)
-    if known is None:
-        return False
-    definition.page.error(
-        Code.UNREADABLE_VALUE,
-        mark,
-        f"'{known.name}' can't be read from a map",
-        f"write `{known.attribute}: value` on one line",
-    )
-    return True
+_DEFAULTS = (
+    ("Version", Code.MISSING_VERSION, "1.0.0"),
+    ("Category", Code.MISSING_CATEGORY, "general"),
+)
 
 
 def _defaults(definition: Definition, values: dict[str, Any], fields: Fields) -> None:
-    section = definition.document.known.get("Metadata")
+    """Check the name, and fill in what is missing, with a warning and a fix."""
+    page, section = definition.page, definition.document.known.get("Metadata")
     if "Metadata" in definition.missing:
         values |= {"name": "unnamed", "version": "", "category": ""}
         return
+    below = section.mark.line + 1 if section else 0
     mark = section.mark if section else Mark("", definition.document.mark.line, 1)
+    missing = [row for row in _DEFAULTS if definition.kind != "prompt"]
     entry = fields.entry("name")
     if entry is not None and values.get("name"):
-        values["name"] = definition_name(
-            definition.page,
-            definition.page.mark(values["name"], entry.value.line, entry.value.column),
-            values["name"],
-        )
-        definition.page.named("definition", values["name"], entry.value, declares=True)
+        written = page.mark(values["name"], entry.value.line, entry.value.column)
+        values["name"] = definition_name(page, written, values["name"])
+        page.named("definition", values["name"], entry.value, declares=True)
+        below = max(below, entry.key.line) if section else 0
     else:
-        fallback = mended_name(PurePath(definition.page.path).name.split(".")[0] or "tool")
-        if definition.kind != "prompt" and (not definition.page.has_errors or entry is None):
-            below = section.mark.line + 1 if section else 0
-            fix = _filled(definition.page, entry, below, f"**Name**: {fallback}")
-            definition.page.warn(
-                Code.MISSING_NAME,
-                mark,
-                f"Name is missing; '{fallback}', from the file's name, is used",
-                f"add `- **Name**: {fallback}`",
-                fix,
-            )
+        fallback = mended_name(PurePath(page.path).name.split(".")[0] or "tool")
         values.setdefault("name", fallback)
-    if definition.kind == "prompt":
-        return
-    for name, attribute, code, default in (
-        ("Version", "version", Code.MISSING_VERSION, "1.0.0"),
-        ("Category", "category", Code.MISSING_CATEGORY, "general"),
-    ):
-        if values.get(attribute):
+        if missing and (not page.has_errors or entry is None):
+            fix = _filled(page, entry, below, f"**Name**: {fallback}")
+            what = f"Name is missing; '{fallback}', from the file's name, is used"
+            page.warn(Code.MISSING_NAME, mark, what, f"add `- **Name**: {fallback}`", fix)
+    for name, code, default in missing:
+        if values.get(name.lower()):
             continue
-        values[attribute] = default
-        anchor = section.mark.line + 1 if section is not None else 0
-        if anchor and entry is not None and entry.key.line > anchor:
-            anchor = entry.key.line
-        definition.page.warn(
-            code,
-            mark,
-            f"{name} is missing; '{default}' is used",
-            f"add `- **{name}**: {default}`",
-            _filled(definition.page, fields.entry(attribute), anchor, f"**{name}**: {default}"),
-        )
+        values[name.lower()] = default
+        fix = _filled(page, fields.entry(name.lower()), below, f"**{name}**: {default}")
+        what = f"{name} is missing; '{default}' is used"
+        page.warn(code, mark, what, f"add `- **{name}**: {default}`", fix)
 
 
 def _filled(page: Page, entry: Entry | None, below: int, text: str) -> tuple[Edit, ...]:

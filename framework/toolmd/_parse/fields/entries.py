@@ -1,11 +1,10 @@
 """Read bullets, rows and lines as entries, and match entries to the fields of a section."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from toolmd._parse.blocks import Block, Bullets, Comment, Fence, Item, Paragraph, Raw, Table
-from toolmd._parse.fields.table import UNSUPPORTED, SectionTable, elsewhere
+from toolmd._parse.fields.table import PARAMETER, UNSUPPORTED, SectionTable, elsewhere
 from toolmd._parse.page import Mark, Page, replace
 from toolmd._parse.scalars import boolean
 from toolmd._parse.words import Pair, flow, fold, nearest, plain, says_none, split
@@ -97,7 +96,7 @@ def read_entries(page: Page, blocks: list[Block], table: SectionTable) -> Entrie
                     "write two columns, Field and Value, or `- **Field**: value`; "
                     f"{table.name} has {names(table)}",
                 )
-            case Paragraph() if entries := [*lines_as_entries(page, block.mark, table)]:
+            case Paragraph() if entries := lines_as_entries(page, block.mark, table):
                 read.entries += entries
             case Comment():
                 pass
@@ -160,50 +159,51 @@ def bare_entry(item: Item) -> Entry:
 
 def item_entries(page: Page, item: Item, table: SectionTable) -> list[Entry]:
     """Read a bullet as `key: value`; a later line that names a field is an entry of its own."""
-    if "\n" not in item.mark.text:
-        entry = item_entry(item)
+    entry = item_entry(item)
+    if entry is None or "\n" not in item.mark.text:
         return [] if entry is None else [entry]
-    entries = [*lines_as_entries(page, item.mark, table, any_first=True)]
-    if entries:
-        entries[-1].blocks = item.blocks
+    entries = lines_as_entries(page, item.mark, table, below=entry)
+    entry.blocks, entries[-1].blocks = [], item.blocks
     return entries
 
 
 def lines_as_entries(
-    page: Page, mark: Mark, table: SectionTable, *, any_first: bool = False
-) -> Iterator[Entry]:
-    """Read `**Key**: value` lines; the first must name a field, or any key with `any_first`."""
-    last: Entry | None = None
-    for number, line in enumerate(mark.text.split("\n")):
+    page: Page, mark: Mark, table: SectionTable, *, below: Entry | None = None
+) -> list[Entry]:
+    """Read `**Key**: value` lines; the first names a field, or is that of the entry `below`."""
+    entries = [] if below is None else [below]
+    for number, text in enumerate(mark.text.split("\n")):
         column = mark.column if number == 0 else 0
-        pair = split(page.mark(line.strip(), mark.line + number, column))
-        taken = any_first if last is None else pair is not None and pair.marked
-        if pair is not None and (taken or _is_field(table, pair)):
-            if last is not None:
-                yield unbroken(last)
-            last = Entry(pair.key, pair.value)
-        elif last is None:
-            return
+        pair = split(page.mark(text.strip(), mark.line + number, column))
+        if number == 0 and below is not None:
+            below.value = below.value if pair is None else pair.value
+        elif pair is not None and _begins(
+            table, pair, later=bool(entries), of_bullet=below is not None
+        ):
+            entries.append(Entry(pair.key, pair.value))
+        elif entries:
+            last = entries[-1]
+            last.value = last.value._replace(text=f"{last.value.text}\n{text}")
         else:
-            last.value = Mark(f"{last.value.text}\n{line}", last.value.line, last.value.column)
-    if last is not None:
-        yield last
+            return []
+    for entry in entries[:-1]:
+        entry.value = entry.value._replace(text=entry.value.text.removesuffix("\\").rstrip())
+    return entries
 
 
-def unbroken(entry: Entry) -> Entry:
-    """Remove the backslash that breaks the line at the end of a value."""
-    text = entry.value.text
-    if text.endswith("\\"):
-        entry.value = entry.value._replace(text=text[:-1].rstrip())
-    return entry
+def _begins(table: SectionTable, pair: Pair, *, later: bool, of_bullet: bool) -> bool:
+    """Return whether a line begins with a field's name, or a misspelling of one.
 
-
-def _is_field(table: SectionTable, pair: Pair) -> bool:
-    """Return whether a line begins with a field's name or a misspelling of one."""
-    key = pair.key.text
-    if table.field(key) is not None:
-        return True
-    return nearest(plain(pair.key.text), [f.name for f in table.fields]) is not None
+    A later line of a parameter's bullet must be marked or restrict: it may be a sentence.
+    A later line of a section may have any marked key.
+    """
+    is_parameter = table.name == PARAMETER.name
+    sure = pair.marked or not (is_parameter and of_bullet)
+    known = table.field(pair.key.text)
+    if known is not None:
+        return sure or known.restricts
+    near = nearest(plain(pair.key.text), [f.name for f in table.fields]) if sure else None
+    return near is not None or (later and pair.marked and not is_parameter)
 
 
 _HEADS = {"field", "key", "name", "property", "setting", "item", "aspect", "attribute"}
@@ -266,8 +266,6 @@ def name_fields(
         known = entry.known or table.field(entry.key.text)
         if known is None:
             known = _repaired(page, entry, table)
-        elif known.synonyms and fold(entry.name) in map(fold, known.synonyms):
-            _read_as(page, entry.key, known.name)
         if known is None:
             if not _reported(page, entry, table, kind):
                 fields.unknown.append(entry)
@@ -315,25 +313,20 @@ def _repaired(page: Page, entry: Entry, table: SectionTable) -> Row | None:
             replace(key, near),
         )
         return known
-    _read_as(page, entry.key, near)
+    page.warn(
+        Code.MISSPELT_FIELD,
+        key,
+        f"'{entry.name}' was read as '{near}'",
+        f"write '{near}'",
+        replace(key, near),
+    )
     return known
 
 
 def _names(row: Row, table: SectionTable) -> tuple[str, ...]:
     """Return the names that a slip is compared with: where keys are open, long aliases too."""
-    others = (*row.aliases, *row.synonyms) if row.restricts and not table.restricts else ()
+    others = row.aliases if row.restricts and not table.restricts else ()
     return (row.name, *(name for name in others if len(fold(name)) >= _SURE))
-
-
-def _read_as(page: Page, written: Mark, name: str) -> None:
-    key = page.mark(plain(written.text), written.line, written.column)
-    page.warn(
-        Code.MISSPELT_FIELD,
-        key,
-        f"'{key.text}' was read as '{name}'",
-        f"write '{name}'",
-        replace(key, name),
-    )
 
 
 def _reported(page: Page, entry: Entry, table: SectionTable, kind: str | None) -> bool:

@@ -11,7 +11,7 @@ from toolmd._parse.words import fold, nearest, plain
 from toolmd._types.call_spec import CallSpec, Limits, Safety, ToolCallSpec
 from toolmd._types.definition import FileSpec
 from toolmd._types.field import Row, rows_of
-from toolmd._types.schema import KEYWORDS
+from toolmd._types.schema import Parameter, Schema
 from toolmd._types.skill import STEP_KEYS, SkillSpec
 
 _DURATIONS = {
@@ -75,45 +75,17 @@ def _with_units(row: Row) -> Iterator[tuple[str, Row]]:
             yield f"{fold(name)}in{word}", carrying
 
 
-# fmt: off
-PARAMETER = SectionTable("Parameter", "The schema of one value.", fields=tuple(
-    replace(row, name=name, attribute=attribute) for name, attribute, row in (
-        ("Type", "types", Row("type", "JSON Schema's types, or Python's and TypeScript's words.")),
-        ("Required", "required", Row(
-            "boolean", "Whether a call must supply it.", "no", aliases=("Mandatory", "Req"))),
-        ("Optional", "optional", Row("boolean", "The opposite of Required.", "yes")),
-        ("Description", "description", Row(
-            "prose", "The meaning of the value, for the model.",
-            aliases=("Desc", "Details", "Meaning"))),
-        ("Default", "default", Row(
-            "literal", "The value that a call without one uses.",
-            aliases=("Default Value", "Defaults To"))),
-        ("Enum", "enum", Row("enum", "The allowed values.", aliases=(
-            "Enum Values", "Allowed Values", "Allowed", "Choices", "Options", "Possible Values",
-            "Valid Values", "Values"))),
-        ("Items", "items", Row(
-            "items", "The schema of an array's items: nested fields, or a type.", fits=("array",),
-            aliases=("Item", "Item Type", "Items Type", "Elements"))),
-        ("Each Value", "values", Row(
-            "items",
-            "The schema of every value of an object with any fields: nested fields, or a type.",
-            fits=("object",), aliases=("Value Type", "Map Values", "Value Schema"))),
-        ("Properties", "properties", Row(
-            "properties", "The fields of an object: nested bullets, one for each field.",
-            fits=("object",), aliases=("Fields", "Props", "Attributes", "Keys"))),
-        ("One Of", "one_of", Row(
-            "shapes",
-            "The shapes of which an object is exactly one: nested bullets, one for each shape; "
-            "with plain values it is read as Enum.")),
-        *((row.name, attribute, Row(
-            row.kind, row.says, "no" if row.kind == "boolean" else "", aliases=row.aliases,
-            restricts=row.restricts, fits=row.fits)) for attribute, row in KEYWORDS.items()),
-    )
-))
+_TYPE, *_MORE = rows_of(Schema)
+_OPTIONAL = Row("boolean", "The opposite of Required.", "yes", "Optional", "optional")
+PARAMETER = SectionTable(
+    "Parameter",
+    "The schema of one value.",
+    fields=(_TYPE, *rows_of(Parameter), _OPTIONAL, *_MORE),
+)
 RETURN_FIELDS = tuple(
-    f for f in PARAMETER.fields if f.attribute not in {"required", "optional", "verbatim"})
+    f for f in PARAMETER.fields if f.attribute not in {"required", "optional", "verbatim"}
+)
 """The fields of a result, which a model does not supply and a user does not say."""
-# fmt: on
 UNSUPPORTED = frozenset(
     fold(word)
     for word in (
@@ -158,8 +130,7 @@ _OF_LIMITS = rows_of(Limits)
 _MAX_CALLS = Row(
     "count", "`3` is read as `Quota: 3 calls per conversation ever`.", "", "Max Calls", "max_calls",
     restricts=True,
-    aliases=("Maximum Calls", "Max Call", "Max Number Of Calls", "Max Calls Per Conversation"),
-    synonyms=("Call Limit",))
+    aliases=("Maximum Calls", "Max Call", "Max Number Of Calls", "Max Calls Per Conversation"))
 LIMITS = SectionTable(
     "Limits", "Limits on the time, size and number of calls.", restricts=True,
     fields=(*_OF_LIMITS[:-2], _MAX_CALLS, *_OF_LIMITS[-2:]))
@@ -256,7 +227,11 @@ KEY_BY_FOLD = {fold(key): key for key in STEP_KEYS} | dict.fromkeys(TIMEOUT_UNIT
 _INSTEAD = {fold(word): name for name, row in STEP_KEYS.items() for word in row.instead.split(", ")}
 
 
-def key_meant(name: str) -> str | None:
-    """Return the key of a step for a name; None where the name is like none of them."""
-    folded = fold(name)
-    return KEY_BY_FOLD.get(folded) or _INSTEAD.get(folded) or nearest(plain(name), STEP_KEYS)
+def step_key(name: str) -> str | None:
+    """Return the key of a step that a name is, or misspells; None for any other name."""
+    return KEY_BY_FOLD.get(fold(name)) or nearest(plain(name), STEP_KEYS)
+
+
+def key_instead(name: str) -> str | None:
+    """Return the key of a step to suggest for a name."""
+    return step_key(name) or _INSTEAD.get(fold(name))

@@ -23,7 +23,7 @@ from toolmd._parse.words import (
 )
 from toolmd._types.call import fact_name
 from toolmd._types.code import Code
-from toolmd._types.field import Row
+from toolmd._types.field import EXACT, Row
 from toolmd._types.intent import keyword_of, language_and_word
 from toolmd._types.operation import METHODS, read_operation
 from toolmd._types.remote_tool import read_remote_tool
@@ -32,13 +32,6 @@ from toolmd.errors import did_you_mean
 
 ValueReader = Callable[[Page, Row, Entry], Any]
 _T = TypeVar("_T")
-
-_NUMBER = re.compile(r"(?P<number>[-+]?[0-9][0-9.,]*)\s*(?P<unit>[a-zA-Zµμ°%][\w/%]{0,5})?")
-_LEADING = re.compile(r"[0-9][0-9.,]*")
-_GROUPED = re.compile(r"[-+]?[1-9][0-9]{0,2}(?:,[0-9]{3})+|[-+]?[1-9][0-9]{0,2}(?:\.[0-9]{3}){2,}")
-_THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2}\.[0-9]{3}")
-_EXACT = 2**53
-"""Whole numbers up to this one are equal as integer and as decimal number."""
 
 
 def with_unit(read: Callable[[str], _T | None], kind: str, text: str, unit: str) -> _T | None:
@@ -67,29 +60,14 @@ def alone(read: Callable[[str], _T | None], remedy: str) -> ValueReader:
     """Build a reader for a value alone on its line; `read` returns None if it can't read it."""
 
     def reader(page: Page, known: Row, entry: Entry) -> _T:
-        del page
         value = None if entry.blocks else with_unit(read, known.kind, entry.text, known.unit)
         if value is None:
             raise Unread(
-                f"the key has the unit {known.unit}: write only a number"
-                if known.unit
-                else _better(read, entry.text) or remedy
+                f"the key has the unit {known.unit}: write only a number" if known.unit else remedy
             )
         return value
 
     return reader
-
-
-def _better(read: Callable[[str], _T | None], text: str) -> str:
-    """Suggest the value that `1,5s` means, or a value above 0; empty for any other text."""
-    leading = _LEADING.match(plain(text))
-    if leading is None:
-        return ""
-    if scalars.number(leading[0]) == 0:
-        return "write a value above 0"
-    meant = pointed(leading[0])
-    value = f"{meant}{plain(text)[leading.end() :]}"
-    return f"write `{value}`" if meant and read(value) is not None else ""
 
 
 whole = alone(scalars.whole, "write a whole number, 0 or above")
@@ -99,39 +77,9 @@ def number(page: Page, known: Row, entry: Entry) -> int | float:
     """Read a number; a whole one such as `1.0` becomes an integer."""
     value = None if entry.blocks else scalars.number(entry.text)
     if value is None:
-        raise Unread(_meant(known, entry.text) or "write only a number, such as `0` or `2.5`")
-    if known.fits and _THOUSANDS.fullmatch(text := plain(entry.text)):
-        other = f"{value:g}" if value == int(value) else f"{text}0"
-        page.hint(
-            Code.AMBIGUOUS_NUMBER,
-            entry.value,
-            f"'{known.name}' is read as {value:g}",
-            f"write `{text.replace('.', '')}` if it means thousands, or else `{other}`",
-        )
-    is_whole = isinstance(value, float) and value.is_integer() and abs(value) <= _EXACT
+        raise Unread("write only a number, such as `0` or `2.5`")
+    is_whole = isinstance(value, float) and value.is_integer() and abs(value) <= EXACT
     return int(value) if is_whole else value
-
-
-def _meant(known: Row, text: str) -> str:
-    """Suggest the number that `0,5`, `1,000` or `100 mg` means; empty for any other text."""
-    found = _NUMBER.fullmatch(plain(text))
-    if found is None or (found["unit"] and not known.fits):
-        return ""
-    meant = pointed(found["number"])
-    if not meant:
-        return ""
-    return f"write `{meant}`" + (f", and `- **Unit**: {found['unit']}`" if found["unit"] else "")
-
-
-def pointed(written: str) -> str:
-    """Return the number that `0,5`, `1,000` or `1.000,5` means; empty if it means none."""
-    if _GROUPED.fullmatch(written):
-        meant = written.replace(",", "").replace(".", "")
-    elif written.rfind(",") > written.rfind("."):
-        meant = written.replace(".", "").replace(",", ".")
-    else:
-        meant = written.replace(",", "")
-    return "" if scalars.number(meant) is None else meant
 
 
 def count(page: Page, known: Row, entry: Entry) -> int:
@@ -144,9 +92,6 @@ def count(page: Page, known: Row, entry: Entry) -> int:
 
 def share(page: Page, known: Row, entry: Entry) -> float:
     """Read a number from 0 to 1."""
-    percent = plain(entry.text).removesuffix("%").strip()
-    if percent != plain(entry.text) and (hundreds := scalars.number(percent)) is not None:
-        raise Unread(f"write a number from 0 to 1, such as `{hundreds / 100:g}`")
     value = number(page, known, entry)
     if not 0 <= value <= 1:
         raise Unread("write a number from 0 to 1, such as `0.8`")
@@ -165,7 +110,6 @@ def read_function(page: Page, known: Row, entry: Entry) -> str:
 
     A kebab module is written as snake, since its file may have either name.
     """
-    del page, known
     text = entry.text
     text = text.strip("`").strip() if text.startswith("`") else plain(text)
     words = text.split()
@@ -219,7 +163,6 @@ def read_keywords(page: Page, known: Row, entry: Entry) -> tuple[str, ...]:
 
     A language holds for the words behind it, up to the next language or semicolon.
     """
-    del page, known
     if entry.listed is not None:
         texts = [mark.text for mark in entry.listed]
     else:
@@ -333,7 +276,6 @@ def _report_nested(page: Page, known: Row, entry: Entry) -> bool:
 
 
 def _text(page: Page, known: Row, entry: Entry) -> str:
-    del page
     if known.kind == "line" and entry.text and any(map(item_entry, entry.items)):
         raise Unread("write it on one line")
     text = entry.text
@@ -342,12 +284,10 @@ def _text(page: Page, known: Row, entry: Entry) -> str:
 
 
 def _prose(page: Page, known: Row, entry: Entry) -> str:
-    del page, known
     return "\n\n".join(part for part in (entry.text, prose(entry.blocks)) if part)
 
 
 def _word(page: Page, known: Row, entry: Entry) -> str:
-    del page, known
     word = plain(entry.text)
     if not word or entry.blocks:
         raise Unread("write one word")
@@ -357,7 +297,6 @@ def _word(page: Page, known: Row, entry: Entry) -> str:
 def _boolean(page: Page, known: Row, entry: Entry) -> Any:
     if entry.bare and not entry.blocks:
         return entry.checked is not False
-    del page, known
     said = None if entry.blocks else scalars.boolean(entry.text)
     if said is None:
         raise Unread("write yes or no")
@@ -390,7 +329,6 @@ def _choice(page: Page, known: Row, entry: Entry) -> str:
 
 
 def _list(page: Page, known: Row, entry: Entry) -> tuple[str, ...]:
-    del page
     if entry.listed is not None:
         words = [m.text for m in entry.listed]
     else:
@@ -476,7 +414,6 @@ def _suppliers(page: Page, known: Row, entry: Entry) -> dict[str, str]:
 
 
 def _schedule(page: Page, known: Row, entry: Entry) -> str:
-    del page, known
     text = " ".join(code_text(entry.text).split())
     every = text[len(_EVERY) :] if text.lower().startswith(_EVERY) else ""
     seconds = scalars.duration(every)
@@ -492,7 +429,6 @@ def _schedule(page: Page, known: Row, entry: Entry) -> str:
 
 
 def _inputs(page: Page, known: Row, entry: Entry) -> dict[str, str]:
-    del page, known
     items = [item_entry(item) for item in entry.items]
     found = {plain(one.key.text): value_text(one.text) for one in items if one is not None}
     bullets = all(isinstance(block, Bullets | Comment) for block in entry.blocks)
@@ -511,7 +447,6 @@ def _fact(word: str) -> str:
 
 
 def _expression(page: Page, known: Row, entry: Entry) -> str:
-    del page, known
     source = code_text(entry.text)
     if not source or entry.blocks:
         raise Unread("write an expression in a code span, such as `` `amount > 100` ``")
@@ -519,7 +454,6 @@ def _expression(page: Page, known: Row, entry: Entry) -> str:
 
 
 def _pattern(page: Page, known: Row, entry: Entry) -> str:
-    del page, known
     pattern = code_text(entry.text)
     if len(pattern) > 1 and pattern == entry.text and pattern[0] == pattern[-1] in ("'", '"'):
         pattern = pattern[1:-1]

@@ -11,11 +11,10 @@ from toolmd._parse import scalars
 from toolmd._parse.blocks import Block, Bullets, Comment, Fence, prose
 from toolmd._parse.fields.entries import Entry, Fields, item_entry
 from toolmd._parse.fields.table import PARAMETER, UNSUPPORTED
-from toolmd._parse.fields.values import pointed, report_remark, without_remark
+from toolmd._parse.fields.values import report_remark, without_remark
 from toolmd._parse.page import Mark, Page
 from toolmd._parse.page import replace as fix_of
-from toolmd._parse.parameters.drafts import Draft
-from toolmd._parse.parameters.signature import FLAGS, Signature, read_details
+from toolmd._parse.parameters.signature import FLAGS, Draft, read_details
 from toolmd._parse.parameters.types import TypeProblem, meant_type
 from toolmd._parse.scalars import number
 from toolmd._parse.words import code_text, flow, fold, nearest, plain, split
@@ -52,7 +51,7 @@ def report_nested(page: Page, description: Entry) -> None:
 def report_unmarked(page: Page, where: str, kept: Sequence[Block]) -> None:
     """Report bullets such as `- max length 5` that read as fields, but are none."""
     for item in [i for block in kept if isinstance(block, Bullets) for i in block.items]:
-        found = Signature(item.mark, typed=True)
+        found = Draft(item.mark, typed=True)
         read_details(found, item.mark)
         values = [e for e in found.entries if e.implied or number(e.text) is not None]
         if values and values == found.entries and not found.notes:
@@ -229,7 +228,7 @@ class _Checks:
             return replace(shape, **given)
         reason = wrong[0].message if wrong else f"it is not of type {' or '.join(shape.types)}"
         message = f"the {attribute} of {self.where} does not fit its schema: {reason}"
-        help_ = _with_point(entry.text, shape) or "write a value that a call could supply"
+        help_ = "write a value that a call could supply"
         if attribute == "default":
             self.page.error(Code.INVALID_DEFAULT, entry.mark, message, help_)
             return shape
@@ -390,14 +389,6 @@ def _for_the_type(known: Row, entry: Entry, types: tuple[str, ...]) -> str:
         return ""
     instead = found[1].format(entry.text) if entry.implied else f"- **{found[0]}**: {entry.text}"
     return f"; for {types[0]}, write `{instead}`"
-
-
-def _with_point(text: str, shape: Schema) -> str:
-    """Suggest the number that `2,5` means; empty for any other text or type."""
-    meant = pointed(text.strip("`")) if {"number", "integer"} & {*shape.types} else ""
-    return (
-        f"write `{meant}`" if meant not in ("", text) and scalars.literal(meant, shape)[1] else ""
-    )
 
 
 def _value_text(entry: Entry) -> str:

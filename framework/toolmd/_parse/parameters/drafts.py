@@ -2,15 +2,21 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from toolmd._parse.blocks import Block, Bullets, Comment, Item, Paragraph, Part, Table, mark_of
-from toolmd._parse.fields.entries import Entry, bare_entry, item_entry, table_entries
-from toolmd._parse.fields.entries import unbroken as unbroken_
+from toolmd._parse.fields.entries import (
+    Entry,
+    bare_entry,
+    item_entries,
+    item_entry,
+    lines_as_entries,
+    table_entries,
+)
 from toolmd._parse.fields.table import PARAMETER, UNSUPPORTED, names_field, near_field
 from toolmd._parse.page import Mark, Page
-from toolmd._parse.parameters.signature import Signature, read_signature
-from toolmd._parse.parameters.types import is_type, known_type
+from toolmd._parse.parameters.signature import Draft, read_signature
+from toolmd._parse.parameters.types import is_type
 from toolmd._parse.unread import report_pair
 from toolmd._parse.words import DASHES, Pair, flow, fold, plain, says_none, section_title, split
 from toolmd._types.code import Code
@@ -34,50 +40,9 @@ class Heading(Item):
     """A heading that is read as a bullet: what is below it is nested."""
 
 
-@dataclass(slots=True)
-class Draft:
-    """A parameter as written: its name, its fields, the values within it, and other words."""
-
-    name: Mark
-    entries: list[Entry] = field(default_factory=list)
-    drafts: "list[Draft]" = field(default_factory=list)
-    """The properties that are written below it like parameters."""
-    notes: list[Mark] = field(default_factory=list)
-    """Words next to a type that are not a field."""
-    prose: list[Block] = field(default_factory=list)
-    siblings: "list[Draft]" = field(default_factory=list)
-    """The parameters with deeper headings below it, if its own type has no properties."""
-    questioned: bool = False
-    doubled: bool = False
-
-    @classmethod
-    def of(cls, line: Signature) -> "Draft":
-        """Build a draft from one line."""
-        draft = cls(line.name, list(line.entries), notes=list(line.notes))
-        draft.questioned, draft.doubled = line.questioned, line.doubled
-        return draft
-
-    @property
-    def kind(self) -> str:
-        """The plain type that its Type names; empty without one."""
-        said = next((e.text for e in self.entries if fold(e.key.text) == "type"), "")
-        types = getattr(known_type(said), "types", ())
-        return types[0] if types else ""
-
-
-@dataclass(slots=True)
-class DraftsRead:
-    """The parameters of a section, and its prose."""
-
-    drafts: list[Draft]
-    prose: list[Block]
-    none_said: bool = False
-    """Whether the section states that it has no parameters."""
-
-
-def read_drafts(page: Page, blocks: Sequence[Block], parts: list[Part]) -> DraftsRead:
-    """Find the parameters of a section: in its own blocks, then below its headings."""
-    read = DraftsRead([], [])
+def read_drafts(page: Page, blocks: Sequence[Block], parts: list[Part]) -> Draft:
+    """Find the parameters of a section in its blocks and below its headings; keep its prose."""
+    read = Draft(Mark("", 1, 1))
     for block in _with_bold_lines(blocks):
         match block:
             case Comment():
@@ -212,7 +177,7 @@ def _is_field(item: Item) -> bool:
     return entry is not None and names_field(entry.key.text)
 
 
-def _parameter(page: Page, item: Item, read: DraftsRead) -> bool:
+def _parameter(page: Page, item: Item, read: Draft) -> bool:
     """Read a bullet as a parameter; return whether it is one, or was reported."""
     line = read_signature(item.mark)
     if says_none(item.mark.text) and not item.blocks:
@@ -235,7 +200,7 @@ def _parameter(page: Page, item: Item, read: DraftsRead) -> bool:
     return False
 
 
-def is_stray(page: Page, item: Item, line: Signature | None) -> bool:
+def is_stray(page: Page, item: Item, line: Draft | None) -> bool:
     """Report a restriction among names, `- Requires Confirmation: yes`, unless it has a type."""
     pair = split(item.mark)
     if pair is None or (line is not None and line.typed) or item.items:
@@ -243,7 +208,7 @@ def is_stray(page: Page, item: Item, line: Signature | None) -> bool:
     return report_pair(page, pair)
 
 
-def from_item(page: Page, item: Item, line: Signature | None = None) -> Draft:
+def from_item(page: Page, item: Item, line: Draft | None = None) -> Draft:
     """Read a bullet or a heading that names a parameter, and what is nested below it."""
     text = item.mark.text
     line = line or read_signature(item.mark._replace(text=text.replace(" *", "*")))
@@ -251,7 +216,7 @@ def from_item(page: Page, item: Item, line: Signature | None = None) -> Draft:
         said = line.typed or line.separated or line.flagged
         if line.name.text != text.rstrip("?* \\") and not said:
             line = None
-    draft = Draft(item.mark) if line is None else Draft.of(line)
+    draft = line or Draft(item.mark)
     fill(page, draft, item.blocks, headed=isinstance(item, Heading))
     return draft
 
@@ -267,7 +232,7 @@ def fill(page: Page, draft: Draft, blocks: Sequence[Block], *, headed: bool = Tr
                 draft.entries += rows
             case Table() if (columns := columns_of(block)) is not None:
                 draft.drafts += from_table(page, block, columns)
-            case Paragraph() if lines := field_lines(page, block.mark):
+            case Paragraph() if lines := lines_as_entries(page, block.mark, PARAMETER):
                 draft.entries += lines
             case Paragraph() if not draft.entries and _is_type_alone(block.mark.text):
                 draft.entries.append(Entry(block.mark._replace(text="Type"), block.mark))
@@ -304,10 +269,8 @@ def _take(page: Page, draft: Draft, item: Item) -> bool:
         return True
     entry = item_entry(item)
     if entry is not None and (known := PARAMETER.field(entry.key.text)):
-        entry.known = known
-        lines = field_lines(page, item.mark, below=entry) if "\n" in item.mark.text else [entry]
-        if lines[-1] is not entry:
-            lines[-1].blocks, entry.blocks = entry.blocks, []
+        lines = item_entries(page, item, PARAMETER)
+        lines[0].known = known
         draft.entries += lines
         return True
     words = plain(item.mark.text)
@@ -326,34 +289,6 @@ def _take(page: Page, draft: Draft, item: Item) -> bool:
 
 
 _OF_A_VALUE = frozenset(("items", "values", "properties", "one_of"))
-
-
-def field_lines(page: Page, mark: Mark, *, below: Entry | None = None) -> list[Entry]:
-    """Read `Key: value` lines; the first names a field or continues the entry `below`."""
-    entries: list[Entry] = [] if below is None else [below]
-    for number, line in enumerate(mark.text.split("\n")):
-        if number == 0 and below is not None:
-            below.value = (split(Mark(line, mark.line, mark.column)) or below).value
-            continue
-        pair = split(page.mark(line.strip(), mark.line + number, 0 if number else mark.column))
-        if pair is not None and _names_field(pair, sure=below is None):
-            if entries:
-                unbroken_(entries[-1])
-            entries.append(Entry(pair.key, pair.value))
-        elif entries:
-            last = entries[-1]
-            last.value = last.value._replace(text=f"{last.value.text}\n{line}")
-        else:
-            return []
-    return entries
-
-
-def _names_field(pair: Pair, *, sure: bool) -> bool:
-    """Return whether a line names a field; a continuation line must also be marked."""
-    known = PARAMETER.field(pair.key.text)
-    if known is not None:
-        return sure or pair.marked or known.restricts
-    return near_field(pair.key.text) is not None and (sure or pair.marked)
 
 
 def columns_of(table: Table) -> list[str] | None:
@@ -382,10 +317,10 @@ def from_table(page: Page, table: Table, columns: list[str]) -> list[Draft]:
         others = [Pair(name, cell, marked=False) for cell in row if cell is not name]
         if "Type" not in columns and any(report_pair(page, pair) for pair in others):
             continue
-        drafts.append(draft := Draft.of(line))
+        drafts.append(line)
         for title, cell in zip(columns, row, strict=False):
             if title != "Name" and flow(cell.text) not in {"", *DASHES}:
-                draft.entries.append(Entry(cell._replace(text=title), cell))
+                line.entries.append(Entry(cell._replace(text=title), cell))
         for cell in row[len(columns) :]:
             what = "this row has more cells than the table's header; this cell is not read"
             help_ = "write `\\|` for a bar within a cell, or add a column header"

@@ -28,7 +28,6 @@ from toolmd._parse.parameters.checks import (
     report_unmarked,
 )
 from toolmd._parse.parameters.drafts import (
-    Draft,
     columns_of,
     fill,
     from_item,
@@ -37,7 +36,7 @@ from toolmd._parse.parameters.drafts import (
     is_stray,
     read_drafts,
 )
-from toolmd._parse.parameters.signature import Signature, read_details, read_signature
+from toolmd._parse.parameters.signature import Draft, read_details, read_signature
 from toolmd._parse.parameters.types import TypeProblem, attributes, is_type, read_type
 from toolmd._parse.unread import report_kept, report_unknown
 from toolmd._parse.words import (
@@ -237,7 +236,7 @@ class SchemaReader:
                 pass
         if value.text.startswith("("):
             inside, _, behind = value.text[1:].partition(")")
-            line = Signature(entry.key)
+            line = Draft(entry.key)
             read_details(line, self.page.mark(inside, value.line, value.column))
             draft.entries, draft.notes = line.entries, line.notes
             key, value = "Description", value._replace(text=behind.strip(" " + SEPARATORS))
@@ -270,7 +269,7 @@ class SchemaReader:
                 continue
             pair = split(item.mark)
             if line is not None and line.marked and not (line.separated or line.typed) and pair:
-                line = Signature(pair.key._replace(text=plain(pair.key.text)))  # `**a/b**:`
+                line = Draft(pair.key._replace(text=plain(pair.key.text)))  # `**a/b**:`
             if line is None:
                 self._nameless(item.mark if item.mark.text else entry.key)
             else:
@@ -288,7 +287,7 @@ class SchemaReader:
             if (line := read_signature(mark)) is None:
                 self._nameless(mark)
             else:
-                drafts.append(Draft.of(line))
+                drafts.append(line)
         return drafts
 
     def _nameless(self, mark: Mark) -> None:
@@ -346,16 +345,16 @@ class SchemaReader:
         return (kind,)
 
 
-def _beside(mark: Mark) -> Signature:
+def _beside(mark: Mark) -> Draft:
     """Read `string (optional)`, `enum(a, b)` or `string, required`."""
-    line = Signature(mark)
+    line = Draft(mark)
     group = mark.text.find("(")
     if group <= 0 or not mark.text.endswith(")"):
         read_details(line, mark)
         return line
     inside = mark.at(group + 1, len(mark.text) - group - 2)
     if fold(mark.text[:group]) in {"enum", "oneof"}:
-        line.say("Enum", inside)
+        line.add("Enum", inside)
         return line
     read_details(line, mark.at(0, group).strip())
     if line.typed:

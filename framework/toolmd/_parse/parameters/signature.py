@@ -3,10 +3,11 @@
 import re
 from dataclasses import dataclass, field
 
+from toolmd._parse.blocks import Block
 from toolmd._parse.fields.entries import Entry, implied
 from toolmd._parse.fields.table import PARAMETER
 from toolmd._parse.page import Mark
-from toolmd._parse.parameters.types import is_type, meant_type, read_type
+from toolmd._parse.parameters.types import is_type, known_type, meant_type, read_type
 from toolmd._parse.scalars import code_spans, listed, split_outside
 from toolmd._parse.words import DASHES, MAX_KEY, SEPARATORS, fold, without_invisible
 
@@ -52,13 +53,16 @@ _DEFAULT = re.compile(r"default(?:s to |s? (?:to |is |of )?|\s*[:=])", re.IGNORE
 
 
 @dataclass(slots=True)
-class Signature:
-    """The name, fields and notes of a parameter in one line."""
+class Draft:
+    """A parameter as written: its name, its fields, the values within it, and other words."""
 
     name: Mark
     entries: list[Entry] = field(default_factory=list)
+    drafts: "list[Draft]" = field(default_factory=list)
+    """The properties that are written below it like parameters."""
     notes: list[Mark] = field(default_factory=list)
     """Words next to the type that are not a field."""
+    prose: list[Block] = field(default_factory=list)
     marked: bool = False
     """Whether the name was in bold or a code span."""
     typed: bool = False
@@ -68,19 +72,30 @@ class Signature:
     """Whether the name is marked as optional, as in `name?`."""
     doubled: bool = False
     """Whether another name follows, as in `` `from`, `to` ``."""
+    siblings: "list[Draft]" = field(default_factory=list)
+    """The parameters with deeper headings below it, if its own type has no properties."""
+    none_said: bool = False
+    """Whether a section states that it has no parameters."""
 
     @property
     def flagged(self) -> bool:
         """Return whether only words such as `(required)` follow the name."""
         return bool(self.entries) and all(entry.implied for entry in self.entries)
 
-    def say(self, key: str, value: Mark) -> None:
+    @property
+    def kind(self) -> str:
+        """The plain type that its Type names; empty without one."""
+        text = next((e.text for e in self.entries if fold(e.key.text) == "type"), "")
+        types = getattr(known_type(text), "types", ())
+        return types[0] if types else ""
+
+    def add(self, key: str, value: Mark) -> None:
         """Add a field with the given value."""
         self.typed = self.typed or key in {"Type", "Enum"}
         self.entries.append(Entry(value._replace(text=key), value))
 
 
-def read_signature(line: Mark) -> Signature | None:
+def read_signature(line: Mark) -> Draft | None:
     """Read a line as a parameter's head; return None if it does not begin with a name."""
     line = Mark(without_invisible(line.text), line.line, line.column)
     head = _NAME.match(line.text)
@@ -88,7 +103,7 @@ def read_signature(line: Mark) -> Signature | None:
         return None
     group = "marked" if head["marked"] else "bare"
     name = line.at(head.start(group), len(head[group]))
-    found = Signature(name._replace(text=name.text.replace("\\", "")), marked=bool(head["marked"]))
+    found = Draft(name._replace(text=name.text.replace("\\", "")), marked=bool(head["marked"]))
     end = _asked(found, line, _within(found, line, _asked(found, line, head.end()), head["open"]))
     if star := _STAR.match(line.text, end):
         found.entries.append(implied("Required", "yes", line.at(end, len(star[1]))))
@@ -110,7 +125,7 @@ def read_signature(line: Mark) -> Signature | None:
     return found
 
 
-def _asked(found: Signature, line: Mark, at: int) -> int:
+def _asked(found: Draft, line: Mark, at: int) -> int:
     """Read the sign of an optional value, as in `days?`."""
     if line.text[at : at + 1] != "?":
         return at
@@ -119,7 +134,7 @@ def _asked(found: Signature, line: Mark, at: int) -> int:
     return at + 1
 
 
-def _within(found: Signature, line: Mark, at: int, opened: str | None) -> int:
+def _within(found: Draft, line: Mark, at: int, opened: str | None) -> int:
     """Read what follows a name within its bold or code span: `` `days: int = 3` ``."""
     close = (opened or "")[::-1]
     end = line.text.find(close, at)
@@ -130,7 +145,7 @@ def _within(found: Signature, line: Mark, at: int, opened: str | None) -> int:
     return end + len(close)
 
 
-def _groups(found: Signature, line: Mark, at: int) -> int:
+def _groups(found: Draft, line: Mark, at: int) -> int:
     """Read `(string, required)`, `` `string` `` and `*required*` from `at` on; return their end."""
     while True:
         span, flag = _SPAN.match(line.text, at), _FLAG.match(line.text, at)
@@ -158,7 +173,7 @@ def _is_typed(text: str) -> bool:
     return is_type(first) or bool(default_of(text))
 
 
-def _leading_type(found: Signature, rest: Mark) -> Mark:
+def _leading_type(found: Draft, rest: Mark) -> Mark:
     """Read `string, required - the day`: a type before the description."""
     ends = [match for match in _PART.finditer(rest.text) if match.start() > 0]
     end = ends[0].start() if ends else len(rest.text)
@@ -183,11 +198,11 @@ def _leading_type(found: Signature, rest: Mark) -> Mark:
     return rest._replace(text="")
 
 
-def read_details(found: Signature, inside: Mark) -> None:
+def read_details(found: Draft, inside: Mark) -> None:
     """Read `string, required, default 5` into entries; other words become notes."""
     spans = code_spans(inside.text)
     if spans and not any(map(is_type, spans)):
-        found.say("Enum", inside)
+        found.add("Enum", inside)
         return
     pieces = pieces_of(inside.text)
     pieces = pieces if len(pieces) > 1 else split_outside(inside.text, ";")
@@ -206,14 +221,14 @@ def _taken(inside: Mark, at: int, pieces: list[str]) -> Mark:
     return inside.at(at, width).strip() if width else inside._replace(text="")
 
 
-def _read_list(found: Signature, mark: Mark) -> bool:
+def _read_list(found: Draft, mark: Mark) -> bool:
     """Read `one of a, b`; but not `one of them`."""
     lead, _, value = mark.text.partition(" ")
     value = value.removeprefix("of ") if lead.lower() == "one" else value
     one = len(listed(value)) == 1 and (" " in value or fold(value) in _THEM)
     if fold(lead) == "one" and one:
         return False
-    found.say("Enum", _inner(mark, value.strip(" :")))
+    found.add("Enum", _inner(mark, value.strip(" :")))
     return True
 
 
@@ -234,7 +249,7 @@ def _follows(piece: str) -> bool:
     return fold(text) in FLAGS or _DEFAULT.match(text) is not None
 
 
-def _detail(found: Signature, mark: Mark) -> None:
+def _detail(found: Draft, mark: Mark) -> None:
     text = mark.text.strip("`*_ ")
     kind, _, inside = text.partition("(")
     if not text:
@@ -242,17 +257,17 @@ def _detail(found: Signature, mark: Mark) -> None:
     if fold(text) in FLAGS:
         found.entries.append(implied(*FLAGS[fold(text)], mark))
     elif is_type(text):
-        (_second_type if found.typed else Signature.say)(found, "Type", _inner(mark, text))
+        (_second_type if found.typed else Draft.add)(found, "Type", _inner(mark, text))
     elif not found.typed and (default := default_of(text)):
-        found.say("Type", _inner(mark, text[: -len(default)].rstrip(" =")))
-        found.say("Default", _inner(mark, default))
+        found.add("Type", _inner(mark, text[: -len(default)].rstrip(" =")))
+        found.add("Default", _inner(mark, default))
     elif (not found.typed and code_spans(mark.text)) or (found.typed and _CHOICE.fullmatch(text)):
-        found.say("Enum", _inner(mark, text if found.typed else mark.text))
+        found.add("Enum", _inner(mark, text if found.typed else mark.text))
     elif not found.typed and inside.endswith(")") and inside.count(")") == 1 and is_type(kind):
         if fold(kind) == "enum":
-            found.say("Enum", _inner(mark, inside[:-1]))
+            found.add("Enum", _inner(mark, inside[:-1]))
         else:
-            found.say("Type", _inner(mark, kind.rstrip()))
+            found.add("Type", _inner(mark, kind.rstrip()))
             read_details(found, _inner(mark, inside[:-1]))
     elif bounds := read_bounds(text):
         for key, value in bounds:
@@ -264,23 +279,23 @@ def _detail(found: Signature, mark: Mark) -> None:
         found.notes.append(mark)
 
 
-def _second_type(found: Signature, key: str, mark: Mark) -> None:
+def _second_type(found: Draft, key: str, mark: Mark) -> None:
     """Read `array, string` as an array of strings, and `string, date` as a string with a format."""
     said = next((e.text for e in found.entries if e.key.text == key), "any")
     one, two = read_type(said), read_type(mark.text)
     if one.types == ("array",) and one.items is None:
-        found.say("Items", mark)
+        found.add("Items", mark)
     elif one.types != two.types:
-        found.say(key, mark)  # reported when fields are named
+        found.add(key, mark)  # reported when fields are named
     elif two.format is not None and one.format is None:
-        found.say("Format", mark._replace(text=two.format))
+        found.add("Format", mark._replace(text=two.format))
     elif two.enum is not None and one.enum is None:
-        found.say("Enum", _inner(mark, re.sub(r"(?i)^enum\s*[=:]\s*", "", mark.text)))
+        found.add("Enum", _inner(mark, re.sub(r"(?i)^enum\s*[=:]\s*", "", mark.text)))
     else:
         found.notes.append(mark)
 
 
-def _keyed(found: Signature, mark: Mark) -> bool:
+def _keyed(found: Draft, mark: Mark) -> bool:
     """Read `default 5`, `max length: 100` or `pattern=…`, the longest key first."""
     text = mark.text
     for sign in (":", "=", " "):

@@ -5,7 +5,8 @@ from dataclasses import fields, replace
 from typing import Any
 
 from toolmd._parse.words import fold, nearest
-from toolmd._types.schema import JsonType, Parameter, Schema
+from toolmd._types.field import JsonType
+from toolmd._types.schema import Parameter, Schema
 
 _MAX_DEPTH = 16
 _NAMES: dict[JsonType, str] = {

@@ -15,7 +15,7 @@ from toolmd._parse.blocks import (
     with_headings,
 )
 from toolmd._parse.fields.entries import Entry, bare_entry, item_entry
-from toolmd._parse.fields.table import ACTIONS, KEY_BY_FOLD, key_meant
+from toolmd._parse.fields.table import ACTIONS, KEY_BY_FOLD, step_key
 from toolmd._parse.page import Mark, Page
 from toolmd._parse.steps.values import READERS
 from toolmd._parse.unread import report_key, report_pair, report_steps
@@ -128,7 +128,7 @@ class _Reader:
         lead = _lead(self.item.mark)
         alone = pair is not None or plain(lead.text) == plain(self.item.mark.text)
         unread = alone and not entries and not reported
-        if self.acts and unread and key_meant(lead.text) is not None:
+        if self.acts and unread and step_key(lead.text) is not None:
             report_key(self.page, lead)
         below = [_below(each) for each in (self.item.mark, *(e.value for e in entries.values()))]
         report_steps(self.page, below, acts=self.acts)
@@ -209,7 +209,7 @@ class _Reader:
         is_key = pair is not None and (
             pair.marked or (few and not pair.value.text.startswith("//"))
         )
-        return is_key or key_meant(lead.text) is not None
+        return is_key or step_key(lead.text) is not None
 
     def _one_action(self, entries: dict[str, Entry]) -> None:
         actions = [key for key in ACTIONS if key in entries and key != "Wait"]

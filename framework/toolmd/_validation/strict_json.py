@@ -57,7 +57,7 @@ def decode(text: str, start: int) -> tuple[Any, int]:
 
 
 def decode_loosely(text: str, start: int) -> tuple[Any, int] | None:
-    """Return a value that `decode` may refuse, and its end; None where it is no JSON at all.
+    """Return a value that `decode` may reject, and its end; None where it is no JSON at all.
 
     Only names are taken from it, such as the id of a call that is denied.
     """

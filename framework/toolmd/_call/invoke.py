@@ -440,9 +440,11 @@ class Invoker:
                 )
                 fault, made = DeadlineError(seconds, unsent=unsent), made if work.begun else 0
             failed = self._settle(fault, call.id, began, made)
-            # A tool that refuses says so before it does anything, unless a part of it was done.
-            refused = isinstance(error, ToolError) and work.made == 1 and not self._in_parts
-            if failed.error is not None and (not made or refused or failed.outcome == "denied"):
+            # A ToolError comes before a tool does anything, unless a part of it was done.
+            nothing_done = isinstance(error, ToolError) and work.made == 1 and not self._in_parts
+            if failed.error is not None and (
+                not made or nothing_done or failed.outcome == "denied"
+            ):
                 failed = failed._replace(error=failed.error._replace(had_effect=False))
             return failed._replace(notes=work.notes) if work.notes else failed
 

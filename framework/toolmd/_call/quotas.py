@@ -82,7 +82,7 @@ class Quotas:
         return claims
 
     async def give_back(self, call: Call, claims: Sequence[Claim]) -> None:
-        """Take back what a call counted that surely had no effect. Raises CallDenied."""
+        """Return to the quotas what a call counted that surely had no effect. Raises CallDenied."""
         key, give_back = call.key or "", self._store.limits.give_back
         await self._ask("quota", lambda: give_back(self._tool, claims, self._clock(), key))
 

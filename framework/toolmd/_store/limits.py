@@ -75,7 +75,7 @@ class LimitStore(StorePart):
     def claim(
         self, tool: str, claims: Sequence["Claim"], now: float, call: str = ""
     ) -> "Full | None":
-        """Take of all quotas of a call together; return the one that is full, and take nothing.
+        """Count a call in all its quotas together; return the one that is full, and take nothing.
 
         `call` is the key of the call, if it has one: a second time with it takes nothing.
         """
@@ -103,7 +103,7 @@ class LimitStore(StorePart):
             return None
 
     def give_back(self, tool: str, claims: Sequence["Claim"], now: float, call: str = "") -> None:
-        """Take back what a call claimed that surely had no effect."""
+        """Return what a call claimed that surely had no effect."""
         with self._write(f"quotas of {tool}") as tx:
             if call and not tx.change("DELETE FROM quota_use WHERE name = ?", _of_call(call)):
                 return

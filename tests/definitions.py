@@ -1,6 +1,14 @@
 """Write the definitions of a project: the text of a tool, and files in a folder."""
 
+import json
 from pathlib import Path
+from typing import Any
+
+
+def records(file: Path) -> list[Any]:
+    """Return the records, a line of JSON each, that stand whole in a file others write to."""
+    text = file.read_text("utf-8") if file.exists() else ""
+    return [json.loads(line) for line in text.split("\n")[:-1]]
 
 from toolmd._types.call_spec import Limits, ToolCallSpec
 from toolmd._types.quota import EVER, Quota

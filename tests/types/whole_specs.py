@@ -1,8 +1,7 @@
 """A tool and a skill that set every field of a definition."""
 
-from tests.definitions import few
-
 from toolmd._types.call_spec import Batch, Limits, Rate, Rule, Safety
+from toolmd._types.quota import Quota
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.skill import (
     Argument,
@@ -87,6 +86,7 @@ TOOL = ToolSpec(
     source=Source("log_dose.tool.md", 3),
     requires_auth=True,
     requires_context=("patient",),
+    allowed_roles=("nurse", "doctor"),
     implemented_by="ward:log_dose",
     read_only=True,
     idempotent="keyed",
@@ -116,7 +116,7 @@ TOOL = ToolSpec(
         max_rows=10,
         max_bytes=2048,
         max_batch=Batch(parameter="doses", size=4),
-        quotas=few(7),
+        quotas=(Quota(0.5, ("user", "`name`"), "rolling", 86400.0, "dose", "size(doses) > 1"),),
         max_concurrent=2,
         allowed_domains=("a.example", "*.b.example"),
     ),

@@ -213,7 +213,7 @@ def test_a_finding_shows_values_as_the_file_has_them(field, before, after) -> No
         ("- **Allowed Domains**: api.example.org, *.care.example.org\n",
          ["api.example.org", "*.care.example.org"]),
         ("- **Max Calls**: 20\n",
-         [{"amount": 20, "per": ["conversation"], "window": "ever"}]),
+         ["20 calls per conversation ever"]),
     ],
 )  # fmt: skip
 def test_a_finding_has_the_old_value_as_json_and_a_removed_one_as_none(line, before) -> None:

@@ -175,7 +175,11 @@ def comparisons(owner: type) -> Mapping[str, Looser]:
 
     What lies within a value (items, properties, values, One Of) is compared value by value.
     """
-    return {row.attribute: _comparison(row) for row in rows_of(owner) if row.compared}
+    return {row.attribute: looser for row, looser in _compared(owner)}
+
+
+def _compared(owner: type) -> Iterator[tuple[Row, Looser]]:
+    return ((row, _comparison(row)) for row in rows_of(owner) if row.compared)
 
 
 def _comparison(row: Row) -> Looser:
@@ -310,14 +314,14 @@ def _guards(skill: "SkillSpec") -> Iterator[tuple[str, frozenset[str]]]:
 
 
 def _fields(place: str, owner: type, old: object, new: object) -> Iterator[Weakening]:
-    for name, looser in comparisons(owner).items():
-        before, after = getattr(old, name), getattr(new, name)
+    for row, looser in _compared(owner):
+        before, after = getattr(old, row.attribute), getattr(new, row.attribute)
         if looser(before, after):
             if looser is condition:
                 # Without what `either` added of the edit that waits.
                 own = [one for one in _conditions(before) if one not in _conditions(after)]
                 before = own[0] if len(own) == 1 else before
-            yield Weakening(f"{place}: {_title(name)}", _json(before), _json(after))
+            yield Weakening(f"{place}: {row.name}", _json(before), _json(after))
 
 
 def _parameters(
@@ -419,11 +423,6 @@ def _result(place: str, old: Schema, new: Schema) -> Iterator[Weakening]:
             yield from _result(f"{place}: Values", shape.values, new.values or Schema())
     if old.items is not None and old.items.holds_sensitive:
         yield from _result(f"{place}: Items", old.items, new.items or Schema())
-
-
-def _title(name: str) -> str:
-    """Return a field's name as authors write it."""
-    return "Type" if name == "types" else name.removesuffix("_s").replace("_", " ").title()
 
 
 def _json(value: Any) -> Any:

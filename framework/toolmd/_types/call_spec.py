@@ -160,7 +160,7 @@ class ToolCallSpec(CallSpec):
     """The facts about the caller that the host must supply, such as `patient`."""
     allowed_roles: Annotated[tuple[str, ...], Row(
         "roles", "The roles of which the user needs one: `support, manager`. It implies Requires "
-        "Auth.", restricts=True)] = ()
+        "Auth.", restricts=True, compared="choices")] = ()
     implemented_by: Annotated[str, Row(
         "function",
         "What runs, if it is not the Python of the same stem: `module:function`, of a module "

@@ -168,7 +168,14 @@ def test_a_list_is_weaker_if_it_allows_one_more_value(name: str, old, looser, as
 
 def test_every_field_is_compared_here() -> None:
     several = {"enum", "intent_keywords", "types", "allowed_domains", "rate", "max_batch"}
-    several |= {"allowed_tools", "disallowed_tools", "model_invocation", "user_invocable"}
+    several |= {
+        "quotas",
+        "allowed_roles",
+        "allowed_tools",
+        "disallowed_tools",
+        "model_invocation",
+        "user_invocable",
+    }
     ranked = {"sensitivity", "idempotent", "unknown_parameters", "on_missing_confidence"}
 
     assert EVERY.keys() == {

@@ -15,7 +15,8 @@ from toolmd._types.source import Source
 async def main(state: str, engine: str, calls: int, seconds: float) -> None:
     """Start as often as `calls` a second allow, and no later than so many seconds from now."""
     limits = Limits(rate=Rate(calls=calls, per_s=1))
-    tool = ToolCallSpec(name="act", source=Source("act.tool.md", 1), returns=Schema(), limits=limits)
+    source = Source("act.tool.md", 1)
+    tool = ToolCallSpec(name="act", source=source, returns=Schema(), limits=limits)
     rate_limiter = CallLimits(tool, Store(engine, Path(state)), MACHINE)
     until = time.monotonic() + seconds
 

@@ -106,7 +106,7 @@ TOOL = ToolSpec(
         sensitivity="high",
         explicit_intent=True,
         intent_keywords=("log", "note"),
-        escalate_when="size(doses) > 5",
+        crisis_when="size(doses) > 5",
     ),
     limits=Limits(
         timeout_s=2.5,

@@ -56,6 +56,10 @@ _WORST = (
 IdArgument = Annotated[
     str, typer.Argument(metavar="ID", help="The pending call; `toolmd pending` lists them.")
 ]
+DeciderRoles = Annotated[
+    list[str] | None,
+    typer.Option("--role", metavar="NAME", help="A role of who decides; may be repeated."),
+]
 DeciderOption = Annotated[
     str | None,
     typer.Option(
@@ -260,6 +264,7 @@ def confirm(
         typer.Option("--set", metavar="KEY=VALUE", help="Change an argument first; repeatable."),
     ] = None,
     user: DeciderOption = None,
+    role: DeciderRoles = None,
     json: bool,
 ) -> Answer:
     """Approve a pending call and run it.
@@ -273,7 +278,11 @@ def confirm(
 
     edit = _edit(workspace, confirmation_id, sets) if sets else None
     result = workspace.confirmations.approve_sync(
-        confirmation_id, edit, user=user, on_event=partial(show_progress, json=json)
+        confirmation_id,
+        edit,
+        user=user,
+        roles=role or (),
+        on_event=partial(show_progress, json=json),
     )
     warn_of_earlier(workspace, [result.tool])
     return call_answer(result)
@@ -295,7 +304,13 @@ def _edit(workspace: Any, confirmation_id: str, words: list[str]) -> dict[str, A
         stop(ExitCode.USAGE, str(error), "write --set key=value")
 
 
-def reject(workspace: Any, confirmation_id: IdArgument, *, user: DeciderOption = None) -> Answer:
+def reject(
+    workspace: Any,
+    confirmation_id: IdArgument,
+    *,
+    user: DeciderOption = None,
+    role: DeciderRoles = None,
+) -> Answer:
     """Reject a pending call: it never runs.
 
     Exit codes: 0 rejected, 3 denied or expired, 4 the run now has another question, 5 unknown
@@ -303,7 +318,7 @@ def reject(workspace: Any, confirmation_id: IdArgument, *, user: DeciderOption =
     """
     from toolmd._cli.results import call_answer
 
-    result = workspace.confirmations.reject_sync(confirmation_id, user=user)
+    result = workspace.confirmations.reject_sync(confirmation_id, user=user, roles=role or ())
     if result.error is not None and result.error.code == "rejected":
         line = f"rejected: {printable(result.tool)} will not run"
         return Answer(result.to_dict(), lines=[line])
@@ -323,6 +338,7 @@ def respond(
     ],
     *,
     user: DeciderOption = None,
+    role: DeciderRoles = None,
 ) -> Answer:
     """Answer a pending call in place of the tool; the tool never runs.
 
@@ -333,7 +349,8 @@ def respond(
 
     if text == "-":
         text = read_stdin("the answer").decode(errors="replace").rstrip("\r\n")
-    result = workspace.confirmations.respond_sync(confirmation_id, text, user=user)
+    roles = role or ()
+    result = workspace.confirmations.respond_sync(confirmation_id, text, user=user, roles=roles)
     return call_answer(result)
 
 

@@ -1,5 +1,6 @@
 """Another person approves a call: who may, once, with every check again at the start."""
 
+import datetime as dt
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,10 @@ import pytest
 from tests.definitions import Folder, tool
 
 from toolmd import Decision, Workspace, parse_tool
+from toolmd._parse import parse_tool as read_tool
 from toolmd._types.decision import Approver
+from toolmd._types.identity import Identity
+from toolmd.config import load_settings
 
 PARAMETERS = """### amount
 
@@ -64,8 +68,8 @@ class Clock:
     def __init__(self) -> None:
         self.now = 1_790_000_000.0
 
-    def __call__(self) -> float:
-        return self.now
+    def __call__(self) -> dt.datetime:
+        return dt.datetime.fromtimestamp(self.now, dt.UTC)
 
 
 @pytest.fixture
@@ -82,14 +86,14 @@ def shop(tmp_path: Path, clock: Clock) -> Iterator[Open]:
             folder = Folder(tmp_path)
             folder.write("tools_md/refund.tool.md", tool("refund", PARAMETERS, extra + approval))
             folder.write("tools_md/refund.py", CODE)
-            folder.write("toolmd.toml", "")
-        workspace = Workspace.open(tmp_path, overrides=settings, clock=clock)
+            folder.write("toolmd.toml", "[identity.facts]\nlimit = 'number'\n")
+        workspace = Workspace(load_settings(tmp_path, overrides=settings), clock=clock)
         opened.append(workspace)
         return workspace
 
     yield open_shop
     for one in opened:
-        one.close_sync()
+        one.close()
 
 
 def ask(workspace: Workspace, amount: float = 500, user: str | None = "ana", **more: Any) -> Any:
@@ -103,7 +107,7 @@ def done(tmp_path: Path) -> list[str]:
 
 
 def code(result: Any) -> str:
-    return "ok" if result.error is None else result.error.code
+    return result.outcome if result.error is None else result.error.code
 
 
 def test_a_call_below_the_condition_runs_at_once(shop, tmp_path) -> None:
@@ -118,8 +122,8 @@ def test_a_call_waits_for_a_person_with_the_role_and_runs_once(shop, tmp_path) -
 
     assert result.outcome == "review"
     assert result.message == (
-        "refund waits for manager: Refund 500 EUR for order a-1?. Do not call it again."
-    ).replace("?.", "?")
+        "refund waits for manager: Refund 500 EUR for order a-1? Do not call it again."
+    )
     assert one.prompt.startswith("Refund 500 EUR for order a-1? I'd like to refund: amount: 500")
     approve = workspace.confirmations.approve_sync
     assert approve(one.id, user="eve", roles=["manager"]).data == {"refunded": 500}
@@ -231,7 +235,7 @@ def test_an_edit_that_needs_no_approval_runs(shop, tmp_path) -> None:
 
 def test_an_expression_says_who_may(shop, tmp_path) -> None:
     by = "`'manager' in approver.roles && amount <= approver.limit`"
-    workspace = shop(MANAGER.replace("manager", by), identity={"facts": {"limit": "number"}})
+    workspace = shop(MANAGER.replace("manager", by))
     one = ask(workspace).confirmation
     approve, manager = workspace.confirmations.approve_sync, {"roles": ["manager"]}
 
@@ -292,7 +296,7 @@ def test_an_approval_survives_a_restart(shop, tmp_path) -> None:
     first = shop(TWO, store="sqlite")
     one = ask(first, 5000).confirmation
     first.confirmations.approve_sync(one.id, user="eve", roles=["manager", "owner"])
-    first.close_sync()
+    first.close()
 
     approve = shop(store="sqlite").confirmations.approve_sync
     assert code(approve(one.id, user="eve", roles=["manager", "owner"])) == "not_allowed"
@@ -305,7 +309,7 @@ def test_an_approval_added_meanwhile_asks_again(shop, tmp_path) -> None:
     one = ask(workspace, 5000).confirmation
     text = tool("refund", PARAMETERS, TWO)
     (tmp_path / "tools_md/refund.tool.md").write_text(text)
-    workspace.reload_sync()
+    workspace.reload()
 
     again = workspace.confirmations.approve_sync(one.id, user="eve", roles=["manager"])
     assert code(again) == "confirmation_stale"
@@ -360,12 +364,9 @@ FIELDS = "- **When**: `amount > 100`\n- **By**: manager\n"
     ],
 )
 def test_what_says_no_approval_exactly_is_an_error(section: str, error: str) -> None:
-    from toolmd._types.identity import Identity
-
     text = tool("refund", PARAMETERS, f"\n## Approval\n\n{section}\n")
-    from toolmd._parse import parse_tool as parse
+    spec, said = read_tool(text, "refund.tool.md", identity=Identity())
 
-    spec, said = parse(text, "refund.tool.md", identity=Identity())
     assert spec is None
     assert error in [one.code for one in said]
 

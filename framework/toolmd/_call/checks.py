@@ -19,11 +19,11 @@ from toolmd._call.result import allowed
 from toolmd._call.threads import AROUND, is_from_outside
 from toolmd._call.words import Clarity, UserWords, states
 from toolmd._expressions import CALLER, EvaluationError, compile_expression
-from toolmd._types.approval import OpenApproval
+from toolmd._types.approval import either
 from toolmd._types.call import Call
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.confirmation import By
-from toolmd._types.identity import caller_values, either
+from toolmd._types.identity import caller_values
 from toolmd._types.result import EventListener, Result
 from toolmd._types.schema import Schema
 from toolmd._types.settings import OnMissingConfidence, SafetySettings
@@ -483,15 +483,12 @@ def _approval(parts: Parts) -> Step | None:
         if not asked:
             return ALLOWED
         told = "; ".join(dict.fromkeys(f"{one.text or one.reason}" for one in asked))
-        who = " and ".join(dict.fromkeys(map(_who, asked)))
-        message = f"{parts.call_spec.name} waits for {who}: {told.rstrip('.')}."
-        return Verdict(Action.REVIEW, "approval_required", f"{message} Do not call it again.")
+        who = " and ".join(dict.fromkeys(one.whose for one in asked))
+        end = "" if told.endswith((".", "!", "?")) else "."
+        message = f"{parts.call_spec.name} waits for {who}: {told}{end} Do not call it again."
+        return Verdict(Action.REVIEW, "approval_required", message)
 
     return check
-
-
-def _who(one: OpenApproval) -> str:
-    return "another person" if isinstance(one.by, str) else either(one.by)
 
 
 # Confirmation: the caller's own word

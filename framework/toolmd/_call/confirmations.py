@@ -18,18 +18,17 @@ from toolmd._call.result import REPLACES, answered
 from toolmd._call.threads import AROUND
 from toolmd._store.confirmations import ConfirmationStore
 from toolmd._store.store import Store
-from toolmd._types.approval import OPERATOR_GROUP, Approved, OpenApproval
+from toolmd._types.approval import OPERATOR_GROUP, Approved, OpenApproval, either
 from toolmd._types.asked import Asked
 from toolmd._types.call import Call
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.confirmation import EXPIRES_S, UNDECIDED, By, Confirmation, ConfirmationState
 from toolmd._types.decision import OPERATOR, Approver, Decision
-from toolmd._types.identity import either
 from toolmd._types.registry import Registry
 from toolmd._types.result import EventListener, Result
 from toolmd._types.schema import Schema
 from toolmd._types.settings import Settings
-from toolmd._types.verdict import Action, Verdict
+from toolmd._types.verdict import Action, Problem, Verdict
 from toolmd._validation import (
     ArgumentsValidator,
     InvalidArgumentsError,
@@ -126,22 +125,16 @@ class Confirmations:
         """
         call_spec, now = tool.call_spec, self._clock()
         approvals, own = await self._approvals_of(tool, call, arguments, verdict, now)
-        verdict = own or verdict
+        if own is not None and verdict.code != "confirmation_stale":
+            verdict = own
         words = _words_of(tool, call, arguments, verdict)
         shown, prompt = _shown_of(tool, call, arguments, words, () if own else approvals)
         one = Confirmation(
-            "",
-            prompt,
-            call_spec.safety.sensitivity or "low",
-            "review" if verdict.action is Action.REVIEW else "confirm",
-            call._replace(arguments=dict(arguments)),
-            shown,
-            code=verdict.code,
-            reason=verdict.message,
-            notes=notes,
-            words=words,
-            approvals=approvals,
-        )
+            "", prompt, call_spec.safety.sensitivity or "low",
+            "review" if verdict.action is Action.REVIEW and own is None else "confirm",
+            call._replace(arguments=dict(arguments)), shown, code=verdict.code,
+            reason=verdict.message, notes=notes, words=words, approvals=approvals,
+        )  # fmt: skip
         if call.dry_run:
             return one
         await tool.invoker.prepare()
@@ -170,12 +163,13 @@ class Confirmations:
         now: float,
     ) -> tuple[tuple[OpenApproval, ...], Verdict | None]:
         """Return the approvals that a call needs, and the verdict that asks its caller first."""
-        codes = {verdict.code, *(one.code for one in verdict.details)}
-        if call.asked is not None or "approval_required" not in codes | {verdict.code}:
+        if call.asked is not None or not tool.approvals:
             return (), None
         moment = dt.datetime.fromtimestamp(now, dt.UTC)
         opened = tool.approvals.open(arguments, call.caller, moment)
-        if "review_required" in codes:
+        if not opened:
+            return (), None
+        if "review_required" in {verdict.code, *(one.code for one in verdict.details)}:
             opened += (OpenApproval(OPERATOR_GROUP, "review", ("operator",)),)
         at = Passage(call, 0.0)
         at.arguments = dict(arguments)
@@ -452,6 +446,7 @@ class Confirmations:
 
         Raises CallDenied.
         """
+        await tool.invoker.prepare()
         if self._hash_of(tool, one.call.arguments) != one.bound_to:
             # The tool changed: what follows stores it again, with fresh approvals.
             return one._replace(approvals=())
@@ -534,8 +529,9 @@ class Confirmations:
             why = denial.failure
             message = f"The tool or its policy changed since this call was stored: {why.message}"
             raise deny("confirmation_stale", message, why.details, why.retry_after_ms) from None
-        stale = Verdict(max(verdict.action, Action.CONFIRM), "confirmation_stale", STALE,
-                        verdict.details)  # fmt: skip
+        details = verdict.details or (Problem(verdict.code, "", verdict.message),)
+        action = max(verdict.action, Action.CONFIRM)
+        stale = Verdict(action, "confirmation_stale", STALE, details)
         return await self.add(tool, call, arguments, stale, one.notes, by)
 
     async def _find(self, confirmation_id: str, user: str | None) -> Confirmation:
@@ -645,7 +641,7 @@ def _told(value: Any) -> str:
 
 def _named(one: OpenApproval, now: float) -> str:
     """Return who may give an approval by now, in words."""
-    return "another person" if isinstance(one.by, str) else either(one.roles(now))
+    return one.whose if isinstance(one.by, str) else either(one.roles(now))
 
 
 def _shown_of(

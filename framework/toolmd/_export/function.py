@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolmd._export.exported import Lose, Loss, NameRule, fit
-from toolmd._types.approval import ALWAYS, Approval, lasting
-from toolmd._types.identity import either
+from toolmd._types.approval import ALWAYS, Approval, either, lasting
 from toolmd._types.schema import KEYWORDS, Parameter, Schema
 from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec

@@ -1,5 +1,6 @@
 """Approvals: which calls another person must approve, who may, and for how long."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, NamedTuple
 
@@ -22,6 +23,12 @@ def lasting(seconds: float) -> str:
             number = int(seconds // many)
             return f"{number} {unit}{'' if number == 1 else 's'}"
     return f"{seconds:g} s"
+
+
+def either(roles: Sequence[str]) -> str:
+    """Return names in words: `support or manager`."""
+    *others, last = roles
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 @dataclass(frozen=True)
@@ -92,6 +99,11 @@ class OpenApproval(NamedTuple):
     """What the approver is asked, with its values."""
     escalate: tuple[tuple[float, tuple[str, ...]], ...] = ()
     """When further roles may approve, in seconds since the epoch, and which."""
+
+    @property
+    def whose(self) -> str:
+        """Who may approve at first, in words."""
+        return "another person" if isinstance(self.by, str) else either(self.by)
 
     def roles(self, now: float) -> tuple[str, ...]:
         """Return the roles that may approve by now; empty where an expression says who may."""

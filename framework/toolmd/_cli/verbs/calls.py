@@ -232,11 +232,17 @@ def pending(
     after: Annotated[
         str | None, typer.Option(metavar="ID", help="The last call of the previous page.")
     ] = None,
+    role: Annotated[
+        list[str] | None,
+        typer.Option("--role", metavar="NAME", help="Also those that such a role may approve."),
+    ] = None,
     json: bool,
 ) -> Answer:
     """List the calls that wait for a person, the oldest first."""
     limit = limit or (None if json else PAGE)
-    calls = workspace.confirmations.pending_sync(user=user, limit=limit, after=after)
+    calls = workspace.confirmations.pending_sync(
+        user=user, roles=role or (), limit=limit, after=after
+    )
     if not calls:
         none = "No call is pending." if after is None else f"No call is newer than {after}."
         return Answer([], lines=[none])
@@ -251,6 +257,8 @@ def _row(one: Any) -> tuple[str, ...]:
     if one.expires is not None:
         until = f"{dt.datetime.fromtimestamp(one.expires).astimezone():%H:%M:%S}"
     kind = {"confirm": "a yes", "review": "review"}[one.kind]
+    if one.kind == "review" and one.approvals:
+        kind = ", ".join(dict.fromkeys(each.whose for each in one.approvals))
     user = printable(one.call.caller.user or "-")
     return one.id, kind, user, one.sensitivity, until, printable(one.prompt)
 

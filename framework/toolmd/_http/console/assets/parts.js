@@ -166,7 +166,7 @@ function asks(one) {
     arguments: [`${many(Object.keys(properties).length, "parameter")}, ${needed || "none"} required`, ...(one.rules ?? []).filter((rule) => !ofCaller(rule)).map((rule) => rule.message)],
     confidence: say(safety.min_confidence, `a confidence of at least ${safety.min_confidence}`),
     intent: say(safety.explicit_intent, `the user says ${either || "so"}`),
-    review: say(safety.crisis_when, `a person reviews it when ${safety.crisis_when}`),
+    review: [...say(safety.crisis_when, `an operator reviews it when ${safety.crisis_when}`), ...(one.approvals ?? []).map((each) => `${[].concat(each.by).join(" or ")} approves when ${each.when}`)],
     confirmation: safety.requires_confirmation || safety.sensitivity === "critical" ? ["a person confirms every call"] : say(safety.confirm_when, `a person confirms when ${safety.confirm_when}`),
     limits: Object.entries(limits).filter(([key]) => !["timeout_s", "retries", "max_rows", "max_bytes"].includes(key)).map(([key, value]) => `${key.replaceAll("_", " ")} ${key === "quotas" ? value.map((one) => `${one.amount} ${one.of ? `of ${one.of}` : "calls"} per ${one.per.join(" and ")} ${one.window}`).join(", ") : typeof value === "object" ? Object.values(value).join(" per ") : value}`),
     run: [...say(limits.timeout_s, `within ${limits.timeout_s} s`), ...say(limits.retries, many(limits.retries, "retry").replace("retrys", "retries")), ...say(limits.max_bytes, `at most ${limits.max_bytes} bytes`)],

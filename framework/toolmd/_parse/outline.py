@@ -13,7 +13,7 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_block.table import escapedSplit
 from markdown_it.token import Token
 
-from toolmd._parse.blocks import Block, Bullets, Comment, Fence, Item, Paragraph, Part, Raw, Table
+from toolmd._parse.blocks import Block, Bullets, Comment, Fence, Node, Paragraph, Part, Raw, Table
 from toolmd._parse.page import Mark, Page, replace
 from toolmd._parse.words import comments, without_comments
 from toolmd._types.code import Code
@@ -233,7 +233,7 @@ class _Cursor:
     def _plain(self, token: Token) -> Bullets:
         """Read one-line bullets directly from the lines."""
         start, end = token.map or [0, 0]
-        levels: list[list[Item]] = [[]]
+        levels: list[list[Node]] = [[]]
         for number, line in enumerate(self.page.lines[start:end], start + 1):
             indent = line.index("-")
             level = indent // BULLET_INDENT
@@ -244,10 +244,7 @@ class _Cursor:
             elif level < len(levels) - 1:
                 del levels[level + 1 :]
             mark = Mark(mdTrim(line[indent + 2 :]), number, indent + 3)
-            item = Item(mark, number, indent)
-            if mark.text.startswith("[") or mark.text.endswith("-->"):
-                item.begin(mark)
-            levels[-1].append(item)
+            levels[-1].append(Node.bullet(mark, indent))
         return Bullets(levels[0], ordered=False)
 
     def _list(self, opening: Token) -> Bullets:
@@ -257,16 +254,16 @@ class _Cursor:
         self.lists -= 1
         return Bullets(items, opening.type == "ordered_list_open")
 
-    def _opened(self, opening: Token) -> Item:
+    def _opened(self, opening: Token) -> Node:
         line = (opening.map or [0])[0] + 1
         source = self.page.lines[line - 1] if line <= len(self.page.lines) else ""
         source = source.expandtabs(4) if "\t" in source else source
         indent = len(source) - len(source.lstrip())
         if self.lists == MAX_LIST_DEPTH + 1:
             too_deep(self.page, self.page.mark(source.strip(), line))
-        return Item(Mark("", line, indent + 1), line, indent)
+        return Node.bullet(Mark("", line, indent + 1), indent)
 
-    def _filled(self, item: Item) -> Item:
+    def _filled(self, item: Node) -> Node:
         for token in takewhile(lambda token: token.type != "list_item_close", self.stream):
             if token.type == "heading_open":
                 text = "#" * int(token.tag[1]) + " " + self.inside()

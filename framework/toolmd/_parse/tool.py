@@ -6,7 +6,7 @@ from os import PathLike
 from typing import Any
 
 from toolmd._expressions import Checker, ExpressionError
-from toolmd._parse.blocks import Block, Bullets, Comment, Item, Paragraph, Raw, mark_of, prose
+from toolmd._parse.blocks import Block, Bullets, Comment, Node, Paragraph, Raw, mark_of, prose
 from toolmd._parse.document.definition import Definition, open_definition
 from toolmd._parse.document.examples import read_examples
 from toolmd._parse.document.metadata import read_metadata
@@ -161,7 +161,7 @@ def _unread_rule(block: Block) -> Mark | None:
             return mark_of(block)
 
 
-def _rule(page: Page, item: Item) -> Rule | None:
+def _rule(page: Page, item: Node) -> Rule | None:
     """Read `` `expression`: message ``; the expression must be in a code span."""
     text = flow(item.mark.text)
     ticks = len(text) - len(text.lstrip("`"))
@@ -170,7 +170,7 @@ def _rule(page: Page, item: Item) -> Rule | None:
     if end < 0 or not all(isinstance(block, Paragraph) for block in below):
         page.error(
             Code.UNREADABLE_RULE,
-            item.mark if item.mark.text else Mark(" ", item.line, 1),
+            item.mark if item.mark.text else Mark(" ", item.mark.line, 1),
             "this rule has no expression in a code span, so nothing would enforce it",
             "write `` - `systolic > diastolic`: Systolic must be above diastolic. ``",
         )

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace as changed
 from functools import lru_cache
 
-from toolmd._parse.blocks import Block, Bullets, Comment, Paragraph, Part, Raw, Table
-from toolmd._parse.fields.entries import Entry, Unread
+from toolmd._parse.blocks import Block, Bullets, Comment, Node, Paragraph, Part, Raw, Table
+from toolmd._parse.fields.entries import Unread
 from toolmd._parse.fields.table import (
     KEY_BY_FOLD,
     PARAMETER,
@@ -63,7 +63,7 @@ def _reads(known: Row, pair: Pair) -> bool:
     if known.kind in {"hosts", "names"} and not (pair.marked or set(text) & set("._")):
         return False
     try:
-        READERS[known.kind](Page("", []), known, Entry(pair.key, pair.value))
+        READERS[known.kind](Page("", []), known, Node(pair.key, pair.value))
     except Unread:
         return False
     return True
@@ -132,7 +132,7 @@ def _is_reported(page: Page, mark: Mark) -> bool:
     return any(d.span.line == mark.line and d.severity is Severity.ERROR for d in last)
 
 
-def report_unknown(page: Page, entry: Entry, table: SectionTable) -> bool:
+def report_unknown(page: Page, entry: Node, table: SectionTable) -> bool:
     """Report a key that no field has: any of a parameter, elsewhere a misplaced restriction."""
     if _UNDECIDED.fullmatch(entry.name):
         key = page.mark(entry.name, entry.key.line, entry.key.column)

@@ -8,7 +8,7 @@ from toolmd._parse.blocks import (
     Block,
     Bullets,
     Comment,
-    Item,
+    Node,
     Paragraph,
     Part,
     Table,
@@ -16,7 +16,6 @@ from toolmd._parse.blocks import (
     with_headings,
 )
 from toolmd._parse.document.front_matter import FrontMatter, read_front_matter
-from toolmd._parse.fields.entries import Entry, item_entry
 from toolmd._parse.fields.table import PARAMETER, TABLES, SectionTable, section_of
 from toolmd._parse.outline import outline, source_lines
 from toolmd._parse.page import MAX_BYTES, Mark, Page, Places, replace
@@ -187,8 +186,8 @@ def _has_fields(blocks: list[Block]) -> bool:
     )
 
 
-def _sets(item: Item) -> bool:
-    return item.mark.text.startswith("`") or item_entry(item) is not None
+def _sets(item: Node) -> bool:
+    return item.mark.text.startswith("`") or item.entry is not None
 
 
 def _below(
@@ -212,7 +211,7 @@ def _has_type(part: Part) -> bool:
     for block in part.blocks:
         if isinstance(block, Bullets):
             for item in block.items:
-                entry = item_entry(item)
+                entry = item.entry
                 known = PARAMETER.field(entry.key.text) if entry else None
                 if known is not None and known.attribute in {"types", "required"}:
                     return True
@@ -284,10 +283,10 @@ class Definition:
         report_kept(self.page, section.blocks, section.parts)
         return section.text
 
-    def record(self, attribute: str, entry: Entry) -> None:
+    def record(self, attribute: str, entry: Node) -> None:
         """Record the places of a Metadata value: its own, and those of the names in it."""
         page, at = self.page, entry.value
-        self.places[attribute] = entry.mark.place
+        self.places[attribute] = entry.written.place
         marks: list[Mark] = []
         for word in [] if entry.listed is not None else listed(entry.text):
             marks.append(page.mark(word, at.line, at.column))
@@ -301,7 +300,7 @@ class Definition:
                 for word in mark.text.split()[-1:]:
                     page.named("parameter", plain(word), mark.last(word))
         if attribute == "schedule_inputs":
-            for key in [one.key for item in entry.items if (one := item_entry(item)) is not None]:
+            for key in [one.key for item in entry.items if (one := item.entry) is not None]:
                 page.named("parameter", plain(key.text), key)
         elif attribute == "implemented_by":
             said = read_operation(plain(entry.text))

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from toolmd._parse.fields.entries import Entry
+from toolmd._parse.blocks import Node
 from toolmd._parse.page import Mark, Page
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Edit
@@ -19,7 +19,7 @@ MAX_BRACKETS = 64
 class FrontMatter:
     """The content of the YAML block."""
 
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[Node] = field(default_factory=list)
     nested: list[tuple[Mark, object]] = field(default_factory=list)
     """The keys whose value is a map, with the map as plain data."""
 

@@ -6,17 +6,9 @@ from dataclasses import fields as fields_of
 from typing import Any, Literal
 
 from toolmd._parse import scalars
-from toolmd._parse.blocks import Block, Bullets, Paragraph, Raw, Table, mark_of, prose
+from toolmd._parse.blocks import Block, Bullets, Node, Paragraph, Raw, Table, mark_of, prose
 from toolmd._parse.document.definition import Definition
-from toolmd._parse.fields.entries import (
-    Entry,
-    Fields,
-    fences,
-    implied,
-    item_entry,
-    name_fields,
-    report_duplicate,
-)
+from toolmd._parse.fields.entries import Fields, fences, implied, name_fields, report_duplicate
 from toolmd._parse.fields.table import PARAMETER
 from toolmd._parse.fields.values import read_values
 from toolmd._parse.page import Mark, Page
@@ -226,7 +218,7 @@ class SchemaReader:
                 nested[name] = self._inner(inner, said.get(name))
         return {name: value for name, value in nested.items() if value is not None}
 
-    def _item(self, entry: Entry) -> Draft:
+    def _item(self, entry: Node) -> Draft:
         """Read `Items: string` or `Items: (string): each of them`, and the blocks below."""
         draft, value, blocks = Draft(entry.key), entry.value, entry.blocks
         match blocks:
@@ -242,7 +234,7 @@ class SchemaReader:
             key, value = "Description", value._replace(text=behind.strip(" " + SEPARATORS))
         else:
             key = "Type"
-        draft.entries += [Entry(entry.key._replace(text=key), value)] if value.text else []
+        draft.entries += [Node(entry.key._replace(text=key), value)] if value.text else []
         fill(self.page, draft, blocks)
         return draft
 
@@ -255,7 +247,7 @@ class SchemaReader:
             self.page.error(Code.DUPLICATE_FIELD, item.name, what, "keep one of the two")
         return shape
 
-    def _properties(self, entry: Entry, draft: Draft) -> list[Draft]:
+    def _properties(self, entry: Node, draft: Draft) -> list[Draft]:
         """Read nested bullets, a table or a list of names; other blocks go to the prose."""
         page, drafts = self.page, []
         for block in entry.blocks:
@@ -297,11 +289,11 @@ class SchemaReader:
         )
         self.page.error(Code.INVALID_NAME, mark, what, help_)
 
-    def _shapes(self, entry: Entry, draft: Draft) -> tuple[Parameter, ...]:
+    def _shapes(self, entry: Node, draft: Draft) -> tuple[Parameter, ...]:
         """Read the shapes of a One Of."""
         if entry.text:
             draft.prose.append(Paragraph(entry.value))
-        bare = Entry(entry.key, entry.value._replace(text=""), entry.blocks)
+        bare = Node(entry.key, entry.value._replace(text=""), entry.blocks)
         shapes: dict[str, Parameter] = {}
         drafts = self._properties(bare, draft)
         for each in checks.few_shapes(self.page, self.where, entry, drafts):
@@ -362,10 +354,10 @@ def _beside(mark: Mark) -> Draft:
     return line
 
 
-def _holds_shapes(entry: Entry) -> bool:
+def _holds_shapes(entry: Node) -> bool:
     """Return whether the bullets below a One Of are objects, not values."""
     inner = [one for item in entry.items for one in item.items]
-    fields = any(PARAMETER.field(e.key.text) for e in map(item_entry, inner) if e is not None)
+    fields = any(PARAMETER.field(e.key.text) for e in inner if e.keyed)
     lines = (read_signature(one.mark) for one in (*entry.items, *inner))
     return fields or any(line is not None and line.typed for line in lines)
 

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from toolmd._parse import scalars
-from toolmd._parse.blocks import Block, Bullets, Comment, Item, Paragraph, mark_of
-from toolmd._parse.fields.entries import Entry, item_entry
+from toolmd._parse.blocks import Block, Bullets, Comment, Node, Paragraph, mark_of
 from toolmd._parse.fields.table import TIMEOUT_UNITS
 from toolmd._parse.fields.values import with_unit
 from toolmd._parse.page import CodePlace, Mark, Page
@@ -99,29 +98,29 @@ def _recorded(page: Page, written: Expression) -> Expression:
     return written
 
 
-def bare_expression(page: Page, entry: Entry) -> Expression:
+def bare_expression(page: Page, entry: Node) -> Expression:
     """Read a value that is always an expression, with or without a code span."""
     cel = code_text(flow(entry.value.text))
     if not cel or entry.blocks:
         page.error(
             Code.INVALID_STEP,
-            entry.mark,
+            entry.written,
             f"'{entry.name}' needs an expression",
             "write it in a code span: `` `size(slots) > 0` ``",
         )
     return expression(page, entry.value, cel)
 
 
-def read_arguments(page: Page, items: list[Item], what: str) -> tuple[Argument, ...]:
+def read_arguments(page: Page, items: list[Node], what: str) -> tuple[Argument, ...]:
     """Read nested bullets `- name: value`; two with the same name are an error."""
     arguments: dict[str, Argument] = {}
     for item in items:
-        entry = item_entry(item)
+        entry = item.entry
         name = plain(entry.key.text) if entry else ""
         if entry is None or not name.replace("-", "_").isidentifier():
             page.error(
                 Code.INVALID_STEP,
-                item.mark if item.mark.text else Mark(" ", item.line, 1),
+                item.mark if item.mark.text else Mark(" ", item.mark.line, 1),
                 f"'{flow(item.mark.text)[:40]}' under {what} is not a `name: value` pair",
                 "write `` - argument: `expression` `` or `- argument: text`",
             )
@@ -144,7 +143,7 @@ def read_arguments(page: Page, items: list[Item], what: str) -> tuple[Argument, 
     return tuple(arguments.values())
 
 
-def read_value(page: Page, entry: Entry) -> Value:
+def read_value(page: Page, entry: Node) -> Value:
     """Read a value: text, an expression, or nested bullets as an object or a list."""
     below = [b for b in entry.blocks if not isinstance(b, Comment)]
     if unread := [b for b in below if entry.text or not isinstance(b, Bullets)]:
@@ -159,20 +158,20 @@ def read_value(page: Page, entry: Entry) -> Value:
     if entry.text or not entry.items:
         return read_template(page, entry.value)
     for item in entry.items:
-        if item_entry(item) is None and item.blocks:
+        if item.entry is None and item.blocks:
             page.error(
                 Code.INVALID_STEP,
                 mark_of(item.blocks[0]),
                 "a list item is text or an expression, so this would be lost",
                 "write it on the item's own line",
             )
-    entries = [item_entry(item) for item in entry.items]
+    entries = [item.entry for item in entry.items]
     if all(e is not None and plain(e.key.text).isidentifier() for e in entries):
         return Values(fields=read_arguments(page, entry.items, entry.name))
     return Values(items=tuple(read_template(page, item.mark) for item in entry.items))
 
 
-def read_way(page: Page, entry: Entry, *, choose: bool = False) -> Way:
+def read_way(page: Page, entry: Node, *, choose: bool = False) -> Way:
     """Read `go to NAME`, `stop "text"`, `continue` or, with `choose`, an expression."""
     text = flow(entry.value.text)
     code = code_text(text)
@@ -183,7 +182,7 @@ def read_way(page: Page, entry: Entry, *, choose: bool = False) -> Way:
         also = ", or an expression in a code span" if choose else ""
         page.error(
             Code.INVALID_STEP,
-            entry.mark,
+            entry.written,
             f"'{entry.name}' can't be read from '{text[:40]}'",
             f'write `go to NAME`, `stop "text"` or `continue`{also}',
         )
@@ -218,12 +217,12 @@ def way_of(page: Page, mark: Mark, text: str) -> Way | None:
 _UNTIL = "until "
 
 
-def _callee(page: Page, entry: Entry) -> str:
+def _callee(page: Page, entry: Node) -> str:
     name = plain(entry.text).replace("-", "_")
     if not name.isidentifier():
         page.error(
             Code.INVALID_STEP,
-            entry.mark,
+            entry.written,
             f"'{entry.name}' names no tool or skill: '{entry.text[:40]}'",
             "write the name alone; its arguments go below `- **With**:`",
         )
@@ -231,14 +230,14 @@ def _callee(page: Page, entry: Entry) -> str:
     return name
 
 
-def _return(page: Page, entry: Entry, _whole: None) -> dict[str, Any]:
+def _return(page: Page, entry: Node, _whole: None) -> dict[str, Any]:
     read: dict[str, Any] = {"returns": read_arguments(page, entry.items, "Return")}
     if entry.text:
         read["message"] = read_template(page, entry.value)
     return read
 
 
-def _with(page: Page, entry: Entry, use: Use | None) -> Use | None:
+def _with(page: Page, entry: Node, use: Use | None) -> Use | None:
     if entry.text:
         page.error(
             Code.INVALID_STEP,
@@ -253,14 +252,14 @@ def _with(page: Page, entry: Entry, use: Use | None) -> Use | None:
     return use
 
 
-def _at_once(page: Page, entry: Entry, loop: Loop | None) -> Loop | None:
+def _at_once(page: Page, entry: Node, loop: Loop | None) -> Loop | None:
     many = scalars.whole(entry.text)
     if not many:
         page.error(Code.INVALID_STEP, entry.value, "At Once is a whole number", "write `3`")
     return loop and loop.model_copy(update={"at_once": many or 1})
 
 
-def _for_each(page: Page, entry: Entry, _whole: None) -> Loop | None:
+def _for_each(page: Page, entry: Node, _whole: None) -> Loop | None:
     text = flow(entry.value.text)
     whole = code_text(text)
     name, found, over = (whole if "`" not in whole else text).partition(" in ")
@@ -268,7 +267,7 @@ def _for_each(page: Page, entry: Entry, _whole: None) -> Loop | None:
     if not found or not name.isidentifier() or not over.strip():
         page.error(
             Code.INVALID_STEP,
-            entry.mark,
+            entry.written,
             f"'For each' can't be read from '{text[:40]}'",
             "write `` day in `next_days(date, 3)` ``",
         )
@@ -276,7 +275,7 @@ def _for_each(page: Page, entry: Entry, _whole: None) -> Loop | None:
     page.named("variable", name, entry.value, declares=True)
     loop = Loop(name=name, over=expression(page, entry.value, code_text(over)))
     for item in entry.items:
-        nested = item_entry(item)
+        nested = item.entry
         if nested is not None and fold(nested.name) == "atonce" and scalars.whole(nested.text):
             loop = loop.model_copy(update={"at_once": scalars.whole(nested.text)})
         else:
@@ -289,7 +288,7 @@ def _for_each(page: Page, entry: Entry, _whole: None) -> Loop | None:
     return loop
 
 
-def _on_error(page: Page, entry: Entry, _whole: None) -> OnError | None:
+def _on_error(page: Page, entry: Node, _whole: None) -> OnError | None:
     text = flow(entry.value.text)
     if not text.lower().startswith("retry "):
         return OnError(then=read_way(page, entry))
@@ -311,9 +310,9 @@ def _on_error(page: Page, entry: Entry, _whole: None) -> OnError | None:
     return OnError(retries=many, then=way)
 
 
-def _undo(page: Page, entry: Entry, _whole: None) -> Use:
+def _undo(page: Page, entry: Node, _whole: None) -> Use:
     items = entry.items
-    first = item_entry(items[0]) if len(items) == 1 else None
+    first = items[0].entry if len(items) == 1 else None
     if first is not None and fold(first.name) == "with":
         items = first.items
     arguments = read_arguments(page, items, "Undo")
@@ -329,12 +328,12 @@ def _record_arguments(page: Page, use: Use) -> None:
         page.named("parameter", argument.name, at, use.name)
 
 
-def _save_as(page: Page, entry: Entry, _whole: None) -> str | None:
+def _save_as(page: Page, entry: Node, _whole: None) -> str | None:
     name = plain(entry.text)
     if not name.isidentifier():
         page.error(
             Code.INVALID_STEP,
-            entry.mark,
+            entry.written,
             f"'{name[:40]}' is not a valid name for a result",
             "use letters, digits and _, starting with a letter",
         )
@@ -343,20 +342,20 @@ def _save_as(page: Page, entry: Entry, _whole: None) -> str | None:
     return name
 
 
-def _timeout(page: Page, entry: Entry, _whole: None) -> float | None:
+def _timeout(page: Page, entry: Node, _whole: None) -> float | None:
     unit = TIMEOUT_UNITS.get(fold(entry.name), "")
     seconds = with_unit(scalars.duration, "duration", entry.text, unit)
     if seconds is None:
         page.error(
             Code.UNREADABLE_VALUE,
-            entry.mark,
+            entry.written,
             f"'Timeout' can't be read from '{entry.text}'",
             "write a number and a unit: `30s`, `10 minutes`",
         )
     return seconds
 
 
-def _moment(page: Page, entry: Entry, _whole: None) -> float | Expression | None:
+def _moment(page: Page, entry: Node, _whole: None) -> float | Expression | None:
     text = flow(entry.value.text)
     if (seconds := scalars.duration(text)) is not None:
         return seconds
@@ -364,7 +363,7 @@ def _moment(page: Page, entry: Entry, _whole: None) -> float | Expression | None
     if not until and code_text(text) == text:
         page.error(
             Code.UNREADABLE_VALUE,
-            entry.mark,
+            entry.written,
             f"'{entry.name}' can't be read from '{text[:40]}'",
             "write a duration such as `2h`, or an expression that gives a time: "
             '`` `timestamp(visit.start) - duration("24h")` ``',
@@ -373,13 +372,13 @@ def _moment(page: Page, entry: Entry, _whole: None) -> float | Expression | None
     return expression(page, entry.value, code_text(until or text))
 
 
-def _question(page: Page, entry: Entry, _whole: None) -> Template:
+def _question(page: Page, entry: Node, _whole: None) -> Template:
     if not entry.text:
         page.error(Code.INVALID_STEP, entry.key, "Ask has no question", "write the question")
     return _text(page, entry, None)
 
 
-def _text(page: Page, entry: Entry, _whole: None) -> Template:
+def _text(page: Page, entry: Node, _whole: None) -> Template:
     extra = [b for b in entry.blocks if isinstance(b, Paragraph)]
     text = "\n".join([entry.value.text, *(b.mark.text for b in extra)])
     return read_template(page, Mark(text, entry.value.line, entry.value.column))
@@ -388,7 +387,7 @@ def _text(page: Page, entry: Entry, _whole: None) -> Template:
 class Reader(NamedTuple):
     """The reader of a kind of value."""
 
-    read: Callable[[Page, Entry, Any], Any]
+    read: Callable[[Page, Node, Any], Any]
     """Returns the value of the key's attribute, or several attributes by name; None for no value.
 
     The last argument is the value that another key of the attribute gave before.

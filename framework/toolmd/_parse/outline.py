@@ -119,12 +119,8 @@ def report_unread(page: Page, stream: list[Token]) -> None:
 
 def too_deep(page: Page, mark: Mark) -> None:
     """Report the first line of a list that nests too deep to be read."""
-    page.error(
-        Code.NESTED_TOO_DEEP,
-        mark,
-        f"lists may nest {MAX_LIST_DEPTH} levels deep; this line is deeper and can't be read",
-        "make the object flatter",
-    )
+    what = f"lists may nest {MAX_LIST_DEPTH} levels deep; this line is deeper and can't be read"
+    page.error(Code.NESTED_TOO_DEEP, mark, what, "make the object flatter")
 
 
 def extra_cells(page: Page, line: int, after: int, columns: int) -> list[Mark]:
@@ -284,12 +280,9 @@ class _Cursor:
         closed = end - start > 1 and last.startswith(token.markup) and not last.strip(last[:1])
         mark = self.page.mark(token.markup, line)
         if not closed:
-            self.page.error(
-                Code.UNCLOSED_FENCE,
-                mark,
-                "this code fence is never closed, so everything below it is code",
-                f"write {token.markup} on a line of its own where the code ends",
-            )
+            what = "this code fence is never closed, so everything below it is code"
+            help_ = f"write {token.markup} on a line of its own where the code ends"
+            self.page.error(Code.UNCLOSED_FENCE, mark, what, help_)
         return Fence(mark, token.info.strip(), token.content)
 
     def _comment(self, token: Token, line: int) -> list[Block]:
@@ -297,12 +290,9 @@ class _Cursor:
         text = token.content.rstrip()
         end = text.rfind("-->")
         if end < 0:
-            self.page.error(
-                Code.UNCLOSED_COMMENT,
-                self.page.mark("<!--", line),
-                "this comment is never closed, so everything below it is hidden",
-                "write --> where the comment ends",
-            )
+            what = "this comment is never closed, so everything below it is hidden"
+            help_ = "write --> where the comment ends"
+            self.page.error(Code.UNCLOSED_COMMENT, self.page.mark("<!--", line), what, help_)
         comment = Comment(Mark("\n".join(comments(text)) or text.strip(), line, 1))
         behind = without_comments(text).strip()
         if not behind or end <= 0:

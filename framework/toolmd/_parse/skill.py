@@ -86,12 +86,9 @@ def _output(definition: Definition) -> Output:
     for entry in fields.unknown:
         if report_unknown(page, entry, section.table):
             continue
-        page.warn(
-            Code.UNKNOWN_FIELD,
-            entry.key,
-            f"the Output Schema has no part '{entry.name}'; it is kept as prose",
-            "the parts are Success, Message, Data and Error",
-        )
+        what = f"the Output Schema has no part '{entry.name}'; it is kept as prose"
+        help_ = "the parts are Success, Message, Data and Error"
+        page.warn(Code.UNKNOWN_FIELD, entry.key, what, help_)
         read.prose.append(Paragraph(Mark(f"**{entry.name}**: {entry.text}", entry.key.line, 1)))
         read.prose += entry.blocks
     if fold(said.get("type", "")) not in {"", "skillresult"}:

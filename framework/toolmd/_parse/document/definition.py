@@ -90,12 +90,9 @@ def _title(page: Page, rest: list[Part], kind: str) -> Part | None:
     words = section_title(rest[0].heading.text) if rest else ""
     if rest and not section_of(kind, words):
         return rest[0]
-    page.error(
-        Code.MISSING_TITLE,
-        rest[0].heading if rest else Mark("", 1, 1),
-        "the title is missing",
-        "begin with `# Title` and a paragraph that says what the definition does",
-    )
+    what = "the title is missing"
+    help_ = "begin with `# Title` and a paragraph that says what the definition does"
+    page.error(Code.MISSING_TITLE, rest[0].heading if rest else Mark("", 1, 1), what, help_)
     return None
 
 
@@ -131,12 +128,9 @@ def _sort(page: Page, document: Document, rest: list[Part], kind: str) -> None:
                 page.error(Code.MISPLACED_FIELD, mark, message, _INSTEAD)
             document.others.append(section)
         elif table.name in document.known:
-            page.error(
-                Code.DUPLICATE_SECTION,
-                section.mark,
-                f"there are two sections '{table.name}'",
-                f"join them; the first is in line {document.known[table.name].mark.line}",
-            )
+            what = f"there are two sections '{table.name}'"
+            help_ = f"join them; the first is in line {document.known[table.name].mark.line}"
+            page.error(Code.DUPLICATE_SECTION, section.mark, what, help_)
         else:
             document.known[table.name] = section
         current = section
@@ -335,12 +329,9 @@ def open_definition(
     """Read a file down to its sections; return None and the diagnostics if it can't be read."""
     page = Page(fspath(path), source_lines(text), places=places or Places())
     if len(text) > MAX_BYTES or len(text.encode("utf-8", "replace")) > MAX_BYTES:
-        page.error(
-            Code.FILE_TOO_LARGE,
-            Mark("", 1, 1),
-            f"the file is over {MAX_BYTES // 1024} KiB",
-            "split it, or move its prose elsewhere",
-        )
+        what = f"the file is over {MAX_BYTES // 1024} KiB"
+        help_ = "split it, or move its prose elsewhere"
+        page.error(Code.FILE_TOO_LARGE, Mark("", 1, 1), what, help_)
         return None, tuple(page.diagnostics)
     if not text.strip("\ufeff \t\r\n"):
         page.error(

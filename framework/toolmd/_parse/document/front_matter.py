@@ -72,12 +72,9 @@ def _is_key(line: str) -> bool:
 
 def _report_block(page: Page, sign: str, start: int) -> None:
     never = f"the front matter that begins with {sign} is never closed"
-    page.error(
-        Code.FRONT_MATTER,
-        Mark(sign, start + 1, 1),
-        "front matter is read as YAML only" if sign == _TOML else never,
-        "write `key: value` lines between two lines of `---`",
-    )
+    what = "front matter is read as YAML only" if sign == _TOML else never
+    help_ = "write `key: value` lines between two lines of `---`"
+    page.error(Code.FRONT_MATTER, Mark(sign, start + 1, 1), what, help_)
 
 
 def _parse(page: Page, block: list[str]) -> FrontMatter:
@@ -103,13 +100,8 @@ def _parse(page: Page, block: list[str]) -> FrontMatter:
     for number, (_, edit) in enumerate(quoted, 2):
         if edit is not None:
             value = Mark(block[number - 2][edit.column - 1 :].rstrip(), number, edit.column)
-            page.warn(
-                Code.FRONT_MATTER_COLON,
-                value,
-                "a value that contains a colon needs quotes; it was read as quoted",
-                f"write {edit.text}",
-                (edit,),
-            )
+            what = "a value that contains a colon needs quotes; it was read as quoted"
+            page.warn(Code.FRONT_MATTER_COLON, value, what, f"write {edit.text}", (edit,))
     return found
 
 

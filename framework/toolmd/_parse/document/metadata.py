@@ -47,12 +47,9 @@ def _older_forms(definition: Definition, values: dict[str, Any]) -> None:
     given = values.setdefault("context", {}).setdefault("patient", named)
     definition.places.setdefault("context", definition.places["patient_from"])
     if given != named:
-        definition.page.error(
-            Code.CONFLICT,
-            definition.document.mark,
-            f"Context reads the patient from {given}, and Patient From from {named}",
-            "keep **Context**, and remove **Patient From**",
-        )
+        what = f"Context reads the patient from {given}, and Patient From from {named}"
+        help_ = "keep **Context**, and remove **Patient From**"
+        definition.page.error(Code.CONFLICT, definition.document.mark, what, help_)
 
 
 def _metadata_entries(definition: Definition) -> tuple[list[Node], SectionTable]:

@@ -50,13 +50,10 @@ def read_entries(page: Page, blocks: list[Block], table: SectionTable) -> Entrie
             case Table() if (rows := table_entries(block, table)) is not None:
                 read.entries += rows
             case Table() if table.restricts:
-                page.error(
-                    Code.UNREADABLE_VALUE,
-                    block.head[0],
-                    f"this table in {table.name} is not read, so it restricts nothing",
-                    "write two columns, Field and Value, or `- **Field**: value`; "
-                    f"{table.name} has {names(table)}",
-                )
+                what = f"this table in {table.name} is not read, so it restricts nothing"
+                help_ = "write two columns, Field and Value, or `- **Field**: value`; "
+                help_ += f"{table.name} has {names(table)}"
+                page.error(Code.UNREADABLE_VALUE, block.head[0], what, help_)
             case Paragraph() if entries := lines_as_entries(page, block.mark, table):
                 read.entries += entries
             case Comment():
@@ -67,12 +64,9 @@ def read_entries(page: Page, blocks: list[Block], table: SectionTable) -> Entrie
                 read.prose.append(block)
     restricts = table.restricts or any(field.restricts for field in table.fields)
     if restricts and not read.entries and (code := fences(read.prose)):
-        page.error(
-            Code.UNREADABLE_VALUE,
-            code[0].mark,
-            f"a code fence is not read, so {table.name} sets nothing",
-            f"write `- **Field**: value`, one on each line; {table.name} has {names(table)}",
-        )
+        what = f"a code fence is not read, so {table.name} sets nothing"
+        help_ = f"write `- **Field**: value`, one on each line; {table.name} has {names(table)}"
+        page.error(Code.UNREADABLE_VALUE, code[0].mark, what, help_)
     return read
 
 
@@ -96,12 +90,9 @@ def _from_bullets(page: Page, block: Bullets, table: SectionTable, read: Entries
 
 
 def _report_bare(page: Page, item: Node, table: SectionTable) -> None:
-    page.error(
-        Code.UNREADABLE_VALUE,
-        item.mark,
-        f"'{_short(item.mark.text)}' in {table.name} is not a field, so its restriction is lost",
-        f"write `- **Field**: value`; {table.name} has {names(table)}",
-    )
+    what = f"'{_short(item.mark.text)}' in {table.name} is not a field, so its restriction is lost"
+    help_ = f"write `- **Field**: value`; {table.name} has {names(table)}"
+    page.error(Code.UNREADABLE_VALUE, item.mark, what, help_)
 
 
 def item_entries(page: Page, item: Node, table: SectionTable) -> list[Node]:
@@ -251,21 +242,11 @@ def _repaired(page: Page, entry: Node, table: SectionTable) -> Row | None:
     near = near if near in known.aliases else known.name
     key = page.mark(entry.name, entry.key.line, entry.key.column)
     if table.restricts or known.restricts or (known.fits and known.attribute in KEYWORDS):
-        page.error(
-            Code.UNKNOWN_FIELD,
-            key,
-            f"unknown field '{entry.name}'; restrictions are never guessed",
-            f"did you mean '{near}'?",
-            replace(key, near),
-        )
+        what = f"unknown field '{entry.name}'; restrictions are never guessed"
+        page.error(Code.UNKNOWN_FIELD, key, what, f"did you mean '{near}'?", replace(key, near))
         return known
-    page.warn(
-        Code.MISSPELT_FIELD,
-        key,
-        f"'{entry.name}' was read as '{near}'",
-        f"write '{near}'",
-        replace(key, near),
-    )
+    what = f"'{entry.name}' was read as '{near}'"
+    page.warn(Code.MISSPELT_FIELD, key, what, f"write '{near}'", replace(key, near))
     return known
 
 
@@ -278,30 +259,19 @@ def _names(row: Row, table: SectionTable) -> tuple[str, ...]:
 def _reported(page: Page, entry: Node, table: SectionTable, kind: str | None) -> bool:
     folded = fold(entry.name)
     if table.restricts:
-        page.error(
-            Code.UNKNOWN_FIELD,
-            entry.key,
-            f"unknown field '{entry.name}' in {table.name}; a restriction that can't be read "
-            "keeps the tool from loading",
-            f"{table.name} has {names(table)}",
-        )
+        what = f"unknown field '{entry.name}' in {table.name}; a restriction that can't be read "
+        what += "keeps the tool from loading"
+        page.error(Code.UNKNOWN_FIELD, entry.key, what, f"{table.name} has {names(table)}")
         return True
     if table.field("types") and folded in UNSUPPORTED:
-        page.error(
-            Code.UNSUPPORTED_FIELD,
-            entry.key,
-            f"'{entry.name}' is a constraint that Toolmd can't enforce",
-            "write it as Minimum, Maximum, Min Length, Enum or a rule under `## Rules`",
-        )
+        what = f"'{entry.name}' is a constraint that Toolmd can't enforce"
+        help_ = "write it as Minimum, Maximum, Min Length, Enum or a rule under `## Rules`"
+        page.error(Code.UNSUPPORTED_FIELD, entry.key, what, help_)
         return True
     misplaced = elsewhere(kind, entry.name, table) if kind else None
     if misplaced is not None and (misplaced[0].restricts or misplaced[1].restricts):
-        page.error(
-            Code.MISPLACED_FIELD,
-            entry.key,
-            f"'{entry.name}' restricts nothing here",
-            f"move it to `## {misplaced[0].name}`",
-        )
+        what = f"'{entry.name}' restricts nothing here"
+        page.error(Code.MISPLACED_FIELD, entry.key, what, f"move it to `## {misplaced[0].name}`")
         return True
     return False
 
@@ -311,16 +281,9 @@ def report_duplicate(page: Page, known: Row, entry: Node, first: Node) -> None:
     if (entry.implied or first.implied) and boolean(entry.text) is boolean(first.text) is not None:
         return  # as `name?` and `Required: no` do
     if entry.text == first.text and not entry.blocks and not first.blocks:
-        page.warn(
-            Code.DUPLICATE_FIELD,
-            entry.key,
-            f"'{known.name}' is written twice here",
-            f"keep the one in line {first.key.line}",
-        )
+        what = f"'{known.name}' is written twice here"
+        page.warn(Code.DUPLICATE_FIELD, entry.key, what, f"keep the one in line {first.key.line}")
         return
-    page.error(
-        Code.DUPLICATE_FIELD,
-        entry.key,
-        f"'{known.name}' is written twice here, with different values",
-        f"keep one; the other is in line {first.key.line}",
-    )
+    what = f"'{known.name}' is written twice here, with different values"
+    help_ = f"keep one; the other is in line {first.key.line}"
+    page.error(Code.DUPLICATE_FIELD, entry.key, what, help_)

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 from toolmd._parse import scalars
 from toolmd._parse.blocks import Bullets, Comment, Node, prose
 from toolmd._parse.fields.entries import Fields, Unread
-from toolmd._parse.fields.table import UNITS
 from toolmd._parse.page import Mark, Page, replace
 from toolmd._parse.words import (
     code_text,
@@ -50,7 +49,7 @@ def with_unit(read: Callable[[str], _T | None], kind: str, text: str, unit: str)
     behind = fold(number.lstrip("0123456789.,_ "))
     if not behind:
         return read(number + unit)
-    stated = {UNITS[kind].get(behind), UNITS[kind].get(f"per{behind}")}
+    stated = {scalars.UNITS[kind].get(behind), scalars.UNITS[kind].get(f"per{behind}")}
     return read(text) if unit in stated else None
 
 
@@ -244,13 +243,9 @@ def without_remark(value: Mark) -> tuple[Mark, Mark]:
 
 def report_remark(page: Page, remark: Mark) -> None:
     """Warn of a remark behind a value."""
-    page.warn(
-        Code.UNREAD_DETAIL,
-        remark,
-        f"'{remark.text}' is a remark and no part of the value",
-        "remove it, or put the value in quotes if the brackets are a part of it",
-        replace(remark, ""),
-    )
+    what = f"'{remark.text}' is a remark and no part of the value"
+    help_ = "remove it, or put the value in quotes if the brackets are a part of it"
+    page.warn(Code.UNREAD_DETAIL, remark, what, help_, replace(remark, ""))
 
 
 _OTHER_FIELDS = {
@@ -264,12 +259,8 @@ def _report_nested(page: Page, known: Row, entry: Node) -> bool:
     """Report fields that are nested below a value of one line; return whether there are any."""
     nested = [item for item in entry.items if item.entry is not None] if entry.text else []
     for item in nested:
-        page.error(
-            Code.UNREADABLE_VALUE,
-            item.mark,
-            f"the bullet in line {item.mark.line} is nested below {known.name}",
-            "unindent it",
-        )
+        what = f"the bullet in line {item.mark.line} is nested below {known.name}"
+        page.error(Code.UNREADABLE_VALUE, item.mark, what, "unindent it")
     return bool(nested)
 
 
@@ -315,13 +306,8 @@ def _choice(page: Page, known: Row, entry: Node) -> str:
     near = nearest(word, known.choices)
     mark = page.mark(entry.text, entry.value.line, entry.value.column)
     if near and not known.restricts:
-        page.warn(
-            Code.MISSPELT_FIELD,
-            mark,
-            f"'{entry.text}' was read as '{near}'",
-            f"write '{near}'",
-            replace(mark, near),
-        )
+        what = f"'{entry.text}' was read as '{near}'"
+        page.warn(Code.MISSPELT_FIELD, mark, what, f"write '{near}'", replace(mark, near))
         return near
     raise Unread(f"write one of {options}" + (f"; did you mean '{near}'?" if near else ""))
 

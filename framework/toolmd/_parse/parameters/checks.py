@@ -193,12 +193,9 @@ class _Checks:
                 self.wrong(Code.INVALID_RANGE, low, what, "swap them, or change one")
         if types == ("array",) and said.get("items") is None:
             at = self.fields.entry("types")
-            self.page.hint(
-                Code.ARRAY_WITHOUT_ITEMS,
-                at.value if at else _NOWHERE,
-                f"{where} is an array of anything",
-                "declare its items with `- **Items**:`",
-            )
+            what = f"{where} is an array of anything"
+            help_ = "declare its items with `- **Items**:`"
+            self.page.hint(Code.ARRAY_WITHOUT_ITEMS, at.value if at else _NOWHERE, what, help_)
 
     def pattern(self, shape: Schema) -> Schema:
         """Check the Pattern, and the names in To Model."""

@@ -6,7 +6,7 @@ from dataclasses import fields as fields_of
 from typing import Any, Literal
 
 from toolmd._parse import scalars
-from toolmd._parse.blocks import Block, Bullets, Node, Paragraph, Raw, Table, mark_of, prose
+from toolmd._parse.blocks import Block, Bullets, Node, Paragraph, Table, mark_of, prose
 from toolmd._parse.document.definition import Definition
 from toolmd._parse.fields.entries import Fields, fences, implied, name_fields, report_duplicate
 from toolmd._parse.fields.table import PARAMETER
@@ -43,7 +43,6 @@ from toolmd._parse.words import (
 )
 from toolmd._types.code import Code
 from toolmd._types.schema import JSON_TYPES, KEYWORDS, UPPER, Parameter, Schema
-from toolmd._validation.strict_json import JsonError, read_json
 
 MAX_PARAMETERS = 128
 _MAX_DRAFTS = 1024
@@ -377,65 +376,26 @@ def read_section(definition: Definition, name: str) -> tuple[Parameter, ...]:
     section = definition.section(name)
     if section is None:
         return ()
-    page, title = definition.page, section.title
+    page = definition.page
     found = read_drafts(page, section.blocks, section.parts)
-    fence = next((f for f in fences(found.prose) if not _says_none(f.content)), None)
-    unread = next((block for block in found.prose if _may_hold(block)), None)
-    if found.drafts or found.none_said or not found.prose:
-        pass
-    elif fence is not None:
-        what = f"a code fence is not read, so '{title}' has no parameters"
-        help_ = (
-            "write `### name` for each, with `- **Type**: …`, `- **Required**: …` and the other "
-        )
-        help_ += "details of the code below it; or `None` above the fence"
-        page.error(Code.NO_PARAMETERS_READ, fence.mark, what, help_)
-    elif unread is not None:
-        what = f"no parameter could be read here, so '{title}' has none"
+    if found.prose and not (found.drafts or found.none_said):
+        unread = next((b for b in found.prose if not _is_sentence(b)), None)
+        report = page.warn if unread is None else page.error
+        what = f"no parameter could be read in '{section.title}'"
         help_ = "write `### name` for each, or `` - `name` (string, required): description ``; "
         help_ += "or `None` above text that is not a parameter"
-        if isinstance(unread, Table):
-            columns = "`Name`, `Type`, `Required`, `Default` and `Description`"
-            help_ = f"a table's columns are {columns}; {help_}"
-        page.error(Code.NO_PARAMETERS_READ, mark_of(unread), what, help_)
-    else:
-        what = f"'{title}' contains text, but no parameter was found in it"
-        help_ = "write `### name` for each parameter, or `None`"
-        page.warn(Code.NO_PARAMETERS_READ, section.mark, what, help_)
+        report(Code.NO_PARAMETERS_READ, mark_of(unread or found.prose[0]), what, help_)
     definition.document.keep(section, found.prose, [])
     page.places.parameters = read_parameters(page, found.drafts)
     return page.places.parameters
 
 
-def _may_hold(block: Block) -> bool:
-    """Return whether an unread block may have been meant as parameters."""
-    match block:
-        case Table() | Bullets():
-            return True
-        case Raw():
-            return block.mark.text.startswith(("<", "    ", "\t"))
-        case Paragraph():
-            lines = (line.strip() for line in block.mark.text.split("\n"))
-            return any(_defines(block.mark._replace(text=line)) for line in lines)
-        case _:
-            return False
-
-
-def _defines(line: Mark) -> bool:
-    """Return whether a line defines a parameter in the style of a docstring: `name (str): …`."""
-    found = read_signature(line)
-    return line.text.startswith((":", "@")) or (found is not None and found.typed)
-
-
-def _says_none(code: str) -> bool:
-    """Return whether code has no parameters: `{}`, or a schema without properties."""
-    if not code.strip() or says_none(code):
-        return True
-    try:
-        said = read_json(code)
-    except JsonError:
+def _is_sentence(block: Block) -> bool:
+    """Return whether a block is a paragraph that defines no parameter: `name (str): …` does."""
+    if not isinstance(block, Paragraph) or block.mark.text.startswith((":", "@")):
         return False
-    return not said or (isinstance(said, dict) and "type" in said and not said.get("properties"))
+    lines = (read_signature(Mark(line.strip(), 1, 1)) for line in block.mark.text.split("\n"))
+    return not any(line is not None and line.typed for line in lines)
 
 
 def read_returns(definition: Definition) -> Schema:

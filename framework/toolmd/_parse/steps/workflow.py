@@ -53,12 +53,9 @@ def read_workflow(
         else:
             words.append(with_headings([part], part.level))
     if sum(len(s.steps) for s in sections) > _MAX_STEPS:
-        page.error(
-            Code.TOO_MANY,
-            Mark("", sections[0].steps[0].line, 1),
-            f"more than {_MAX_STEPS} steps",
-            "split the skill in two, and list one as a Required Skill of the other",
-        )
+        what = f"more than {_MAX_STEPS} steps"
+        help_ = "split the skill in two, and list one as a Required Skill of the other"
+        page.error(Code.TOO_MANY, Mark("", sections[0].steps[0].line, 1), what, help_)
     return "\n\n".join(word for word in words if word), sections
 
 
@@ -155,12 +152,9 @@ class _Reader:
         takes = (Comment, *READERS[STEP_KEYS[key].kind].takes)
         unread = next((b for b in entry.blocks if not isinstance(b, takes)), None)
         if unread is not None:
-            self.page.error(
-                Code.INVALID_STEP,
-                mark_of(unread),
-                f"'{key}' accepts nothing below it, so this would be lost",
-                "arguments go below `- **With**:`" if key == "Use" else "remove it",
-            )
+            what = f"'{key}' accepts nothing below it, so this would be lost"
+            help_ = "arguments go below `- **With**:`" if key == "Use" else "remove it"
+            self.page.error(Code.INVALID_STEP, mark_of(unread), what, help_)
 
     def _is_key(self, item: Node) -> bool:
         entry = item.entry
@@ -185,12 +179,9 @@ class _Reader:
                 else:
                     left.append(item)
             elif key in entries:
-                self.page.error(
-                    Code.DUPLICATE_FIELD,
-                    entry.key,
-                    f"'{key}' is written twice in this step",
-                    "make two steps, or keep one",
-                )
+                what = f"'{key}' is written twice in this step"
+                help_ = "make two steps, or keep one"
+                self.page.error(Code.DUPLICATE_FIELD, entry.key, what, help_)
             else:
                 entries[key] = entry
         blocks: list[Block] = [b for b in self.item.blocks if not isinstance(b, Bullets)]
@@ -214,21 +205,14 @@ class _Reader:
         actions = [key for key in ACTIONS if key in entries and key != "Wait"]
         if len(actions) > 1 and set(actions) != {"Use", "Ask"}:
             second = entries[actions[1]]
-            self.page.error(
-                Code.TWO_ACTIONS,
-                second.key,
-                f"this step has {' and '.join(actions)}; a step has one action",
-                "make two steps",
-            )
+            what = f"this step has {' and '.join(actions)}; a step has one action"
+            self.page.error(Code.TWO_ACTIONS, second.key, what, "make two steps")
         for key, row in STEP_KEYS.items():
             needs = row.needs
             if key in entries and needs and not set(needs) & set(entries):
-                self.page.error(
-                    Code.INVALID_STEP,
-                    entries[key].key,
-                    f"'{key}' needs {' or '.join(needs)} in the same step",
-                    f"add `- **{needs[0]}**: …`, or remove '{key}'",
-                )
+                what = f"'{key}' needs {' or '.join(needs)} in the same step"
+                help_ = f"add `- **{needs[0]}**: …`, or remove '{key}'"
+                self.page.error(Code.INVALID_STEP, entries[key].key, what, help_)
 
 
 def _below(mark: Mark) -> Paragraph:

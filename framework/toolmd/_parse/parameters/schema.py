@@ -384,6 +384,9 @@ def read_section(definition: Definition, name: str) -> tuple[Parameter, ...]:
         what = f"no parameter could be read in '{section.title}'"
         help_ = "write `### name` for each, or `` - `name` (string, required): description ``; "
         help_ += "or `None` above text that is not a parameter"
+        if isinstance(unread, Table):
+            columns = "`Name`, `Type`, `Required`, `Default` and `Description`"
+            help_ = f"a table's columns are {columns}; {help_}"
         report(Code.NO_PARAMETERS_READ, mark_of(unread or found.prose[0]), what, help_)
     definition.document.keep(section, found.prose, [])
     page.places.parameters = read_parameters(page, found.drafts)

@@ -12,8 +12,9 @@ from hypothesis import settings
 # What lands is judged by the same examples each time; new ones are tried on people's machines.
 # A test that needs more examples multiplies those of the profile, so that `quick` limits it too.
 chosen = settings(deadline=None, derandomize="CI" in os.environ)
-settings.register_profile("project", chosen)
+settings.register_profile("project", chosen, max_examples=40)
 settings.register_profile("quick", chosen, max_examples=10)
+settings.register_profile("deep", chosen, max_examples=300)
 settings.load_profile("project")
 os.environ.setdefault("TOOLMD_STORE", "memory")
 # The plugins of this repository are installed here; a test loads one where it says so.

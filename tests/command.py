@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from tests import warm_python
+
 from toolmd._cli.main import main
 
 
@@ -47,7 +49,7 @@ def run_command(
 
 def apart(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run a command in a process of its own."""
-    return subprocess.run(
+    return warm_python.run(
         words,
         cwd=folder,
         env=os.environ | {"TOOLMD_LOAD_PLUGINS": "", "NO_COLOR": "1"} | variables,

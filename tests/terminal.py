@@ -3,19 +3,20 @@
 import os
 import pty
 import select
-import subprocess
 import sys
 from pathlib import Path
 from time import monotonic
 
+from tests import warm_python
+
 TIMEOUT_S = 60.0
 AGAIN_S = 3.0
 
-# A process that has threads must not fork by itself, so a fresh one takes the terminal.
 TAKE = (
-    "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
-    "os.execv(sys.executable, [sys.executable, '-m', 'toolmd', *sys.argv[1:]])"
+    "import fcntl, runpy, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
+    "runpy.run_module('toolmd', run_name='__main__', alter_sys=True)"
 )
+"""A program that takes the terminal, and then is `toolmd`."""
 
 
 class Terminal:
@@ -26,7 +27,7 @@ class Terminal:
         self._seen = 0
         settings = {"TERM": "dumb", "TOOLMD_LOAD_PLUGINS": "", "INPUTRC": "/dev/null", **environ}
         self._terminal, theirs = pty.openpty()
-        self._process = subprocess.Popen(
+        self._process = warm_python.Popen(
             [sys.executable, "-c", TAKE, *words],
             stdin=theirs,
             stdout=theirs,

@@ -20,6 +20,7 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from tests import warm_python
 
 from toolmd._auth.issuers import Issuers
 from toolmd._auth.tokens import TokenError
@@ -322,7 +323,7 @@ def test_a_server_lets_the_users_of_an_issuer_call(service: Service, tmp_path: P
         "roles = 'claims.roles'\ncontext = { customer = 'claims.customer' }\n"
     )
     command = (sys.executable, "-m", "toolmd", "serve", "--transport", "http", "--port", "0")
-    server = subprocess.Popen(
+    server = warm_python.Popen(
         command, cwd=tmp_path, stderr=subprocess.PIPE, text=True,
         env={**os.environ, "TOOLMD_LOAD_PLUGINS": ""},
     )  # fmt: skip

@@ -4,12 +4,12 @@ import asyncio
 import contextvars
 import gc
 import os
-import subprocess
 import sys
 import threading
 import weakref
 
 import pytest
+from tests import warm_python
 
 from toolmd._call.threads import CALLS, MAX_THREADS, Threads
 from toolmd._types.call_spec import Limits
@@ -227,7 +227,7 @@ sys.exit(os.waitpid(child, 0)[1])
 
 
 def printed(script):
-    done = subprocess.run(
+    done = warm_python.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
     )
     return done.stdout

@@ -170,9 +170,7 @@ json_values = st.recursive(
 )  # fmt: skip
 
 
-FUZZ = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40
-)
+FUZZ = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @FUZZ

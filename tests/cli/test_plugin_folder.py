@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests import warm_python
 from tests.command import run_command
 
 PYPROJECT = """
@@ -76,7 +77,9 @@ def typed(folder: Path, *words: str, **environment: str) -> subprocess.Completed
     command = [sys.executable, "-m", "toolmd", *words]
     own = {name: value for name, value in os.environ.items() if name != "TOOLMD_LOAD_PLUGINS"}
     env = {**own, **environment}
-    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
+    return warm_python.run(
+        command, cwd=folder, env=env, capture_output=True, text=True, check=False
+    )
 
 
 @pytest.mark.parametrize("below", ["src/", ""])

@@ -3,10 +3,10 @@
 import json
 import re
 import signal
-import subprocess
 import sys
 
 import pytest
+from tests import warm_python
 
 GUARDED = """# Take Back
 
@@ -155,7 +155,7 @@ def test_a_rejected_pending_call_will_not_run(florist):
 def test_yes_never_says_that_an_interrupted_call_took_effect(florist):
     florist.write("tools_md/sell_flowers.py", KILLED)
     command = [sys.executable, "-m", "toolmd", "run", "deliver", "--yes"]
-    assert subprocess.run(command, cwd=florist.folder, check=False).returncode == -signal.SIGKILL
+    assert warm_python.run(command, cwd=florist.folder, check=False).returncode == -signal.SIGKILL
     run_id = json.loads(florist("runs", "--json").out)[0]["id"]
 
     resumed = florist("runs", "resume", run_id, "--yes")

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests import warm_python
 from tools_md._clinic.resources import FILE, NOW
 
 ROOT = Path(__file__).parents[2]
-TOOLMD = Path(sys.executable).with_name("toolmd")
+TOOLMD = (sys.executable, "-m", "toolmd")
 
 
 @pytest.fixture
@@ -21,8 +22,8 @@ def environment(tmp_path):
 
 
 def typed(environment, *words, cwd=ROOT):
-    done = subprocess.run(
-        [TOOLMD, *words], cwd=cwd, env=environment, capture_output=True, text=True, check=False
+    done = warm_python.run(
+        [*TOOLMD, *words], cwd=cwd, env=environment, capture_output=True, text=True, check=False
     )
     return done.returncode, done.stdout, done.stderr
 
@@ -72,8 +73,8 @@ def test_an_invalid_clock_setting_is_reported(environment):
 
 
 def test_the_insurer_answers_until_it_is_stopped(environment):
-    with subprocess.Popen(
-        [TOOLMD, "clinic", "insurer", "--port", "0"],
+    with warm_python.Popen(
+        [*TOOLMD, "clinic", "insurer", "--port", "0"],
         cwd=ROOT,
         env=environment | {"PYTHONUNBUFFERED": "1"},
         stdout=subprocess.PIPE,

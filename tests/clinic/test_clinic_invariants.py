@@ -46,7 +46,7 @@ def act(clinic, made, doing, *what):
             clinic.bookings.cancel(family, number, "Changed plans")
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(st.lists(acts, max_size=12))
 def test_every_visit_that_stands_has_a_chair_for_each_child_and_no_other(steps):
     with TemporaryDirectory() as folder:

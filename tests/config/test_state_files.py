@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests import warm_python
 
 from toolmd.config.sqlite import create_store
 from toolmd.config.state_files import LOCK, EmptiedError, create_file
@@ -92,7 +93,7 @@ def test_processes_that_create_one_store_at_once_all_write_into_it(tmp_path: Pat
     for round_ in range(3):
         store = tmp_path / f"{round_}.sqlite3"
         started = [
-            subprocess.Popen(
+            warm_python.Popen(
                 [sys.executable, "-c", CREATE, str(store), str(number)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -113,7 +114,7 @@ def test_processes_that_create_one_store_at_once_all_write_into_it(tmp_path: Pat
 
 def test_a_crash_before_the_file_has_its_name_leaves_nothing_that_matters(tmp_path: Path) -> None:
     store = tmp_path / "a.sqlite3"
-    ended = subprocess.run([sys.executable, "-c", KILLED, str(store)], check=False)
+    ended = warm_python.run([sys.executable, "-c", KILLED, str(store)], check=False)
     assert ended.returncode < 0
     assert not store.exists()
     assert (tmp_path / ".a.sqlite3.draft").exists()

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import warm_python
 
 from toolmd.testing import ModelServer, RawReply, asking
 
@@ -37,7 +37,7 @@ def project(tmp_path: Path) -> Path:
 def run(project: Path, agent: str, answers: str, **environment: str) -> str:
     """Run an agent on a terminal, and type these answers."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.defpath])
-    done = subprocess.run(
+    done = warm_python.run(
         [sys.executable, agent],
         cwd=project,
         env={"PATH": path, "HOME": str(project), **environment},

@@ -143,12 +143,3 @@ def test_every_export_target_is_documented(target: str) -> None:
 @pytest.mark.parametrize("name", sorted({*TARGETS, *DIALECTS}))
 def test_the_help_of_export_and_handle_names_every_target_and_dialect(name: str) -> None:
     assert f" {name}, " in page("commands.md")
-
-
-def test_every_target_of_make_is_documented() -> None:
-    makefile = (ROOT / "Makefile").read_text("utf-8")
-    contributing = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    targets = re.findall(r"^([a-z-]+):.*## ", makefile, re.MULTILINE)
-    told = re.findall(r"^\| `make ([a-z-]+)`", contributing, re.MULTILINE)
-
-    assert {*targets} - {"help", "clean"} == {*told}

@@ -10,8 +10,10 @@ from pathlib import Path
 @contextmanager
 def worker_of(state: Path, place: str = "sqlite") -> Iterator[subprocess.Popen[str]]:
     """Start such a process, and end it in order."""
+    from tests import warm_python
+
     command = [sys.executable, __file__, str(state), place]
-    with subprocess.Popen(
+    with warm_python.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as worker:
         assert worker.stdout is not None

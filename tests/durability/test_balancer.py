@@ -20,6 +20,7 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import ElicitResult
+from tests import warm_python
 
 TOKEN = "the-token-of-both-servers"
 TOOL = """# Pay
@@ -93,7 +94,7 @@ class Served:
             *("--may", "call,decide,operate", "--allow-host", f"127.0.0.1:{balancer}"),
         ]
         given = {"TOOLMD_LOAD_PLUGINS": "", "TOOLMD_TOKEN": TOKEN, "TOOLMD_STORE": store}
-        self.process = subprocess.Popen(
+        self.process = warm_python.Popen(
             [sys.executable, "-m", "toolmd", "serve", *words],
             env={**os.environ, **given}, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
@@ -114,7 +115,7 @@ class Served:
 def balanced(port: int, a: int, b: int, folder: Path) -> Iterator[httpx.Client]:
     settings = folder / "haproxy.cfg"
     settings.write_text(BALANCER.format(port=port, a=a, b=b))
-    process = subprocess.Popen(["haproxy", "-q", "-f", str(settings)])
+    process = warm_python.Popen(["haproxy", "-q", "-f", str(settings)])
     try:
         # Each request has a connection of its own, so that it may go to either server.
         headers = {"authorization": f"Bearer {TOKEN}", "connection": "close"}

@@ -1,12 +1,12 @@
 """A short version of the harness, which `make crash` runs at length."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import warm_python
 
 CRASH = Path(__file__).parent / "crash"
 
@@ -15,7 +15,7 @@ def measured(words: str) -> dict[str, Any]:
     """Return the measurements of a part of the harness, from a process that can fork."""
     parts = "boundaries, chaos, statements, takeover"
     script = f"import json, signal, {parts}\nprint(json.dumps({words}._asdict()))"
-    done = subprocess.run(
+    done = warm_python.run(
         [sys.executable, "-c", script], cwd=CRASH, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr

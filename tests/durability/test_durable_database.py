@@ -2,7 +2,6 @@
 
 import os
 import sqlite3
-import subprocess
 import sys
 import time
 from contextlib import closing
@@ -14,6 +13,7 @@ import pytest
 from kept import Kept
 from postgres_server import database
 from run_world import YES
+from tests import warm_python
 
 from toolmd._fleet.database import CONNECT_S
 from toolmd._store import STORE_FILE
@@ -79,7 +79,7 @@ def test_the_command_line_exits_with_5_if_the_runs_are_unreachable(tmp_path: Pat
     words = [sys.executable, "-m", "toolmd", "runs", "--project", str(tmp_path)]
     url = f"postgresql://me:{SECRET}@127.0.0.1:1/runs"
     environment = {**os.environ, "TOOLMD_STORE": url}
-    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    done = warm_python.run(words, env=environment, capture_output=True, text=True, check=False)
 
     assert done.returncode == 5
     assert "postgresql://me:***@127.0.0.1:1/runs" in done.stderr

@@ -2,13 +2,13 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import warm_python
 
 from toolmd import Workspace
 
@@ -316,7 +316,7 @@ def test_check_names_the_runs_that_wait_on_changed_python(project: Project) -> N
     environment = {**os.environ, "TOOLMD_STORE": "sqlite"}
 
     def notes() -> str:
-        done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+        done = warm_python.run(words, env=environment, capture_output=True, text=True, check=False)
         return done.stderr
 
     assert "today's Python" not in notes()

@@ -13,6 +13,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from payments import pay
+from tests import warm_python
 
 from toolmd import Workspace, load_settings
 from toolmd._types.confirmation import EXPIRES_S
@@ -92,7 +93,7 @@ def test_approved_calls_without_a_result_are_asked_about_again(shop: Shop) -> No
         held = [workspace.call_sync("pay", {}, call_id=name).confirmation.id for name in "ab"]
         (shop.tools / "hangs").touch()
         words = [sys.executable, "-c", APPROVE, str(shop.root), shop.place, *held]
-        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as dies:
+        with warm_python.Popen(words, stdout=subprocess.PIPE, text=True) as dies:
             assert [dies.stdout.readline() for _ in held] == ["paying\n"] * 2
             dies.kill()
         (shop.tools / "hangs").unlink()

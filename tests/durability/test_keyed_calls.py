@@ -12,6 +12,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from payments import pay
+from tests import warm_python
 
 from toolmd import Workspace
 from toolmd._store.records import KEY_KEPT_S
@@ -55,7 +56,7 @@ class Shop:
     def begin(self, amount: int, name: str) -> "subprocess.Popen[str]":
         """Make a call in a process of its own."""
         words = [sys.executable, "-c", CALL, str(self.root), self.place, str(amount), name]
-        return subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+        return warm_python.Popen(words, stdout=subprocess.PIPE, text=True)
 
     def call(self, amount: int, name: str | None, place: str = "") -> dict[str, object]:
         with Workspace.open(self.root, overrides={"store": place or self.place}) as workspace:

@@ -9,6 +9,7 @@ from datetime import date, datetime
 from pathlib import Path
 
 import pytest
+from tests import warm_python
 from tools_md._clinic.clock import StoppedClock
 from tools_md._clinic.resources import FILE, NOW
 from tools_md._clinic.seed import seed
@@ -38,7 +39,7 @@ def process(state: Path, boundary: str, run_id: str = "run-1") -> int:
     environment = {**os.environ, NOW: MONDAY}
     environment.pop("TOOLMD_STORE", None)
     words = [sys.executable, str(SCRIPT), str(state), run_id, boundary]
-    return subprocess.run(words, env=environment, timeout=120, check=False).returncode
+    return warm_python.run(words, env=environment, timeout=120, check=False).returncode
 
 
 def booked(clinic: Clinic) -> list[str]:
@@ -66,7 +67,7 @@ def test_the_next_process_resumes_a_run_next_to_its_own_task(
     environment = {**os.environ, NOW: MONDAY, "TOOLMD_STORE": "sqlite"}
     environment["TOOLMD_STATE"] = str(tmp_path)
     command = [sys.executable, "-m", "toolmd", "worker"]
-    worker = subprocess.Popen(
+    worker = warm_python.Popen(
         command, cwd=SCRIPT.parents[2], env=environment, stderr=subprocess.PIPE, text=True
     )
     try:

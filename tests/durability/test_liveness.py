@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from tests import warm_python
 
 from toolmd._store.liveness import Locks
 
@@ -23,7 +24,7 @@ child.wait()
 @pytest.fixture
 def worker(tmp_path):
     """Return a process that has its lock, and has started a longer-lived child."""
-    started = subprocess.Popen(
+    started = warm_python.Popen(
         [sys.executable, "-c", HOLD, tmp_path],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from test_edited_files import FILES
+from tests import warm_python
 
 STEM = """# Job
 
@@ -79,7 +80,7 @@ def project_of(root: Path, files: dict[str, str]) -> Path:
 
 def play(root: Path, boundary: str = "") -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(Path(__file__).with_name("job_process.py")), str(root), boundary]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return warm_python.run(command, capture_output=True, text=True, check=False)
 
 
 def test_a_skill_in_python_that_is_killed_at_each_boundary_calls_once_by_its_keys(

@@ -2,12 +2,12 @@
 
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
+from tests import warm_python
 from tests.command import Ended, run_command
 
 from toolmd import UnreachableError, Workspace
@@ -234,7 +234,7 @@ def test_an_acceptance_that_is_killed_at_any_moment_is_whole_or_absent(machine: 
     ends = set()
     for turn in range(10):
         machine.weakened().close()
-        with subprocess.Popen(words, stdin=-1, stdout=-1, text=True) as process:
+        with warm_python.Popen(words, stdin=-1, stdout=-1, text=True) as process:
             assert process.stdout.readline() == "ready\n"
             process.stdin.write("\n")
             process.stdin.flush()

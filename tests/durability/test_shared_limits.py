@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from tests import warm_python
 
 from toolmd import Workspace
 from toolmd._call.denial import CallDenied
@@ -67,7 +68,7 @@ async def act() -> dict:
 def starts_of_three(state, place, calls, seconds):
     """Return the times at which three processes started the tool, in order."""
     words = [sys.executable, str(STARTER), str(state), place, str(calls), str(seconds)]
-    starters = [subprocess.Popen(words, stdout=subprocess.PIPE) for _ in range(3)]
+    starters = [warm_python.Popen(words, stdout=subprocess.PIPE) for _ in range(3)]
     said = b"".join(starter.communicate(timeout=seconds + 50)[0] for starter in starters)
     return sorted(float(line) for line in said.split())
 
@@ -98,7 +99,7 @@ def project(folder, name, value):
 def call_from_three(folder, place, calls):
     """Call the tool from three processes at once; return each call's outcome, code and data."""
     words = [sys.executable, "-c", CALLER, str(folder), place, str(calls)]
-    callers = [subprocess.Popen(words, stdout=subprocess.PIPE) for _ in range(3)]
+    callers = [warm_python.Popen(words, stdout=subprocess.PIPE) for _ in range(3)]
     printed = b"".join(caller.communicate(timeout=100)[0] for caller in callers)
     return [json.loads(line) for line in printed.splitlines()]
 

@@ -69,7 +69,7 @@ def nulled(schema: dict[str, Any], value: Any) -> Any:
 
 @pytest.mark.parametrize("target", MODELS)
 @given(st.data())
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_the_export_accepts_what_the_file_accepts(target: str, data: st.DataObject) -> None:
     spec = data.draw(specs())
     given_arguments = data.draw(arguments(spec.parameters))
@@ -87,7 +87,7 @@ def test_the_export_accepts_what_the_file_accepts(target: str, data: st.DataObje
 
 @pytest.mark.parametrize("target", MODELS)
 @given(specs())
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_no_word_of_our_own_reaches_a_model(target: str, spec: ToolSpec) -> None:
     marked = spec.model_copy(
         update={

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from toolmd._export.targets import export
 from toolmd._types.tool import ToolSpec
 
-random = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+random = settings(suppress_health_check=[HealthCheck.too_slow])
 
 
 @given(specs())

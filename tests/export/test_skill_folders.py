@@ -82,7 +82,8 @@ TEXT = st.text(st.characters(codec="utf-8"), max_size=300)
 
 
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=settings.default.max_examples // 2,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(body=TEXT, files=st.dictionaries(NAMES, st.binary(max_size=50), max_size=4))
 def test_whatever_stands_in_a_skill_comes_out_again(

@@ -1,11 +1,11 @@
 """Each change of the disk fails in turn: a command says so, leaves no half, and works again."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests import warm_python
 
 SCRIPT = Path(__file__).with_name("failing_writes.py")
 TOOL = """\
@@ -77,7 +77,7 @@ AT_ONCE = ("new", "import")
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_writes_each_file_whole_or_says_what_to_do(command, tmp_path):
     files, argv = COMMANDS[command]
-    done = subprocess.run(
+    done = warm_python.run(
         [sys.executable, SCRIPT, tmp_path],
         input=json.dumps({"files": files, "argv": argv}),
         capture_output=True,

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from guarded import Guarded, called
+from tests import warm_python
 
 PROGRAM = """
 import os, sys
@@ -41,7 +42,7 @@ class Far:
     def start(self) -> None:
         """Start it and wait until it listens."""
         command = [sys.executable, "-c", textwrap.dedent(PROGRAM), str(self.port)]
-        self.process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        self.process = warm_python.Popen(command, stderr=subprocess.DEVNULL)
         until = time.monotonic() + 60
         while time.monotonic() < until:
             with socket.socket() as probe:

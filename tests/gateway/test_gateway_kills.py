@@ -2,12 +2,12 @@
 
 import asyncio
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from guarded import Guarded, called
+from tests import warm_python
 
 ROUNDS = int(os.environ.get("GATEWAY_KILLS", "1"))
 APPROVE = """\
@@ -66,7 +66,7 @@ def test_toolmd_killed_at_any_boundary_makes_no_approved_call_twice(
         pending = called(workspace, "kill", text=f"client {when}").confirmation
         assert pending is not None
         command = [sys.executable, "-c", APPROVE, str(project.root), pending.id]
-        killed = subprocess.run(command, check=False, capture_output=True, timeout=120)
+        killed = warm_python.run(command, check=False, capture_output=True, timeout=120)
         again = asyncio.run(workspace.confirmations.approve(pending.id))
 
     assert killed.returncode == -9

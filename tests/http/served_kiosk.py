@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import httpx
+from tests import warm_python
 
 TOKEN = "a-token-that-stays-over-restarts"
 
@@ -18,7 +19,7 @@ class Served:
     """A running `toolmd serve --transport http`; the pipe lets the calls of `wait` end."""
 
     def __init__(self, project: Path, *words: str, **variables: str) -> None:
-        self.process = subprocess.Popen(
+        self.process = warm_python.Popen(
             [sys.executable, "-m", "toolmd", "serve", "--project", str(project),
              "--transport", "http", "--port", "0", "--user", "ana",
              "--may", "call,decide,operate", *words],

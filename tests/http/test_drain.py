@@ -10,6 +10,7 @@ import httpx
 import pytest
 from raw import answer, connected, head
 from served_kiosk import TOKEN, Served
+from tests import warm_python
 
 from toolmd import Workspace
 
@@ -208,7 +209,7 @@ def test_a_worker_stops_its_runs_at_their_next_step(project: Path, tmp_path: Pat
     environment = {**os.environ, "TOOLMD_STORE": "sqlite", "TOOLMD_LOAD_PLUGINS": ""}
 
     def toolmd(*words: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
+        return warm_python.Popen(
             [sys.executable, "-m", "toolmd", *words, "--project", str(project)],
             env=environment, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip

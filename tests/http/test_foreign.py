@@ -40,7 +40,7 @@ def ask(app: Any, method: str, path: str, headers: list[tuple[str, str]]) -> int
     return int(sent[0]["status"])
 
 
-@settings(max_examples=1000, suppress_health_check=list(HealthCheck))
+@settings(max_examples=10 * settings.default.max_examples, suppress_health_check=list(HealthCheck))
 @given(
     method=st.sampled_from(("GET", "POST", "HEAD", "OPTIONS", "DELETE")),
     path=st.sampled_from(PATHS),

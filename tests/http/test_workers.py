@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +13,7 @@ from typing import Any
 
 import pytest
 from served_workers import PAUSE_S, Load, ServedByMany, act, done_in, project_of
+from tests import warm_python
 
 from toolmd import Workspace
 
@@ -134,7 +134,7 @@ def test_a_project_that_can_not_be_opened_ends_the_command(tmp_path: Path) -> No
     live.write_bytes(b"")
 
     words = ["serve", "--transport", "http", "--workers", "2", "--project", str(project)]
-    done = subprocess.run(
+    done = warm_python.run(
         [sys.executable, "-m", "toolmd", *words], capture_output=True, text=True, check=False,
         env={**os.environ, "TOOLMD_STORE": "sqlite", "TOOLMD_LOAD_PLUGINS": ""},
     )  # fmt: skip
@@ -159,7 +159,7 @@ def test_limits_count_the_calls_of_all_processes(tmp_path: Path) -> None:
     assert codes == {None: 3, "budget_exhausted": 9}
     assert len([*(project / ".toolmd" / "audit").iterdir()]) > 1
     words = ["audit", "--verify", "--json", "--project", str(project)]
-    verified = subprocess.run(
+    verified = warm_python.run(
         [sys.executable, "-m", "toolmd", *words], check=True, capture_output=True,
         env={**os.environ, "TOOLMD_STORE": "sqlite", "TOOLMD_LOAD_PLUGINS": ""},
     )  # fmt: skip

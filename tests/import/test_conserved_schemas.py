@@ -5,7 +5,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from toolmd._export.targets import export
@@ -101,7 +101,6 @@ def noted(read: Imported) -> str:
     return "\n".join(f"{note.path} {note.text}" for note in read.notes if note.definition)
 
 
-@settings(max_examples=100, deadline=None)
 @given(SCHEMAS, st.lists(VALUES, max_size=12))
 @example({"type": ["string", "null"], "enum": ["none", None, ""]}, ["none", None, "", "null"])
 @example({"type": "object", "additionalProperties": {"type": "integer", "maximum": 5}}, [{"a": 9}])
@@ -127,7 +126,6 @@ def test_a_schema_without_a_note_accepts_exactly_what_its_source_accepts(
         assert target.is_valid(value) == source.is_valid(value), value
 
 
-@settings(max_examples=100, deadline=None)
 @given(SCHEMAS)
 def test_each_keyword_is_kept_or_named_in_a_note(field: dict[str, Any]) -> None:
     read, spec = imported(field)

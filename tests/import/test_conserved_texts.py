@@ -6,7 +6,7 @@ from itertools import count
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from toolmd._import import read_source
@@ -103,7 +103,6 @@ def said(read: Imported) -> str:
 @pytest.mark.parametrize(
     ("kind", "sources"), [("mcp", MCP), ("openai", OPENAI), ("openapi", OPENAPI)], ids=str
 )
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_each_text_ends_in_a_draft_or_a_note_or_its_tool_is_rejected(
     kind: str, sources: st.SearchStrategy[Any], data: st.DataObject

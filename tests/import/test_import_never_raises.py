@@ -50,7 +50,6 @@ def hold(read: Imported) -> None:
         assert spec is not None, found
 
 
-@settings(max_examples=100, deadline=None)
 @given(text=spoiled())
 def test_a_strange_skill(text: str) -> None:
     hold(read_source("agentskills", f"---\nname: strange\n---\n\n{text}", "strange/SKILL.md"))
@@ -76,7 +75,7 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(schema=VALUES, description=VALUES)
 @example({"const": 0, "minimum": None, "exclusiveMinimum": 0}, None)
 def test_a_strange_schema(schema: Any, description: Any) -> None:
@@ -86,7 +85,6 @@ def test_a_strange_schema(schema: Any, description: Any) -> None:
     hold(read_source("mcp", json.dumps({"tools": [{**server, "annotations": schema}]}), "-"))
 
 
-@settings(max_examples=100, deadline=None)
 @given(field=VALUES)
 def test_a_strange_parameter(field: Any) -> None:
     schema = {"type": "object", "properties": {"a": field, "b": {"$ref": "#/properties/a"}}}

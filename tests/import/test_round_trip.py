@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from toolmd._export.targets import export
@@ -124,7 +124,6 @@ def comparable(schema: Any) -> Any:
     return made
 
 
-@settings(max_examples=60, deadline=None)
 @given(given_=parameters(SHAPES))
 def test_the_arguments_of_an_mcp_tool_come_back_as_they_went(given_: list[Parameter]) -> None:
     spec = tool(*given_)

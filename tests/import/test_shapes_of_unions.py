@@ -219,7 +219,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(unions(), st.lists(VALUES, max_size=12), st.sampled_from(["", "mcp", "openapi"]))
 def test_an_imported_union_accepts_exactly_what_the_schema_accepts(
     field: dict[str, Any], values: list[Any], target: str

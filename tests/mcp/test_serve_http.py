@@ -19,6 +19,7 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from tests import warm_python
 
 TOKENS = {"ana": "the-token-of-ana-which-is-long", "eve": "the-token-of-eve-which-is-long"}
 
@@ -36,7 +37,7 @@ class Serving(NamedTuple):
 
 
 def start(project: Path, *words: str, **variables: str) -> Serving:
-    process = subprocess.Popen(
+    process = warm_python.Popen(
         [sys.executable, "-m", "toolmd", "serve", "--project", str(project),
          "--transport", "http", "--port", "0", *words],
         stderr=subprocess.PIPE, text=True,

@@ -7,10 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests import warm_python
 
 
 def serve(project: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return warm_python.run(
         [sys.executable, "-m", "toolmd", "serve", "--project", str(project), *words],
         capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL,
         env={**os.environ, "TOOLMD_LOAD_PLUGINS": "", "NO_COLOR": "1", **variables},
@@ -23,7 +24,9 @@ def test_without_the_sdk_the_remedy_is_named(project: Path) -> None:
         "from toolmd._cli.main import main\n"
         f"sys.exit(main(['serve', '--project', {str(project)!r}]))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = warm_python.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
 
     assert done.returncode == 1
     assert "pip install 'toolmd[mcp]'" in done.stderr
@@ -63,7 +66,7 @@ def test_help_imports_nothing_heavy() -> None:
         "import sys\nfrom toolmd._cli.main import main\nmain(['serve', '--help'])\n"
         "print(sorted({'mcp', 'starlette', 'uvicorn', 'httpx'} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = warm_python.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.splitlines()[-1] == "[]"
 

@@ -9,13 +9,14 @@ import time
 from pathlib import Path
 
 import pytest
+from tests import warm_python
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("now", ["2026-02-27T23:59", "2028-12-30T00:00"])
 def test_the_demonstration_shows_the_main_job(now: str) -> None:
-    done = subprocess.run(
+    done = warm_python.run(
         [sys.executable, ROOT / "demo" / "main_job.py"],
         env=os.environ | {"CLINIC_NOW": now, "NO_COLOR": "1"},
         stdin=subprocess.DEVNULL,
@@ -46,7 +47,7 @@ def test_the_demonstration_includes_the_installation_in_its_time() -> None:
 def test_make_passes_its_start_time_to_the_demonstration() -> None:
     before = int(time.time())
     words = ["make", "--dry-run", "--no-print-directory", "demo"]
-    told = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    told = warm_python.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
     began = re.search(r"main_job\.py (\d+)$", told, re.MULTILINE)
     assert began is not None

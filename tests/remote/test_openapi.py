@@ -313,7 +313,9 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(
+    max_examples=2 * settings.default.max_examples, suppress_health_check=[HealthCheck.too_slow]
+)
 @given(VALUES, VALUES, VALUES)
 def test_any_document_is_read_or_rejected(paths: Any, operation: Any, components: Any) -> None:
     item = {"get": operation, "post": operation}

@@ -209,7 +209,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(part=PARTS, words=st.lists(TEXTS, max_size=4), head=VISIBLE, body=JSON)
 def test_the_service_receives_exactly_the_arguments(
     tmp_path_factory: pytest.TempPathFactory,

@@ -1,7 +1,6 @@
 """Of callers that race, exactly as many are admitted as may be: in threads and processes."""
 
 import json
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 from racer import race
 from sample import confirmation
+from tests import warm_python
 
 from toolmd._store.store import Store
 
@@ -26,7 +26,7 @@ def ask(store: Store, place: str, tmp_path: Path) -> Ask:
             return race(store, question, [*words], times)
         given = [str(tmp_path), place, question, json.dumps(words), str(times // 2)]
         racers = [
-            subprocess.Popen([sys.executable, RACER, *given], stdin=-1, stdout=-1, text=True)
+            warm_python.Popen([sys.executable, RACER, *given], stdin=-1, stdout=-1, text=True)
             for _ in range(2)
         ]
         for one in racers:

@@ -3,7 +3,6 @@
 import os
 import shutil
 import sqlite3
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -14,6 +13,7 @@ from typing import Any
 import psycopg
 import pytest
 from sample import confirmation
+from tests import warm_python
 
 from toolmd._store import STORE_FILE
 from toolmd._store.schema import VERSION
@@ -224,7 +224,7 @@ print(store.limits.counted("act", "ana"))
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system forks no process")
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
 def test_a_forked_process_does_not_use_the_store_of_its_parent(kind: str, tmp_path: Path) -> None:
-    done = subprocess.run(
+    done = warm_python.run(
         [sys.executable, "-c", FORK, str(tmp_path), kind],
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip

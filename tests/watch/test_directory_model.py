@@ -193,5 +193,7 @@ class Directory(RuleBasedStateMachine):
         shutil.rmtree(self.root)
 
 
-Directory.TestCase.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
+Directory.TestCase.settings = settings(
+    max_examples=settings.default.max_examples // 2, stateful_step_count=30
+)
 TestDirectory = Directory.TestCase

@@ -1,9 +1,9 @@
 """An edit that weakens a policy is not live before it is accepted."""
 
-import subprocess
 import sys
 
 import pytest
+from tests import warm_python
 from watched_shop import GUARDED, Shop, codes, skill, tool
 
 from toolmd import NotFoundError
@@ -68,7 +68,7 @@ def test_a_reload_reads_the_acceptance_of_another_process(shop: Shop) -> None:
     shop.tool("greet")
     ws.reload()
 
-    done = subprocess.run(
+    done = warm_python.run(
         [sys.executable, "-m", "toolmd", "accept", "greet"],
         cwd=shop.root,
         capture_output=True,
@@ -248,7 +248,7 @@ def test_without_a_state_folder_the_process_keeps_pending_changes(shop: Shop) ->
 def test_a_state_folder_that_was_removed_loses_nothing_while_the_process_runs(shop: Shop) -> None:
     shop.tool("greet", GUARDED, "def greet(): return {}")
     ws = shop.open()
-    subprocess.run(["rm", "-rf", str(shop.root / ".toolmd/live")], check=True)
+    warm_python.run(["rm", "-rf", str(shop.root / ".toolmd/live")], check=True)
 
     shop.tool("greet")
     ws.reload()

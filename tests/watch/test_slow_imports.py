@@ -11,6 +11,7 @@ from queue import SimpleQueue
 from typing import Any
 
 import pytest
+from tests import warm_python
 from watched_shop import Shop
 
 from toolmd import Registry, Watcher, Workspace
@@ -239,7 +240,7 @@ def test_the_watcher_reports_a_hanging_import_and_recovers_after_a_repair(
 
 
 def typed(shop: Shop, *words: str, **options: Any) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
+    return warm_python.run(
         [sys.executable, "-m", "toolmd", *words, "--project", str(shop.root)],
         env={**os.environ, "TOOLMD_IMPORT_TIMEOUT": "0.5", "NO_COLOR": "1"},
         capture_output=True, text=True, check=False, timeout=60, **options,
@@ -265,7 +266,7 @@ def test_the_users_own_interrupt_ends_a_check_that_waits_for_an_import(
     begun = Pipe(tmp_path / "begun")
     two_tools(shop, f"open({str(tmp_path / 'begun')!r}, 'w').close()\n{pipe.python}")
     del begun
-    process = subprocess.Popen(
+    process = warm_python.Popen(
         [sys.executable, "-m", "toolmd", "check", "--project", str(shop.root)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip

@@ -276,7 +276,7 @@ edits = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(edits=edits)
 def test_a_workspace_reloaded_after_any_edits_equals_one_opened_afresh(
     tmp_path_factory: pytest.TempPathFactory, edits: list[str]

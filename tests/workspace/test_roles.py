@@ -1,9 +1,9 @@
 """A guard reads the roles that the host states, whichever way a call comes."""
 
 import json
-import subprocess
 import sys
 
+from tests import warm_python
 from workspace_shop import Shop, skill, word
 
 GUARD = """
@@ -45,5 +45,5 @@ def test_every_way_of_calling_states_the_roles(shop: Shop) -> None:
             role,
             "--json",
         )
-        told = subprocess.run(command, cwd=shop.root, capture_output=True, check=False)
+        told = warm_python.run(command, cwd=shop.root, capture_output=True, check=False)
         assert json.loads(told.stdout)["outcome"] == outcome

@@ -2,13 +2,14 @@
 
 import json
 import os
-import subprocess
 import sys
+
+from tests import warm_python
 
 
 def test_the_examples_of_the_files_pass(tmp_path):
     (tmp_path / "toolmd.toml").write_text("tools = []\nskills = []\n")
-    done = subprocess.run(
+    done = warm_python.run(
         [sys.executable, "-m", "toolmd", "test", "--json"],
         cwd=tmp_path,
         env={**os.environ, "TOOLMD_LOAD_PLUGINS": "alara"},

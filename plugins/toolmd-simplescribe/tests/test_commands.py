@@ -2,11 +2,11 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests import warm_python
 
 import toolmd_simplescribe
 
@@ -24,7 +24,7 @@ def project(tmp_path):
 def run(project):
     def go(*words, given=None):
         command = [sys.executable, "-c", "from toolmd_simplescribe.commands import main; main()"]
-        return subprocess.run(
+        return warm_python.run(
             [*command, *words],
             cwd=project,
             env={**os.environ, "PYTHONPATH": str(SOURCES)},

@@ -15,6 +15,7 @@ import pytest
 from audit_project import Project, put, record
 from hypothesis import given
 from hypothesis import strategies as st
+from tests import warm_python
 
 from toolmd import Workspace
 from toolmd._call.audit.log import LOOK_S, AuditLog
@@ -98,7 +99,7 @@ def test_a_kill_at_any_write_loses_no_record_whose_call_went_on(project: Project
     recorded = set()
     for turn in range(6):
         words = [sys.executable, "-c", APPEND, str(project.settings.root), str(turn)]
-        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        with warm_python.Popen(words, stdout=subprocess.PIPE, text=True) as process:
             for _ in range(50 + 400 * turn):
                 recorded.add(process.stdout.readline().strip())
             process.kill()
@@ -250,7 +251,7 @@ log.close()
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system makes processes another way")
 def test_a_forked_process_writes_a_file_of_its_own(project: Project) -> None:
     words = [sys.executable, "-c", FORK, str(project.settings.root)]
-    subprocess.run(words, check=True, timeout=120)
+    warm_python.run(words, check=True, timeout=120)
 
     assert project.numbers() == [*range(10)]
     assert len(project.files()) == 9

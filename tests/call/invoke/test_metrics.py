@@ -1,7 +1,6 @@
 """Metrics of calls, as OpenTelemetry's own SDK records them."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 import pytest
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+from tests import warm_python
 
 from toolmd._types.schema import Parameter, Schema
 
@@ -113,7 +113,7 @@ print("toolmd.calls" in reader.get_metrics_data().to_json())
 @pytest.mark.slow
 def test_the_provider_that_the_program_installed_is_used(tmp_path: Path) -> None:
     (tmp_path / "toolmd.toml").touch()
-    done = subprocess.run(
+    done = warm_python.run(
         [sys.executable, "-c", PROGRAM, str(tmp_path)], capture_output=True, text=True,
         env={**os.environ, "TOOLMD_LOAD_PLUGINS": ""}, check=False, timeout=60,
     )  # fmt: skip
@@ -134,7 +134,7 @@ with Workspace.open(sys.argv[1]) as opened:
 def test_a_provider_without_opentelemetry_is_a_warning_and_stops_nothing(tmp_path: Path) -> None:
     (tmp_path / "toolmd.toml").touch()
     variables = "OTEL_PYTHON_METER_PROVIDER", "OTEL_PYTHON_TRACER_PROVIDER"
-    done = subprocess.run(
+    done = warm_python.run(
         [sys.executable, "-c", WITHOUT, str(tmp_path)], capture_output=True, text=True,
         env={**os.environ, "TOOLMD_LOAD_PLUGINS": "", **dict.fromkeys(variables, "sdk")},
         check=False, timeout=60,

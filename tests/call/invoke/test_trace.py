@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -14,6 +13,7 @@ from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
+from tests import warm_python
 
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.settings import AuditSettings, Settings, TraceSettings
@@ -287,7 +287,7 @@ def test_a_fault_of_tracing_stops_no_call(tool, harness, side: str) -> None:
 
 def in_a_program(text: str) -> list[str]:
     """Give what a program of its own prints, since a provider is installed once in each."""
-    done = subprocess.run(
+    done = warm_python.run(
         [sys.executable, "-c", dedent(text)], capture_output=True, text=True, check=True
     )
     return done.stdout.split("\n")[:-1]

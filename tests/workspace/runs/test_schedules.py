@@ -11,6 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests import warm_python
 
 from toolmd import Workspace
 from toolmd._store import STORE_FILE
@@ -180,7 +181,7 @@ def test_two_processes_start_one_run_for_each_tick(project: Project) -> None:
     project.schedule("every 1s")
     command = [sys.executable, "-m", "toolmd", "worker"]
     workers = [
-        subprocess.Popen(command, cwd=project.folder, stderr=subprocess.DEVNULL) for _ in range(2)
+        warm_python.Popen(command, cwd=project.folder, stderr=subprocess.DEVNULL) for _ in range(2)
     ]
     try:
         until(lambda: len(project.noted()) > 3)
